@@ -147,8 +147,8 @@ def compile_accepted(node: Node) -> Mapping[type, int | FastCheck]:
             for found, test in _find_types(node, ()).items()
         }
         node.is_scalar = node.kind in _SCALAR_KINDS and node.typed and not (
-            node.never or node.branches or node.choices or node.rules or node.pattern or node.demands
-            or node.remarks
+            node.never or node.holds_json or node.branches or node.choices or node.rules or node.pattern
+            or node.demands or node.remarks
         )  # fmt: skip
     return node.accepted
 

@@ -17,9 +17,8 @@ from lenient.coerce.validator import (
     Validator,
     find_declared_name,
     hint_undeclared,
-    show_converted,
 )
-from lenient.definitions.json_schema.json_values import is_finite
+from lenient.definitions.json_schema.json_values import is_finite, to_json_text
 from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import MAX_FOUND, Diagnostic, Findings, join_path, shorten
 from lenient.scan.source_text import LocatedValue
@@ -73,7 +72,7 @@ def convert_misfits(
         if code is None:
             continue
         found = text[start:end] if end - start <= MAX_FOUND else shorten(text[start : start + MAX_FOUND + 1])
-        became = None if field is None or converted is ABSENT else show_converted(field.kind, converted)
+        became = None if field is None or converted is ABSENT else to_json_text(converted)
         if became is not None and len(became) > MAX_FOUND:
             became = shorten(became)
         detail = shorten(name) if field is None else None

@@ -137,7 +137,7 @@ def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:
 def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
     """Read and return the quoted key at the current position, None when the text's end cuts it off."""
     at = reading.position
-    if reading.text.startswith(reading.text[at], at + 1) and _has_extra_first_quote(reading.text, at):
+    if reading.text.startswith(reading.text[at], at + 1) and _EXTRA_FIRST.match(reading.text, at):
         _pass_extra_quote(reading)
     text, end = reading.read_string(StringRole.KEY)
     if "${" in text and reading.text[at] == "`":
@@ -235,6 +235,7 @@ _WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|[?!.\\][:：]|:=|=>|->
 _EXTRA_FIRST = re.compile(
     r"\"(?=\"[\w$][^\"'\n]{0,64}\"{1,2}\s*+[:：])|\"(?=\"[\w$][\w$.\-]{0,64}\s*+:\s*+[\"\[{\d])|'(?='[\w$][^\"'\n]{0,64}'\s*+[:：])"
 )
+"""Two quotes before a key, of which the first is superfluous."""
 _EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
 _SYMBOL = re.compile(r":\w++\s*+=>")
 
@@ -300,11 +301,6 @@ def _find_colon(text: str, at: int) -> str | None:
     """Return the sign used as the colon at `at` (such as `:`, `::`, `=` or `=>`), None without one."""
     match = _WRITTEN_COLON.match(text, at)
     return match.group() if match else None
-
-
-def _has_extra_first_quote(text: str, at: int) -> bool:
-    """Return True when the key at `at` begins with two quotes, of which the first is superfluous."""
-    return _EXTRA_FIRST.match(text, at) is not None
 
 
 def _has_extra_last_quote(text: str, at: int) -> bool:

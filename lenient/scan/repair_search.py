@@ -1,52 +1,100 @@
-"""Searches the reading of a text's tokens that needs the fewest repairs.
+"""Searches the reading of a broken text that needs the fewest repairs.
 
-Each reading is a way to close, open, skip and replace brackets, commas and colons, so that the tokens make
-one JSON value. All readings are followed side by side, token by token; those that have the same brackets open
-continue as one. Each repair costs something, and so does a name that the definition declares elsewhere. The
-number of readings that are followed is bounded, so that the search takes linear time.
+A reading decides where each string ends, and which brackets, commas, colons and quotes are added, skipped or
+replaced, so that the text makes one JSON value. All readings are followed side by side, from place to place
+in the text; those that have the same brackets open at one place continue as one. Each repair costs something,
+and so does a name that the definition declares elsewhere. The number of readings that are followed is
+bounded, so that the search takes linear time.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import IntEnum
+from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 from lenient.definitions.json_schema.nodes import Node, known_fields, normalise_name
 from lenient.definitions.json_schema.value_kinds import ValueKind
-from lenient.scan.tokens import STRING, WORD, TextTokens, name_of_key
+from lenient.diagnostics import MAX_DEPTH
+from lenient.regex import compile_regex
+from lenient.scan.string_choices import StringChoice, begins_unopened, list_key_ends, list_value_ends
+from lenient.scan.strings.string_end import CLOSING_QUOTES, StringClosing, StringEnd
+from lenient.scan.strings.string_end_scoring import COLONS, find_odd_comma
+from lenient.scan.strings.trivia import pass_trivia
 
 CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
-_MOST = 4.0  # costs beyond which no reading is taken, and for each token
-_MOST_EACH = 0.1
-_MARGIN = 2.2  # readings that cost so much more than the best are given up
+_MOST = 4.6  # costs beyond which no reading is taken
 _SAME = 0.15  # readings whose costs differ by no more are equally good
-_ANY = 1e9
-_BOUNDS = (1.35, 2.75, _ANY)  # of costs
+_SAME_TEXT = 0.5  # the same for readings in which a string lacks a quote or holds one
+_BOUNDS = (1.35, 2.75, _MOST)  # of costs
 _WIDTH = 32
-_FEWEST = 8
-_STEPS = 40_000  # tokens times readings
+_STEPS = 15_000  # readings that are followed from one place to the next
+_QUOTES_A_STEP = 4  # as long as one such step takes to look at so many quotes
+MAX_LENGTH = 60_000  # characters
 
 _MISSING_CLOSER, _EXTRA_CLOSER, _WRONG_CLOSER = 1.0, 1.0, 1.0
+_FURTHER_CLOSER = 0.5  # each further closing bracket after the whole value
 _BEGUN_ANEW = 0.1  # each further bracket that is missing where the outermost object begins anew
 _CUT_OFF = 0.25  # each further bracket that is missing where the text was cut off
 _MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.1, 1.1, 1.2
 _MISSING_COMMA, _EXTRA_COMMA = 0.5, 0.4
 _GLUED = 0.5  # nothing at all stands between two strings
-_MISSING_COLON, _EXTRA_COLON, _MISSING_VALUE = 1.0, 0.5, 2.0
+_MISSING_COLON, _EXTRA_COLON, _MISSING_VALUE = 1.0, 0.5, 1.6
+_MISSING_QUOTE, _HALF_QUOTED = 1.0, 0.6  # of a value, and of a name that has its last quote and colon
+_ODD_COMMA = 0.6
+_COMMENT = 0.1  # a comment between two parts
+_LOST = 0.25  # each further sign that is missing at one place
+_BARE_NAME, _BARE_WORDS = 0.05, 0.3  # a name without quotes, and one with blanks in it
 _COMMA_FOR_COLON, _COLON_FOR_COMMA = 1.1, 1.5
 _UNNAMED = 0.5  # a string becomes a key although no such name is declared
-_REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.5, 1.6, 0.7, 0.2
+_REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.2, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR, _NULL = 1.0, 0.4, 0.1
 _AT_ROOT = 2  # times as much costs the wrong kind of the whole value
-_REST_VALUE, _REST_TEXT, _REST_LINE = 1.5, 0.2, 1.7
-_INVENTED = 1.0  # neither bracket of an object or array was sent
+_REST_VALUE, _REST_TEXT, _REST_QUOTED, _REST_LINE = 1.5, 0.2, 3.0, 0.8
+_INVENTED = 0.5  # neither bracket of an object or array was sent
 
+_OPENERS_MOVED = {"missing_opener", "extra_opener"}  # a list may be one too many instead
+SIGNS = {
+    "=": ":", "=>": ":", ":=": ":", "：": ":", "﹕": ":", ";": ",", "，": ",", "、": ",", "；": ",",
+    "｛": "{", "｝": "}", "［": "[", "］": "]", "（": "(", "）": ")",
+}  # fmt: skip
+"""Maps the other spellings of brackets, commas and colons to those of JSON."""
+SIGN = re.compile(r"=>?|:=|:(?!//)|[{}\[\](),;：﹕，、；｛｝［］（）]")
+_WORD = re.compile(r"[\w+\-.$]++(?=[\s,:}\])\[{=：，；｝］]|\Z)")
+_DOUBLE, _SINGLE = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"", r"'[^'\\]*+(?:\\.[^'\\]*+)*+'"
+_ENDS = r"(?=[\s,:}\])\[{=：，；，｝］]|\Z)"
+_WHOLE_STRING = compile_regex(
+    rf"\"\"\"(?:(?!\"\"\").)*+\"\"\"{_ENDS}|\"\"(?=[^\s,:}}\])\"])(?:[^\"\\]|\\.)*+\"\"(?=\s*+[:：=])"
+    rf"|\*\*(?:{_DOUBLE}|{_SINGLE})\*\*{_ENDS}",
+    re.DOTALL,
+)
+"""A string with several signs at each end."""
+_LONE_NAME = re.compile(rf"([\w$][^\"'“”\n,{COLONS}=(){{}}\[\]]{{0,63}}?)\\*+[\"'](?=\s*+[{COLONS}=])")
+"""A name that lacks its opening quote."""
+_VALUE = r"(?:[\"'“\[{]|-?\d|(?:true|false|null|True|False|None)\b)"
+_BARE_KEY = compile_regex(
+    rf"[^\W\d][\w$.\-]*+(?=\s*+[{COLONS}](?!//))"
+    rf"|[^\W\d](?:[\w$.\-/]|[ ](?=\w)|\[\w*\])*+(?=\s*+[{COLONS}](?!//)\s*+{_VALUE})"
+)
+"""A name without quotes, with blanks, slashes or brackets perhaps."""
+_WORDS = re.compile(r"[ /\[]")
+_NO_TEXT = re.compile(
+    rf"[\s,{COLONS}{{}}\[\]()\"'“”`=;]|(?:true|false|null|True|False|None)\b|-?\d[\d.eE+\-]*+\s*+[,}}\]]"
+)
+"""What no text without its opening quote begins with."""
+_STRUCTURE = re.compile(rf"[\"“”{{}}\[\]{COLONS}]")
 
-_OPENERS_MOVED = {"missing_opener", "extra_opener"}
+_MISSING_ANY_CLOSER, _EXTRA_ANY_OPENER = 1, 2
+_BITS = {"missing_closer": _MISSING_ANY_CLOSER, "extra_opener": _EXTRA_ANY_OPENER}
 
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+
+
+def _ignore_report(*_: object, **__: object) -> None:
+    """Ignore a report: the search only needs to know where a gap ends."""
 
 
 class Phase(IntEnum):
@@ -66,10 +114,11 @@ _EMPTY = (Phase.FIRST_KEY, Phase.FIRST_ITEM)
 _BETWEEN = (Phase.AFTER, Phase.KEY, Phase.ITEM)
 _MAY_BREAK_OFF = (*_BETWEEN, Phase.COLON, Phase.VALUE)
 _VALUE_DUE = (Phase.VALUE, Phase.FIRST_ITEM, Phase.ITEM)
+_BEFORE_VALUE = (Phase.COLON, *_VALUE_DUE)
 
 
 class Repair(NamedTuple):
-    """A repair before or of the token `at`: `what` is the code of its diagnostic, `sign` the added sign."""
+    """A repair at the offset `at`: `what` is the code of its diagnostic, `sign` the added sign."""
 
     at: int
     what: str
@@ -77,12 +126,13 @@ class Repair(NamedTuple):
 
 
 class ChosenReading(NamedTuple):
-    """The repairs of the best reading, by token, and its cost.
+    """The repairs and strings of the best reading, by offset, and its cost.
 
-    `tied` is True when another reading is as good. `end` is the number of tokens that the value takes.
+    `tied` is True when another reading is as good. `end` is the offset where the value ends.
     """
 
     repairs: dict[int, list[Repair]]
+    strings: dict[int, StringChoice]
     cost: float
     tied: bool
     end: int
@@ -102,7 +152,7 @@ class _Frame:
     False when the opening bracket was missing.
     """
 
-    __slots__ = ("fields", "kind", "names", "node", "outer", "seen", "sent", "shape")
+    __slots__ = ("depth", "fields", "kind", "names", "node", "outer", "seen", "sent", "shape")
 
     def __init__(
         self,
@@ -121,6 +171,7 @@ class _Frame:
         self.sent = sent
         self.names = names
         self.shape = shape
+        self.depth: int = outer.depth + 1 if outer is not None else 1
         self.seen: int = hash((kind, id(node), names, shape, sent, outer and outer.seen))
 
     def with_name(self, bit: int) -> _Frame:
@@ -140,10 +191,12 @@ class _Frame:
 
 
 class _State(NamedTuple):
-    """One reading of the tokens so far.
+    """One reading of the text so far.
 
     `slot` is the definition of the value that is due. `layout` stands for the values and brackets so far:
-    readings with the same layout give the same value. `repairs` is a linked list, the last repair first.
+    readings with the same layout give the same value. `lost` is True when signs are missing right before this
+    place. `kinds` has a bit for each kind of repair in `_BITS`. `steps` is a linked list of repairs and
+    strings, the last one first.
     """
 
     cost: float
@@ -152,277 +205,443 @@ class _State(NamedTuple):
     slot: Node | None
     layout: int
     tied: bool = False
-    repairs: tuple[Any, Repair] | None = None
+    lost: bool = False
+    kinds: int = 0
+    steps: tuple[Any, Repair | StringChoice] | None = None
 
 
 def _go_on(
     state: _State,
     cost: float,
-    repair: Repair | None,
+    step: Repair | StringChoice | None,
     phase: Phase,
     frame: _Frame | None,
     slot: Node | None,
     layout: int,
+    lost: bool = False,
 ) -> _State:
-    """Return the reading that follows `state` with one repair more, or none."""
-    repairs = state[6] if repair is None else (state[6], repair)
-    return _NEW(_State, (state[0] + cost, phase, frame, slot, layout, state[5], repairs))
+    """Return the reading that follows `state` with one step more, or none."""
+    kinds, steps = state[7], state[8]
+    if step is not None:
+        steps = (steps, step)
+        if isinstance(step, Repair):
+            kinds |= _BITS.get(step.what, 0)
+    return _NEW(_State, (state[0] + cost, phase, frame, slot, layout, state[5], lost, kinds, steps))
 
 
-def _holds(state: _State, code: str) -> bool:
-    """Return True when one of the repairs of a reading has this code."""
-    link = state.repairs
+def _holds_doubtful_string(state: _State) -> bool:
+    """Return True when a string of a reading lacks a quote or holds one."""
+    link = state.steps
     while link is not None:
-        link, repair = link
-        if repair.what == code:
+        link, step = link
+        if isinstance(step, StringChoice) and step.cost > _SAME:
             return True
     return False
 
 
-def find_reading(text: str, tokens: TextTokens, node: Node | None, *, opened: bool) -> ChosenReading | None:
-    """Return the reading of the tokens that needs the fewest repairs, None when each needs too many.
+def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> ChosenReading | None:
+    """Return the reading of the text from `start` on that needs the fewest repairs.
 
-    `node` is the definition of the value. `opened` means that the opening brace of the value is missing.
+    Return None when each needs too many, and for a text that is too long. `node` is the definition of the
+    value. `opened` means that the opening brace of the value is missing.
     """
-    if ":" not in tokens.kinds:
-        return None  # a list, a set or a sentence
-    search = _Search(text, tokens, node)
-    best = search.run(opened=opened)
-    if best is None or best[0].cost > _MOST + _MOST_EACH * len(tokens.kinds):
+    if len(text) - start > MAX_LENGTH:
+        return None
+    best = _Search(text, start, node).run(opened=opened)
+    if best is None:
         return None
     state, end, tied = best
     repairs: dict[int, list[Repair]] = {}
-    link = state.repairs
+    strings: dict[int, StringChoice] = {}
+    link = state.steps
     while link is not None:
-        link, repair = link
-        repairs.setdefault(repair.at, []).insert(0, repair)
+        link, step = link
+        if isinstance(step, Repair):
+            repairs.setdefault(step.at, []).insert(0, step)
+        else:
+            strings[step.start - 1 if step.opened else step.start] = step
     codes = {repair.what for group in repairs.values() for repair in group}
-    tied = tied or codes >= _OPENERS_MOVED  # a list may be one too many instead
-    return ChosenReading(repairs, state.cost, tied, end)
+    unpaired = sum(choice.end.inner % 2 for choice in strings.values())
+    tied = tied or unpaired > 1  # the quotes of two texts may be pairs of one
+    tied = tied or codes >= _OPENERS_MOVED or (node is None and _close_apart(repairs))
+    return ChosenReading(repairs, strings, state.cost, tied, end)
+
+
+def _close_apart(repairs: Mapping[int, list[Repair]]) -> bool:
+    """Return True when closing brackets are missing at different places."""
+    return sum(any(one.what == "missing_closer" for one in group) for group in repairs.values()) > 1
+
+
+_Key = tuple[Phase, int, int, bool]
 
 
 class _Search:
-    """The search over one list of tokens."""
+    """The search over one text. `at` is the offset of the current sign, `after` the offset after it."""
 
-    def __init__(self, text: str, tokens: TextTokens, node: Node | None) -> None:
+    def __init__(self, text: str, start: int, node: Node | None) -> None:
         self.text = text
-        self.tokens = tokens
-        self.kinds = tokens.kinds + "\0\0"
+        self.start = start
         self.root = node
         self.bits: dict[str, int] = {}
-        self.names: dict[int, str] = {}
         self.finished: list[tuple[_State, int]] = []
-        self.limit = _MARGIN
-        self.at = 0
-        self.states: dict[tuple[Phase, int, int], _State] = {}
+        self.limit = _MOST
+        self.at = self.after = start
+        self.places: dict[int, dict[_Key, _State]] = {}
+        self.offsets: list[int] = []
+        self.gaps: dict[int, int] = {}
+        self.ends: dict[tuple[int, bool, bool, frozenset[str]], list[StringChoice]] = {}
+        self.left = _STEPS
+        self.doubled = text.startswith("{{", start)  # a template doubled its braces
 
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
-        """Return the best reading, the number of tokens it takes, and whether another one is as good.
+        """Return the best reading, the offset where its value ends, and whether another one is as good.
 
         Readings that cost little are looked for first, because there are few of them.
         """
+        best = None
         for bound in _BOUNDS:
             self.follow_all(bound, opened=opened)
             best = self.choose()
             if best is not None and best[0].cost + _SAME <= bound:
                 return best
+            if self.left < 0:
+                break
         return best
 
     def follow_all(self, bound: float, *, opened: bool) -> None:
-        """Follow all readings that cost at most `bound` through all tokens."""
+        """Follow all readings that cost at most `bound` through the whole text."""
         self.finished.clear()
+        self.ends.clear()
+        self.places.clear()
+        self.offsets = []
         self.limit = bound
         first = _State(0.0, Phase.VALUE, None, self.root, 0)
+        self.at = self.pass_gap(self.start)
         if opened:
-            first = self.open(first, "{", 0.0, Repair(0, "missing_opener", "{"))
-        states = [first]
-        count = len(self.tokens.kinds)
-        width = max(_FEWEST, min(_WIDTH, _STEPS // (count + 1)))
-        for at in range(count):
-            self.at, self.states = at, {}
-            if bound == _ANY:
-                self.limit = states[0].cost + _MARGIN
-            for state in states:
-                self.follow(state, 4)
-            states = list(self.states.values())
-            if not states:
-                break
+            first = self.open(first, "{", 0.0, Repair(self.at, "missing_opener", "{"))
+        self.put(first, self.at)
+        while self.offsets:
+            offset = heappop(self.offsets)
+            states = list(self.places.pop(offset).values())
             if len(states) > 1:
                 states.sort(key=_cost_of)
-                del states[width:]
-        self.at = count
-        for state in states:
-            self.finish_at_end(state)
+                del states[_WIDTH:]
+            self.at = self.pass_gap(offset)
+            self.left -= len(states)
+            if self.text[offset : self.at].strip():
+                states = [state._replace(cost=state.cost + _COMMENT) for state in states]
+            if self.left < 0:
+                self.finished.clear()
+                return
+            for state in states:
+                if self.at >= len(self.text):
+                    self.finish_at_end(state)
+                else:
+                    self.follow(state, 4, touches=offset == self.at)
 
     def choose(self) -> tuple[_State, int, bool] | None:
         if not self.finished:
             return None
         state, end = min(self.finished, key=lambda found: found[0].cost)
+        same = _SAME_TEXT if _holds_doubtful_string(state) else _SAME
         tied = any(
-            other.cost <= state.cost + _SAME and (other.tied or other.layout != state.layout)
+            other.cost <= state.cost + same and (other.tied or other.layout != state.layout)
             for other, _ in self.finished
         )
         return state, end, tied
 
-    # --- readings of one token -----------------------------------------------------------------------
+    def pass_gap(self, offset: int) -> int:
+        """Return the offset after blanks and comments."""
+        at = self.gaps.get(offset)
+        if at is None:
+            after_colon = self.text[offset - 1 : offset] == ":"
+            at = self.gaps[offset] = pass_trivia(self.text, offset, _ignore_report, before_value=after_colon)
+        return at
 
-    def follow(self, state: _State, inserts: int) -> None:
-        """Add the readings that go on from `state` with the current token.
+    # --- readings of one sign ------------------------------------------------------------------------
 
-        At most `inserts` brackets are added before it.
+    def follow(self, state: _State, inserts: int, *, touches: bool) -> None:
+        """Add the readings that go on from `state` with the sign at `at`.
+
+        At most `inserts` brackets are added before it. `touches` means that no blank stands before it.
         """
-        phase, frame, at = state.phase, state.frame, self.at
-        if phase is Phase.DONE:
-            self.finish_before_rest(state, at)
-            return
-        kind, left = self.kinds[at], self.limit - state.cost
-        if kind in (STRING, WORD):
-            self.take_scalar(state, kind)
+        sign = SIGN.match(self.text, self.at)
+        kind = "" if sign is None else SIGNS.get(sign[0], self.text[self.at])
+        if sign is not None:
+            doubled = kind in "{}" and self.text.startswith(kind * 2, self.at) and self.doubled
+            self.after = sign.end() + doubled
+        self.take_sign(state, kind, touches=touches)
+        if kind != ":" and inserts and state.frame is not None and self.limit - state.cost >= _MISSING_CLOSER:
+            self.add_bracket(state, state.frame, kind, inserts)
+
+    def take_sign(self, state: _State, kind: str, *, touches: bool) -> None:
+        """Add the readings in which no bracket is missing before the sign of this kind."""
+        text, at, phase = self.text, self.at, state.phase
+        if kind in CLOSER_OF and phase in _BEFORE_VALUE and begins_unopened(text, at):
+            self.take_value(state)
+        if phase is Phase.AFTER and state.frame is not None and text[at] in ".|&":
+            self.take_odd_comma(state, state.frame)
+        elif not kind:
+            self.take_text(state, touches=touches)
         elif kind in CLOSER_OF:
             self.take_opener(state, kind)
         elif kind == ",":
             self.take_comma(state)
         elif kind == ":":
             self.take_colon(state)
-            return
         else:
             self.take_closer(state, kind)
-        if not inserts or frame is None or left < _MISSING_CLOSER:
-            return
+
+    def add_bracket(self, state: _State, frame: _Frame, kind: str, inserts: int) -> None:
+        """Add the readings in which a bracket is missing before the sign of this kind."""
+        phase, at = state.phase, self.at
         if kind == "{" and phase in _MAY_BREAK_OFF and self.begins_anew(at):
             broken_off = 0.0 if phase in _BETWEEN else _CUT_OFF
             self.close_all(state, _MISSING_CLOSER + broken_off, _BEGUN_ANEW)
-        is_key = kind in (STRING, WORD) and self.kinds[at + 1] == ":"
+        is_key = not kind and self.name_after(at) is not None
         if phase is Phase.AFTER or (phase in _EMPTY and (kind == "," or is_key)):
-            self.go_on(
-                self.close(state, _MISSING_CLOSER, Repair(at, "missing_closer", CLOSER_OF[frame.kind])),
-                inserts,
-            )
-        if phase not in _VALUE_DUE or kind == "," or (phase is not Phase.VALUE and kind in "}])"):
+            closed = self.close(state, _MISSING_CLOSER, Repair(at, "missing_closer", CLOSER_OF[frame.kind]))
+            self.go_on(closed, inserts)
+        if phase not in _VALUE_DUE or kind == "," or (phase is not Phase.VALUE and kind in ("}", "]", ")")):
             return
-        sign = "{" if is_key or kind == "}" else "["
-        if left >= _MISSING_OPENER and (sign == "{" or phase is not Phase.FIRST_ITEM):
-            self.go_on(self.open(state, sign, _MISSING_OPENER, Repair(at, "missing_opener", sign)), inserts)
+        opener = "{" if is_key or kind == "}" else "["
+        if self.limit - state.cost >= _MISSING_OPENER and (opener == "{" or phase is not Phase.FIRST_ITEM):
+            inner = self.open(state, opener, _MISSING_OPENER, Repair(at, "missing_opener", opener))
+            unnamed = phase is Phase.VALUE and state.slot is None  # the name may be the end of a text
+            self.go_on(inner._replace(tied=inner.tied or unnamed), inserts)
 
     def go_on(self, state: _State | None, inserts: int) -> None:
-        if state is not None and state.cost <= self.limit:
-            self.follow(state, inserts - 1)
+        if state is not None and state.cost <= self.limit and state.phase is not Phase.DONE:
+            self.follow(state, inserts - 1, touches=False)
+
+    def name_after(self, at: int) -> str | None:
+        """Return the name of the key at `at`, in quotes or without, None without a key and its colon."""
+        key = _SURE_KEY.match(self.text, at)
+        return None if key is None else key[key.lastindex or 0]
 
     def begins_anew(self, at: int) -> bool:
         """Return True when the object at `at` begins with the first name of the outermost object."""
-        if at < 2 or self.kinds[:2] != "{s" or self.kinds[at + 1] != STRING:
+        if at <= self.start or self.text[self.start] != "{":
             return False
-        return self.name_at(at + 1) == self.name_at(1)
+        first = self.name_after(self.pass_gap(self.start + 1))
+        return first is not None and first == self.name_after(self.pass_gap(at + 1))
 
-    def take_scalar(self, state: _State, kind: str) -> None:
-        _, phase, frame, slot, layout, _, _ = state
+    def take_text(self, state: _State, *, touches: bool) -> None:
+        """Add the readings in which a key, a string or a word begins at the current place."""
+        _, phase, frame, slot, layout, _, lost, _, _ = state
         at = self.at
         if phase is Phase.AFTER and frame is not None:
-            glued = (
-                kind == STRING == self.kinds[at - 1] and self.tokens.ends[at - 1] == self.tokens.starts[at]
-            )
-            cost = _MISSING_COMMA + (_GLUED if glued else 0.0)
+            glued = touches and self.text[at - 1] in CLOSING_QUOTES and self.text[at] in CLOSING_QUOTES
+            cost = (_LOST if lost else _MISSING_COMMA) + (_GLUED if glued and not lost else 0.0)
             phase, slot = (Phase.KEY if frame.kind == "{" else Phase.ITEM), frame.slot()
-            state = _go_on(state, cost, Repair(at, "missing_comma", ","), phase, frame, slot, layout)
+            repair = Repair(at, "missing_comma", ",")
+            state = _go_on(state, cost, repair, phase, frame, slot, layout, lost=True)
             if glued and phase is Phase.ITEM:
                 state = state._replace(tied=True)
-        if phase is Phase.KEY or phase is Phase.FIRST_KEY:
-            self.take_key(state, kind)
+        if state.cost > self.limit:
             return
-        cost, repair = self.judge_scalar(slot, kind), None
-        if phase is Phase.COLON:
-            cost, repair = cost + _MISSING_COLON, Repair(at, "missing_colon", ":")
+        if frame is not None and phase in (Phase.KEY, Phase.FIRST_KEY):
+            self.take_key(state, frame)
+        elif frame is not None or self.text[at] in CLOSING_QUOTES:
+            self.take_value(state)
+
+    def take_key(self, state: _State, frame: _Frame) -> None:
+        """Add the readings in which a key begins at the current place."""
+        text, at = self.text, self.at
+        if text[at] in CLOSING_QUOTES or _WHOLE_STRING.match(text, at):
+            for choice in self.string_ends(state, is_key=True):
+                name = text[choice.start : choice.end.body]
+                self.put_key(state, frame, name, choice, choice.cost, choice.end.after)
+            return
+        if (alone := _LONE_NAME.match(text, at)) is not None:
+            cost = _LOST if state.lost else _HALF_QUOTED
+            end = StringEnd(alone.end(1), alone.end(), StringClosing.QUOTE)
+            doubtful = state.tied or (state.lost and alone[1] not in frame.fields)
+            choice = StringChoice(at, end, cost, opened=False)
+            self.put_key(state._replace(tied=doubtful), frame, alone[1], choice, cost, alone.end())
+        if (bare := _BARE_KEY.match(text, at)) is not None:
+            cost = _BARE_WORDS if _WORDS.search(bare[0]) else _BARE_NAME
+            self.put_key(state, frame, bare[0], Repair(at, "unquoted_key", bare[0]), cost, bare.end())
+
+    def put_key(
+        self, state: _State, frame: _Frame, name: str, step: Repair | StringChoice, cost: float, after: int
+    ) -> None:
+        bit = self.bits.setdefault(name, 1 << len(self.bits))
+        cost += self.judge_name(name, frame) + (_REPEATED_NAME if frame.names & bit else 0.0)
+        if state.cost + cost <= self.limit:
+            damaged = isinstance(step, StringChoice) and (step.is_broken or not step.opened)
+            if damaged and frame.fields and name not in frame.fields:
+                state = state._replace(tied=True)  # a part of the name may be lost, too
+            slot = frame.fields.get(name) or _extra_node(frame.node)
+            layout = hash((state.layout, name))
+            lost = isinstance(step, StringChoice) and step.is_broken
+            self.put(_go_on(state, cost, step, Phase.COLON, frame.with_name(bit), slot, layout, lost), after)
+
+    def take_value(self, state: _State) -> None:
+        """Add the readings in which a string or a word is the value at the current place."""
+        text, at = self.text, self.at
+        if state.phase is Phase.COLON:
+            cost, repair = (_LOST if state.lost else _MISSING_COLON), Repair(at, "missing_colon", ":")
+            if state.slot is None and state.frame is not None and state.frame.fields:
+                state = state._replace(tied=True)  # a part of the name may be lost, too
+            state = _go_on(state, cost, repair, Phase.VALUE, state.frame, state.slot, state.layout, lost=True)
+            if state.cost > self.limit:
+                return
+        if text[at] in CLOSING_QUOTES or _WHOLE_STRING.match(text, at):
+            for choice in self.string_ends(state, is_key=False):
+                cost = choice.cost + self.judge_scalar(state.slot, "s")
+                self.put_scalar(state, cost, choice, choice.end.after)
+            return
+        word = _WORD.match(text, at)
+        if word is not None:
+            self.put_scalar(state, self.judge_scalar(state.slot, "w"), None, word.end())
+        if not _NO_TEXT.match(text, at) or begins_unopened(text, at):
+            self.take_unopened(state)
+
+    def take_unopened(self, state: _State) -> None:
+        """Add the readings in which the value at the current place is a string without its first quote."""
+        cost = _LOST if state.lost else _MISSING_QUOTE
+        if state.cost + cost <= self.limit:
+            for choice in self.string_ends(state, is_key=False, opened=False):
+                body = self.text[choice.start : choice.end.body]
+                if body.count("[") != body.count("]") or body.count("{") != body.count("}"):
+                    continue  # an expression
+                cost_of_it = cost + choice.cost + self.judge_scalar(state.slot, "s")
+                self.put_scalar(state, cost_of_it, choice, choice.end.after)
+
+    def put_scalar(self, state: _State, cost: float, choice: StringChoice | None, after: int) -> None:
+        """Add the reading in which a string is the value at the current place, or a word when it is None."""
+        frame = state.frame
         if frame is not None and frame.kind != "{":
-            frame, unlike = frame.with_item((STRING, 0, ""))
+            frame, unlike = frame.with_item(("s", 0, ""))
             cost += unlike
         if state.cost + cost <= self.limit:
             phase = Phase.AFTER if frame is not None else Phase.DONE
-            self.put(_go_on(state, cost, repair, phase, frame, None, hash((layout, at))))
+            lost = choice is not None and choice.is_broken
+            layout = hash((state.layout, self.at if choice is None else (choice.start, choice.end.body)))
+            self.put(_go_on(state, cost, choice, phase, frame, None, layout, lost), after)
 
-    def take_key(self, state: _State, kind: str) -> None:
-        at, frame = self.at, state.frame
-        if frame is None or (kind == WORD and self.kinds[at + 1] != ":"):
-            return
-        name = self.names.get(at)
-        if name is None:
-            name = self.names[at] = self.name_at(at)
-            self.bits.setdefault(name, 1 << len(self.bits))
-        bit = self.bits[name]
-        cost = self.judge_name(name, frame) + (_REPEATED_NAME if frame.names & bit else 0.0)
-        if state.cost + cost <= self.limit:
-            slot = frame.fields.get(name) or _extra_node(frame.node)
-            layout = hash((state.layout, at))
-            self.put(_go_on(state, cost, None, Phase.COLON, frame.with_name(bit), slot, layout))
+    def string_ends(self, state: _State, *, is_key: bool, opened: bool = True) -> list[StringChoice]:
+        """Return the places where the string at the current place may end."""
+        text, at = self.text, self.at
+        if text.startswith("```", at):
+            return []  # a fence is no quote
+        whole = _WHOLE_STRING.match(text, at) if opened else None
+        if whole is not None:
+            return [StringChoice(at + 1, StringEnd(whole.end() - 1, whole.end(), StringClosing.QUOTE), 0.0)]
+        if opened and text[at] not in CLOSING_QUOTES:
+            return []
+        names = frozenset(self.names_due(state.frame))
+        key = (at, is_key, opened, names)
+        ends = self.ends.get(key)
+        if ends is None:
+            opening, start = (text[at], at + 1) if opened else ('"', at)
+            if is_key:
+                ends = list_key_ends(text, start, opening, names, self.limit)
+            else:
+                ends, passed = list_value_ends(text, start, opening, names, self.limit, opened=opened)
+                self.left -= passed // _QUOTES_A_STEP
+            self.ends[key] = ends
+        return ends
+
+    def names_due(self, frame: _Frame | None) -> list[str]:
+        """Return the names declared for the objects around that have no value yet."""
+        names: list[str] = []
+        while frame is not None:
+            known = frame.names
+            names += [name for name in frame.fields if not known & self.bits.get(name, 0)]
+            frame = frame.outer
+        return names
 
     def take_opener(self, state: _State, kind: str) -> None:
-        cost, phase, frame, slot, layout, _, _ = state
+        cost, phase, frame, slot, layout, _, lost, _, _ = state
         at, left = self.at, self.limit - cost
         if (
             (frame is not None or (kind == "[" and self.wants_object()))
             and kind != "("
             and left >= _EXTRA_OPENER
-            and not _holds(state, "missing_closer")
+            and not state.kinds & _MISSING_ANY_CLOSER
         ):
-            self.put(_go_on(state, _EXTRA_OPENER, Repair(at, "extra_opener"), phase, frame, slot, layout))
+            skipped = _go_on(state, _EXTRA_OPENER, Repair(at, "extra_opener"), phase, frame, slot, layout)
+            self.put(skipped, self.after)
         if phase is Phase.AFTER and frame is not None and frame.kind != "{":
             repair, slot = Repair(at, "missing_comma", ","), frame.slot()
-            state = _go_on(state, _MISSING_COMMA, repair, Phase.ITEM, frame, slot, layout)
+            cost = _LOST if lost else _MISSING_COMMA
+            state = _go_on(state, cost, repair, Phase.ITEM, frame, slot, layout)
         elif phase is Phase.COLON:
             repair = Repair(at, "missing_colon", ":")
-            state = _go_on(state, _MISSING_COLON, repair, Phase.VALUE, frame, slot, layout)
+            cost = _LOST if lost else _MISSING_COLON
+            state = _go_on(state, cost, repair, Phase.VALUE, frame, slot, layout)
         elif phase not in _VALUE_DUE:
             return
-        self.put(self.open(state, kind, 0.0, None))
+        if frame is not None and frame.depth >= MAX_DEPTH:
+            return
+        self.put(self.open(state, kind, 0.0, None), self.after)
         other = "[" if kind == "{" else "{"
         if left >= _WRONG_OPENER and (frame is not None or other == "{"):  # arguments are an object
-            self.put(self.open(state, other, _WRONG_OPENER, Repair(at, "wrong_opener", other)))
+            self.put(self.open(state, other, _WRONG_OPENER, Repair(at, "wrong_opener", other)), self.after)
 
     def wants_object(self) -> bool:
         return self.root is not None and self.root.kind is ValueKind.JSON_OBJECT
 
     def take_comma(self, state: _State) -> None:
-        _, phase, frame, slot, layout, _, _ = state
+        _, phase, frame, slot, layout, *_ = state
         at = self.at
         if frame is None:
             return
         if phase is Phase.AFTER:
             phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
-            self.put(_go_on(state, 0.0, None, phase, frame, frame.slot(), layout))
+            self.put(_go_on(state, 0.0, None, phase, frame, frame.slot(), layout), self.after)
         elif phase is Phase.VALUE or phase is Phase.COLON:
             if phase is Phase.COLON:
                 cost = _COMMA_FOR_COLON + (0.0 if slot is not None else _UNNAMED)
                 repair = Repair(at, "wrong_separator", ":")
                 changed = _go_on(state, cost, repair, Phase.VALUE, frame, slot, layout)
-                self.put(changed if slot is not None else changed._replace(tied=True))
-            self.put(
-                _go_on(state, _MISSING_VALUE, Repair(at, "missing_value"), Phase.KEY, frame, None, layout)
-            )
+                self.put(changed if slot is not None else changed._replace(tied=True), self.after)
+            repair = Repair(at, "missing_value")
+            without = _go_on(state, _MISSING_VALUE, repair, Phase.KEY, frame, None, layout)
+            self.put(without, self.after)
         else:
-            self.put(_go_on(state, _EXTRA_COMMA, Repair(at, "extra_comma"), phase, frame, slot, layout))
+            repair = Repair(at, "extra_comma")
+            self.put(_go_on(state, _EXTRA_COMMA, repair, phase, frame, slot, layout), self.after)
+
+    def take_odd_comma(self, state: _State, frame: _Frame) -> None:
+        """Read a full stop, bar or ampersand between two parts as a comma."""
+        after = find_odd_comma(self.text, self.at, is_member=frame.kind == "{")
+        if after == self.at + 1:
+            phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
+            repair = Repair(self.at, "wrong_separator", ",")
+            changed = _go_on(state, _ODD_COMMA, repair, phase, frame, frame.slot(), state.layout)
+            self.put(changed._replace(tied=True), after)
 
     def take_colon(self, state: _State) -> None:
-        _, phase, frame, slot, layout, _, _ = state
+        _, phase, frame, slot, layout, *_ = state
         at = self.at
         if frame is None:
             return
         if phase is Phase.COLON:
-            self.put(_go_on(state, 0.0, None, Phase.VALUE, frame, slot, layout))
+            self.put(_go_on(state, 0.0, None, Phase.VALUE, frame, slot, layout), self.after)
         elif phase is Phase.VALUE:
-            self.put(_go_on(state, _EXTRA_COLON, Repair(at, "extra_colon"), phase, frame, slot, layout))
+            repair = Repair(at, "extra_colon")
+            self.put(_go_on(state, _EXTRA_COLON, repair, phase, frame, slot, layout), self.after)
         elif phase is Phase.AFTER:
-            phase, repair = (
-                (Phase.KEY if frame.kind == "{" else Phase.ITEM),
-                Repair(at, "wrong_separator", ","),
-            )
-            self.put(_go_on(state, _COLON_FOR_COMMA, repair, phase, frame, frame.slot(), layout))
+            phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
+            repair = Repair(at, "wrong_separator", ",")
+            changed = _go_on(state, _COLON_FOR_COMMA, repair, phase, frame, frame.slot(), layout)
+            # Items with a colon between them may be members.
+            self.put(changed if phase is Phase.KEY else changed._replace(tied=True), self.after)
 
     def take_closer(self, state: _State, kind: str) -> None:
-        cost, phase, frame, slot, layout, _, _ = state
+        cost, phase, frame, slot, layout, *_ = state
         at = self.at
         if frame is None:
             return
         if cost + _EXTRA_CLOSER <= self.limit:
-            self.put(_go_on(state, _EXTRA_CLOSER, Repair(at, "extra_closer"), phase, frame, slot, layout))
+            skipped = _go_on(state, _EXTRA_CLOSER, Repair(at, "extra_closer"), phase, frame, slot, layout)
+            closes = kind == CLOSER_OF[frame.kind] and frame.depth > 1
+            if self.root is None and (closes or (kind == "]" and frame.kind == "{")):
+                skipped = skipped._replace(tied=True)  # no definition tells what it encloses
+            self.put(skipped, self.after)
         if phase is Phase.KEY or phase is Phase.ITEM:
             state = _go_on(state, 0.0, Repair(at, "trailing_comma"), phase, frame, slot, layout)
         elif phase is Phase.VALUE or phase is Phase.COLON:
@@ -431,7 +650,7 @@ class _Search:
         repair = None if kind == due else Repair(at, "wrong_closer", due)
         closed = self.close(state, _WRONG_CLOSER if repair else 0.0, repair)
         if closed is not None:
-            self.put(closed)
+            self.put(closed, self.after)
 
     # --- brackets ------------------------------------------------------------------------------------
 
@@ -448,7 +667,7 @@ class _Search:
         frame = state.frame
         if frame is None or state.cost + cost > self.limit:
             return None
-        if repair is not None and repair.what == "missing_closer" and _holds(state, "extra_opener"):
+        if repair is not None and repair.what == "missing_closer" and state.kinds & _EXTRA_ANY_OPENER:
             return None  # a bracket that is never closed is none too many
         outer, node = frame.outer, frame.node
         if not frame.sent and repair is not None and outer is not None:
@@ -463,73 +682,78 @@ class _Search:
             outer, unlike = outer.with_item((frame.kind, frame.names, frame.shape[0] if frame.shape else ""))
             cost += unlike
         phase = Phase.AFTER if outer is not None else Phase.DONE
-        return _go_on(state, cost, repair, phase, outer, None, hash((state.layout, "}")))
+        return _go_on(state, cost, repair, phase, outer, None, hash((state.layout, "}")), state.lost)
 
     # --- the end -------------------------------------------------------------------------------------
 
-    def put(self, state: _State) -> None:
-        """Keep a reading of the current token, or the better one of two with the same brackets open."""
+    def put(self, state: _State, after: int) -> None:
+        """Keep a reading up to the offset `after`, or the better one of two with the same brackets open."""
         if state.cost > self.limit:
             return
         if state.phase is Phase.DONE:
-            self.finish_before_rest(state, self.at + 1)
+            self.finish_before_rest(state, after)
             return
-        key = (state.phase, state.frame.seen if state.frame else 0, id(state.slot))
-        known = self.states.get(key)
+        states = self.places.get(after)
+        if states is None:
+            states = self.places[after] = {}
+            heappush(self.offsets, after)
+        key = (state.phase, state.frame.seen if state.frame else 0, id(state.slot), state.lost)
+        known = states.get(key)
         if known is None:
-            self.states[key] = state
+            states[key] = state
             return
         better, other = (known, state) if known.cost <= state.cost else (state, known)
         if other.cost <= better.cost + _SAME and (other.tied or other.layout != better.layout):
             better = better._replace(tied=True)
-        self.states[key] = better
+        states[key] = better
 
     def finish_before_rest(self, state: _State, end: int) -> None:
-        """Keep a reading in which the value ends before the token `end`; what follows costs."""
-        kinds, rest = self.tokens.kinds, end
-        while rest < len(kinds) and kinds[rest] in "}])":
-            rest += 1
-        cost = (rest - end) * _EXTRA_CLOSER
-        if rest < len(kinds):
-            if kinds[rest] in CLOSER_OF:
+        """Keep a reading in which the value ends at the offset `end`; what follows costs."""
+        text, rest, closers = self.text, self.pass_gap(end), 0
+        while rest < len(text) and text[rest] in "}])｝］":
+            closers += text[rest] != ")"  # a call around the value is cut off elsewhere
+            rest = self.pass_gap(rest + 1)
+        cost = (_EXTRA_CLOSER + (closers - 1) * _FURTHER_CLOSER) if closers else 0.0
+        if rest < len(text):
+            sign = text[rest]
+            if sign in CLOSING_QUOTES and not text[rest + 1 :].strip():
+                cost += _REST_TEXT
+            elif sign in CLOSER_OF:
                 cost += _REST_VALUE
-            elif kinds[rest] == WORD and self.begins_line(rest):
+            elif (word := _WORD.match(text, rest)) is not None:
+                is_prose = "\n" in text[end:rest] or not _STRUCTURE.search(text, rest)
+                if not is_prose or word[0] in known_fields(self.root):
+                    return  # members would be lost
                 cost += _REST_LINE
-            else:
+            elif sign in CLOSING_QUOTES or (SIGN.match(text, rest) and text[rest:].strip(";, \t\r\n")):
                 return  # members would be lost
-        elif self.tokens.end < len(self.text):
-            cost += _REST_TEXT
-        self.finished.append((state._replace(cost=state.cost + cost), end))
-
-    def begins_line(self, at: int) -> bool:
-        """Return True when the word at `at` begins a line and is no name that is declared."""
-        gap = self.text[self.tokens.ends[at - 1] : self.tokens.starts[at]]
-        return "\n" in gap and self.name_at(at) not in known_fields(self.root)
+            else:
+                cost += _REST_QUOTED if '"' in text[rest:] else _REST_TEXT
+        if state.cost + cost <= self.limit:
+            self.finished.append((state._replace(cost=state.cost + cost), end))
 
     def finish_at_end(self, state: _State) -> None:
         """Close all brackets that are open at the end of the text."""
         cost = _MISSING_CLOSER
-        if self.tokens.end < len(self.text):
-            cost += _REST_TEXT
         if state.phase is not Phase.AFTER:
             cost += _CUT_OFF
-        self.close_all(state, cost, _MISSING_CLOSER if self.kinds[self.at - 1] in "}])" else _CUT_OFF)
+        if state.lost:
+            cost = _LOST
+        before = self.text.rstrip()[-1:]
+        self.close_all(state, cost, _MISSING_CLOSER if before in ("}", "]", ")") else _CUT_OFF)
 
     def close_all(self, state: _State, cost: float, further: float) -> None:
-        """Close all brackets before the current token; the first costs `cost`, each other one `further`."""
+        """Close all brackets before the current place; the first costs `cost`, each other one `further`."""
         current: _State | None = state
         while current is not None and current.phase is not Phase.DONE:
             if current.frame is None:
                 return
             repair = Repair(self.at, "missing_closer", CLOSER_OF[current.frame.kind])
             current, cost = self.close(current, cost, repair), further
-        if current is not None:
+        if current is not None and current.cost <= self.limit:
             self.finished.append((current, self.at))
 
     # --- what the definition says --------------------------------------------------------------------
-
-    def name_at(self, at: int) -> str:
-        return name_of_key(self.text, self.tokens.starts[at], self.tokens.ends[at])
 
     def judge_name(self, name: str, frame: _Frame) -> float:
         """Return what it costs that `name` stands in `frame`."""
@@ -548,16 +772,19 @@ class _Search:
         return _SIMILAR_NAME if node is not None and node.extra else _UNKNOWN_NAME
 
     def judge_scalar(self, node: Node | None, kind: str) -> float:
-        """Return what it costs that a string or word stands where `node` is declared."""
+        """Return what it costs that a string ("s") or word ("w") stands where `node` is declared."""
         if node is None or node.kind is None:
             return 0.0
-        if kind == WORD and self.text[self.tokens.starts[self.at]] in "nN":
+        if kind == "w" and self.text[self.at] in "nN":
             return 0.0 if node.nullable else _NULL
         if node.kind in _CONTAINERS:
             return _WRONG_CONTAINER
-        return _WRONG_SCALAR if (kind == WORD) == (node.kind in _TEXTS) else 0.0
+        return _WRONG_SCALAR if (kind == "w") == (node.kind in _TEXTS) else 0.0
 
 
+_SURE_KEY = compile_regex(
+    rf"\"([^\"\\\n]{{1,64}}+)\"\s*+[{COLONS}=]|'([^'\\\n]{{1,64}}+)'\s*+[{COLONS}=]|([\w$][\w$.\-]{{0,63}}+)\s*+[{COLONS}](?!//)"
+)
 _CONTAINERS = {ValueKind.JSON_OBJECT: "{", ValueKind.JSON_ARRAY: "["}
 _TEXTS = frozenset(ValueKind) - {ValueKind.INTEGER, ValueKind.NUMBER, ValueKind.BOOLEAN, *_CONTAINERS}
 

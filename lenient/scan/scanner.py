@@ -8,29 +8,26 @@ from text. Valid JSON is read without any repair.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum
-from typing import Any, NamedTuple
 
-from lenient.definitions.json_schema.nodes import Node, known_fields
+from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import Findings, Path, UnreadableError
 from lenient.regex import compile_regex
 from lenient.scan.object_members import read_member
 from lenient.scan.scan_state import OpenContainer, ScanResult, ScanState
 from lenient.scan.second_pass import is_doubtful, read_again
-from lenient.scan.source_text import SourceText, ValueSpan
+from lenient.scan.source_text import SourceText
 from lenient.scan.strings.quoted_string import StringReader
 from lenient.scan.strings.string_end import Lookahead
 from lenient.scan.strings.string_end_scoring import (
     BLANKS,
     CLOSERS,
     COMMAS,
-    QUOTED_KEY,
     QUOTES,
     REMARK,
     EnclosingBracket,
     find_odd_comma,
-    key_name,
 )
 from lenient.scan.strings.trivia import find_fence_end
 from lenient.scan.value_start import read_value_start
@@ -73,7 +70,7 @@ def scan_value(
         first = _scan_once(reading, node, opened=opened)
         if strict:
             return first
-        if not is_doubtful(piece, first, own.items, node):
+        if not is_doubtful(piece, first, own.items, node, reading.strings.ends):
             findings.extend(own.items)
             return first
         failure = None
@@ -140,15 +137,6 @@ def _read_next_sign(reading: ScanState, frame: OpenContainer) -> None:
         _pass_comma(reading, frame, sign)
     elif sign == "`" and _pass_fence(reading, frame):
         return
-    elif _is_unopened_object(reading, frame):
-        _open_missing_brace(reading, frame.item_node())
-        frame.filled = True
-    elif _is_part_of_outer(reading):
-        if len(frame.items) == 1 and isinstance(frame.items[0], list):
-            reading.report("ambiguous", frame.start, frame.start + 1, hint=_EXTRA_OPENER)
-        reading.report_missing("missing_closer", frame.close)
-        reading.close_container()
-        reading.stack[-1].filled = frame.filled
     else:
         _read_part(reading, frame)
 
@@ -213,29 +201,6 @@ def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
     return stray.end() if stray is not None else None
 
 
-def _is_part_of_outer(reading: ScanState) -> bool:
-    """Return True when the part at the current position belongs to the container around the innermost one.
-
-    This holds for a key in an array, and for an object where a key is expected.
-    """
-    outer = reading.stack[-2] if len(reading.stack) > 1 else None
-    if reading.strings.strict or outer is None or (outer.close == "}") == (reading.stack[-1].close == "}"):
-        return False
-    if reading.stack[-1].close == "}":
-        return reading.text[reading.position] in "{｛" and bool(reading.stack[-1].children)
-    key = QUOTED_KEY.match(reading.text, reading.position)
-    return key is not None and (not outer.fields or key_name(key) in outer.fields)
-
-
-def _is_unopened_object(reading: ScanState, frame: OpenContainer) -> bool:
-    """Return True when an array begins with a key: the opening brace of its first item is missing."""
-    if reading.strings.strict or frame.close != "]" or frame.items or frame.comma >= 0:
-        return False
-    key = QUOTED_KEY.match(reading.text, reading.position)
-    outer = reading.stack[-2] if len(reading.stack) > 1 else None
-    return key is not None and (outer is None or key_name(key) not in outer.fields)
-
-
 def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
     """Read other signs, which end at `end`, as a comma between two parts; between items they may be text."""
     at = reading.position
@@ -261,7 +226,6 @@ def _pass_comma(reading: ScanState, frame: OpenContainer, sign: str) -> None:
 # --- closing objects and arrays ------------------------------------------------------------------------
 
 _ROUND = re.compile(r"\s*+,?\s*+\)")
-_EARLIER = "The missing bracket may belong before an earlier member."
 
 
 def _close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
@@ -304,39 +268,15 @@ def _close_all_brackets(reading: ScanState) -> None:
     if not frame.filled and not reading.dropped:
         reading.report("truncated_text", end, end)
     missing = "".join(frame.close for frame in reversed(reading.stack))
-    if frame.close != "}" or not frame.filled or not _move_strays_out(reading, frame):
-        reading.report("missing_closer", end, end, became=missing)
+    reading.report("missing_closer", end, end, became=missing)
     while reading.stack:
         reading.close_container()
 
 
-def _move_strays_out(reading: ScanState, frame: OpenContainer) -> bool:
-    """Move the members that are declared for this object out of its last inner object.
-
-    Return True when this repair closes all brackets. When no member is moved but the missing brace may belong
-    before an earlier member, that is reported as ambiguous.
-    """
-    strays = _find_strays(frame.children, frame.marks, frame.fields)
-    if strays is None:
-        if _is_ambiguous(frame.children, frame.fields):
-            end = len(reading.text)
-            reading.report("ambiguous", end, end, hint=_EARLIER)
-        return False
-    reading.report("missing_closer", strays.end, strays.end, became="}")
-    for name in strays.names:
-        frame.children[name] = strays.inner.pop(name)
-        frame.marks[name] = strays.marks.pop(name)
-    return len(reading.stack) == 1
-
-
 # --- what a closing bracket closes ---------------------------------------------------------------------
 
-_CONTINUES = re.compile(
-    rf"(?:{BLANKS}[}}\]]){{0,3}}{BLANKS},{BLANKS}(?:[\"'“]([^\"'“”\\\n]{{1,64}})[\"'”]|([A-Za-z_]\w{{0,63}}))\s*+:"
-)
 _KEY = re.compile(rf"{BLANKS},{BLANKS}(?:[\"'“][^\"'“”\\\n]{{1,64}}[\"'”]|[A-Za-z_]\w{{0,63}})\s*+:")
 _NEXT_ITEM = re.compile(rf"{BLANKS},{BLANKS}[\[{{\"\d]")
-_NEXT_BRACKET = re.compile(rf"{BLANKS},{BLANKS}[\[{{]")
 
 
 class _BracketAction(Enum):
@@ -351,9 +291,7 @@ class _BracketAction(Enum):
 def _judge_closer(text: str, at: int, close: str, stack: Sequence[EnclosingBracket]) -> _BracketAction:
     """Return the effect of the closing bracket `close` at offset `at` on the open brackets in `stack`."""
     if close == stack[-1].close:
-        return (
-            _BracketAction.EXTRA if _closes_too_early(text, at + 1, close, stack) else _BracketAction.CLOSES
-        )
+        return _BracketAction.CLOSES
     outer = len(stack) - 2
     while outer >= 0 and stack[outer].close != close:
         outer -= 1
@@ -364,87 +302,3 @@ def _judge_closer(text: str, at: int, close: str, stack: Sequence[EnclosingBrack
     if len(stack) > 1 or text[at + 1 : at + 1_000].strip() == "" or stack[-1].close == ")":
         return _BracketAction.WRONG
     return _BracketAction.EXTRA
-
-
-def _closes_too_early(text: str, after: int, close: str, stack: Sequence[EnclosingBracket]) -> bool:
-    """Return True when more members or items follow the closing bracket.
-
-    For the root object, a comma and a key must follow; for an array in an object, a comma and an opening
-    bracket.
-    """
-    if len(stack) == 1:
-        return close == "}" and _CONTINUES.match(text, after) is not None
-    return close == "]" and stack[-2].close == "}" and _NEXT_BRACKET.match(text, after) is not None
-
-
-# --- members of an inner object without its closing brace ----------------------------------------------
-
-
-class _StrayMembers(NamedTuple):
-    """Members of an inner object that belong to an outer object.
-
-    `inner` is the inner object including these members, `marks` maps its names to spans, `names` are the
-    members to move, and `end` is the offset where the inner object ends without them.
-    """
-
-    inner: dict[str, Any]
-    marks: dict[str, ValueSpan]
-    names: list[str]
-    end: int
-
-
-def _find_strays(
-    outer: dict[str, Any],
-    marks: dict[str, ValueSpan],
-    fields: Mapping[str, Node],
-) -> _StrayMembers | None:
-    """Return the members of an inner object that belong to `outer`, None when there are none.
-
-    A member belongs to `outer` when its name is declared in `fields`, the fields of `outer`, and not for the
-    inner object. `marks` are the spans of the members of `outer`. The search follows the last member of each
-    object and the last item of each array.
-    """
-    value, mark, node = _find_last_object(outer, marks, fields)
-    while isinstance(value, (dict, list)) and value and mark is not None:
-        if isinstance(value, list):
-            children: Any = mark.children
-            value, mark, node = value[-1], children[-1], node.items if node is not None else None
-            continue
-        own = known_fields(node)
-        inner_marks: Any = mark.children
-        names = _find_stray_names(value, own, outer, fields)
-        if 0 < len(names) < len(value):
-            kept = [name for name in value if name not in names]
-            return _StrayMembers(value, inner_marks, names, inner_marks[kept[-1]].end)
-        value, mark, node = _find_last_object(value, inner_marks, own)
-    return None
-
-
-def _find_last_object(
-    value: dict[str, Any], marks: dict[str, ValueSpan], fields: Mapping[str, Node]
-) -> tuple[Any, ValueSpan | None, Node | None]:
-    if not value:
-        return None, None, None
-    name = next(reversed(value))
-    return value[name], marks[name], fields.get(name)
-
-
-def _find_stray_names(
-    inner: dict[str, Any], own: Collection[str], outer: dict[str, Any], fields: Collection[str]
-) -> list[str]:
-    """Return the last names of `inner` that are declared for `outer` and not for `inner`."""
-    names: list[str] = []
-    for name in reversed(inner):
-        if name in own or name not in fields or name in outer:
-            break
-        names.append(name)
-    return names[::-1]
-
-
-def _is_ambiguous(outer: dict[str, Any], fields: Collection[str]) -> bool:
-    """Return True when a missing brace may also belong before a member of the last inner object.
-
-    This is the case when that object has several members and no `fields` are declared for `outer`.
-    """
-    last = outer[next(reversed(outer))] if outer else None
-    return isinstance(last, dict) and len(last) > 1 and not fields

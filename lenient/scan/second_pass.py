@@ -12,15 +12,18 @@ from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.diagnostics import MAX_DEPTH, Diagnostic, UnreadableError
 from lenient.regex import compile_regex
-from lenient.scan.repair_search import CLOSER_OF, ChosenReading, Repair, find_reading
+from lenient.scan.repair_search import CLOSER_OF, SIGN, SIGNS, ChosenReading, Repair, find_reading
 from lenient.scan.scan_state import OpenContainer, ScanResult, ScanState, role_within, scalar_text
 from lenient.scan.source_text import SourceText, ValueSpan
+from lenient.scan.string_choices import StringChoice, looks_like_parts
 from lenient.scan.strings.string_end import StringClosing, StringEnd
 from lenient.scan.strings.string_end_scoring import StringRole
+from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.strings.unquoted import read_unquoted
-from lenient.scan.tokens import STRING, WORD, TextTokens, split_tokens
 
 _ANOTHER = "Other brackets may be the wrong ones."
+_OTHER_STRINGS = "Or the text ends at another quote."
+_TWO_NAMES = "Or the quotes within the name end other parts."
 _GOES_ON = compile_regex(
     r"\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/\s*+)?(?:[}\])]|,?\s*+[\"'“]\w[\w.\-]{0,63}+[\"'”]\s*+[:：]|,\s*+\w++\s*+:)"
 )
@@ -31,19 +34,36 @@ _OF_BRACKETS = {
     "missing_value": 2.0,
 }  # fmt: skip
 _OF_STRINGS = {
+    "missing_colon": 1.0,
     "unescaped_inner_quote": 1.0, "missing_closing_quote": 1.0, "unclosed_string": 1.5, "extra_quote": 0.5,
     "escaped_closing_quote": 1.0, "missing_opening_quote": 1.0, "ambiguous": 1.5,
 }  # fmt: skip
 _DOUBTS = _OF_BRACKETS.keys() | _OF_STRINGS.keys()
 _CLOSERS = ("}", "]", ")")
-_OTHERS = {"missing_comma": 0.5, "missing_colon": 1.0}
+_OTHERS = {"missing_comma": 0.5}
 """What a diagnostic of the first reading costs, as repairs do in `repair_search`."""
+_ADDED = {
+    "missing_closer", "missing_opener", "missing_comma", "missing_colon", "trailing_comma", "missing_value",
+}  # fmt: skip
+"""Repairs after which the sign at their place is read."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
-_SWALLOWED = 1.0  # a string that holds the quotes of another
+_NOT_SEARCHED = {
+    "stray_text_dropped", "code_fence_removed", "string_concatenation", "emphasis_removed", "unquoted_string",
+    "narration_removed", "partial_escaping_removed", "key_value_lines", "string_prefix",
+    "triple_quotes",
+}  # fmt: skip
+"""Repairs of the first reading that the search does not know."""
+_FAR = 2.9  # the search did not find the first reading, because it cost too much
 _CLEARLY = 0.6  # a cost that is lower by so much decides
 
 
-def is_doubtful(piece: SourceText, first: ScanResult, found: Sequence[Diagnostic], node: Node | None) -> bool:
+def is_doubtful(
+    piece: SourceText,
+    first: ScanResult,
+    found: Sequence[Diagnostic],
+    node: Node | None,
+    ends: Mapping[int, StringEnd],
+) -> bool:
     """Return True when the text may have a better reading than the first one.
 
     This is so when brackets or quotes were in doubt, or when what follows shows that the value goes on. It is
@@ -54,6 +74,10 @@ def is_doubtful(piece: SourceText, first: ScanResult, found: Sequence[Diagnostic
         return False  # its strings do not stand apart
     if "comment_removed" in codes and codes & _DOUBTS == {"ambiguous"}:
         return False  # the comment is in doubt
+    if "unescaped_inner_quote" in codes and not any(
+        looks_like_parts(piece.text, end) for end in ends.values()
+    ):
+        codes.remove("unescaped_inner_quote")
     if codes.isdisjoint(_DOUBTS):
         return _GOES_ON.match(piece.text, first.end) is not None
     return piece.text.rstrip()[-1:] in _CLOSERS or not _is_cut_off(piece, first, found, node)
@@ -96,24 +120,19 @@ def read_again(
     """
     text, start = fresh.text, fresh.position
     found = before.findings.items
-    ends: Mapping[int, StringEnd] = {}
-    needed = len(text) if first is None else first.end
-    tokens = split_tokens(text, start, ends)
-    if tokens is not None and tokens.end < needed and any(one.code in _OF_BRACKETS for one in found):
-        ends = before.strings.ends
-        tokens = split_tokens(text, start, ends)
-    if tokens is None or tokens.end < needed:
-        return None
-    chosen = find_reading(text, tokens, node, opened=opened)
+    chosen = find_reading(text, start, node, opened=opened)
     if chosen is None:
         return None
-    if first is not None and not ends and any(one.code in _OF_STRINGS for one in found):
-        cost = sum(_COSTS.get(one.code, 0.0) for one in found) + _count_swallowed(before) * _SWALLOWED
-        if chosen.cost > cost:
+    if first is not None:
+        cost = sum(_COSTS.get(one.code, 0.0) for one in found)
+        if any(one.code in _NOT_SEARCHED for one in found):
+            if chosen.cost > cost:
+                return None
+            chosen = chosen._replace(tied=chosen.tied or chosen.cost > cost - _CLEARLY)
+        elif chosen.cost > cost + _FAR:
             return None
-        chosen = chosen._replace(tied=chosen.tied or chosen.cost > cost - _CLEARLY)
     try:
-        value, mark = replay_reading(fresh, tokens, chosen, node, ends)
+        value, mark = replay_reading(fresh, chosen, node)
     except UnreadableError:
         return None
     second = ScanResult(value, mark, fresh.position)
@@ -122,15 +141,6 @@ def read_again(
             fresh.report("ambiguous", mark.start, mark.end, hint=_ANOTHER)
         return second
     return _choose(first, second, fresh, before, node, chosen)
-
-
-def _count_swallowed(before: ScanState) -> int:
-    """Return how many strings of the first reading lack their last quote and hold two others."""
-    return sum(
-        end.closing is StringClosing.NEXT_PART
-        and before.text.count(before.text[start], start + 1, end.body) > 1
-        for start, end in before.strings.ends.items()
-    )
 
 
 def _choose(
@@ -160,22 +170,19 @@ def _choose(
     return None
 
 
-def replay_reading(
-    reading: ScanState,
-    tokens: TextTokens,
-    chosen: ChosenReading,
-    node: Node | None,
-    ends: Mapping[int, StringEnd],
-) -> tuple[object, ValueSpan]:
+def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None) -> tuple[object, ValueSpan]:
     """Return the value of the chosen reading and its span; report the repairs.
 
     Raises UnreadableError for a word that is no value, and for too deep nesting.
     """
-    replay = _Replay(reading, tokens, chosen, node, ends)
-    for at in range(chosen.end):
-        replay.read_token(at)
+    replay = _Replay(reading, chosen, node)
+    while reading.done is None:
+        replay.pass_gap()
+        if reading.position >= len(reading.text):
+            break
+        replay.read_sign()
     if reading.stack:
-        replay.close_rest(chosen.repairs.get(chosen.end, []))
+        replay.close_rest(chosen.repairs.get(reading.position, []))
     if reading.done is None:
         raise UnreadableError("truncated", reading.position)
     return reading.done
@@ -184,57 +191,60 @@ def replay_reading(
 class _Replay:
     """The progress of one replay. `key_start` is the offset of the key whose value is due, else -1."""
 
-    def __init__(
-        self,
-        reading: ScanState,
-        tokens: TextTokens,
-        chosen: ChosenReading,
-        node: Node | None,
-        ends: Mapping[int, StringEnd],
-    ) -> None:
+    def __init__(self, reading: ScanState, chosen: ChosenReading, node: Node | None) -> None:
         self.reading = reading
-        self.tokens = tokens
         self.repairs = chosen.repairs
+        self.strings = chosen.strings
         self.doubtful = chosen.tied
+        self.doubled = reading.text.startswith("{{", reading.position)
         self.node = node
-        self.ends = ends
         self.key_start = -1
 
-    def read_token(self, at: int) -> None:
-        """Carry out the repairs of one token, and read the token unless a repair stands for it."""
+    def pass_gap(self) -> None:
+        """Move on past blanks and comments; report the comments."""
         reading = self.reading
-        reading.pass_gap()
-        kind = self.tokens.kinds[at]
-        for repair in self.repairs.get(at, ()):
+        reading.position = pass_trivia(
+            reading.text, reading.position, reading.report, before_value=self.key_start >= 0
+        )
+
+    def read_sign(self) -> None:
+        """Carry out the repairs at one place, and read the sign there unless a repair stands for it."""
+        reading, at = self.reading, self.reading.position
+        sign = SIGN.match(reading.text, at)
+        kind = "" if sign is None else SIGNS.get(sign[0], reading.text[at])
+        end = at + 1 if sign is None else sign.end()
+        if self.doubled and kind and kind in "{}" and reading.text.startswith(kind * 2, at):
+            end += 1
+        for repair in self.repairs.pop(at, ()):
             if self.doubtful:
                 self.doubtful = False
-                start = reading.position
-                reading.report("ambiguous", start, self.tokens.ends[at], hint=_ANOTHER)
-            if self.carry_out(repair, at):
-                reading.position = self.tokens.ends[at]
+                reading.report("ambiguous", at, max(end, at), hint=_ANOTHER)
+            if self.carry_out(repair, at, end):
+                reading.position = max(reading.position, end)
                 return
-        if kind == STRING:
-            self.read_string(at)
-        elif kind == WORD:
+            if reading.done is not None:
+                return
+        if (choice := self.strings.get(at)) is not None:
+            self.read_string(at, choice)
+        elif not kind:
             self.read_word(at)
         elif kind in CLOSER_OF:
-            self.report_spelling(at)
+            self.report_spelling(at, end, kind)
             self.open(kind)
-        elif kind == ",":
-            self.report_spelling(at)
-            frame = reading.stack[-1]
-            frame.comma, frame.filled = reading.position, False
-        elif kind == ":":
-            self.report_spelling(at)
+            reading.position = end
+        elif kind in (",", ":"):
+            self.report_spelling(at, end, kind)
+            if kind == "," and reading.stack:
+                frame = reading.stack[-1]
+                frame.comma, frame.filled = at, False
+            reading.position = end
         else:
-            self.report_spelling(at)
-            reading.position = self.tokens.ends[at]
+            self.report_spelling(at, end, kind)
+            reading.position = end
             self.close()
-        reading.position = self.tokens.ends[at]
 
-    def report_spelling(self, at: int) -> None:
+    def report_spelling(self, start: int, end: int, kind: str) -> None:
         """Report a bracket, comma or colon that is written otherwise than in JSON."""
-        start, end, kind = self.tokens.starts[at], self.tokens.ends[at], self.tokens.kinds[at]
         written = self.reading.text[start:end]
         if written == "{{":
             self.reading.report("doubled_braces", start, end, found=written, became=kind)
@@ -242,80 +252,85 @@ class _Replay:
             code = "wrong_separator" if written.isascii() or written == "；" else "fullwidth_punctuation"
             self.reading.report(code, start, end, found=written, became=kind)
 
-    def carry_out(self, repair: Repair, at: int) -> bool:
-        """Report a repair and carry it out. Return True when the token itself is done with."""
-        reading, start, end = self.reading, self.tokens.starts[at], self.tokens.ends[at]
-        written = reading.text[start:end]
-        frame = reading.stack[-1] if reading.stack else None
-        if repair.what == "missing_closer":
-            reading.report_missing("missing_closer", repair.sign)
-            self.close()
-        elif repair.what == "missing_opener":
-            reading.report_missing("missing_opener", repair.sign)
-            self.open(repair.sign)
-        elif repair.what == "missing_comma":
-            reading.report_missing("missing_comma", ",")
-        elif repair.what == "missing_colon":
-            reading.report_missing("missing_colon", ":")
-        elif repair.what == "trailing_comma" and frame is not None:
-            reading.report("trailing_comma", frame.comma, frame.comma + 1, found=",")
-        elif repair.what == "missing_value" and frame is not None:
-            reading.report("missing_value", self.key_start, start, became="null")
-            self.put(None, ValueSpan(self.key_start, start))
-        elif repair.what == "wrong_opener":
-            reading.report("wrong_opener", start, end, found=written, became=repair.sign)
-            self.open(repair.sign)
-            return True
-        elif repair.what == "wrong_closer":
-            reading.report("wrong_closer", start, end, found=written, became=repair.sign)
-            reading.position = end
-            self.close()
-            return True
-        elif repair.what == "wrong_separator":
-            reading.report("wrong_separator", start, end, found=written, became=repair.sign)
-            if repair.sign == "," and frame is not None:
-                frame.comma, frame.filled = start, False
-            return True
+    def carry_out(self, repair: Repair, start: int, end: int) -> bool:
+        """Report a repair and carry it out. Return True when the sign itself is done with."""
+        if repair.what in _ADDED:
+            self.add_sign(repair, start)
+            return False
+        reading, written = self.reading, self.reading.text[start:end]
+        if repair.what == "unquoted_key":
+            reading.position = start + len(repair.sign)
+            reading.report("unquoted_key", start, reading.position, found=repair.sign)
+            self.take_key(repair.sign, start)
         elif repair.what == "extra_colon":
             reading.report("wrong_separator", start, end, found=written)
-            return True
         else:
-            reading.report(repair.what, start, end, found=written)
-            return True
-        return False
+            reading.report(repair.what, start, end, found=written, became=repair.sign or None)
+            if repair.what == "wrong_opener":
+                self.open(repair.sign)
+            elif repair.what == "wrong_closer":
+                reading.position = end
+                self.close()
+            elif repair.sign == "," and reading.stack:
+                frame = reading.stack[-1]
+                frame.comma, frame.filled = start, False
+        return True
 
-    def read_string(self, at: int) -> None:
+    def add_sign(self, repair: Repair, start: int) -> None:
+        """Report what is missing before `start`, or a comma too many, and act as if the text was right."""
         reading = self.reading
-        start, end = self.tokens.starts[at], self.tokens.ends[at]
+        if repair.what == "trailing_comma":
+            comma = reading.stack[-1].comma
+            reading.report("trailing_comma", comma, comma + 1, found=",")
+        elif repair.what == "missing_value":
+            reading.report("missing_value", self.key_start, start, became="null")
+            self.put(None, ValueSpan(self.key_start, start))
+        else:
+            reading.report_missing(repair.what, repair.sign)
+            if repair.what == "missing_closer":
+                self.close()
+            elif repair.what == "missing_opener":
+                self.open(repair.sign)
+
+    def read_string(self, start: int, choice: StringChoice) -> None:
+        reading, end = self.reading, choice.end
+        before = len(reading.findings.items)
         is_key = self.is_key_due()
         role = StringRole.KEY if is_key else role_within(reading.stack)
-        known = self.ends.get(start)
-        text = (
-            reading.strings.read_between(start, end, role)
-            if known is None
-            else reading.strings.finish_string(start, known, role)[0]
-        )
+        if not choice.opened:
+            after = end.after
+            reading.report("missing_opening_quote", start, after, found=reading.text[start : end.body])
+            if end.closing is not StringClosing.QUOTE:
+                reading.report("missing_closing_quote", end.body, end.body, became='"')
+            text = reading.strings.decode(start, end.body)
+        elif end.closing is StringClosing.QUOTE and not end.inner:
+            text = reading.strings.read_between(start, end.after, role)
+        else:
+            text = reading.strings.finish_string(start, end, role)[0]
+        reading.position = end.after
+        known = any(one.code == "ambiguous" for one in reading.findings.items[before:])
+        if not known and (choice.doubtful or (self.doubtful and choice.cost > 0)):
+            self.doubtful = False
+            reading.report("ambiguous", start, end.after, hint=_OTHER_STRINGS)
+        if is_key and end.inner:
+            reading.report("ambiguous", start, end.after, hint=_TWO_NAMES)
         if is_key:
             self.take_key(text, start)
         else:
-            self.put(text, ValueSpan(start, end))
+            self.put(text, ValueSpan(start, end.after))
 
-    def read_word(self, at: int) -> None:
+    def read_word(self, start: int) -> None:
         reading = self.reading
-        start, end = self.tokens.starts[at], self.tokens.ends[at]
-        word = reading.text[start:end]
-        if self.is_key_due():
-            reading.report("unquoted_key", start, end, found=word)
-            self.take_key(word, start)
-            return
         node = self.due_node()
         wants_text = node is not None and node.kind is ValueKind.STRING
         bare = read_unquoted(reading.text, start, wants_text=wants_text, close=self.close_sign())
-        if bare.end != end or bare.absent:
+        if bare.absent:
             raise UnreadableError("unexpected_character", start)
         if bare.code is not None:
-            reading.report(bare.code, start, end, found=word, became=scalar_text(bare.value))
-        self.put(bare.value, ValueSpan(start, end))
+            found = reading.text[start : bare.end]
+            reading.report(bare.code, start, bare.end, found=found, became=scalar_text(bare.value))
+        reading.position = bare.end
+        self.put(bare.value, ValueSpan(start, bare.end))
 
     def is_key_due(self) -> bool:
         stack = self.reading.stack

@@ -15,13 +15,10 @@ from lenient.diagnostics import MAX_DEPTH, UnreadableError
 from lenient.regex import compile_regex
 from lenient.scan.scan_state import OPENERS, OpenContainer, ScanState, role_within, scalar_text
 from lenient.scan.source_text import ValueSpan
+from lenient.scan.string_choices import begins_unopened
 from lenient.scan.strings.quoted_string import (
-    HOLDS_ESCAPES,
     PREFIX_LETTERS,
-    find_unopened_end,
-    is_bracketed_word,
     is_pattern_start,
-    lacks_bracket,
 )
 from lenient.scan.strings.string_end import CLOSING_QUOTES
 from lenient.scan.strings.string_end_scoring import QUOTED_KEY, StringPlace, StringRole
@@ -62,10 +59,6 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
         return
     if sign in OPENERS and not _is_text(reading, node):
         _open_container(reading, sign, node)
-        return
-    if sign == '"' and _starts_list(reading, node):
-        reading.report_missing("missing_opener", "[")
-        reading.stack.append(OpenContainer("]", reading.position, node))
         return
     start = reading.position
     if sign in PREFIX_LETTERS:
@@ -132,27 +125,17 @@ def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
 def _is_text(reading: ScanState, node: Node | None) -> bool:
     """Return True when the bracket at the current position belongs to a string without an opening quote.
 
-    Such a string is a regular expression, JSON text with escaped quotes, or begins with words in brackets.
+    Such a string is a regular expression or begins with a remark in brackets. Raises UnreadableError for
+    others: JSON text with escaped quotes, and words in brackets.
     """
     if not reading.stack or reading.strings.strict:
         return False
-    if _wants_text(node) and (
-        is_pattern_start(reading.text, reading.position) or _REMARK.match(reading.text, reading.position)
-    ):
+    text, at = reading.text, reading.position
+    if _wants_text(node) and (is_pattern_start(text, at) or _REMARK.match(text, at)):
         return True
-    if not HOLDS_ESCAPES.match(reading.text, reading.position) and not is_bracketed_word(
-        reading.text, reading.position
-    ):
-        return False
-    place, ahead = reading.value_place(), reading.strings.ahead
-    return find_unopened_end(reading.text, reading.position, place, ahead) is not None
-
-
-def _starts_list(reading: ScanState, node: Node | None) -> bool:
-    """Return True when a declared array begins with its strings and lacks its opening bracket."""
-    if node is None or node.kind is not ValueKind.JSON_ARRAY or not reading.stack or reading.strings.strict:
-        return False
-    return reading.stack[-1].close == "}" and lacks_bracket(reading.text, reading.position)
+    if begins_unopened(text, at):
+        raise UnreadableError("unexpected_character", at)  # where it ends is searched for
+    return False
 
 
 def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
@@ -205,18 +188,11 @@ def _read_unopened(reading: ScanState, start: int, node: Node | None) -> Unquote
     place = reading.value_place()
     if reading.text[start] == "\\" and (escaped := reading.strings.read_escaped(start)) is not None:
         return UnquotedValue(*escaped)
-    try:
-        bare = read_unquoted(reading.text, start, wants_text=_wants_text(node), close=close)
-    except UnreadableError as error:
-        unopened = reading.strings.read_unopened(start, place) if error.reason in _UNREAD else None
-        if unopened is None:
-            raise
-        return unopened
+    bare = read_unquoted(reading.text, start, wants_text=_wants_text(node), close=close)
     if bare.code == "unquoted_string" and (cut := _find_next_name(reading.text, start, bare.end, place)):
         shorter = read_unquoted(reading.text[start:cut] + ",", 0, wants_text=_wants_text(node), close=close)
         return replace(shorter, end=start + shorter.end)
-    is_text = bare.code in _WORDS or reading.text[bare.end : bare.end + 1] == '"'
-    return (reading.strings.read_unopened(start, place) if is_text else None) or bare
+    return bare
 
 
 def _find_next_name(text: str, start: int, end: int, place: StringPlace) -> int | None:

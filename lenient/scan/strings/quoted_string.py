@@ -21,7 +21,6 @@ from lenient.scan.strings.string_end import (
 )
 from lenient.scan.strings.string_end_scoring import NEXT_KEY, EndFit, StringPlace, StringRole, score_end
 from lenient.scan.strings.trivia import RepairReport
-from lenient.scan.strings.unquoted import UnquotedValue
 
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
 _NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
@@ -52,38 +51,9 @@ _SIDE_BY_SIDE = compile_regex(
 """Before a string that no colon follows."""
 _WHOLE = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = compile_regex(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
-_ANEW = r"\s*+[{\[]\s*+\"[^\"\n]{1,64}+\"\s*+:"
-_CLOSED = r"\s*+[}\])]*+\s*+"
-_DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
-_DOUBTFUL = (re.compile(r"\\\\\"(?<!\\\\\\\")"), re.compile(r"\"\"(?<=\w\"\")\w"))
+_DOUBTFUL = re.compile(r"(?<!\\)\\\\\"|\"\"(?<=\w\"\")\w")
 """A quote that was escaped twice, and two quotes where two texts touch."""
-_BOUNDARY_PATTERNS = {
-    StringRole.MEMBER: (
-        rf"\"(?=[\s:,}}\])\[{{\"])(?:\s*+:\s*+[\"\[{{\d\-]|{_CLOSED},?\s*+[{{\[\s]*+\"[^\"\n]{{1,64}}+\"\s*+:|\s*+[}}\]]++\s*+,\s*+[{{\[\"]|{_ANEW}"
-        r"|\s*+,?\s*+[{\[]\s*+(?:[\"{\[\]}\-\d]|true\b|false\b|null\b))"
-    ),
-    StringRole.ITEM: (
-        rf"\"(?=[\s,}}\])\[{{.;|&])"
-        rf"(?:{_CLOSED},\s*+[{{\[\s]*+\"|{_ANEW}|\s*+[.;|&]\s*+\"[^\"\n]{{0,64}}+\")"
-    ),
-}
-_BOUNDARIES = {
-    (role, quote): re.compile(pattern.replace('\\"', quote))
-    for role, pattern in _BOUNDARY_PATTERNS.items()
-    for quote in "\"'"
-}
-"""A quote and what follows it where a string ends between two members or items.
-
-The lookahead holds how each alternative begins, so that most quotes are passed quickly.
-"""
-_NEXT_MEMBER = {
-    quote: re.compile(rf",\s*+{quote}[^{quote}\n]{{1,64}}+{quote}\s*+:\s*+[\"'\[{{\d\-tfn]")
-    for quote in "\"'"
-}
-_CLOSED_BEFORE = re.compile(r"[}\]]\s*+\Z")
-_LOOK_BACK = 100
-_COMMENT_START = re.compile(r"[\s,](?://|#\s)|//\s|/\*")
-_LINE_START = re.compile(r"\n[ \t]*+,?[ \t]*+[\"']")
+_DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
 _PATH = re.compile(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
 """The beginning of a path of Windows, which may end in a backslash."""
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
@@ -281,13 +251,6 @@ class StringReader:
             raise UnreadableError("expression", start)
         self.report("ambiguous", *first.span(), hint="Or a program fills in a value.")
 
-    def read_unopened(self, start: int, place: StringPlace) -> UnquotedValue | None:
-        """Read the string at `start` without an opening quote; None when the next quote does not end it."""
-        end = find_unopened_end(self.text, start, place, self.ahead)
-        if end is None:
-            return None
-        return UnquotedValue(self.decode(start, end), end + 1, "missing_opening_quote")
-
     def read_escaped(self, start: int) -> tuple[str, int] | None:
         """Read the string at `start` whose quotes are escaped although no string surrounds it.
 
@@ -301,6 +264,9 @@ class StringReader:
         return self.decode(body, end), after
 
     def decode(self, start: int, end: int) -> str:
+        if self.strict:
+            whole: str = scanstring(self.text, start, False)[0]
+            return whole
         raw, self.raw = self.raw, False
         if raw and (text := self.text[start:end]).isprintable():
             return text
@@ -330,35 +296,12 @@ class StringReader:
             return False
         return _DOUBLED.fullmatch(self.text, start, end.after) is not None
 
-    def holds_structure(self, start: int, end: StringEnd, role: StringRole) -> bool:
-        """Return True when the string may have ended at a quote in its body: a member or item follows.
-
-        Quotes and brackets that the body opens before that quote show that the quote is text. Return True as
-        well when both quotes of the string are doubled.
-        """
-        text, position, balance, quotes = self.text, start + 1, 0, 0
-        if end.inner == 2 and end.first_inner == position and text[end.body - 1] == '"':
+    def holds_doubtful_quotes(self, start: int, end: StringEnd) -> bool:
+        """Return True when quotes in a text are escaped twice, touch, or stand at both its ends."""
+        text, first = self.text, end.first_inner
+        if end.inner == 2 and first == start + 1 and text[end.body - 1] == text[start]:
             return True
-        boundary = _BOUNDARIES.get((role, text[start]))
-        if boundary is None:
-            return False
-        if end.inner % 2 and _COMMENT_START.search(text, position, end.first_inner):
-            return True  # a quote in a comment may have ended the string
-        if role is StringRole.ITEM and _LINE_START.search(text, position, end.body):
-            return True
-        for match in boundary.finditer(text, end.first_inner, end.after):
-            at = match.start()
-            piece = text[position:at]
-            balance += sum(map(piece.count, "([{")) - sum(map(piece.count, ")]}"))
-            quotes += piece.count(text[start])
-            position = at
-            if balance <= 0 and quotes % 2 == 0:
-                return True
-        if _closes_outer(text, start + 1, end.body, text[start]):
-            return True
-        return text[start] == '"' and any(
-            doubtful.search(text, start + 1, end.body) is not None for doubtful in _DOUBTFUL
-        )
+        return text[start] == '"' and _DOUBTFUL.search(text, start + 1, end.body) is not None
 
     def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
         """Read the text between three back-ticks and the next three, which stand at `end`.
@@ -409,29 +352,13 @@ class StringReader:
             self.report("missing_closing_quote", end.body, end.body, became=CLOSING_QUOTES[opening][0])
         elif end.closing is StringClosing.TEXT_END and role is not StringRole.KEY:
             self.report("unclosed_string", start, end.after, found=whole)
-        if end.ambiguous or (end.inner and opening in "\"'" and self.holds_structure(start, end, role)):
+        if end.ambiguous or (end.inner and opening in "\"'" and self.holds_doubtful_quotes(start, end)):
             other = self.text[end.body : end.body + 80]
             self.report("ambiguous", end.body, end.after, hint=f"Or the text continues: {other!r}")
 
 
-def _closes_outer(text: str, start: int, end: int, quote: str) -> bool:
-    """Return True when a member follows a closing bracket that `text[start:end]` does not open."""
-    position, balance = start, 0
-    for match in _NEXT_MEMBER[quote].finditer(text, start, end):
-        closer = _CLOSED_BEFORE.search(text, max(start, match.start() - _LOOK_BACK), match.start())
-        if closer is None:
-            continue
-        piece = text[position : closer.start()]
-        balance += sum(map(piece.count, "[{")) - sum(map(piece.count, "]}"))
-        position = closer.start()
-        if balance <= 0:
-            return True
-    return False
-
-
 # --- strings without an opening quote ------------------------------------------------------------------
 
-_QUOTE = re.compile(r"\\.|\"", re.DOTALL)
 _ESCAPED_OPENING = re.compile(r"\\++[\"']")
 HOLDS_ESCAPES = compile_regex(r"[{\[]\s*+(?:\\n\s*+)*+\\++\"")
 """An object whose first quote is escaped."""
@@ -440,9 +367,6 @@ _PATTERN = re.compile(
     r"[^\]\n\"]{1,64}\](?=[+*?{(\\^$|.\w\[])"
 )
 _BRACKETED_WORD = re.compile(r"[\[({][^\[\](){}\"'\n]{0,200}+[\])}]\s*+[^\s,;:\]})\"'`\[{]")
-_LACKS_BRACKET = compile_regex(
-    r"\"(?:[^\"\\\n]|\\.)*+\"(?:\s*+,\s*+\"(?:[^\"\\\n]|\\.)*+\"(?!\s*+[:：]))++\s*+(?:[,}\]]|\Z)"
-)
 _DOUBLED_PAIR = re.compile(
     r"''(?=[^'\s,:}\]])[^'\n]*+''(?=\s*+[,:}\]])|``(?=[^`\s,:}\]])[^`\n]*+``(?=\s*+[,:}\]])"
 )
@@ -458,35 +382,10 @@ def is_bracketed_word(text: str, position: int) -> bool:
     return _BRACKETED_WORD.match(text, position) is not None
 
 
-def lacks_bracket(text: str, position: int) -> bool:
-    """Return True when several strings in a row are at `position`, before a key or the end of the object."""
-    return _LACKS_BRACKET.match(text, position) is not None
-
-
 def _find_doubled_end(text: str, start: int) -> int | None:
     """Return the offset of the closing pair when two apostrophes or back-ticks stand for a quote, or None."""
     match = _DOUBLED_PAIR.match(text, start)
     return None if match is None else match.end() - 2
-
-
-def find_unopened_end(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
-    """Return the offset of the next quote when it ends the string that begins at `start`, else None.
-
-    `ahead` keeps the offset of the next quote, so that each stretch without quotes is searched once.
-    """
-    if not start <= ahead.next_quote:
-        ahead.next_quote = _find_next_quote(text, start)
-    at = ahead.next_quote
-    if at >= len(text) or at == start:
-        return None
-    return at if score_end(text, at + 1, place) >= EndFit.RANDOM else None
-
-
-def _find_next_quote(text: str, start: int) -> int:
-    for match in _QUOTE.finditer(text, start):
-        if match.group() == '"':
-            return match.start()
-    return len(text)
 
 
 def _find_escaped_span(text: str, start: int) -> tuple[int, int, int] | None:

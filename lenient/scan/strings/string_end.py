@@ -17,7 +17,6 @@ from lenient.scan.strings.string_end_scoring import (
     BLANKS,
     COLONS,
     COMMAS,
-    LONE_KEY,
     NEXT_PART,
     OPENING,
     QUOTED_KEY,
@@ -73,7 +72,7 @@ class _PassedQuotes:
     """The quotes taken for text and the open brackets between a string's start and the current quote."""
 
     __slots__ = (
-        "balance", "counted", "escaped", "escaped_to", "fallback", "fallback_fit", "first",
+        "balance", "counted", "fallback", "fallback_fit", "first",
         "inner", "last", "odd", "start", "text",
     )  # fmt: skip
 
@@ -83,16 +82,8 @@ class _PassedQuotes:
         self.balance = self.inner = 0
         self.first = self.last = -1
         self.odd = False
-        self.escaped = 0  # escaped quotes before `escaped_to`
-        self.escaped_to = start
         self.fallback: StringEnd | None = None
         self.fallback_fit = EndFit.NO
-
-    def is_in_escaped_pair(self, at: int, opening: str) -> bool:
-        """Return True when a pair of escaped quotes is open at the escaped quote at `at`."""
-        self.escaped += self.text.count("\\" + opening, self.escaped_to, at)
-        self.escaped_to = at
-        return self.escaped % 2 == 1
 
     def count_brackets(self, at: int) -> int:
         """Count the brackets up to the quote at `at`. Return the number of characters passed."""
@@ -114,18 +105,6 @@ class _PassedQuotes:
             return False
         inside = self.odd and self.balance > 0
         return not inside if fit is not EndFit.RANDOM else not self.odd or not self.opens_pair()
-
-    def choose_end(self, found: StringEnd, fit: EndFit) -> StringEnd:
-        """Return the accepted end `found`, or an earlier end when brackets opened after it were never closed.
-
-        The end is marked as ambiguous when the quotes in the body do not form pairs.
-        """
-        if self.fallback is not None and self.fallback_fit is EndFit.SURE and self.balance > 0:
-            return self.fallback
-        unpaired = self.odd and self.inner > 1 and self.first == self.start  # or one was typed twice
-        if unpaired or (fit < EndFit.SURE and self.odd and self.opens_pair()):
-            return replace(found, ambiguous=True)
-        return found
 
     def keep_as_text(self, at: int, fit: EndFit, found: StringEnd) -> None:
         """Count the quote at `at` as text; keep `found` as the fallback when `fit` is the best so far."""
@@ -180,14 +159,6 @@ _EXPRESSION = re.compile(
     r"|(?:and|or|[=!]=)\s++(?:\"[^\"\\\n]{0,200}+\"|\w++)\s*+[,}\]])"
 )
 """What a program does with a string that has ended."""
-_ESCAPED_KEY_END = re.compile(rf"[^{QUOTES}\\\n]{{1,64}}[{QUOTES}]\s*+[:：]\s*+[{QUOTES}\[{{\d\-tfnTFN]")
-_CLOSING_LINES = re.compile(r"(?:[^\S\n]*\n\s*[}\]])+\Z")
-_ITEM_AFTER = re.compile(r"[^\"\\\n,]{0,200}+\"\s*+(?:\]|,\s*+[\"\d\[{])")
-_ESCAPED_END = compile_regex(rf"[{QUOTES}]\s*+,(?={LONE_KEY.pattern}\s*+:)")
-"""A quote after a backslash, and yet a real next key: the backslash is the end of a Windows path."""
-_CLOSED_BEFORE = compile_regex(r"((?:\s*+[}\]])*+)\s*+,\s*+((?:[{\[]\s*+)*+)\Z")
-"""Closing brackets, a comma and opening brackets before a quote."""
-_PAIRS = {"{": "}", "[": "]"}
 _OTHER_CLOSERS = {'"': "", "'": "", "`": "", "”": "“", "’": "‘", "＂": ""}
 """Maps quotes that may close a string of another kind to their opening forms."""
 _PATH = re.compile(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
@@ -219,7 +190,8 @@ _LAST_COMMENT = compile_regex(
 _COMMENT_LOOK = 200
 _TEXT_AFTER = compile_regex(r"((?:\s*+[}\])])++)[^\S\n]*+(?=\n|//|/\*|#\s|;|```|</|<\||[A-Z][a-z']*+[ ,.!])")
 """Closing brackets and what may follow a whole value, but not a text."""
-_MAX_AFTER = 32
+_MAX_AFTER, _FEW_ENDS = 32, 3
+_PATH_LOOK = 300
 _LOOK = 32  # looking at a quote costs as much as passing so many characters
 
 
@@ -269,20 +241,13 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
 
     Raises UnreadableError when the string is part of a program's expression.
     """
-    run, closing = _RUNS[opening], CLOSING_QUOTES[opening]
+    run = _RUNS[opening]
     passed = _PassedQuotes(text, start)
     many = opening == '"' and place.role is StringRole.MEMBER and not _has_odd_signs(place)
     position = start if ahead.can_close(opening, start) else len(text)
     while (match := run.match(text, position)) is not None and (at := match.end()) < len(text):
         position = at + 1
         if text[at] == "\\":
-            if (
-                text[position : at + 2] in closing
-                and not passed.is_in_escaped_pair(at, opening)
-                and _ends_in_backslash(text, at, place)
-            ):
-                body = _end_of_path(text, start, at)
-                return StringEnd(body, at + 2, StringClosing.ESCAPED_QUOTE, passed.inner, passed.first)
             position = at + 2
             continue
         if many and passed.inner:
@@ -300,11 +265,7 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
         if fit is EndFit.NO and not passed.inner and _EXPRESSION.match(text, position):
             raise UnreadableError("expression", at)  # a string and what a program does with it
         if passed.accepts_end(fit, at):
-            return passed.choose_end(found, fit)
-        if passed.inner == 0 and (passed.balance <= 0 or text[at - 1] in "{["):
-            ended = _find_end_before_part(text, start, at, place)
-            if ended is not None:
-                return _end_before_part(text, start, ended)
+            return found
         passed.keep_as_text(at, fit, found)
     return _find_last_end(start, opening, place, passed, ahead)
 
@@ -357,44 +318,17 @@ def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahe
     return end
 
 
-def _ends_in_backslash(text: str, at: int, place: StringPlace) -> bool:
-    """Return True when the backslash at `at` ends a Windows path, and the quote after it the string."""
-    return place.role is StringRole.MEMBER and _ESCAPED_END.match(text, at + 1) is not None
-
-
-def _end_of_path(text: str, start: int, at: int) -> int:
+def end_of_path(text: str, start: int, at: int) -> int:
     """Return the end of a string before a backslash at `at` that precedes the closing quote.
 
     The backslash is the last sign of a Windows folder, but no part of other text.
     """
     is_path = at == start or (
-        _PATH.search(text, start, at) and not _FILE.search(text, max(at - 6, start), at)
+        not text.endswith("\\\\", start, at)
+        and _PATH.search(text, max(start, at - _PATH_LOOK), at)
+        and not _FILE.search(text, max(at - 6, start), at)
     )
     return at + 1 if is_path else at
-
-
-def _find_end_before_part(text: str, start: int, at: int, place: StringPlace) -> int | None:
-    """Return the end of a string without closing quote if the quote at `at` opens the next part, or None."""
-    from_ = max(start, at - 40)
-    before = text[from_:at].rstrip()
-    if (comment := _find_last_comment(text, start, at)) is not None:
-        from_ = max(start, comment - 40)
-        before = text[from_:comment] + ","
-    bracketed = _CLOSED_BEFORE.search(before)
-    if bracketed is not None and (bracketed[1] or bracketed[2]):
-        fits = _fits_brackets(text, at, place, bracketed[1], bracketed[2])
-        return from_ + bracketed.start() if fits and from_ + bracketed.start() > start else None
-    if place.role is StringRole.ITEM:
-        is_next = before.endswith(",") and len(before) > 1 and _ITEM_AFTER.match(text, at + 1)
-        return from_ + len(before) - 1 if is_next else None
-    if place.role is not StringRole.MEMBER or not _ESCAPED_KEY_END.match(text, at + 1):
-        return None
-    name = text[at + 1 : at + 66].split(text[at], 1)[0]
-    if place.declares_fields() and not place.awaits(name):
-        return None
-    if before.endswith(","):
-        return from_ + len(_trim_closers(before[:-1], place))
-    return from_ + len(before) if "\n" in text[from_ + len(before) : at] and before else None
 
 
 def _end_before_part(text: str, start: int, end: int) -> StringEnd:
@@ -402,7 +336,7 @@ def _end_before_part(text: str, start: int, end: int) -> StringEnd:
 
     A quote of another kind at its end closes the string, unless a quote of that kind stands within.
     """
-    comment = _find_last_comment(text, start, end)
+    comment = find_last_comment(text, start, end)
     end = end if comment is None else comment
     last, body = text[end - 1], text[start : end - 1]
     if body and last in _OTHER_CLOSERS and last not in CLOSING_QUOTES[text[start - 1]] and last not in body:
@@ -412,7 +346,7 @@ def _end_before_part(text: str, start: int, end: int) -> StringEnd:
     return StringEnd(end, end, StringClosing.NEXT_PART)
 
 
-def _find_last_comment(text: str, start: int, end: int) -> int | None:
+def find_last_comment(text: str, start: int, end: int) -> int | None:
     """Return where a text ends before the comment at its end, None without one.
 
     A comment that ends with its line must end where a line does.
@@ -425,6 +359,12 @@ def _find_last_comment(text: str, start: int, end: int) -> int | None:
         return None
     at = start + len(text[start : comment.start()].rstrip())
     return at if at > start else None
+
+
+def find_ends_of_values(text: str, start: int) -> list[int]:
+    """Return where a text without its last quote may end because a whole value ends there."""
+    found = zip(range(_FEW_ENDS), _TEXT_AFTER.finditer(text, start), strict=False)
+    return [after.start() for _, after in found if after.start() > start]
 
 
 def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
@@ -447,38 +387,6 @@ def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead
     return None
 
 
-def _fits_brackets(text: str, at: int, place: StringPlace, closers: str, openers: str) -> bool:
-    """Return True when the brackets before a quote are due, and the quote opens a key or item."""
-    stack = [frame.close for frame in place.stack]
-    for sign in closers.split():
-        for close in sign:
-            if not stack or stack.pop() != close:
-                return False
-    if not stack:
-        return False
-    level = len(stack)
-    stack += [_PAIRS[sign] for sign in openers if sign in _PAIRS]
-    if openers and (stack[level - 1] == "}" or len(stack) == level):
-        return False
-    key = _ESCAPED_KEY_END.match(text, at + 1)
-    if stack[-1] != "}":
-        return key is None and _ITEM_AFTER.match(text, at + 1) is not None
-    if key is None or openers:
-        return key is not None
-    frame = place.stack[level - 1]
-    name = text[at + 1 : at + 66].split(text[at], 1)[0]
-    return name not in frame.children and (not frame.fields or name in frame.fields)
-
-
-def _trim_closers(before: str, place: StringPlace) -> str:
-    """Return `before` without the expected closing brackets that stand on lines of their own at its end."""
-    run = _CLOSING_LINES.search(before)
-    if run is None:
-        return before
-    due = [frame.close for frame in place.stack[: -1 - len(run.group().split()) : -1]]
-    return before[: run.start()] if run.group().split() == due else before
-
-
 def _find_end_without_quote(
     text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead
 ) -> StringEnd:
@@ -490,7 +398,7 @@ def _find_end_without_quote(
     escaped = "\\" + CLOSING_QUOTES[opening][-1]
     ends_so = start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers)
     if ends_so and text.count(escaped, start, closers) % 2:  # else it closes a pair within the text
-        return StringEnd(_end_of_path(text, start, closers - 2), closers, StringClosing.ESCAPED_QUOTE)
+        return StringEnd(end_of_path(text, start, closers - 2), closers, StringClosing.ESCAPED_QUOTE)
     following = ahead.find_next_part(start) if place.role is StringRole.MEMBER else None
     if following is not None and (not place.declares_fields() or place.awaits(key_name(following))):
         end = following.start()

@@ -323,7 +323,7 @@ def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
     if end >= len(text):
         return EndFit.SURE
     if wrong:
-        return _score_wrong_closer(text, end, place, level) if wrong == 1 and level >= -1 else EndFit.NO
+        return EndFit.NO
     if level >= 0:
         return _score_inner_closers(text, end, place, level)
     if _AFTER_ALL.match(text, _pass_closers(text, at, end)):
@@ -338,17 +338,6 @@ def _pass_closers(text: str, at: int, end: int) -> int:
     """Return the place after the last closing bracket of a run, before the blanks that follow it."""
     blanks = len(text[at:end]) - len(text[at:end].rstrip())
     return end - blanks
-
-
-def _score_wrong_closer(text: str, end: int, place: StringPlace, level: int) -> EndFit:
-    """Score a run of closing brackets in which one bracket is wrong or superfluous.
-
-    A comma and a next member or item must follow the run.
-    """
-    if text[end : end + 1] != ",":
-        return EndFit.NO
-    fit = max(_score_part(text, end + 1, place, at) for at in (level, level + 1) if at >= 0)
-    return fit if fit is EndFit.SURE else min(fit, EndFit.IF_FIRST)
 
 
 def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) -> EndFit:

@@ -131,7 +131,8 @@ def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str
     if (loose := _read_loose_number(token, end)) is not None:
         is_group = close != "}" and _GROUP.fullmatch(text, max(start - 2, 0), end) is not None
         return replace(loose, doubt=_SEVERAL if is_group else "")
-    if (close == "]" and _COMPREHENSION.match(token)) or _CHOICE.match(text, start):
+    is_item = close == "]" or token.startswith("[")
+    if (is_item and _COMPREHENSION.match(token)) or _CHOICE.match(text, start):
         raise UnreadableError("expression", start)
     words = _read_words(token, start, wants_text)
     return replace(words, doubt=_SEVERAL) if close == "]" and _NEXT_ITEM.match(text, end) else words
