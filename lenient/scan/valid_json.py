@@ -67,26 +67,20 @@ _PLAIN_TOKEN = compile_regex(
 )
 """The same in a text that `lenient.unwrap.fast_path` reads."""
 _BETWEEN = re.compile(r"[ \t\r\n,:]*+")
-_PATH = re.compile(r"""["'][A-Za-z]:\\[\w.\-]""")
 _KEY, _OPENER, _CLOSER = 2, 4, 5  # the group that matched last
 _QUOTES = ('"', "'")
 _CONTAINERS: Mapping[str, Callable[[], Any]] = {"{": dict, "[": list}
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 
 
-def locate_values(
-    text: str, start: int = 0, end: int | None = None, *, plain: bool = False
-) -> ValueSpan | None:
-    """Return the span of the JSON value `text[start:end]`, with the spans of all values in it.
+def locate_values(text: str, start: int = 0, *, plain: bool = False) -> ValueSpan | None:
+    """Return the span of the JSON value that begins at `start`, with the spans of all values in it.
 
     The caller knows that the value is valid JSON, or with `plain` that its defects are plain ones.
 
     Return None when the tolerant scanner must read the value instead: a key is repeated, a number may have
-    been rounded, nesting is too deep, or a string may hold a Windows path whose backslashes were not meant as
-    escapes.
+    been rounded, or nesting is too deep.
     """
-    if _may_hold_path(text, start, end):
-        return None
     return _locate(_PLAIN_TOKEN if plain else _TOKEN, text, start)
 
 
@@ -124,16 +118,6 @@ def _locate(token: re.Pattern[str], text: str, start: int, depth: int = 0) -> Va
         else:
             spans[key] = mark
     return None
-
-
-def _may_hold_path(text: str, start: int = 0, end: int | None = None) -> bool:
-    """Return True when a string may hold a Windows path whose backslashes were not meant as escapes."""
-    at = text.find(":\\", start, end)
-    while at >= 0:
-        if text[at - 2 : at - 1] in _QUOTES and _PATH.match(text, at - 2):
-            return True
-        at = text.find(":\\", at + 2, end)
-    return False
 
 
 class NeedsScannerError(Exception):
@@ -195,8 +179,6 @@ def locate_members(text: str, arguments: dict[str, Any], quotes: int) -> ValueSp
     """
     if text.count('"') != quotes and not holds_each_key_once(text, arguments):
         return locate_values(text)
-    if ":\\" in text and _may_hold_path(text):
-        return None
     start, end = text.index("{"), text.rindex("}") + 1
     return _NEW(ValueSpan, (start, end, MemberSpans(text, start)))
 

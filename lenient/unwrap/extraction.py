@@ -447,7 +447,7 @@ class _LayerReader:
             return LocatedValue(value, ValueSpan(start, end), piece, strict=True, settled=True)
         is_raw = piece.parent is None and type(value) is dict and text is piece.text
         mark = (
-            None if is_raw else locate_values(piece.text, start, end)
+            None if is_raw else locate_values(piece.text, start)
         )  # of a raw text, parse_arguments tried it
         if mark is not None:
             return LocatedValue(value, mark, piece, strict=True)

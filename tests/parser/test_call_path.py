@@ -42,12 +42,17 @@ def test_spans_in_valid_json_are_those_of_the_value(raw: str, span: tuple[int, i
     ("raw", "code"),
     [
         ('{"limit": "1", "limit": "2"}', "duplicate_key"),
-        ('{"limit": "1", "path": "C:\\temp\\new"}', "invalid_escape"),
         ('{"limit": "1", "deep": ' + "[" * 200 + "]" * 200 + "}", "nested_too_deep"),
     ],
 )
 def test_what_the_locator_leaves_to_the_scanner_is_still_found(raw: str, code: str) -> None:
     assert code in [one.code for one in parse_arguments(raw, LIMIT_TOOL).diagnostics]
+
+
+@pytest.mark.parametrize("limit", ["1", '"1"'])
+def test_valid_json_with_a_path_is_read_as_json_whatever_stands_beside_it(limit: str) -> None:
+    request = parse_arguments(f'{{"limit": {limit}, "path": "C:\\temp\\new"}}', LIMIT_TOOL)
+    assert request.arguments == {"limit": 1, "path": "C:\temp\new"}
 
 
 def test_a_number_that_orjson_rounds_is_read_as_sent() -> None:
