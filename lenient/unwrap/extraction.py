@@ -446,9 +446,7 @@ class _LayerReader:
         if self.fits is not None and self.fits(value, text):
             return LocatedValue(value, ValueSpan(start, end), piece, strict=True, settled=True)
         is_raw = piece.parent is None and type(value) is dict and text is piece.text
-        mark = (
-            None if is_raw else locate_values(piece.text, start)
-        )  # of a raw text, parse_arguments tried it
+        mark = None if is_raw else locate_values(piece.text, start)  # of a raw text, parse_arguments tried it
         if mark is not None:
             return LocatedValue(value, mark, piece, strict=True)
         found = self.scan_from(piece, start, Lookahead(piece.text), strict=True)
