@@ -12,7 +12,13 @@ from bench.parser.mutations.answers import Mutant, verdict
 from bench.parser.mutations.boundaries import boundary_losses, lose
 from bench.parser.readings import Finding, Reading, Tool
 from bench.parser.scoring import Verdict, is_strict_json
+from bench.peers import OURS, PEERS
 
+EACH = 300
+SILENT_REACHED = 1
+"""Readings of this share that are wrong without a mark. Lower it when the parser gets better."""
+WRONG_REACHED = 2
+"""Readings of this share that are not right: silent, lossy or refused."""
 MARKED = (Finding("unclosed_string", 3, 4, warns=True),)
 WRITE = Tool(
     "write",
@@ -88,3 +94,16 @@ def test_another_object_with_a_mark_is_right_only_where_a_person_could_not_tell(
 ) -> None:
     reading = Reading({"path": "a.py"}, findings=MARKED)
     assert verdict(loss(text), reading, defined=True) is right
+
+
+def test_no_more_readings_are_wrong_without_a_mark_than_the_figure_reached() -> None:
+    silent = wrong = 0
+    for _, mutant in boundary_losses(EACH):
+        for defined in (False, True):
+            reader = PEERS[OURS].prepare(mutant.tool if defined else None)
+            reading = reader.reading(mutant.text, reader.read(mutant.text))
+            given = verdict(mutant, reading, defined=defined)
+            silent += given is Verdict.SILENT
+            wrong += given is not Verdict.RIGHT
+    assert silent <= SILENT_REACHED
+    assert wrong <= WRONG_REACHED
