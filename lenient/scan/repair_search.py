@@ -30,7 +30,7 @@ _SAME = 0.15  # readings whose costs differ by no more are equally good
 _SAME_TEXT = 0.5  # the same for readings in which a string lacks a quote or holds one
 _BOUNDS = (1.35, 2.75, _MOST)  # of costs
 _WIDTH = 32
-_STEPS = 15_000  # readings that are followed from one place to the next
+_STEPS = 6_000  # readings that are followed from one place to the next
 _QUOTES_A_STEP = 4  # as long as one such step takes to look at so many quotes
 MAX_LENGTH = 60_000  # characters
 
