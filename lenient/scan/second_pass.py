@@ -80,7 +80,9 @@ def is_doubtful(
         codes.remove("unescaped_inner_quote")
     if codes.isdisjoint(_DOUBTS):
         return _GOES_ON.match(piece.text, first.end) is not None
-    return piece.text.rstrip()[-1:] in _CLOSERS or not _is_cut_off(piece, first, found, node)
+    if piece.text.rstrip()[-1:] in _CLOSERS:
+        return True
+    return "unclosed_string" not in codes and not _is_cut_off(piece, first, found, node)
 
 
 def _is_cut_off(piece: SourceText, first: ScanResult, found: Sequence[Diagnostic], node: Node | None) -> bool:

@@ -211,7 +211,7 @@ class Lookahead:
         if text[self.tail :].isspace():
             self.tail = len(text)  # nothing is closed there
         self.left = 200_000 + 3 * len(text)
-        self.left_again = 200_000 + 2 * len(text)
+        self.left_again = 60_000 + 2 * len(text)
         self.next_quote = -1  # of the quotes that no backslash escapes
         self.no_close_from: dict[str, int] = {}
         self.part: re.Match[str] | None = None
