@@ -173,6 +173,10 @@ def publish(
     add_changes(building)
     totals.figures = building.run_figures()
     totals.rejects = totals.figures["rejects"]
+    totals.notes += tuple(
+        f"{title}: the arguments of {redacted:,} of {calls:,} calls are redacted; they are not measured"
+        for title, redacted, calls in building.count_redacted_calls()
+    )
     if totals.less_kept:
         building.drop_unused()
     too_old = hold_to_limits(building)

@@ -276,6 +276,11 @@ class GenerationBuilder:
         with explain_duckdb_errors(self._path):
             return dict(run_script(self._con, "figures.sql").fetchall())
 
+    def count_redacted_calls(self) -> list[tuple[str, int, int]]:
+        """Return title, redacted calls and all calls of each source that has some in the latest load."""
+        with explain_duckdb_errors(self._path):
+            return run_script(self._con, "redacted_calls.sql").fetchall()
+
     def find_newest_time(self, files: Sequence[int]) -> datetime | None:
         """Return when the newest session of these files ended, see `ingest.store.reader.read_newest_time`."""
         with explain_duckdb_errors(self._path):
