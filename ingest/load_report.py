@@ -52,7 +52,8 @@ class LoadReport:
     `loaded` files were read. `unchanged` files were in the store already, under this name or as a copy.
     `moved` files were in the store under another name. `unread` files were left for another load because the
     user asked to stop; `left` files were left out by `--since` and `--limit`. `companions` are files that
-    were read together with another one, which the reason names; they are no failures.
+    were read together with another one, or are no logs but other files of a known agent; the reason
+    says which, and they are no failures.
 
     Of files with other content than before, `sessions_replaced` were told again, `sessions_removed` went with
     --replace, and `calls_fewer` calls went with both.
