@@ -21,6 +21,7 @@ class ArgsSource(StrEnum):
     RESERIALISED = "reserialised"  # the log kept only the decoded object; the text is ours
     TRUNCATED = "truncated"  # the log cut the model's text
     MISSING = "missing"  # the log kept nothing
+    REDACTED = "redacted"  # a placeholder stands for the arguments
 
 
 class FaultLayer(StrEnum):

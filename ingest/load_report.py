@@ -26,12 +26,23 @@ class RejectedFile:
     """A file that could not be used, or not by itself.
 
     `reason` is the part of a sentence that follows the file's path. `foreign` is what the file holds when it
-    is no log of any known format; None = it may be one.
+    is no log of any known format; None = it may be one. `is_new`: no earlier load rejected it for the same
+    reason.
     """
 
     path: str
     reason: str
     foreign: ForeignKind | None = None
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedFile:
+    """A file that was read, with the number of its unreadable lines, and the reason for the first of them."""
+
+    path: str
+    lines: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +52,17 @@ class LoadReport:
     `loaded` files were read. `unchanged` files were in the store already, under this name or as a copy.
     `moved` files were in the store under another name. `unread` files were left for another load because the
     user asked to stop; `left` files were left out by `--since` and `--limit`. `companions` are files that
-    were read together with another one, which the reason names; they are no failures.
+    were read together with another one, or are no logs but other files of a known agent; the reason
+    says which, and they are no failures.
 
     Of files with other content than before, `sessions_replaced` were told again, `sessions_removed` went with
     --replace, and `calls_fewer` calls went with both.
 
-    `rejects` counts lines and values that could not be used, `new_rejects` those that no earlier load met,
-    and `new_rejected` the files that none rejected for the same reason. `duplicates` counts calls that
-    another row counts already. `faults` (by layer, in the order in which a call passes the layers) and
-    `judged` (calls of which it is known whether their arguments failed) leave duplicates out. `notes` are
+    `rejects` counts lines and values that could not be used, `new_rejects` those that no earlier load met;
+    `damaged` names the files of these, at most 100. `new_rejected` counts the files that none rejected for
+    the same reason. `duplicates` counts calls that another row counts already. `faults` (by layer, in the
+    order in which a call passes the layers) and `judged` (calls of which it is known whether their arguments
+    failed) leave duplicates out. `notes` are
     sentences on inputs that were left out because they are no logs. `newest` is the time (UTC) of the newest
     session in the files of this load, whether they were read or in already; None where none has a time, and
     a time of more than a day from now on counts as a mistake. `generation` is None when there was nothing new
@@ -70,6 +83,7 @@ class LoadReport:
     rejects: int
     new_rejects: int
     new_rejected: int
+    damaged: tuple[DamagedFile, ...] = ()
     sessions_replaced: int
     sessions_removed: int
     calls_fewer: int

@@ -83,7 +83,8 @@ def read_no_sibling(_name: str) -> None:
 class About:
     """The facts about a file that a translator gets besides the records.
 
-    `name` is the file's own name without folders, `folder` that of the folder it lies in; both may be empty.
+    `name` is the file's own name without folders, `folder` that of the folder it lies in, `path` the
+    whole path (`archive!member` in an archive); all may be empty.
     `identity` is made from the first bytes of the file, so it is the same in every copy and after the file
     grew; it serves as session id where the log names none. `read_sibling(name)` returns the bytes of a file
     in the same folder, or None when there is none or it is larger than `--max-line`.
@@ -93,6 +94,7 @@ class About:
     identity: str = ""
     read_sibling: Callable[[str], bytes | None] = read_no_sibling
     folder: str = ""
+    path: str = ""
 
 
 class Translator(Protocol):

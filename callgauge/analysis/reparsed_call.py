@@ -28,6 +28,7 @@ NOT_READ = {
     "emission": "no call was made",
     "truncated": "the log cut the text",
     "missing": "the log keeps no text",
+    "redacted": "the arguments are redacted",
     "reserialised": "the log keeps only the decoded object, and no definition is known",
 }
 """Why a call cannot be read anew, in words."""
@@ -36,6 +37,7 @@ _SENTENCES = {
     "emission": "No call was made, so there is nothing to read.",
     "truncated": "The log cut the text: the model would be blamed for the cut.",
     "missing": "The log kept no text to read.",
+    "redacted": "The arguments are redacted: the log has only a placeholder.",
     "reserialised": "The log has only the decoded object, and no definition to check it against.",
 }
 _NONE_OF_THESE = ToolCatalog()
@@ -73,8 +75,8 @@ def why_not_read(
     """
     if not made:
         return "emission"
-    if args_source == "truncated":
-        return "truncated"
+    if args_source in ("truncated", "redacted"):
+        return args_source
     if raw is None or args_source not in ("raw", "reserialised"):
         return "missing"
     if args_source == "reserialised" and definition is None and not offered:

@@ -212,6 +212,10 @@ def _step_lines(name: str, outcome: str, figures: Mapping[str, Any]) -> Iterator
     for source in figures.get("sources", ()):
         words = source["problem"] or _describe_figures(source)
         yield render.escape_for_terminal(f"  {source['name']:<24} {words}")
+    for file in figures.get("unreadable", ()):
+        lines = file["lines"]
+        part = f": {_write_count('unreadable_lines', lines)}, the first:" if lines is not None else ""
+        yield render.escape_for_terminal(f"  unreadable: {file['path']}{part} {file['reason']}")
 
 
 def _describe_figures(figures: Mapping[str, Any]) -> str:
@@ -229,7 +233,7 @@ def _describe_figures(figures: Mapping[str, Any]) -> str:
 def _write_count(key: str, value: int) -> str:
     if key.startswith("bytes_"):
         return f"{format_size(value)} {key.removeprefix('bytes_')}"
-    words = key.split("_")
+    words = key.replace("refused", "unreadable").split("_")
     spelled = (word.removesuffix("s") if value == 1 and word in _COUNTED else word for word in words)
     return f"{value:,} {' '.join(spelled)}"
 

@@ -6,7 +6,7 @@ Each step is recorded when it begins and when it ends; a second run continues at
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from enum import IntEnum
@@ -23,6 +23,8 @@ from ingest.errors import IngestError
 from ingest.store.generations import OnWrite, Patience, ignore_write, prepare_store, published_generation
 
 _SAME_NIGHT = timedelta(hours=12)  # how long an unfinished night is continued, also past midnight
+UNREADABLE = "unreadable"
+"""The figure with the unreadable files. The team's memory does not keep it: a reason may quote a log."""
 _NOTHING_LOADED = "nothing has been loaded yet"
 
 
@@ -69,6 +71,19 @@ class SourceFigures:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class UnreadableFile:
+    """A file that a source's load could not read, or not all of it: `lines` of it; None = the whole file.
+
+    `reason`: the part of a sentence that follows the path, or the code and reason of the first line.
+    """
+
+    source: str
+    path: str
+    reason: str
+    lines: int | None = None
+
+
 def run_load(run: NightRun) -> StepResult:
     """Load all sources. Fails when one source fails; when all fail, no later step runs."""
     configuration = run.configuration
@@ -88,6 +103,7 @@ def run_load(run: NightRun) -> StepResult:
         for name in ("files", "unchanged", "calls", "refused_files", "refused_lines")
     }
     totals["sources"] = [asdict(one) for one in figures]
+    totals[UNREADABLE] = [asdict(one) for load in loads for one in _list_unreadable(load)]
     failed = [one for one in loads if one.problem]
     if failed:
         totals["problem"] = "; ".join(f"{one.name}: {one.problem}" for one in failed)
@@ -96,6 +112,16 @@ def run_load(run: NightRun) -> StepResult:
     if failed:
         return StepResult("failed", totals, ends_night=len(failed) == len(loads) or failed[-1].is_fatal)
     return StepResult("done", totals)
+
+
+def _list_unreadable(load: SourceLoad) -> Iterator[UnreadableFile]:
+    """Yield the newly unreadable files of a source, and its files with new unreadable lines."""
+    if load.report is not None:
+        for file in load.report.rejected:
+            if file.is_new:
+                yield UnreadableFile(load.name, file.path, file.reason)
+        for damaged in load.report.damaged:
+            yield UnreadableFile(load.name, damaged.path, damaged.reason, damaged.lines)
 
 
 def _is_cut_short(loads: Sequence[SourceLoad], sources: int) -> bool:
@@ -258,7 +284,8 @@ def run_night(
                 step = result.steps[name] = _run_step(name, run)
                 on_step(name, step)
                 on_write(f"{name} ends")
-                records.end_step(night, name, step.outcome, {**step.figures, "tries": tries})
+                kept = {key: value for key, value in step.figures.items() if key != UNREADABLE}
+                records.end_step(night, name, step.outcome, {**kept, "tries": tries})
             except MemoryProblemError as problem:
                 if not result.steps:
                     raise

@@ -87,7 +87,8 @@ def _describe_silent(one: SourceState, now: datetime) -> SilentSource:
     why = f"silent_after = {one.silent_after:g} in callgauge.toml"
     last = (one.newest or one.first_seen).date()
     days = max(1, int(one.count_silent_days(now)))
-    return SilentSource(one.name, last, days, why if one.newest else f"no data yet; {why}")
+    why = why if one.newest else f"no data yet; {why}"
+    return SilentSource(one.name, last, days, why, one.silent_after or 0)
 
 
 def send_nightly_report(

@@ -62,6 +62,11 @@ def find_companion(about: About) -> str | None:
     return next((name for find in _functions_named("read_with") if (name := find(about))), None)
 
 
+def describe_side_file(about: About) -> str | None:
+    """Return whose side file a file is, such as "a side file of Droid"; None for a file that may be a log."""
+    return next((words for describe in _functions_named("side_file") if (words := describe(about))), None)
+
+
 def explain_unread(about: About) -> list[str]:
     """Return the explanations that formats have for a file that no format reads; mostly none."""
     return [told for explain in _functions_named("explain") if (told := explain(about)) is not None]

@@ -79,6 +79,7 @@ _TEXTS: Texts = (
 )
 
 
+_SIDE_FILE = re.compile(r"ui_messages\.json|context_history\.json|history_item\.json|focus_chain[^/]*\.md")
 _HISTORY, _METADATA = "api_conversation_history.json", "task_metadata.json"
 _TYPED = re.compile(r"<(task|feedback|user_message|user_input|answer)>\s*(.*?)\s*</\1>", re.DOTALL)
 _ADDED = re.compile(r"<environment_details>.*?(?:</environment_details>|\Z)", re.DOTALL)
@@ -120,11 +121,10 @@ def read_with(about: About) -> str | None:
     return _HISTORY if is_ours else None
 
 
-def explain(about: About) -> str | None:
-    """Return a sentence on the copy of a task that VS Code shows; None for any other file."""
-    if about.name != "ui_messages.json" or about.read_sibling(_HISTORY) is None:
-        return None
-    return f"it is what VS Code shows of a task, which is read from {_HISTORY}"
+def side_file(about: About) -> str | None:
+    """Return a description of a file of a task that holds no call of its own; None for others."""
+    is_ours = _SIDE_FILE.fullmatch(about.name) is not None and about.read_sibling(_HISTORY) is not None
+    return f"a side file of a task, which is read from {_HISTORY}" if is_ours else None
 
 
 class _ClineSessions:

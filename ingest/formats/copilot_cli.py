@@ -24,6 +24,9 @@ step.
   `session.shutdown`: the events before wait for it, at most 1,000.
 - `abort` ends the turn (status `cancelled`); a call that was made until then has no result.
 
+**Side files.** Next to `events.jsonl`: `workspace.yaml`, `plan.md`, `checkpoints/`, `files/`. None holds a
+call.
+
 **Cannot tell.** Tool definitions, input tokens, what the model wrote where arguments were not JSON.
 """
 
@@ -71,6 +74,9 @@ SOURCE = Source(
     cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
+_SIDE_FILE = re.compile(
+    r"(?:.*[/!])?session-state/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/(?!events\.jsonl).+"
+)
 _UNUSED = re.compile(rb'\{"type":"(?:hook\.|assistant\.turn_|assistant\.reasoning|session\.(?:info|usage))')
 _NOTHING: Mapping[str, Any] = {}
 _TEXTS: Texts = (
@@ -105,6 +111,11 @@ def decode(line: Line) -> Mapping[str, Any] | Rejected:
     """Return the record of a line; an empty mapping for a line of which nothing is used."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}") else decode_object(line)
+
+
+def side_file(about: About) -> str | None:
+    """Return a description of a file that Copilot CLI keeps next to its sessions; None for others."""
+    return "a side file of Copilot CLI" if _SIDE_FILE.fullmatch(about.path) else None
 
 
 def translator(about: About) -> Translator:

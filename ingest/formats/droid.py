@@ -15,6 +15,8 @@ timestamp}` of type system (`model`), message (`role`, `text`), tool_call (`tool
 - A streamed command's exit code is `value.exitCode`.
 - What the harness adds for the model comes as text in `<system-reminder>` and is no prompt.
 
+**Side files.** `<session>.settings.json` next to a session holds no call.
+
 **Cannot tell.** System prompt, tool definitions, the model's own text; the model of kept sessions.
 """
 
@@ -60,6 +62,7 @@ SOURCE = Source(
     cannot_tell="Most kept results carry no sign of success: they stay unknown.",
 )
 
+_SIDE_FILE = re.compile(r"(?:.*[/!])?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.settings\.json")
 _STREAMED = frozenset({"system", "message", "tool_call", "tool_result", "completion"})
 _TEXTS: Texts = (
     (FaultLayer.REFUSED, re.compile(r"(?:Error: )?(?:User|The user) (?:rejected|denied|cancelled)")),
@@ -77,6 +80,11 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
         for record in head
     ) and any({"text", "role"} <= record.keys() or "toolCallId" in record for record in head)
     return kept or streamed
+
+
+def side_file(about: About) -> str | None:
+    """Return a description of a file that Droid keeps next to its sessions; None for others."""
+    return "a side file of Droid" if _SIDE_FILE.fullmatch(about.path) else None
 
 
 def translator(about: About) -> Translator:

@@ -26,6 +26,8 @@ parts), and of the model `model`, `tokens`, `toolCalls[].{id, name, args, status
 
 **Bounds.** A document is held whole, so `--max-line` bounds it.
 
+**Side files.** `logs.json` (what users typed) and `shell_history` in the folder above `chats` hold no call.
+
 **Cannot tell.** System prompt, tool definitions, and malformed calls: the API gives the CLI objects only.
 """
 
@@ -77,6 +79,7 @@ SOURCE = Source(
     turn_end="partly: the answer, cancellations and errors, without a verdict",
     cannot_tell="Calls that the model malformed are not in the log at all.",
 )
+_SIDE_FILE = re.compile(r"(?:.*[/!])?tmp/[0-9a-f]{64}/(?:logs\.json|shell_history)")
 _HELD = 200  # messages that may still be changed or taken back …
 _HELD_BYTES = 8 * 1024 * 1024  # … as long as they are not larger together
 _REMEMBERED = 50_000  # ids of messages that were let go
@@ -101,6 +104,11 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
         isinstance(record.get("sessionId"), str) and isinstance(record.get("projectHash"), str)
         for record in head[:5]
     )
+
+
+def side_file(about: About) -> str | None:
+    """Return a description of a file that Gemini CLI keeps next to its sessions; None for others."""
+    return "a side file of Gemini CLI" if _SIDE_FILE.fullmatch(about.path) else None
 
 
 def translator(about: About) -> Translator:

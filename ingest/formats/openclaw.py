@@ -27,12 +27,15 @@ ended are of one model call.
 
 **Bounds.** 10,000 events that wait for the next turn of their session; then all are taken as they are.
 
+**Side files.** `sessions.json`, the list of the sessions, holds no call.
+
 **Cannot tell.** Tool definitions, the model's own text of arguments, who made a call when two sessions share
 a key; of the last turn of a session, and of a sub-agent's, results and answers.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -81,6 +84,7 @@ SOURCE = Source(
     cannot_tell="The answer of a turn is in the agent.start of the next one, so the last turn has none.",
 )
 
+_SIDE_FILE = re.compile(r"(?:.*[/!])?agents/[^/]+/sessions/sessions\.json")
 _LANES = 10_000  # sessions that are known at the same time; one that was forgotten begins a new turn
 _HELD = 10_000  # events that wait
 _TYPES = frozenset({"tool.start", "tool.end", "agent.start", "agent.end", "llm.usage"})
@@ -89,6 +93,11 @@ Message = Mapping[str, Any]
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return any(read_text(record.get("type")) in _TYPES and "sessionKey" in record for record in head)
+
+
+def side_file(about: About) -> str | None:
+    """Return a description of a file that OpenClaw keeps next to its sessions; None for others."""
+    return "a side file of OpenClaw" if _SIDE_FILE.fullmatch(about.path) else None
 
 
 def translator(about: About) -> Translator:

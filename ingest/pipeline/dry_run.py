@@ -54,7 +54,7 @@ class PlannedAction(StrEnum):
     AGAIN = "again"  # it is in, but the options given now, or a file that came since, let more be seen in it
     ALIKE = "alike"  # it begins like a log that is in and is as large: passed over when all of it is the same
     UNCHANGED = "unchanged"
-    COMPANION = "companion"  # it is read together with another file
+    COMPANION = "companion"  # it is read together with another file, or a side file
     REJECTED = "rejected"
 
 

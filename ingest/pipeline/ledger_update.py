@@ -167,8 +167,7 @@ class LedgerUpdate:
         )
         if not unusable.is_noted:
             reason += KEPT if known is not None and known.fingerprint is not None else ""
-            self._totals.rejected.append(RejectedFile(found.name, reason))
-            self._totals.rejected_new += 1
+            self._totals.rejected.append(RejectedFile(found.name, reason, is_new=True))
             return
         if unusable.may_pass:
             found = replace(found, archive_seen=None)
@@ -183,17 +182,15 @@ class LedgerUpdate:
             )
             self._ledger.add(row)
             self._totals.refused_new.append(row)
-            self._totals.rejected_new += status is FileStatus.REJECTED
-            self._totals.add_refused(row)
+            self._totals.add_refused(row, is_new=True)
             return
-        if (known.status, known.reason, known.refused_by) != (status, reason, by):
-            if (known.status, known.reason) != (status, reason):
-                self._totals.rejected_new += status is FileStatus.REJECTED
+        is_new = (known.status, known.reason) != (status, reason)
+        if is_new or known.refused_by != by:
             self._ledger.remove(known)
             known = replace(known, status=status, reason=reason, foreign=foreign, refused_by=by)
             self._ledger.add(known)
             self._totals.refused_again.append(known)
-        self._totals.add_refused(known)
+        self._totals.add_refused(known, is_new=is_new)
         if found.archive is not None or foreign is not None:
             self._note_look(known, found)
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ingest.events import FaultLayer
 from ingest.formats import formats
-from ingest.load_report import LoadReport, RejectedFile
+from ingest.load_report import DamagedFile, LoadReport, RejectedFile
 from ingest.pipeline.planning.model_aliases import find_aliases
 from ingest.pipeline.planning.naming import AliasSettings
 from ingest.pipeline.reading.file_reader import FileResult
@@ -57,7 +57,6 @@ class LoadTotals:
     bytes_read: int = 0
     forgot: list[int] = field(default_factory=list)  # ids of files with sessions that are to be forgotten
     rejected: list[RejectedFile] = field(default_factory=list)
-    rejected_new: int = 0  # of these: that no earlier load rejected for the same reason
     refused_new: list[LedgerRow] = field(default_factory=list)
     companions: list[RejectedFile] = field(default_factory=list)
     refused_again: list[LedgerRow] = field(default_factory=list)
@@ -78,6 +77,7 @@ class LoadTotals:
     newest: datetime | None = None  # when the newest session of these files ended
     notes: tuple[str, ...] = ()
     rejects: int = 0
+    damaged: list[DamagedFile] = field(default_factory=list)
 
     @property
     def has_changes(self) -> bool:
@@ -97,9 +97,9 @@ class LoadTotals:
         if intake.forgot:
             self.forgot.append(row.file_id)
 
-    def add_refused(self, row: LedgerRow) -> None:
+    def add_refused(self, row: LedgerRow, *, is_new: bool = False) -> None:
         listed = self.companions if row.status is FileStatus.COMPANION else self.rejected
-        listed.append(RejectedFile(row.name, row.reason or "", row.foreign))
+        listed.append(RejectedFile(row.name, row.reason or "", row.foreign, is_new))
 
     def make_report(self, generation: str | None, seconds: float) -> LoadReport:
         return LoadReport(
@@ -116,7 +116,8 @@ class LoadTotals:
             duplicates=self.figures.get("duplicates", 0),
             rejects=self.rejects,
             new_rejects=self.figures.get("new_rejects", self.rejects),
-            new_rejected=self.rejected_new,
+            new_rejected=sum(one.is_new for one in self.rejected),
+            damaged=tuple(self.damaged),
             sessions_replaced=self.figures.get("sessions_replaced", 0),
             sessions_removed=self.figures.get("sessions_removed", 0),
             calls_fewer=self.figures.get("calls_fewer", 0),
@@ -173,6 +174,11 @@ def publish(
     add_changes(building)
     totals.figures = building.run_figures()
     totals.rejects = totals.figures["rejects"]
+    totals.damaged = building.list_damaged_files() if totals.figures["new_rejects"] else []
+    totals.notes += tuple(
+        f"{title}: the arguments of {redacted:,} of {calls:,} calls are redacted; they are not measured"
+        for title, redacted, calls in building.count_redacted_calls()
+    )
     if totals.less_kept:
         building.drop_unused()
     too_old = hold_to_limits(building)

@@ -29,6 +29,7 @@ from ingest.sessions.classification import CallDefinitions, add_log_definitions,
 from ingest.sessions.file_rows import FileRows
 from ingest.sessions.past_sessions import PastSession, PastSessions
 from ingest.sessions.path_facts import NO_FACTS, PathFacts
+from ingest.sessions.redacted_arguments import mark_redacted
 from ingest.sessions.refusal_texts import settle_layer
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import OpenSessionStates, SessionState
@@ -220,7 +221,7 @@ class SessionBuilder:
         turn.prompt_id, turn.prompt_hash = session.context.prompt_id, session.prompt_hash
         if event.step is not None:
             turn.note_number(event.step)
-        turn.add_call(event, session.context)
+        turn.add_call(mark_redacted(event), session.context)
 
     def _handle_result(self, event: ResultSeen, session: SessionState) -> None:
         session.saw_result = True

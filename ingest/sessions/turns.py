@@ -107,7 +107,7 @@ class OpenCall(msgspec.Struct, gc=False):
         """
         if self.event.args_source is _RESERIALISED:
             return json_text(self.event.arguments, sort_keys=True)
-        raw = self.event.raw_arguments
+        raw = None if self.event.args_source is ArgsSource.REDACTED else self.event.raw_arguments
         return raw if raw is None else canonical_json(raw)
 
 

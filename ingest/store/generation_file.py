@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.errors import StoreError, explain_os_errors
+from ingest.load_report import DamagedFile
 from ingest.sessions.row_batches import Row
 from ingest.store.building_months import BuildingMonths
 from ingest.store.building_segments import OPEN, BuildingSegments
@@ -275,6 +276,16 @@ class GenerationBuilder:
         """
         with explain_duckdb_errors(self._path):
             return dict(run_script(self._con, "figures.sql").fetchall())
+
+    def list_damaged_files(self) -> list[DamagedFile]:
+        """Return the files of the latest load that have new unreadable lines."""
+        with explain_duckdb_errors(self._path):
+            return [DamagedFile(*row) for row in run_script(self._con, "new_rejects.sql").fetchall()]
+
+    def count_redacted_calls(self) -> list[tuple[str, int, int]]:
+        """Return title, redacted calls and all calls of each source that has some in the latest load."""
+        with explain_duckdb_errors(self._path):
+            return run_script(self._con, "redacted_calls.sql").fetchall()
 
     def find_newest_time(self, files: Sequence[int]) -> datetime | None:
         """Return when the newest session of these files ended, see `ingest.store.reader.read_newest_time`."""

@@ -20,7 +20,7 @@ class FileStatus(StrEnum):
 
     LOADED = "loaded"
     EARLIER = "earlier"  # loaded, and then the file got other content; its sessions stay
-    COMPANION = "companion"  # it is read together with another file, which `reason` names
+    COMPANION = "companion"  # read together with another file, or no log of a known agent: see `reason`
     REJECTED = "rejected"
 
 

@@ -33,7 +33,8 @@ _A_CALL = 1_000  # bytes that a call is counted for besides them
 
 # What judging and concluding can change; all else of a row is what the log said.
 JUDGED = (
-    "tool", "tool_sent", "own_arguments", "as_sent", "rejected", "outcome", "syntax_seen", "schema_seen",
+    "tool", "tool_sent", "args_source", "own_arguments", "as_sent", "rejected", "outcome",
+    "syntax_seen", "schema_seen",
     "parse_error", "parse_warning", "worst_severity", "lossy", "harness_verdict", "harness_message",
     "fault_layer", "definition_id", "definition_origin", "chain_id", "attempt", "retry_kind", "chain_outcome",
 )  # fmt: skip

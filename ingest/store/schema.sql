@@ -247,7 +247,7 @@ CREATE TABLE trial_looks (
 );
 
 -- Names of models that are counted as another one, and the rule that says so: naming.toml (of the store), callgauge.toml | a kind of
--- the table that comes with Callgauge. A name that is not here is counted unchanged.
+-- the rules that come with Callgauge. A name that is not here is counted unchanged.
 CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 
 -- Daily sums: additive, without duplicates. The pages read these first. trial_run, `arm`: see sessions.

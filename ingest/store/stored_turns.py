@@ -22,6 +22,7 @@ from ingest.events import (
     Visibility,
 )
 from ingest.sessions.classification import CallDefinitions
+from ingest.sessions.redacted_arguments import mark_redacted
 from ingest.sessions.split_turns import Place, assign_calls, row_place, sort_parts
 from ingest.sessions.stored_text import decode_json
 from ingest.sessions.table_rows import Row, definition_row
@@ -153,7 +154,7 @@ def _restore_open_turn(row: Row) -> OpenTurn:
 
 
 def _restore_call(row: Row, definitions: int, step: int) -> OpenCall:
-    event = _restore_call_event(row)
+    event = mark_redacted(_restore_call_event(row))
     return OpenCall(
         event,
         step=step,

@@ -114,7 +114,7 @@ def test_the_closing_table_has_what_was_read_and_the_rates_of_the_store() -> Non
 def test_a_file_that_is_read_together_with_another_is_no_failure() -> None:
     beside = (RejectedFile("/logs/a.txt", "is read with a.json"),)
     text = load_report(replace(REPORT, companions=beside), Path("s"))
-    assert text.startswith("3 files loaded: 2 read, 1 unchanged, 0 moved; 1 read together with another\n")
+    assert text.startswith("3 files loaded: 2 read, 1 unchanged, 0 moved; 1 side file\n")
     assert "rejected" not in text
 
 

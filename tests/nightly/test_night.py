@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from callgauge.cli.service_commands import _step_lines
 from callgauge.memory.memory_file import FILE, MemoryProblemError
 from callgauge.memory.nights.night_lock import NightBusyError, hold_night, is_night_running
 from callgauge.memory.nights.night_steps import NightRecords, NightStep
@@ -100,6 +101,24 @@ def test_rejected_lines_are_told_by_the_exit_code_once(tmp_path: Path) -> None:
         log.write("{ no JSON\n")
     assert do_night(file).exit_code == NightExit.REJECTED
     assert do_night(file, again=True).exit_code == NightExit.DONE
+
+
+def test_new_unreadable_files_are_named_with_their_reason_once(tmp_path: Path) -> None:
+    file = write_team(tmp_path)
+    (tmp_path / "eu" / "notes.jsonl").write_text("meeting at ten\n")
+    with (tmp_path / "us" / "a.jsonl").open("a") as log:
+        log.write("{ no JSON\n")
+    load = do_night(file).steps["load"]
+    notes, damaged = load.figures["unreadable"]
+    assert (notes["source"], notes["path"], notes["lines"]) == ("eu", f"{tmp_path}/eu/notes.jsonl", None)
+    assert "has no JSON object" in notes["reason"]
+    assert (damaged["source"], damaged["path"], damaged["lines"]) == ("us", f"{tmp_path}/us/a.jsonl", 1)
+    printed = [*_step_lines("load", load.outcome, load.figures)]
+    assert printed[-2].startswith(f"  unreadable: {tmp_path}/eu/notes.jsonl has no JSON object")
+    assert printed[-1].startswith(f"  unreadable: {tmp_path}/us/a.jsonl: 1 unreadable line, the first: ")
+    (recorded,) = NightRecords(tmp_path / "store").list_steps(1)
+    assert "unreadable" not in recorded.told
+    assert do_night(file, again=True).steps["load"].figures["unreadable"] == []
 
 
 def test_nothing_is_done_where_no_source_is_named(tmp_path: Path) -> None:

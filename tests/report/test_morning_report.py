@@ -248,3 +248,11 @@ def test_a_silence_is_told_only_where_chance_makes_it_in_none_of_the_sources(pub
 
     assert any(text.startswith("EU: no data after 18 Nov") for text in told_with(0.002))
     assert not any(text.startswith("EU: no data") for text in told_with(0.03))
+
+
+def test_a_source_went_silent_on_the_day_that_its_own_limit_ends(published: Path) -> None:
+    """The newest data is of 10 November and the limit is a week: it went silent on the 18th."""
+    team = TeamContext(overdue=(SilentSource("gateway-eu", date(2026, 11, 10), 10, "configured", 7),))
+    told = report_of(published, LAST, team=team, since=date(2026, 11, 17))
+    assert "1 source went silent" in told.answer
+    assert "went silent" not in report_of(published, LAST, team=team, since=date(2026, 11, 18)).answer

@@ -171,6 +171,29 @@ def test_only_rules_of_the_file_are_remembered_for_other_logs(logs: Path, store:
         ),
         ("anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-3-5-sonnet-20241022"),
         ("claude-3-5-sonnet-20240620", None),
+        ("us.anthropic.claude-opus-4-6-v1", "claude-opus-4-6"),
+        ("us.anthropic.claude-opus-4-6-v1[1m]", "claude-opus-4-6"),
+        ("claude-opus-4-6[1m]", "claude-opus-4-6"),
+        ("anthropic/claude-opus-4.6:thinking", "claude-opus-4-6"),
+        ("claude-opus-7-1-20280131", "claude-opus-7-1"),
+        ("claude-opus-4-6@default", "claude-opus-4-6"),
+        (
+            "projects/p/locations/us-east5/publishers/anthropic/models/claude-opus-4-6@20260205",
+            "claude-opus-4-6",
+        ),
+        ("gpt-5.4-2026-03-05", "gpt-5.4"),
+        ("openai/gpt-9-mini-2029-12-31", "gpt-9-mini"),
+        ("o1-preview-2024-09-12", "o1-preview"),
+        ("deepseek/deepseek-v4:free", "deepseek-v4"),
+        ("llama3:latest", "llama3"),
+        ("qwen3:9b-q4km", None),
+        ("deepseek-r1-0528", None),
+        ("gpt-4-0613", None),
+        ("command-r-08-2024", None),
+        ("qwen-max-2025-01-25", None),
+        ("gpt-5-2026-13-45", None),
+        ("[1m]", None),
+        ("claude-3-5-sonnet@20240620", "claude-3-5-sonnet-20240620"),
         ("gpt-4o-2024-05-13", None),
         ("gpt-4o-mini-2024-07-18", "gpt-4o-mini"),
         ("openai/gpt-5", "gpt-5"),
@@ -181,7 +204,7 @@ def test_only_rules_of_the_file_are_remembered_for_other_logs(logs: Path, store:
         ("", None),
     ],
 )
-def test_the_table_takes_away_who_serves_a_model_and_dates_that_tell_nothing(
+def test_rules_take_away_who_serves_a_model_how_it_is_called_and_the_date_of_a_snapshot(
     name: str, model: str | None
 ) -> None:
     found = find_alias(name, AliasSettings())
@@ -191,7 +214,7 @@ def test_the_table_takes_away_who_serves_a_model_and_dates_that_tell_nothing(
     assert find_alias(name, AliasSettings(enabled=False)) is None
 
 
-def test_names_of_the_file_count_before_the_table_and_may_not_go_in_circles() -> None:
+def test_names_of_the_file_count_before_the_rules_and_may_not_go_in_circles() -> None:
     own = AliasSettings(own={"openai/gpt-5": "five", "five": "V", "a": "b", "b": "a"})
     found = find_alias("openai/gpt-5", own)
     assert found is not None

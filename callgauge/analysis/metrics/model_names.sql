@@ -3,7 +3,7 @@
 -- unit: one row a name, those of the most used model together
 -- column model: as which the name counts. model_name: the name as it was found
 -- column model_source: where the name was found: log, path (of the file), given (with --model)
--- column rule: why it counts as another model: host, spelling, date (of our table), naming.toml, callgauge.toml; NULL = it does not
+-- column rule: why it counts as another model: variant, host, spelling, date (our rules), naming.toml, callgauge.toml; NULL = it does not
 -- column steps: model calls of turns
 -- column found: all names that match, of which this is one page
 WITH named AS (

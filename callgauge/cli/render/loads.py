@@ -232,8 +232,9 @@ def outlook_text(outlook: LoadForecast) -> str:
 def _count_files(report: LoadReport) -> str:
     read = report.loaded + report.unchanged + report.moved
     how = f"{report.loaded:,} read, {report.unchanged:,} unchanged, {report.moved:,} moved"
-    companions = f"; {len(report.companions):,} read together with another" if report.companions else ""
-    return f"{read:,} files loaded: {how}{companions}"
+    count = len(report.companions)
+    side_files = f"; {count:,} side file{'' if count == 1 else 's'}" if count else ""
+    return f"{read:,} files loaded: {how}{side_files}"
 
 
 def _describe_replaced(report: LoadReport) -> str:

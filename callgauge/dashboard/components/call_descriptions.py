@@ -16,6 +16,7 @@ TEXT_IS = {
     "reserialised": "rebuilt from the object in the log; the text that the model sent is lost",
     "truncated": "cut off by the log",
     "missing": "not in the log",
+    "redacted": "redacted: the log has only a placeholder",
 }
 STRATEGIES = {"tool_use": "native tool use", "json_fallback": "call written as text"}
 REASONS = {
@@ -31,6 +32,7 @@ _NOT_JUDGED = {
     "reserialised": "the log keeps only the decoded object",
     "truncated": "the log cut the text",
     "missing": "the log keeps no text",
+    "redacted": "the arguments are redacted",
 }
 _SEEN = {"full": "judged", "failures": "only failures are in the log", "none": "not measured"}
 _FLAGS = {

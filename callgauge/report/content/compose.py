@@ -59,12 +59,20 @@ _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
 
 @dataclass(frozen=True, slots=True)
 class SilentSource:
-    """A source that went silent: for how long, and why that is no chance, in words. `name` is log text."""
+    """A source that went silent: for how long, and why that is no chance, in words. `name` is log text.
+
+    `limit`: days without data, after its newest day, from which on it counts as silent.
+    """
 
     name: str
     last_day: date
     days: int
     why: str
+    limit: float = _LATE
+
+    def was_silent(self, day: date) -> bool:
+        """Return True when it counted as silent on a day already."""
+        return (day - self.last_day).days > self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,13 +245,21 @@ def _describe_error(ask: Ask, item: AttentionItem, one: NewError, found: Attenti
 
 
 def _list_silences(ask: Ask, team: TeamContext, night: date, found: Attention | None) -> Iterator[ReportItem]:
-    """Yield the sources that went silent, and the whole store where its newest call is old."""
-    newest = ask("extent").iloc[0].last_day
-    is_now = (
-        newest is not None and newest <= night
-    )  # of an earlier night nobody knows which formats were silent
-    for one in team.overdue or (_find_silent_formats(ask) if is_now else ()):
+    """Yield the sources that went silent, and what is wrong with the data."""
+    for one in _find_silent(ask, team, night):
         yield _describe_silence(one, night)
+    yield from _list_data_troubles(team, night, found)
+
+
+def _find_silent(ask: Ask, team: TeamContext, night: date) -> Iterable[SilentSource]:
+    """Return the sources that are silent by the team's limits; where none is, the silent log formats."""
+    newest = ask("extent").iloc[0].last_day
+    is_now = newest is not None and newest <= night  # of an earlier night nobody knows silent formats
+    return team.overdue or (_find_silent_formats(ask) if is_now else ())
+
+
+def _list_data_troubles(team: TeamContext, night: date, found: Attention | None) -> Iterator[ReportItem]:
+    """Yield the sources whose load failed, and the whole store where its newest call is old."""
     for name, problem in team.unloaded:
         key = json.dumps(["load failed", name])
         text = f"{wording.one_line(name, 40)}: its load failed"
@@ -282,7 +298,10 @@ def _find_known(
         return frozenset(), "the beginning"
     day = since or found.newest - timedelta(1)
     before = find_attention(ask, {}, day)
-    keys = {one.key for one in _list_silences(ask, team, night, found) if _was_silent(one.key, day)}
+    keys = {one.key for one in _list_data_troubles(team, night, found) if _was_late(one.key, day)}
+    keys |= {
+        _describe_silence(one, night).key for one in _find_silent(ask, team, night) if one.was_silent(day)
+    }
     keys |= {one.key for one in judge_rules(ask, team.rules, day) if one.fires}
     returned = find_returned_errors(ask, team.states.values())
     keys |= {one.key for one in returned if one.back_day <= day}
@@ -297,8 +316,8 @@ def _list_keys(found: Attention | None) -> frozenset[str]:
     return frozenset([*keys, *(one.key for one in found.new_errors)])
 
 
-def _was_silent(key: str, day: date) -> bool:
-    """Return True when the last data came so long before a day that it was silent then, too."""
+def _was_late(key: str, day: date) -> bool:
+    """Return True when the newest call of the store was old on a day already."""
     kind, *_, last = json.loads(key)
     return kind != "load failed" and date.fromisoformat(last) < day - timedelta(_LATE)
 

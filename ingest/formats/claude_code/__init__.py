@@ -44,12 +44,17 @@ temporary file. A record is known as a repeat of one up to 50,000 records back i
 known by their id for ever. Of older sidechains without an id, 50,000 records are remembered; one that goes on
 after more becomes a second session.
 
+**Side files.** Next to the transcripts: `sessions-index.json`, `memory/*.md`, `<session>/tool-results/*`,
+`subagents/**/agent-<id>.meta.json`. In `~/.claude`: settings, todos, `history.jsonl` (what users typed) and
+more. None of them holds a call.
+
 **Cannot tell.** System prompt and tool definitions; the model's own argument text, except when it was not
 JSON; who served the model; whether a turn succeeded.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -83,6 +88,12 @@ SOURCE = Source(
     "Whether a turn did what the user wanted is not recorded.",
 )
 
+_SIDE_FILE = re.compile(
+    r"(?:.*[/!])?(?:sessions-index\.json|memory/[^/]+\.md|subagents/(?:.*/)?agent-[^/]+\.meta\.json"
+    r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/tool-results/.+"
+    r"|\.claude/(?:(?:history|settings|stats-cache|\.credentials)[^/]*\.jsonl?|[^/]+\.md|(?:backups|cache|debug|file-history|ide|paste-cache|plans|plugins|session-env"
+    r"|shell-snapshots|skills|statsig|tasks|telemetry|todos)/.+))"
+)
 _WEIGHED = 256 * 1024  # bytes of records after which the open conversations are weighed
 _CHAINED = 50_000  # records of sidechains without an id that are remembered
 
@@ -100,6 +111,11 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     if kind == "summary":
         return {"leafUuid", "summary"} <= record.keys()
     return kind == "queue-operation" and {"operation", "sessionId"} <= record.keys()
+
+
+def side_file(about: About) -> str | None:
+    """Return a description of a file that Claude Code keeps next to its transcripts; None for others."""
+    return "a side file of Claude Code" if _SIDE_FILE.fullmatch(about.path) else None
 
 
 def translator(_about: About) -> Translator:

@@ -35,6 +35,9 @@ repeated.
 - `tool_search_output` lists some of the tools offered. It is not read as definitions: a call of a tool that
   is not in an incomplete list would look like one of an unknown tool.
 
+**Side files.** In `~/.codex`: `history.jsonl` (what users typed), `session_index.jsonl`, settings. None
+holds a call.
+
 **Cannot tell.** Tool definitions; what became of most calls that are neither commands nor patches.
 """
 
@@ -63,6 +66,9 @@ SOURCE = Source(
     cannot_tell="Results of tools that run no command carry no sign of success: they stay unknown.",
 )
 
+_SIDE_FILE = re.compile(
+    r"(?:.*[/!])?\.codex/(?:(?:history|session_index)\.jsonl|(?:auth|version)\.json|config\.toml|log/.+)"
+)
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 # Nothing is used of these lines, and they are a quarter of a rollout. A line that does not end like an object
 # is decoded all the same, so that a torn one is told.
@@ -87,6 +93,11 @@ def decode(line: Line) -> Mapping[str, Any] | Rejected:
     """Return the record of a line; an empty mapping for a line of which nothing is used."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}}") else decode_object(line)
+
+
+def side_file(about: About) -> str | None:
+    """Return a description of a file that Codex keeps next to its sessions; None for others."""
+    return "a side file of Codex" if _SIDE_FILE.fullmatch(about.path) else None
 
 
 def translator(about: About) -> Translator:

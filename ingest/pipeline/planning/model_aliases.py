@@ -1,7 +1,7 @@
 """Decides as which model a name counts: one model stands in logs under many names.
 
-The table here only takes away what says who serves a model, how its name is spelled, or a date that tells no
-two versions apart. `gpt-4o-2024-05-13` and `gpt-4o-2024-08-06` are two models and stay two.
+The rules here only take away who serves a model, how it is called, how its name is spelled, and the date of a
+snapshot. `gpt-4o-2024-05-13` and `gpt-4o-2024-08-06` are two models and stay two.
 """
 
 from __future__ import annotations
@@ -22,25 +22,27 @@ _MAKERS = (
     "publishers/anthropic/models", "publishers/google/models", "qwen", "together", "together_ai", "vertex_ai",
     "x-ai", "xai", "z-ai", "zai", "zai-org",
 )  # fmt: skip
-_HOST = re.compile(rf"(?:(?:{'|'.join(map(re.escape, _MAKERS))})/)+(?=.)", re.IGNORECASE)
+_HOST = re.compile(
+    rf"(?:projects/[^/]+/locations/[^/]+/)?(?:(?:{'|'.join(map(re.escape, _MAKERS))})/)+(?=.)", re.IGNORECASE
+)
 # us.anthropic.claude-sonnet-4-20250514-v1:0, also at the end of an ARN.
 _BEDROCK = re.compile(
-    r"(?:arn:aws[\w-]*:bedrock:.*/)?(?:(?:us|us-gov|eu|apac|jp|au|ca|sa|global)\.)?"
+    r"(?:arn:aws[\w-]*:bedrock:.*/)?(?:[a-z]{2,6}(?:-[a-z]+)?\.)?"
     r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|nvidia|openai|qwen|zai)"
     r"\.(?P<model>.+?)(?:-v[0-9]+)?(?::[0-9]+)?(?::[0-9]+k)?"
 )
-_VERTEX_DATE = re.compile(r"@(?=20[0-9]{6}$)")
+# How a model is called: [1m] of Claude Code, :thinking and :free of OpenRouter, @default of Vertex AI.
+# A tag of Ollama such as :9b names a model.
+_VARIANT = re.compile(
+    r"(?<=.)(?:\[[\w.-]+\]|@(?:default|latest)|:(?:thinking|free|beta|extended|exacto|floor|latest|nitro|online))$",
+    re.IGNORECASE,
+)
 _CLAUDE_DOT = re.compile(r"(?<=[0-9])\.(?=[0-9])")
-_CLAUDE_DATE = re.compile(r"(claude-.+)-20[0-9]{6}")
-_SEVERAL_SNAPSHOTS = frozenset({"claude-3-5-sonnet"})  # of June and of October 2024
-# Models of OpenAI with one snapshot each; of others, such as gpt-4o, there are several.
-_ONE_SNAPSHOT = {
-    "gpt-4.1": "2025-04-14", "gpt-4.1-mini": "2025-04-14", "gpt-4.1-nano": "2025-04-14",
-    "gpt-4o-mini": "2024-07-18", "gpt-5": "2025-08-07", "gpt-5-mini": "2025-08-07",
-    "gpt-5-nano": "2025-08-07", "gpt-5.1": "2025-11-13", "o1": "2024-12-17", "o3": "2025-04-16",
-    "o3-mini": "2025-01-31", "o4-mini": "2025-04-16",
-}  # fmt: skip
-_SNAPSHOTS = {f"{model}-{day}": model for model, day in _ONE_SNAPSHOT.items()}
+_DATED = re.compile(
+    r"(?P<model>.*[0-9].*)[-@]20[0-9]{2}(?P<dash>-?)(?:0[1-9]|1[0-2])(?P=dash)(?:0[1-9]|[12][0-9]|3[01])"
+)
+# Older models whose snapshots differ. Since then makers give a new number to a model that is another.
+_SEVERAL_SNAPSHOTS = re.compile(r"claude-3-5-sonnet|gpt-4o(?:-audio-preview|-realtime-preview)?")
 _LONGEST_CHAIN = 10  # names that lead to each other
 
 
@@ -67,7 +69,7 @@ def find_alias(name: str, settings: AliasSettings) -> ModelAlias | None:
         if model in settings.own:
             found = [(settings.own[model], settings.own_rule)]
         else:
-            found = _apply_table(model) if settings.defaults else []
+            found = _apply_rules(model) if settings.defaults else []
         if not found or found[-1][0] == model:
             break
         model = found[-1][0]
@@ -75,10 +77,10 @@ def find_alias(name: str, settings: AliasSettings) -> ModelAlias | None:
     return ModelAlias(name, model, ", ".join(rules)) if model != name else None
 
 
-def _apply_table(name: str) -> list[tuple[str, str]]:
-    """Return the steps by which our table shortens a name: each result, and the rule that led to it."""
+def _apply_rules(name: str) -> list[tuple[str, str]]:
+    """Return the steps by which our rules shorten a name: each result, and the rule that led to it."""
     steps: list[tuple[str, str]] = []
-    for rule, change in _TABLE.items():
+    for rule, change in _RULES.items():
         model = steps[-1][0] if steps else name
         if (changed := change(model)) != model:
             steps.append((changed, rule))
@@ -91,17 +93,23 @@ def _drop_host(name: str) -> str:
     return match["model"] if match else bare
 
 
+def _drop_variant(name: str) -> str:
+    return _VARIANT.sub("", name)
+
+
 def _spell(name: str) -> str:
-    if not name.startswith("claude-"):
-        return name
-    return _CLAUDE_DOT.sub("-", _VERTEX_DATE.sub("-", name))
+    return _CLAUDE_DOT.sub("-", name) if name.startswith("claude-") else name
 
 
 def _drop_date(name: str) -> str:
-    claude = _CLAUDE_DATE.fullmatch(name)
-    if claude and claude[1] not in _SEVERAL_SNAPSHOTS:
-        return claude[1]
-    return _SNAPSHOTS.get(name, name)
+    """Return the name without the date of a snapshot.
+
+    The date stays where it is all that tells versions apart: after a name without a number, such as qwen-max.
+    """
+    dated = _DATED.fullmatch(name)
+    if dated is None or _SEVERAL_SNAPSHOTS.fullmatch(dated["model"]):
+        return name.replace("@", "-") if dated else name
+    return dated["model"]
 
 
-_TABLE = {"host": _drop_host, "spelling": _spell, "date": _drop_date}
+_RULES = {"variant": _drop_variant, "host": _drop_host, "spelling": _spell, "date": _drop_date}

@@ -11,7 +11,7 @@ The file `naming.toml` in the store's folder holds patterns for every load, and 
 
     [aliases]
     enabled = true       # false: every model is counted under the name that the log has
-    defaults = true      # false: without the table that comes with Callgauge
+    defaults = true      # false: without the rules that come with Callgauge
     [aliases.names]
     "our-proxy/sonnet" = "claude-sonnet-4-5"
 
@@ -75,7 +75,7 @@ class PathRule:
 
 @dataclass(frozen=True, slots=True)
 class AliasSettings:
-    """How names of models are counted: `own` maps names to models; `defaults`: our table counts, too.
+    """How names of models are counted: `own` maps names to models; `defaults`: our rules count, too.
 
     `own_rule`: the name of the file that says `own`.
     """

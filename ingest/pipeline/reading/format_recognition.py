@@ -19,7 +19,7 @@ from ingest.decoding.call_marks import CallMark, find_marks
 from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.errors import DamagedFileError
 from ingest.events import Rejected
-from ingest.formats import claiming_formats, explain_unread, find_companion, formats
+from ingest.formats import claiming_formats, describe_side_file, explain_unread, find_companion, formats
 from ingest.load_report import ForeignKind
 from ingest.log_format import About, Format, Record
 from ingest.sources.archives.file_type import DATABASE
@@ -40,8 +40,8 @@ class UnusableFileError(Exception):
     """The file as a whole cannot be used; the message ends a sentence that begins with the file's name.
 
     `may_pass` True = the cause is the disk or the network, so a later load may succeed. `is_companion` True =
-    nothing failed: the file is read together with another one, which the message names. `foreign` = what the
-    file holds when it is no log of any known format; None = it may be one. `is_noted`
+    nothing failed: the file is read together with another one, which the message names, or is no log.
+    `foreign` = what the file holds when it is no log of any known format; None = it may be one. `is_noted`
     False = the cause is an option of this load, so the store does not record it.
     """
 
@@ -95,6 +95,10 @@ def recognise_content(
     head = read_head(content, max_line)
     check_side_file(found.place, head)
     about = describe_log(found, content, head, max_line)
+    if form is None and (described := describe_side_file(about)) is not None:
+        side_file = UnusableFileError(f"is {described}, not a log")
+        side_file.is_companion = True
+        raise side_file
     chosen = choose_format(head, about, form)
     siblings = SiblingFiles(found.place, max_line)
     return RecognisedLog(chosen, head.container, about, siblings, chosen in head.claiming)
@@ -134,7 +138,9 @@ def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: i
     name = found.place.own_name
     if content.packed:
         name = _PACKED.sub("", name)
-    return About(name, _head_identity(head), SiblingFiles(found.place, max_line), found.place.folder_name)
+    return About(
+        name, _head_identity(head), SiblingFiles(found.place, max_line), found.place.folder_name, found.name
+    )
 
 
 @dataclass(frozen=True, slots=True)

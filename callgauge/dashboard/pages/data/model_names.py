@@ -14,8 +14,9 @@ from callgauge.dashboard.pages.data.rejected_lines import BY_SOURCE_ONLY
 _SOURCES = {"log": "the log", "path": "the path of the file", "given": "--model"}
 _RULES = {
     "host": "who serves it is left out",
+    "variant": "the suffix only says how it is called",
     "spelling": "spelled in one way",
-    "date": "its date tells no two versions apart",
+    "date": "the date of a snapshot",
     "naming.toml": "your naming.toml says so",
     "callgauge.toml": "your callgauge.toml says so",
 }

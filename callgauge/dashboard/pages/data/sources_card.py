@@ -50,6 +50,13 @@ def _draw_limits() -> None:
         "Missing data never counts as success or as failure.",
         framed=False,
     ):
+        for row in store_queries.ask("redacted_arguments", **filters.chosen_filters().parameters()).to_dict(
+            "records"
+        ):
+            st.warning(
+                f"{row['title']}: the arguments of {row['redacted']:,} of "
+                f"{wording.plural(row['calls'], 'call')} are redacted. They are not measured."
+            )
         rows = store_queries.ask("coverage", **filters.chosen_filters().parameters()).to_dict("records")
         if rows:
             _draw_table("coverage", "What each source logs", [_build_measured_row(row) for row in rows])

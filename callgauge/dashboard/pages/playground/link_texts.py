@@ -24,6 +24,7 @@ _TEXT_IS = {
     "reserialised": "The log kept only the decoded object, so this is not the text that the model sent.",
     "truncated": "The log cut the text off. The model may have written more.",
     "missing": "The log has no text of this call.",
+    "redacted": "The arguments are redacted: this is only the placeholder.",
 }
 
 

@@ -217,7 +217,7 @@ def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
         f"The first {_TEXT:,} of {whole:,} characters. The page of the call has the whole text."
         if whole > _TEXT
         else None,
-        said.strip() if row["args_source"] in ("truncated", "missing") else None,
+        said.strip() if row["args_source"] in ("truncated", "missing", "redacted") else None,
     ]
     latency = row["latency_ms"]
     return {

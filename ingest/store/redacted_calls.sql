@@ -1,0 +1,8 @@
+-- The calls of the latest run whose arguments are redacted, and all calls, of each source that has some.
+
+SELECT coalesce(title, source) AS title, count(*) FILTER (args_source = 'redacted') AS redacted, count(*) AS calls
+FROM tool_calls LEFT JOIN (SELECT source, title FROM sources) USING (source)
+WHERE file_id IN (SELECT file_id FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs))
+GROUP BY ALL
+HAVING redacted > 0
+ORDER BY title;
