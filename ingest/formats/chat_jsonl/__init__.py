@@ -51,6 +51,7 @@ from ingest.formats.chat_jsonl.conversation_joining import (
     JoinedConversation,
     TranscriptLine,
     hash_parts,
+    make_mark,
 )
 from ingest.formats.conversations.message_dump import DumpedSession
 from ingest.formats.conversations.session_per_record import RecordIds
@@ -90,6 +91,9 @@ _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs", "elapsed_m
 _ENDS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 _ANSWERS = ("stop", "end_turn")
 _USERS = ("user", "user_id", "userId")
+_BARE = frozenset(("role", "content", "name", "tool_call_id"))  # keys that say nothing of a reply
+_AT_PROVIDER = "server_tool_use"  # the type of a call that the provider runs
+_SILENT = Message(role="none")  # for a message without content
 _NAMES = 100_000
 _FACTS = {"model": "model", "time": "time", "tools": "tool definitions", "tokens": "token counts"}
 
@@ -104,20 +108,30 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 def _is_transcript(record: Mapping[str, Any]) -> bool:
     messages = open_json(record.get("messages"))
-    return isinstance(messages, list) and bool(messages) and all(map(_is_message, messages))
+    return isinstance(messages, list) and bool(messages) and all(map(_read_one, messages))
 
 
-def _is_message(message: Any) -> bool:
-    if not isinstance(message, dict) or message.get("role") not in _ROLES:
-        return False
-    content = message.get("content")
+def _read_one(raw: Any) -> Message | None:
+    """Return a message; None when it is none, or has a content or a call that cannot be read."""
+    if not isinstance(raw, dict) or raw.get("role") not in _ROLES:
+        return None
+    content = raw.get("content")
     if isinstance(content, list):
         if not all(isinstance(part, str) or (isinstance(part, dict) and _is_part(part)) for part in content):
-            return False
+            return None
+        kept = [part for part in content if read_object(part).get("type") != _AT_PROVIDER]
+        raw = {**raw, "content": kept}
     elif content is not None and not isinstance(content, str):
-        return False
-    (read,) = tuple(read_message(message, None)) or (Message(role="none"),)
-    return len(read.calls) >= sum(1 for _ in find_marks(message)) and all(call.name for call in read.calls)
+        return None
+    if raw["role"] == "user" and isinstance(content, str):
+        return Message(role="user", text=content)  # also where it looks like a list of calls
+    message = next(read_message(raw, None), _SILENT)
+    if not isinstance(content, list) and raw.keys() <= _BARE:
+        return message
+    is_read = len(message.calls) >= sum(1 for _ in find_marks(raw)) and all(
+        call.name for call in message.calls
+    )
+    return message if is_read else None
 
 
 def _is_part(part: dict[str, Any]) -> bool:
@@ -149,12 +163,12 @@ class _ChatTranscripts:
         self._missing = dict.fromkeys(_FACTS)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        value, made_id = record.value, self._ids.make(record)
-        problem = _find_problem(value)
-        if problem is not None:
-            yield Rejected(record.where, *problem, make_snippet(record.data))
+        made_id = self._ids.make(record)
+        said = _read_said(record.value)
+        if isinstance(said, tuple):
+            yield Rejected(record.where, *said, make_snippet(record.data))
             return
-        said = list(_list_messages(value))
+        value = _merge_metadata(record.value)
         line = _make_line(value, said)
         found = self._joiner.find(line)
         if found is None:
@@ -169,8 +183,8 @@ class _ChatTranscripts:
             yield SessionSeen(**known.session.event_place(), **_session_facts(value))
         if fresh := said[start:]:
             yield from self._take_offers(known, line, value)
-            yield from self._take_messages(known, fresh, record)
-            self._joiner.add(known, [one.message for one in fresh])
+            yield from self._take_messages(known, fresh, value, record)
+            self._joiner.add(known, line, start)
         for silent in self._joiner.drain_surplus():
             yield from silent.session.finish()
 
@@ -213,24 +227,31 @@ class _ChatTranscripts:
             yield PromptSeen(**place, text=line.prompt)
 
     def _take_messages(
-        self, known: JoinedConversation, said: Sequence[SaidMessage], record: Record
+        self,
+        known: JoinedConversation,
+        said: Sequence[SaidMessage],
+        value: Mapping[str, Any],
+        record: Record,
     ) -> Iterator[Event]:
-        session, value = known.session, record.value
+        session = known.session
         replies = [at for at, one in enumerate(said) if one.message.role == "assistant"]
         model, provider = _read_model(value), _find_text(value, ("provider",))
         for at, (message, raw) in enumerate(said):
-            session.ts = _read_time(raw) or session.ts
-            facts: dict[str, Any] = {
-                "model": _read_model(raw) or model,
-                "provider": provider.lower() if provider else None,
-                "strategy": Strategy.TOOL_USE if message.calls else None,
-                **_reply_facts(raw, message),
-            }
+            beside = {} if raw.keys() <= _BARE else _merge_metadata(raw)
+            session.ts = _read_time(beside) or session.ts
+            facts: dict[str, Any] = {}
+            if message.role == "assistant":
+                facts = {
+                    "model": _read_model(beside) or model,
+                    "provider": provider.lower() if provider else None,
+                    "strategy": Strategy.TOOL_USE if message.calls else None,
+                    **_reply_facts(beside, message),
+                }
             if replies[-1:] == [at]:
-                beside = _reply_facts(value, message)
+                of_line = _reply_facts(value, message)
                 if len(replies) > 1:
-                    beside.pop("latency_ms")  # of them all
-                facts |= {key: fact for key, fact in beside.items() if fact is not None}
+                    of_line.pop("latency_ms")  # of them all
+                facts |= {key: fact for key, fact in of_line.items() if fact is not None}
             if message.role == "assistant":
                 self._note_facts(session, facts)
             yield from session.take(message, facts, record, ())
@@ -244,44 +265,27 @@ class _ChatTranscripts:
             self._missing.pop("tokens", None)
 
 
-def _find_problem(value: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the code and the reason for which a record cannot be read; None when it can."""
+def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
+    """Return the messages of a record and the reply next to them, or a reject's code and reason."""
     messages = open_json(value.get("messages"))
     if messages is None or messages == []:
         return "missing_field", "there are no messages"
     if not isinstance(messages, list):
         return "wrong_type", f"messages is {json_type(messages)}, not an array"
-    unread = sum(1 for one in messages if not _is_message(one))
-    if unread:
+    said = [SaidMessage(message, raw) for raw in messages if (message := _read_one(raw)) is not None]
+    if unread := len(messages) - len(said):
         return "wrong_type", f"{unread:,} of {len(messages):,} messages have no known role or content"
-    return None
-
-
-def _list_messages(value: Mapping[str, Any]) -> Iterator[SaidMessage]:
-    """Yield the messages of a record, and the reply next to them."""
-    role = None
-    for raw in read_objects(open_json(value.get("messages"))):
-        for message in read_message(_without_server_calls(raw), None):
-            role = message.role
-            yield SaidMessage(message, raw)
-    reply = _read_reply(value) if role != "assistant" else None
-    if reply is not None:
-        yield SaidMessage(reply, {})
-
-
-def _without_server_calls(raw: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a message without the calls that ran at the provider."""
-    content = raw.get("content")
-    if not isinstance(content, list):
-        return raw
-    kept = [part for part in content if read_object(part).get("type") != "server_tool_use"]
-    return {**raw, "content": kept} if len(kept) < len(content) else raw
+    if said[-1].message.role != "assistant" and (reply := _read_reply(value)) is not None:
+        said.append(SaidMessage(reply, {}))
+    return said
 
 
 def _read_reply(value: Mapping[str, Any]) -> Message | None:
     """Return the reply that a record has next to its messages: text, a message, or a whole body."""
     for key in _REPLIES:
-        reply = open_json(value.get(key))
+        if key not in value:
+            continue
+        reply = open_json(value[key])
         if isinstance(reply, str) and reply:
             return Message(role="assistant", text=reply)
         if isinstance(reply, dict | list):
@@ -294,13 +298,14 @@ def _read_reply(value: Mapping[str, Any]) -> Message | None:
 
 def _make_line(value: Mapping[str, Any], said: Sequence[SaidMessage]) -> TranscriptLine:
     """Return a line with its names, its system prompt and its other messages."""
-    stated = (_read_system(value.get(key)) for key in _SYSTEMS)
+    stated = (_read_system(value[key]) for key in _SYSTEMS if key in value)
     prompts = [next(filter(None, stated), None), *(one.message.text for one in said[: _count_leading(said)])]
     return TranscriptLine(
         messages=[one.message for one in said],
+        marks=[make_mark(one.message) for one in said],
         prompt=join_texts(prompts),
         conversation=_find_text(value, _CONVERSATIONS),
-        name=_find_text(value, _LINES, deep=False),
+        name=_find_text(value, _LINES),
     )
 
 
@@ -313,13 +318,17 @@ def _read_system(value: Any) -> str | None:
     return anthropic_messages.join_block_texts(anthropic_messages.content_blocks(value))
 
 
-def _find_text(value: Mapping[str, Any], names: Sequence[str], *, deep: bool = True) -> str | None:
-    """Return the first of these fields that is text or an integer, at the top or in `metadata`."""
-    for holder in (value, read_object(value.get("metadata")))[: 2 if deep else 1]:
-        for name in names:
-            found = holder.get(name)
-            if (isinstance(found, str) and found) or type(found) is int:
-                return str(found)
+def _merge_metadata(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record or a message with the fields of its `metadata` at the top, where it has none itself."""
+    metadata = value.get("metadata")
+    return {**metadata, **value} if isinstance(metadata, dict) else value
+
+
+def _find_text(value: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return the first of these fields that is text or an integer."""
+    for name in names:
+        if name in value and (((found := value[name]) and isinstance(found, str)) or type(found) is int):
+            return str(found)
     return None
 
 
@@ -329,18 +338,16 @@ def _read_model(value: Mapping[str, Any]) -> str | None:
 
 
 def _read_time(value: Mapping[str, Any]) -> datetime | None:
-    for holder in (value, read_object(value.get("metadata"))):
-        for name in _TIMES:
-            if (found := parse_instant(holder.get(name))) is not None:
-                return found
+    for name in _TIMES:
+        if name in value and (found := parse_instant(value[name])) is not None:
+            return found
     return None
 
 
 def _read_definitions(value: Mapping[str, Any]) -> list[dict[str, Any]]:
-    for holder in (value, read_object(value.get("metadata"))):
-        for key in ("tools", "functions"):
-            if found := read_objects(open_json(holder.get(key))):
-                return found
+    for key in ("tools", "functions"):
+        if key in value and (found := read_objects(open_json(value[key]))):
+            return found
     return []
 
 
@@ -350,14 +357,16 @@ def _session_facts(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
     """Return the fields of `StepMade` that stand next to a reply: tokens, latency, why it stopped."""
-    inner = next((found for key in _REPLIES if (found := read_object(value.get(key)))), {})
+    if not value:
+        return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
+    inner = next((found for key in _REPLIES if key in value and (found := read_object(value[key]))), {})
     usage = read_object(value.get("usage")) or read_object(inner.get("usage")) or value
     if "cache_read_input_tokens" in usage and "prompt_tokens" not in usage:
         tokens = anthropic_messages.count_input(usage)
     else:
         tokens = openai_chat.count_input(usage)
-    word = _find_text(value, _ENDS, deep=False) or _find_text(inner, _ENDS, deep=False) or message.finish
-    latencies = (read_number(value.get(name)) for name in _LATENCIES)
+    word = _find_text(value, _ENDS) or _find_text(inner, _ENDS) or message.finish
+    latencies = (read_number(value[name]) for name in _LATENCIES if name in value)
     return {
         **tokens,
         "output_tokens": openai_chat.count_tokens(usage, {}, "completion"),

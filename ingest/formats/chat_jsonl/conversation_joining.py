@@ -76,6 +76,7 @@ class TranscriptLine(NamedTuple):
     """
 
     messages: Sequence[Message]
+    marks: Sequence[MessageMark | None]  # of the messages; None = it has none
     prompt: str | None
     conversation: str | None = None
     name: str | None = None
@@ -95,7 +96,7 @@ class ConversationJoiner:
 
     def find(self, line: TranscriptLine) -> tuple[JoinedConversation, int] | None:
         """Return the conversation of a line and the index of its first new message; None for a new one."""
-        marks = [mark for message in line.messages if (mark := _make_mark(message)) is not None]
+        marks = [mark for mark in line.marks if mark is not None]
         if line.conversation is not None:
             known = self._open.get(self._by_id.get(line.conversation, 0))
             repeated = _find_repeated(known, marks) if known is not None else None
@@ -121,13 +122,12 @@ class ConversationJoiner:
             self._by_name[begun.name] = begun.number
         return begun
 
-    def add(self, known: JoinedConversation, messages: Sequence[Message]) -> None:
-        """Record the new messages of a conversation."""
+    def add(self, known: JoinedConversation, line: TranscriptLine, start: int) -> None:
+        """Record the messages of a line from index `start` on: they are new to the conversation."""
         self._drop_history(known)
         self._kept -= known.kept
         asked, said = known.texts
-        for message in messages:
-            mark = _make_mark(message)
+        for message, mark in zip(line.messages[start:], line.marks[start:], strict=True):
             if mark is None:
                 known.results += bool(message.results)
                 continue
@@ -276,7 +276,8 @@ def _has_mark(message: Message) -> bool:
     return message.role in ("user", "assistant")
 
 
-def _make_mark(message: Message) -> MessageMark | None:
+def make_mark(message: Message) -> MessageMark | None:
+    """Return the mark of a message; None for a system message and for results."""
     if not _has_mark(message):
         return None
     if message.role == "user":
