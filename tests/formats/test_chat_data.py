@@ -11,6 +11,7 @@ import pytest
 from ingest.formats import claiming_formats
 from ingest.formats.chat_jsonl import conversation_joining
 from ingest.pipeline.load import load
+from ingest.pipeline.reading import checkpoint
 from tests.store.night import ask
 
 USER = {"role": "user", "content": "Weather?"}
@@ -159,3 +160,15 @@ def test_a_conversation_that_was_forgotten_becomes_a_second_session(
     between = {"messages": [{"role": "user", "content": "Hi"}, ANSWER]}
     _, store = loaded(tmp_path / "b", {"messages": GROWING[:2]}, between, {"messages": GROWING})
     assert ask(store, "SELECT count(*) FROM sessions") == [(3,)]
+
+
+def test_a_grown_file_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "WORTH", 1)
+    lines = [{"messages": GROWING[:end], "model": "m"} for end in (2, 3, 4)]
+    loaded(tmp_path, *lines[:2])
+    report, store = loaded(tmp_path, *lines)
+    assert report.lines == 1
+    told = "SELECT session_id, turn, user_text, answer_text FROM turns ORDER BY 2"
+    _, fresh = loaded(tmp_path / "fresh", *lines)
+    assert ask(store, told) == ask(fresh, told)
+    assert len(ask(store, told)) == 2
