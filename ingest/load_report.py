@@ -62,11 +62,10 @@ class LoadReport:
     `damaged` names the files of these, at most 100. `new_rejected` counts the files that none rejected for
     the same reason. `duplicates` counts calls that another row counts already. `faults` (by layer, in the
     order in which a call passes the layers) and `judged` (calls of which it is known whether their arguments
-    failed) leave duplicates out. `notes` are
-    sentences on inputs that were left out because they are no logs. `newest` is the time (UTC) of the newest
-    session in the files of this load, whether they were read or in already; None where none has a time, and
-    a time of more than a day from now on counts as a mistake. `generation` is None when there was nothing new
-    to publish.
+    failed) leave duplicates out. `notes` are sentences on inputs that were left out because they are no logs,
+    and on facts that files lack. `newest` is the time (UTC) of the newest session in the files of this load,
+    whether they were read or in already; None where none has a time, and a time of more than a day from now
+    on counts as a mistake. `generation` is None when there was nothing new to publish.
     """
 
     loaded: int

@@ -101,6 +101,7 @@ class Translator(Protocol):
     """Translates the records of one file, in file order, into events; keeps state between records.
 
     A translator can be pickled between two records: when the file has grown, reading continues from there.
+    It may have a method `list_missing`, which returns the names of facts that it looked for in vain.
     """
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:

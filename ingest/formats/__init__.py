@@ -15,7 +15,8 @@ that.
 
 A format module only recognises and translates. Code that several formats share is in folders named by their
 content: `provider_messages`, `conversations`, `spans`, `span_conventions`, `traces`. Two
-formats that claim the same file are an error.
+formats that claim the same file are an error. A format with `LAST_RESORT = True` is asked only about a file
+that no other format claims.
 """
 
 from __future__ import annotations
@@ -44,7 +45,13 @@ def claiming_formats(head: Sequence[dict[str, Any]]) -> list[Format]:
 
     The caller reads the file only when exactly one format is returned.
     """
-    return [candidate for candidate in formats().values() if candidate.recognise(head)]
+    every = formats().values()
+    claiming = [form for form in every if not is_last_resort(form) and form.recognise(head)]
+    return claiming or [form for form in every if is_last_resort(form) and form.recognise(head)]
+
+
+def is_last_resort(form: Format) -> bool:
+    return getattr(form, "LAST_RESORT", False)
 
 
 def line_decoder(form: Format) -> Callable[..., Any]:

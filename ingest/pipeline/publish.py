@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -76,6 +76,7 @@ class LoadTotals:
     present: list[int] = field(default_factory=list)  # ids of the files of this load that are in
     newest: datetime | None = None  # when the newest session of these files ended
     notes: tuple[str, ...] = ()
+    missing: dict[str, list[str]] = field(default_factory=dict)  # names of files by the fact they lack
     rejects: int = 0
     damaged: list[DamagedFile] = field(default_factory=list)
 
@@ -94,6 +95,8 @@ class LoadTotals:
         self.lines_read += intake.lines_read
         self.bytes_read += intake.bytes_read
         self.rejects += rows["rejects"]
+        for fact in intake.missing:
+            self.missing.setdefault(fact, []).append(row.name)
         if intake.forgot:
             self.forgot.append(row.file_id)
 
@@ -125,11 +128,25 @@ class LoadTotals:
             judged=self.figures.get("judged", 0),
             unread=self.unread,
             left=self.left,
-            notes=self.notes,
+            notes=(*self.notes, *describe_missing(self.missing)),
             newest=self.newest,
             generation=generation,
             seconds=seconds,
         )
+
+
+_MISSING_ADVICE = {
+    "model": "; --model NAME names it",
+    "time": "; --from-path takes the {date} from the path",
+    "tool definitions": "; --tools FILE gives them",
+}
+
+
+def describe_missing(missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield a sentence for each fact that files lack."""
+    for fact, names in missing.items():
+        files = names[0] if len(names) == 1 else f"{len(names):,} files, such as {names[0]}"
+        yield f"no {fact} in {files}{_MISSING_ADVICE.get(fact, '')}"
 
 
 def publish(

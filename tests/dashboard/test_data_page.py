@@ -265,6 +265,8 @@ def test_turns_whose_reported_and_derived_success_differ_lead_to_their_session(s
 
 def test_redacted_arguments_are_a_warning(store: Path) -> None:
     kept = small_tables()
-    publish(store, kept | {"tool_calls": [call | {"args_source": "redacted"} for call in kept["tool_calls"]]})
+    publish(
+        store, kept | {"tool_calls": [{**call, "args_source": "redacted"} for call in kept["tool_calls"]]}
+    )
     warnings = [one.value for one in opened(PAGE, formats="1").warning]
     assert any("are redacted. They are not measured." in warning for warning in warnings)

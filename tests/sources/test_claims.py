@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -77,3 +78,13 @@ def test_two_that_claim_a_file_are_both_named(tmp_path: Path, monkeypatch: pytes
     assert claim.name is None
     assert "is claimed by codex and session_history" in (claim.reason or "")
     assert not {"codex", "session_history"} & claim.others.keys()
+
+
+def test_the_last_resort_says_that_another_format_came_first(tmp_path: Path) -> None:
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
+    reply = {"object": "chat.completion", "choices": [{"message": messages[1]}]}
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps({"messages": messages, "model": "m", "response": reply}))
+    (claim,) = explain_files(path)
+    assert claim.name == "request_log"
+    assert claim.others["chat_jsonl"] == "reads only files that no other format reads"

@@ -53,7 +53,7 @@ class MessageDump(ABC):
     def __init__(self, about: About) -> None:
         self._identity = about.identity
         self._count = 0
-        self._only: _Session | None = None  # the conversation whose messages are records now
+        self._only: DumpedSession | None = None  # the conversation whose messages are records now
 
     @abstractmethod
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
@@ -78,7 +78,7 @@ class MessageDump(ABC):
         for conversation in conversations:
             name = f"{self._identity}/{self._count}" if self._count else self._identity
             self._count += 1
-            session = _Session(conversation.id or name, record.where)
+            session = DumpedSession(conversation.id or name, record.where)
             yield from self._begin(session, conversation)
             for message in conversation.messages:
                 yield from self._take_message(session, message, record)
@@ -88,12 +88,12 @@ class MessageDump(ABC):
         """Yield the events of a record that is one message; the messages of a session come together."""
         if self._only is None or self._only.session_id != session_id:
             yield from self.finish()
-            self._only = _Session(session_id, record.where)
+            self._only = DumpedSession(session_id, record.where)
             yield from self._begin(self._only, Conversation(()))
         self._only.where = record.where
         yield from self._take_message(self._only, record.value, record)
 
-    def _begin(self, session: _Session, conversation: Conversation) -> Iterator[Event]:
+    def _begin(self, session: DumpedSession, conversation: Conversation) -> Iterator[Event]:
         place = session.event_place()
         if self.harness or conversation.task:
             yield SessionSeen(**place, harness=self.harness, task=conversation.task)
@@ -102,7 +102,7 @@ class MessageDump(ABC):
         if conversation.definitions:
             yield ToolsOffered(**place, definitions=conversation.definitions)
 
-    def _take_message(self, session: _Session, raw: Any, record: Record) -> Iterator[Event]:
+    def _take_message(self, session: DumpedSession, raw: Any, record: Record) -> Iterator[Event]:
         message = read_object(raw)
         session.ts = self.read_time(message) or session.ts
         facts = self.step_facts(message)
@@ -118,7 +118,7 @@ class MessageDump(ABC):
         """Do nothing: there is nothing outside of memory to release."""
 
 
-class _Session:
+class DumpedSession:
     """One conversation. `where` and `ts` are the place and the time of the newest event."""
 
     def __init__(self, session_id: str, where: LogLine) -> None:

@@ -74,6 +74,7 @@ class FileResult:
     forgot: bool = False  # a session in it is to be forgotten
     continues: bool = False  # it begins with all of the content that the job names
     lacks: tuple[str, ...] = ()  # names of files that would be read with it and are not beside it
+    missing: tuple[str, ...] = ()  # facts that no line of it has, of those that its format looks for
 
     @property
     def lines_read(self) -> int:
@@ -460,7 +461,15 @@ class FileReader:
             # Without names that privacy rules would change: the store must not contain them.
             lacks=tuple(name for name in sorted(self._siblings.names) if redact(name) == name),
             continues=known is not None and content.prefix(known[0]) == known[1],
+            missing=self._list_missing(),
         )
+
+    def _list_missing(self) -> tuple[str, ...]:
+        """Return the facts that the format looked for in vain, and that nothing beside the log gives."""
+        facts = self._job.facts
+        given = {"model": facts.model, "time": facts.date, "tool definitions": self._settings.catalog}
+        list_missing = getattr(self._translator, "list_missing", tuple)
+        return tuple(fact for fact in list_missing() if not given.get(fact))
 
 
 def _make_end_reject(where: LogLine, damage: str) -> Rejected:

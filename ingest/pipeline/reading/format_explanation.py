@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ingest.decoding.lines import MAX_LINE
-from ingest.formats import formats
+from ingest.formats import formats, is_last_resort
 from ingest.log_format import Format
 from ingest.pipeline.planning.archive_expansion import expand_archives
 from ingest.pipeline.planning.change_detection import ReadOptions
@@ -30,6 +30,7 @@ from ingest.store.ledger import Ledger
 
 _NAMED = 4  # keys that a reason names
 _BEFORE = "does not match before any key is checked (for example by the number of objects)"
+_NOT_ASKED = "reads only files that no other format reads"
 _KEYS = 12  # … and the answer, of the first object
 
 
@@ -72,12 +73,14 @@ def _explain_file(found: LogFile, max_line: int) -> FormatClaim:
         name, reason = None, str(unusable)
     if not head.objects:
         return FormatClaim(found.name, name, reason)
-    not_its = [form for form in formats().values() if not form.recognise(head.objects)]
+    not_its = [form for form in formats().values() if form not in head.claiming]
     others = {form.SOURCE.name: explain_refusal(form, head.objects) for form in not_its}
     return FormatClaim(found.name, name, reason, head.container, tuple(head.objects[0])[:_KEYS], others)
 
 
 def explain_refusal(form: Format, objects: Sequence[dict[str, Any]]) -> str:
+    if is_last_resort(form) and form.recognise(objects):
+        return _NOT_ASKED
     asked = LookedUpKeys()
     try:
         form.recognise([WatchedObject(value, asked) for value in objects])

@@ -19,7 +19,14 @@ from ingest.decoding.call_marks import CallMark, find_marks
 from ingest.decoding.containers import Container, detect_container, read_records
 from ingest.errors import DamagedFileError
 from ingest.events import Rejected
-from ingest.formats import claiming_formats, describe_side_file, explain_unread, find_companion, formats
+from ingest.formats import (
+    claiming_formats,
+    describe_side_file,
+    explain_unread,
+    find_companion,
+    formats,
+    is_last_resort,
+)
 from ingest.load_report import ForeignKind
 from ingest.log_format import About, Format, Record
 from ingest.sources.archives.file_type import DATABASE
@@ -164,7 +171,8 @@ def read_head(content: LogContent, max_line: int) -> LogHead:
     head = _read_objects_up_to(content, max_line, *_FIRST_LOOK)
     objects, size = _FIRST_LOOK
     was_whole = len(head.first) < size and len(head.objects) < objects  # a second look would show the same
-    if len(head.claiming) != 1 and head.first and not was_whole:
+    is_certain = len(head.claiming) == 1 and not is_last_resort(head.claiming[0])
+    if not is_certain and head.first and not was_whole:
         content.go_back()
         head = _read_objects_up_to(content, max_line, HEAD_OBJECTS, HEAD_BYTES)
     content.rewind()

@@ -1,0 +1,376 @@
+"""Chat transcripts: JSON objects with `messages`, in the shape of OpenAI or Anthropic.
+
+**Where it comes from.** What most programs write first: the messages of a conversation as a line of JSON.
+Also training and evaluation sets for function calling, as OpenAI's fine-tuning API and Hugging Face TRL read
+them (https://platform.openai.com/docs/guides/supervised-fine-tuning). The format of last resort: a file that
+another format reads is never read by this one.
+
+**Shape.** `{messages: [{role, content, tool_calls[].{id, function.{name, arguments}}}], …}`, or content
+blocks `text`, `tool_use` and `tool_result`; older: `function_call`. `messages` may be JSON as text. Read next
+to it, at the top or in `metadata`:
+
+- the conversation: `session_id`, `conversation_id`, `thread_id`, `chat_id`; of one line: `id`, `request_id`
+- `model`, `model_name`, `model_id`; `provider`
+- the time: `timestamp`, `created`, `created_at`, `time`, `ts` …; a message's own time comes first
+- `tools` or `functions`, also as JSON text; `system`, `system_prompt` or `instructions`
+- the reply, where it is not among the messages: `response`, `completion`, `output`, `reply`, `choices`
+- `usage` in any API's spelling, `latency_ms` or `duration_ms`, `finish_reason` or `stop_reason`
+- `user`, `user_id`, `task`
+
+**Required.** At least half of the records have `messages` in which each message has one of OpenAI's roles
+and text, blocks or calls that can be read, and at least one has an answer. No other record contains a call.
+
+**Traps.**
+- A line may repeat the conversation so far, its last messages only, or nothing of it. Lines that name the
+  same conversation are one session; other lines are joined when they repeat a conversation to its end, or
+  one of its unique call ids. What is repeated counts once. Two equal lines without unique call ids are two
+  sessions, because two users may say the same.
+- `usage` of a line counts for its last new reply; a latency only where there is one new reply.
+- A conversation may end at a call: its turn has no end.
+- In training data the calls are labels: failures are defects of the data. A message with `weight: 0` is read
+  like any other.
+- `arguments` may be an object instead of text, then there is no raw text.
+
+**Cannot tell.** What the lines leave out: the load names the files without a model, time, tool definitions or
+token counts.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from ingest.decoding.call_marks import find_marks
+from ingest.decoding.fields import json_type, read_number, read_object, read_objects, read_text
+from ingest.decoding.lines import make_snippet
+from ingest.events import Event, PromptSeen, Rejected, SessionSeen, Strategy, ToolsOffered
+from ingest.formats.chat_jsonl.conversation_joining import (
+    ConversationJoiner,
+    JoinedConversation,
+    TranscriptLine,
+    hash_parts,
+    make_mark,
+)
+from ingest.formats.conversations.message_dump import DumpedSession
+from ingest.formats.conversations.session_per_record import RecordIds
+from ingest.formats.provider_messages import anthropic_messages, openai_chat
+from ingest.formats.provider_messages.embedded_json import open_json
+from ingest.formats.provider_messages.exchange import join_texts, parse_instant
+from ingest.formats.provider_messages.message_hashes import is_unique
+from ingest.formats.provider_messages.message_lists import read_message, read_messages
+from ingest.formats.provider_messages.message_parts import Message, part_kind
+from ingest.log_format import About, Record, Source, Translator
+
+SOURCE = Source(
+    name="chat_jsonl",
+    title="Chat transcripts",
+    raw_arguments="partly: where arguments are text",
+    argument_failures="yes, where arguments are text",
+    error_flag="partly: Anthropic's is_error, where a result has it",
+    definitions="partly: where a line has tools",
+    system_prompt="yes",
+    model="partly: where a line names it",
+    turn_end="partly: an answer ends a turn, without a verdict",
+    cannot_tell="What the lines leave out; a load names the files without a model, time, tools or tokens. "
+    "In training data failures are defects of the data, not of a model.",
+)
+LAST_RESORT = True
+
+_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+_CONVERSATIONS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId",
+                  "chat_id", "chatId")  # fmt: skip
+_LINES = ("id", "request_id", "requestId", "uuid")
+_MODELS = ("model", "model_name", "modelName", "model_id", "modelId")
+_TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "datetime", "date", "start_time",
+          "started_at")  # fmt: skip
+_SYSTEMS = ("system", "system_prompt", "systemPrompt", "instructions")
+_REPLIES = ("response", "completion", "output", "reply", "choices", "message")
+_LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs", "elapsed_ms")
+_ENDS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
+_ANSWERS = ("stop", "end_turn")
+_USERS = ("user", "user_id", "userId")
+_BARE = frozenset(("role", "content", "name", "tool_call_id"))  # keys that say nothing of a reply
+_AT_PROVIDER = "server_tool_use"  # the type of a call that the provider runs
+_SILENT = Message(role="none")  # for a message without content
+_NAMES = 100_000
+_FACTS = {"model": "model", "time": "time", "tools": "tool definitions", "tokens": "token counts"}
+
+
+def recognise(head: Sequence[dict[str, Any]]) -> bool:
+    transcripts = [record for record in head if _is_transcript(record)]
+    if 2 * len(transcripts) < len(head) or not any(map(_has_answer, transcripts)):
+        return False
+    others = [record for record in head if not _is_transcript(record)]
+    return not any(True for record in others for _ in find_marks(record))
+
+
+def _is_transcript(record: Mapping[str, Any]) -> bool:
+    messages = open_json(record.get("messages"))
+    return isinstance(messages, list) and bool(messages) and all(map(_read_one, messages))
+
+
+def _read_one(raw: Any) -> Message | None:
+    """Return a message; None when it is none, or has a content or a call that cannot be read."""
+    if not isinstance(raw, dict) or raw.get("role") not in _ROLES:
+        return None
+    content = raw.get("content")
+    if isinstance(content, list):
+        if not all(isinstance(part, str) or (isinstance(part, dict) and _is_part(part)) for part in content):
+            return None
+        kept = [part for part in content if read_object(part).get("type") != _AT_PROVIDER]
+        raw = {**raw, "content": kept}
+    elif content is not None and not isinstance(content, str):
+        return None
+    if raw["role"] == "user" and isinstance(content, str):
+        return Message(role="user", text=content)  # also where it looks like a list of calls
+    message = next(read_message(raw, None), _SILENT)
+    if not isinstance(content, list) and raw.keys() <= _BARE:
+        return message
+    is_read = len(message.calls) >= sum(1 for _ in find_marks(raw)) and all(
+        call.name for call in message.calls
+    )
+    return message if is_read else None
+
+
+def _is_part(part: dict[str, Any]) -> bool:
+    return isinstance(part.get("type"), str) or part_kind(part) is not None
+
+
+def _has_answer(record: Mapping[str, Any]) -> bool:
+    messages = read_objects(open_json(record.get("messages")))
+    return any(one.get("role") == "assistant" for one in messages) or _read_reply(record) is not None
+
+
+def translator(about: About) -> Translator:
+    return _ChatTranscripts(about)
+
+
+class SaidMessage(NamedTuple):
+    """A message, as it was read and as the log has it."""
+
+    message: Message
+    raw: Mapping[str, Any]
+
+
+class _ChatTranscripts:
+    def __init__(self, about: About) -> None:
+        self._identity = about.identity
+        self._ids = RecordIds(about.identity)
+        self._joiner = ConversationJoiner()
+        self._names: OrderedDict[str, int] = OrderedDict()  # how many sessions are named by a line of this id
+        self._missing = dict.fromkeys(_FACTS)
+
+    def take(self, record: Record) -> Iterator[Event | Rejected]:
+        made_id = self._ids.make(record)
+        said = _read_said(record.value)
+        if isinstance(said, tuple):
+            yield Rejected(record.where, *said, make_snippet(record.data))
+            return
+        value = _merge_metadata(record.value)
+        line = _make_line(value, said)
+        found = self._joiner.find(line)
+        if found is None:
+            session = DumpedSession(self._name_session(line, made_id), record.where)
+            known, start = self._joiner.begin(line, session), 0
+        else:
+            known, start = found
+        start = max(start, _count_leading(said))
+        known.session.where = record.where
+        known.session.ts = _read_time(value) or known.session.ts
+        if found is None:
+            yield SessionSeen(**known.session.event_place(), **_session_facts(value))
+        if fresh := said[start:]:
+            yield from self._take_offers(known, line, value)
+            yield from self._take_messages(known, fresh, value, record)
+            self._joiner.add(known, line, start)
+        for silent in self._joiner.drain_surplus():
+            yield from silent.session.finish()
+
+    def finish(self) -> Iterator[Event | Rejected]:
+        for known in self._joiner.drain():
+            yield from known.session.finish()
+
+    def close(self) -> None:
+        """Do nothing: no file or other resource is open."""
+
+    def list_missing(self) -> tuple[str, ...]:
+        """Return the facts that no line had."""
+        return tuple(_FACTS[fact] for fact in self._missing)
+
+    def _name_session(self, line: TranscriptLine, made_id: str) -> str:
+        """Return the id of a new session: the log's own id of it, that of its first line, or a made one."""
+        if line.conversation is not None or line.name is None:
+            return line.conversation or made_id
+        given = line.name if is_unique(line.name) else f"{self._identity}/{line.name}"
+        count = self._names.pop(given, 0) + 1
+        self._names[given] = count
+        if len(self._names) > _NAMES:
+            self._names.popitem(last=False)
+        return given if count == 1 else f"{given}/{count}"
+
+    def _take_offers(
+        self, known: JoinedConversation, line: TranscriptLine, value: Mapping[str, Any]
+    ) -> Iterator[Event]:
+        """Yield the tool definitions and the system prompt of a line, where they are new."""
+        place = known.session.event_place()
+        definitions = tuple(_read_definitions(value))
+        if definitions:
+            self._missing.pop("tools", None)
+            digest = hash_parts(repr(definitions))
+            if digest != known.tools:
+                known.tools = digest
+                yield ToolsOffered(**place, definitions=definitions)
+        if line.prompt and (digest := hash_parts(line.prompt)) != known.prompt:
+            known.prompt = digest
+            yield PromptSeen(**place, text=line.prompt)
+
+    def _take_messages(
+        self,
+        known: JoinedConversation,
+        said: Sequence[SaidMessage],
+        value: Mapping[str, Any],
+        record: Record,
+    ) -> Iterator[Event]:
+        session = known.session
+        replies = [at for at, one in enumerate(said) if one.message.role == "assistant"]
+        model, provider = _read_model(value), _find_text(value, ("provider",))
+        for at, (message, raw) in enumerate(said):
+            beside = {} if raw.keys() <= _BARE else _merge_metadata(raw)
+            session.ts = _read_time(beside) or session.ts
+            facts: dict[str, Any] = {}
+            if message.role == "assistant":
+                facts = {
+                    "model": _read_model(beside) or model,
+                    "provider": provider.lower() if provider else None,
+                    "strategy": Strategy.TOOL_USE if message.calls else None,
+                    **_reply_facts(beside, message),
+                }
+            if replies[-1:] == [at]:
+                of_line = _reply_facts(value, message)
+                if len(replies) > 1:
+                    of_line.pop("latency_ms")  # of them all
+                facts |= {key: fact for key, fact in of_line.items() if fact is not None}
+            if message.role == "assistant":
+                self._note_facts(session, facts)
+            yield from session.take(message, facts, record, ())
+
+    def _note_facts(self, session: DumpedSession, facts: Mapping[str, Any]) -> None:
+        if facts["model"] is not None:
+            self._missing.pop("model", None)
+        if session.ts is not None:
+            self._missing.pop("time", None)
+        if facts.get("input_tokens") is not None or facts.get("output_tokens") is not None:
+            self._missing.pop("tokens", None)
+
+
+def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
+    """Return the messages of a record and the reply next to them, or a reject's code and reason."""
+    messages = open_json(value.get("messages"))
+    if messages is None or messages == []:
+        return "missing_field", "there are no messages"
+    if not isinstance(messages, list):
+        return "wrong_type", f"messages is {json_type(messages)}, not an array"
+    said = [SaidMessage(message, raw) for raw in messages if (message := _read_one(raw)) is not None]
+    if unread := len(messages) - len(said):
+        return "wrong_type", f"{unread:,} of {len(messages):,} messages have no known role or content"
+    if said[-1].message.role != "assistant" and (reply := _read_reply(value)) is not None:
+        said.append(SaidMessage(reply, {}))
+    return said
+
+
+def _read_reply(value: Mapping[str, Any]) -> Message | None:
+    """Return the reply that a record has next to its messages: text, a message, or a whole body."""
+    for key in _REPLIES:
+        if key not in value:
+            continue
+        reply = open_json(value[key])
+        if isinstance(reply, str) and reply:
+            return Message(role="assistant", text=reply)
+        if isinstance(reply, dict | list):
+            body = {"choices": reply[:1]} if key == "choices" and isinstance(reply, list) else reply
+            found = next((one for one in read_messages(body, "assistant") if one.role == "assistant"), None)
+            if found is not None:
+                return found
+    return None
+
+
+def _make_line(value: Mapping[str, Any], said: Sequence[SaidMessage]) -> TranscriptLine:
+    """Return a line with its names, its system prompt and its other messages."""
+    stated = (_read_system(value[key]) for key in _SYSTEMS if key in value)
+    prompts = [next(filter(None, stated), None), *(one.message.text for one in said[: _count_leading(said)])]
+    return TranscriptLine(
+        messages=[one.message for one in said],
+        marks=[make_mark(one.message) for one in said],
+        prompt=join_texts(prompts),
+        conversation=_find_text(value, _CONVERSATIONS),
+        name=_find_text(value, _LINES),
+    )
+
+
+def _count_leading(said: Sequence[SaidMessage]) -> int:
+    """Return the number of system messages at the beginning: they are the prompt."""
+    return next((at for at, one in enumerate(said) if one.message.role != "system"), len(said))
+
+
+def _read_system(value: Any) -> str | None:
+    return anthropic_messages.join_block_texts(anthropic_messages.content_blocks(value))
+
+
+def _merge_metadata(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record or a message with the fields of its `metadata` at the top, where it has none itself."""
+    metadata = value.get("metadata")
+    return {**metadata, **value} if isinstance(metadata, dict) else value
+
+
+def _find_text(value: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return the first of these fields that is text or an integer."""
+    for name in names:
+        if name in value and (((found := value[name]) and isinstance(found, str)) or type(found) is int):
+            return str(found)
+    return None
+
+
+def _read_model(value: Mapping[str, Any]) -> str | None:
+    named = read_object(value.get("model"))
+    return _find_text(value, _MODELS) or read_text(named.get("id")) or read_text(named.get("name"))
+
+
+def _read_time(value: Mapping[str, Any]) -> datetime | None:
+    for name in _TIMES:
+        if name in value and (found := parse_instant(value[name])) is not None:
+            return found
+    return None
+
+
+def _read_definitions(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    for key in ("tools", "functions"):
+        if key in value and (found := read_objects(open_json(value[key]))):
+            return found
+    return []
+
+
+def _session_facts(value: Mapping[str, Any]) -> dict[str, Any]:
+    return {"user": _find_text(value, _USERS), "task": _find_text(value, ("task", "task_id"))}
+
+
+def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
+    """Return the fields of `StepMade` that stand next to a reply: tokens, latency, why it stopped."""
+    if not value:
+        return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
+    inner = next((found for key in _REPLIES if key in value and (found := read_object(value[key]))), {})
+    usage = read_object(value.get("usage")) or read_object(inner.get("usage")) or value
+    if "cache_read_input_tokens" in usage and "prompt_tokens" not in usage:
+        tokens = anthropic_messages.count_input(usage)
+    else:
+        tokens = openai_chat.count_input(usage)
+    word = _find_text(value, _ENDS) or _find_text(inner, _ENDS) or message.finish
+    latencies = (read_number(value[name]) for name in _LATENCIES if name in value)
+    return {
+        **tokens,
+        "output_tokens": openai_chat.count_tokens(usage, {}, "completion"),
+        "latency_ms": next((found for found in latencies if found is not None), None),
+        "stop_reason": word,
+        "answers": word in _ANSWERS and not message.calls,
+    }

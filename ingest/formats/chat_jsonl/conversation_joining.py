@@ -1,0 +1,297 @@
+"""Finds the conversation that a line of a chat transcript belongs to, and the part of the line that is new.
+
+A line may repeat the whole conversation (a client that writes the messages of each request), its last
+messages only, or nothing of it (a client that writes the messages of each turn). A message is recognised by
+its mark (see `ingest.formats.provider_messages.message_hashes`): a user's text, the ids of calls, a model's
+text. System messages and results have no marks.
+
+Lines that name their conversation belong to it, whatever they repeat. Other lines are joined when they repeat
+a conversation to its end, or a unique call id of it: two users who said the same keep a conversation each.
+
+Some `KEPT` bytes are remembered. A conversation that is silent for longer counts as a new one.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from ingest.formats.conversations.message_dump import DumpedSession
+from ingest.formats.provider_messages.message_hashes import call_mark, is_unique, words_mark
+from ingest.formats.provider_messages.message_parts import Message
+
+KEPT = 64 * 1024 * 1024
+_MARK = 100  # bytes that a mark takes, roughly …
+_CONVERSATION = 2_000  # … and a conversation without its marks and texts
+
+
+class MessageMark(NamedTuple):
+    """The mark of a message: its hash, whether the model wrote it, and whether only one message has it."""
+
+    digest: bytes
+    is_model: bool
+    is_unique: bool
+
+
+class RepeatedPart(NamedTuple):
+    """How many marks at the beginning of a line are not new, and whether the conversation ends with them."""
+
+    marks: int
+    is_to_end: bool
+
+
+@dataclass(slots=True)
+class JoinedConversation:
+    """What is remembered of one conversation, and the session that is made of it.
+
+    `id` is the name that the log gives it; None = it is found by what was said. `name` is that of its first
+    line.
+    """
+
+    number: int
+    session: DumpedSession
+    id: str | None
+    name: str | None
+    history: bytes  # the hash of all that was said
+    marks: list[MessageMark] = field(default_factory=list)
+    places: dict[bytes, int] = field(default_factory=dict)  # of the unique marks
+    results: int = 0  # messages with results since the last mark
+    kept: int = _CONVERSATION  # bytes
+    texts: tuple[int, int] = (
+        0,
+        0,
+    )  # lengths of the last prompt and the last answer, which the session keeps
+    prompt: bytes | None = None  # hashes of what the log said last
+    tools: bytes | None = None
+
+
+class TranscriptLine(NamedTuple):
+    """The messages of a line, with its system prompt and the names that it gives.
+
+    `conversation` is the id of the conversation, `name` that of the line, which may be the same on several
+    lines.
+    """
+
+    messages: Sequence[Message]
+    marks: Sequence[MessageMark | None]  # of the messages; None = it has none
+    prompt: str | None
+    conversation: str | None = None
+    name: str | None = None
+
+
+class ConversationJoiner:
+    """The open conversations of one file; can be pickled between two lines."""
+
+    def __init__(self) -> None:
+        self._numbers = 0
+        self._kept = 0
+        self._open: OrderedDict[int, JoinedConversation] = OrderedDict()
+        self._by_id: dict[str, int] = {}
+        self._by_name: dict[str, int] = {}
+        self._by_history: dict[bytes, dict[int, None]] = {}  # several may have said the same
+        self._by_call: dict[bytes, int] = {}
+
+    def find(self, line: TranscriptLine) -> tuple[JoinedConversation, int] | None:
+        """Return the conversation of a line and the index of its first new message; None for a new one."""
+        marks = [mark for mark in line.marks if mark is not None]
+        if line.conversation is not None:
+            known = self._open.get(self._by_id.get(line.conversation, 0))
+            repeated = _find_repeated(known, marks) if known is not None else None
+        else:
+            known, repeated = self._find_unnamed(line, marks)
+        if known is None or repeated is None:
+            return None
+        self._open.move_to_end(known.number)
+        results = known.results if repeated.is_to_end else len(line.messages)
+        return known, _index_behind(line.messages, repeated.marks, results)
+
+    def begin(self, line: TranscriptLine, session: DumpedSession) -> JoinedConversation:
+        """Return a new conversation, for a line that continues none."""
+        self._numbers += 1
+        begun = JoinedConversation(
+            self._numbers, session, line.conversation, line.name, hash_parts(line.prompt or "")
+        )
+        self._open[begun.number] = begun
+        self._kept += begun.kept
+        if begun.id is not None:
+            self._by_id[begun.id] = begun.number
+        elif begun.name is not None:
+            self._by_name[begun.name] = begun.number
+        return begun
+
+    def add(self, known: JoinedConversation, line: TranscriptLine, start: int) -> None:
+        """Record the messages of a line from index `start` on: they are new to the conversation."""
+        self._drop_history(known)
+        self._kept -= known.kept
+        asked, said = known.texts
+        for message, mark in zip(line.messages[start:], line.marks[start:], strict=True):
+            if mark is None:
+                known.results += bool(message.results)
+                continue
+            known.results = 0
+            known.marks.append(mark)
+            known.history = hash_parts(known.history, mark.digest)
+            length = len(message.text or "")
+            asked, said = (asked, length) if mark.is_model else (length, said)
+            if mark.is_unique:
+                known.places[mark.digest] = len(known.marks) - 1
+                if known.id is None:
+                    self._by_call[mark.digest] = known.number
+        known.texts = (asked, said)
+        known.kept = _CONVERSATION + _MARK * len(known.marks) + asked + said
+        self._kept += known.kept
+        if known.id is None and known.marks:
+            self._by_history.setdefault(known.history, {})[known.number] = None
+
+    def drain_surplus(self) -> Iterator[JoinedConversation]:
+        """Remove and yield the conversations silent for longest, while too much is kept."""
+        while self._kept > KEPT and len(self._open) > 1:
+            yield self._forget_oldest()
+
+    def drain(self) -> Iterator[JoinedConversation]:
+        """Remove and yield all conversations."""
+        while self._open:
+            yield self._forget_oldest()
+
+    def _forget_oldest(self) -> JoinedConversation:
+        _, oldest = self._open.popitem(last=False)
+        self._kept -= oldest.kept
+        self._drop_key(self._by_id, oldest.id, oldest)
+        self._drop_key(self._by_name, oldest.name, oldest)
+        self._drop_history(oldest)
+        for digest in oldest.places:
+            self._drop_key(self._by_call, digest, oldest)
+        return oldest
+
+    def _drop_key(self, keys: dict[Any, int], key: str | bytes | None, owner: JoinedConversation) -> None:
+        """Remove a key, unless a later conversation has the same."""
+        if keys.get(key) == owner.number:
+            del keys[key]
+
+    def _drop_history(self, known: JoinedConversation) -> None:
+        alike = self._by_history.get(known.history, {})
+        alike.pop(known.number, None)
+        if not alike:
+            self._by_history.pop(known.history, None)
+
+    def _find_unnamed(
+        self, line: TranscriptLine, marks: Sequence[MessageMark]
+    ) -> tuple[JoinedConversation | None, RepeatedPart | None]:
+        """Return the conversation that a line repeats, and how much of it."""
+        history, number, repeated = hash_parts(line.prompt or ""), 0, RepeatedPart(0, is_to_end=True)
+        for count, mark in enumerate(marks[:-1], start=1):
+            history = hash_parts(history, mark.digest)
+            if history in self._by_history:
+                number = next(reversed(self._by_history[history]))
+                repeated = RepeatedPart(count, is_to_end=True)
+        if number:
+            return self._open[number], repeated
+        called = [self._by_call[mark.digest] for mark in marks if mark.digest in self._by_call]
+        for number in (*called[-1:], self._by_name.get(line.name or "", 0)):
+            known = self._open.get(number)
+            if known is not None and (found := _find_repeated(known, marks)) is not None:
+                return known, found
+        return None, None
+
+
+def _find_repeated(known: JoinedConversation, marks: Sequence[MessageMark]) -> RepeatedPart | None:
+    """Return what a line repeats of a conversation; None when the line is of another one.
+
+    A conversation without an id must be repeated to its end, or contain all of the line.
+    """
+    shared, whole = _count_shared(known.marks, marks), len(known.marks)
+    if shared and (shared == whole or (shared == len(marks) and _is_exchange(marks))):
+        return RepeatedPart(shared, is_to_end=shared == whole)
+    for at in range(len(marks) - 1, -1, -1):
+        place = known.places.get(marks[at].digest)
+        if place is not None:
+            behind = _count_shared(known.marks[place + 1 :], marks[at + 1 :])
+            repeated = RepeatedPart(at + 1 + behind, is_to_end=place + 1 + behind == whole)
+            fits = repeated.is_to_end or repeated.marks == len(marks) or known.id is not None
+            return repeated if fits else None
+    if known.id is None:
+        return None
+    if _is_exchange(marks[:shared]):
+        return RepeatedPart(shared, is_to_end=False)  # the conversation was continued in another way
+    shared = _count_overlap(known.marks, marks)
+    is_window = shared < len(marks) and _is_exchange(marks[:shared])
+    return RepeatedPart(shared if is_window else 0, is_to_end=True)
+
+
+def _is_exchange(marks: Sequence[MessageMark]) -> bool:
+    """Return True when marks say enough to be recognised by: more than one, and one of them a model's."""
+    return len(marks) > 1 and any(mark.is_model for mark in marks)
+
+
+def _count_shared(known: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
+    """Return how many marks both begin with."""
+    for count, (mine, other) in enumerate(zip(known, marks, strict=False)):
+        if mine.digest != other.digest:
+            return count
+    return min(len(known), len(marks))
+
+
+def _count_overlap(known: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
+    """Return the largest number of marks that are the end of `known` and the beginning of `marks`.
+
+    By the failure function of Knuth, Morris and Pratt: linear in the number of marks.
+    """
+    borders = [0] * len(marks)
+    shared = 0
+    for at in range(1, len(marks)):
+        while shared and marks[at].digest != marks[shared].digest:
+            shared = borders[shared - 1]
+        shared += marks[at].digest == marks[shared].digest
+        borders[at] = shared
+    shared = 0
+    for mark in known:
+        if shared == len(marks):
+            shared = borders[shared - 1]
+        while shared and mark.digest != marks[shared].digest:
+            shared = borders[shared - 1]
+        shared += mark.digest == marks[shared].digest
+    return shared
+
+
+def _index_behind(messages: Sequence[Message], marked: int, results: int) -> int:
+    """Return the index behind `marked` messages with marks and at most `results` with results behind them."""
+    if not marked:
+        return 0
+    for index, message in enumerate(messages):
+        if _has_mark(message):
+            if not marked:
+                return index
+            marked -= 1
+        elif not marked and message.results:
+            if not results:
+                return index
+            results -= 1
+    return len(messages)
+
+
+def _has_mark(message: Message) -> bool:
+    return message.role in ("user", "assistant")
+
+
+def make_mark(message: Message) -> MessageMark | None:
+    """Return the mark of a message; None for a system message and for results."""
+    if not _has_mark(message):
+        return None
+    if message.role == "user":
+        return MessageMark(hash_parts("user:" + (message.text or "")), is_model=False, is_unique=False)
+    calls = [call_mark(call.name, call.id, call.arguments) for call in message.calls]
+    said = calls or words_mark(message.text)
+    unique = any(is_unique(call.id) for call in message.calls)
+    return MessageMark(hash_parts("model", *said), is_model=True, is_unique=unique)
+
+
+def hash_parts(*parts: str | bytes) -> bytes:
+    """Return a hash of texts, the same only for the same texts in the same order."""
+    whole = blake2b(digest_size=8)
+    for part in parts:
+        data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
+        whole.update(len(data).to_bytes(8, "big") + data)
+    return whole.digest()
