@@ -19,7 +19,13 @@ from lenient.definitions.json_schema.nodes import Node, known_fields, normalise_
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.diagnostics import MAX_DEPTH
 from lenient.regex import compile_regex
-from lenient.scan.string_choices import StringChoice, begins_unopened, list_key_ends, list_value_ends
+from lenient.scan.string_choices import (
+    PLAIN_VALUE,
+    StringChoice,
+    begins_unopened,
+    list_key_ends,
+    list_value_ends,
+)
 from lenient.scan.strings.string_end import CLOSING_QUOTES, StringClosing, StringEnd
 from lenient.scan.strings.string_end_scoring import COLONS, find_odd_comma
 from lenient.scan.strings.trivia import pass_trivia
@@ -74,10 +80,9 @@ _WHOLE_STRING = compile_regex(
 """A string with several signs at each end."""
 _LONE_NAME = re.compile(rf"([\w$][^\"'“”\n,{COLONS}=(){{}}\[\]]{{0,63}}?)\\*+[\"'](?=\s*+[{COLONS}=])")
 """A name that lacks its opening quote."""
-_VALUE = r"(?:[\"'“\[{]|-?\d|(?:true|false|null|True|False|None)\b)"
 _BARE_KEY = compile_regex(
     rf"[^\W\d][\w$.\-]*+(?=\s*+[{COLONS}](?!//))"
-    rf"|[^\W\d](?:[\w$.\-/]|[ ](?=\w)|\[\w*\])*+(?=\s*+[{COLONS}](?!//)\s*+{_VALUE})"
+    rf"|[^\W\d](?:[\w$.\-/]|[ ](?=\w)|\[\w*\])*+(?=\s*+[{COLONS}](?!//)\s*+{PLAIN_VALUE})"
 )
 """A name without quotes, with blanks, slashes or brackets perhaps."""
 _WORDS = re.compile(r"[ /\[]")

@@ -21,6 +21,7 @@ from lenient.scan.strings.string_end import (
     end_of_path,
     find_ends_of_values,
     find_last_comment,
+    is_apostrophe,
 )
 from lenient.scan.strings.string_end_scoring import COLONS, NEXT_PART, QUOTED_KEY
 
@@ -52,7 +53,8 @@ _MARKS = {
     opening: compile_regex(rf"\\.|[{''.join(map(re.escape, closing))}]", re.DOTALL)
     for opening, closing in CLOSING_QUOTES.items()
 }
-_VALUE = r"(?:[\"'“\[{]|-?\d|(?:true|false|null|True|False|None)\b)"
+PLAIN_VALUE = r"(?:[\"'“\[{]|-?\d|(?:true|false|null|True|False|None)\b)"
+"""A pattern of how a value of JSON or Python begins."""
 _KEY = rf"\w[\w.\-]{{0,63}}+[\"']\s*+[{COLONS}]|(?<=\s)[^\W\d][\w\-]{{0,63}}+\s*+[{COLONS}]\s"
 _NEXT_STRING = r"\"[^\"\n]{0,64}+\"(?:\s*+[:,}\]]|[ \t]*+\")|['“]"
 _MAY_END = compile_regex(
@@ -64,18 +66,20 @@ _SIGN_AFTER = re.compile(rf"\s*+(?:[,{COLONS}}}\]]|\Z)")
 _AFTER_KEY = re.compile(rf"\s*+(?:[{COLONS}]|=)")
 _BEFORE_PART = compile_regex(r"((?:\s*+[}\]])*+)\s*+(,)?\s*+((?:[{\[]\s*+)*+)\Z")
 _BRACKET = re.compile(r"[\[\]{}]")
-_KEY_SHAPE = re.compile(rf"\s*+(?:[{COLONS}]\s*+{_VALUE}|=>?\s*+[\"'\[{{])")
+_KEY_SHAPE = re.compile(rf"\s*+(?:[{COLONS}]\s*+{PLAIN_VALUE}|=>?\s*+[\"'\[{{])")
 _PART_SHAPE = re.compile(
-    rf"\s*+[}}\]]*+\s*+,\s*+(?:[A-Za-z_]\w*+\s*+:\s*+{_VALUE}|[\[{{]?\s*+[\"'][^\"'\n]{{1,64}}[\"']\s*+[:,}}\]])"
+    rf"\s*+[}}\]]*+\s*+,\s*+(?:[A-Za-z_]\w*+\s*+:\s*+{PLAIN_VALUE}|[\[{{]?\s*+[\"'][^\"'\n]{{1,64}}[\"']\s*+[:,}}\]])"
     r"|\s*+[}\]]++\s*+,\s*+[{\[]|\s*+\{\s*+\"\w++\"\s*+:"
     r"|\s*+[}\])]++\s*+(?:\n|\Z)|\s++\[\s*+\""
 )
-_MEMBER_SHAPE = re.compile(rf"\s*+,\s*+\"[^\"\n]{{1,64}}+\"\s*+:\s*+{_VALUE}")
+_MEMBER_SHAPE = re.compile(rf"\s*+,\s*+\"[^\"\n]{{1,64}}+\"\s*+:\s*+{PLAIN_VALUE}")
 _NEXT_TEXT = re.compile(r"\s*+,\s*+[\"'][\w\"']")
 """What follows a quote between two parts."""
 _COLON_BEFORE = re.compile(r"[\w\"'][\"']?\s*+:\s*+\Z")
 _ITEM_SHAPE = compile_regex(r"\"[^\"\\\n]{0,200}+\"\s*+[,\]]")
-_UNCLOSED_NAME = re.compile(rf"([^\W\d][\w$.\-]{{0,63}})(?=\s*+[{COLONS}=]\s*+{_VALUE}|\s++{_VALUE})")
+_UNCLOSED_NAME = re.compile(
+    rf"([^\W\d][\w$.\-]{{0,63}})(?=\s*+[{COLONS}=]\s*+{PLAIN_VALUE}|\s++{PLAIN_VALUE})"
+)
 _PLAIN_NAME = re.compile(r"[\w$.\-/@ ]*+\Z")
 _EDGE = re.compile(r",\s*+[\"'].?\Z|[\s\"'][\"']\w\Z")
 """A comma at the end of a text, and a blank or quote before a quote that a letter follows."""
@@ -234,7 +238,7 @@ class _ValueEnds:
         self.inner += 1
         if self.inner == 1:
             self.first = at
-        if _is_apostrophe(self.text, at):
+        if is_apostrophe(self.text, at):
             self.cost += _APOSTROPHE
             return
         price = self.price_inner(at)
@@ -258,10 +262,6 @@ class _ValueEnds:
         if looks or _KEY_SHAPE.match(text, after) or _PART_SHAPE.match(text, after):
             return price + _LIKE_STRUCTURE
         return price + (_AFTER_COLON if _COLON_BEFORE.search(text, max(at - 16, 0), at) else 0.0)
-
-
-def _is_apostrophe(text: str, at: int) -> bool:
-    return text[at] in "'’" and text[at - 1].isalnum() and text[at + 1 : at + 2].isalnum()
 
 
 def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:

@@ -34,8 +34,6 @@ _REMARK = re.compile(
 _TO_FILL_IN = re.compile(r"\[[A-Z][A-Z_ \-]++\]\s*+[,}]")
 """A placeholder such as `[YOUR NAME]`."""
 _DOUBLED = re.compile(r"\{\{\s*+(?:[\"'\w}]|\*{1,2}\"|//|/\*)")
-_WORDS = ("unquoted_string", "missing_opening_quote")
-_UNREAD = ("unexpected_character", "expression")
 
 
 def _wants_text(node: Node | None) -> bool:

@@ -360,8 +360,6 @@ class StringReader:
 # --- strings without an opening quote ------------------------------------------------------------------
 
 _ESCAPED_OPENING = re.compile(r"\\++[\"']")
-HOLDS_ESCAPES = compile_regex(r"[{\[]\s*+(?:\\n\s*+)*+\\++\"")
-"""An object whose first quote is escaped."""
 _PATTERN = re.compile(
     r"\[(?![\s\d\[\]{}\"'“-]|(?:true|false|null|True|False|None)\b)"
     r"[^\]\n\"]{1,64}\](?=[+*?{(\\^$|.\w\[])"

@@ -68,6 +68,11 @@ class StringEnd:
         return self.first_inner if is_last else None
 
 
+def is_apostrophe(text: str, at: int) -> bool:
+    """Return True when the quote at `at` stands between two letters or digits."""
+    return text[at] in "'’" and text[at - 1].isalnum() and text[at + 1 : at + 2].isalnum()
+
+
 class _PassedQuotes:
     """The quotes taken for text and the open brackets between a string's start and the current quote."""
 
@@ -125,13 +130,7 @@ class _PassedQuotes:
         self.last = last
 
     def is_apostrophe(self, at: int) -> bool:
-        text = self.text
-        return (
-            text[at] in "'’"
-            and text[at - 1].isalnum()
-            and text[at + 1 : at + 2].isalnum()
-            and at > self.start
-        )
+        return at > self.start and is_apostrophe(self.text, at)
 
     def opens_pair(self) -> bool:
         """Return True when the last quote that was taken for text opens a pair."""
@@ -203,7 +202,7 @@ class Lookahead:
     quote. `left_again` is the number of characters that second readings may still look at.
     """
 
-    __slots__ = ("left", "left_again", "next_quote", "no_close_from", "part", "part_from", "tail", "text")
+    __slots__ = ("left", "left_again", "no_close_from", "part", "part_from", "tail", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -212,7 +211,6 @@ class Lookahead:
             self.tail = len(text)  # nothing is closed there
         self.left = 200_000 + 3 * len(text)
         self.left_again = 60_000 + 2 * len(text)
-        self.next_quote = -1  # of the quotes that no backslash escapes
         self.no_close_from: dict[str, int] = {}
         self.part: re.Match[str] | None = None
         self.part_from = len(text) + 1
