@@ -90,6 +90,7 @@ _NO_TEXT = re.compile(
     rf"[\s,{COLONS}{{}}\[\]()\"'“”`=;]|(?:true|false|null|True|False|None)\b|-?\d[\d.eE+\-]*+\s*+[,}}\]]"
 )
 """What no text without its opening quote begins with."""
+_ANY_QUOTE = f"[{''.join(sorted({*''.join(CLOSING_QUOTES.values())}))}]"
 _STRUCTURE = re.compile(rf"[\"“”{{}}\[\]{COLONS}]")
 
 _MISSING_ANY_CLOSER, _EXTRA_ANY_OPENER = 1, 2
@@ -294,7 +295,8 @@ class _Search:
         self.places: dict[int, dict[_Key, _State]] = {}
         self.offsets: list[int] = []
         self.gaps: dict[int, int] = {}
-        self.ends: dict[tuple[int, bool, bool, frozenset[str]], list[StringChoice]] = {}
+        self.ends: dict[tuple[int, bool, bool, bool, frozenset[str]], list[StringChoice]] = {}
+        self.name_ends: dict[str, int] = {}
         self.left = _STEPS
         self.doubled = text.startswith("{{", start)  # a template doubled its braces
 
@@ -537,17 +539,30 @@ class _Search:
         if opened and text[at] not in CLOSING_QUOTES:
             return []
         names = frozenset(self.names_due(state.frame))
-        key = (at, is_key, opened, names)
+        is_named = bool(names)
+        if not is_key:
+            names = frozenset(name for name in names if self.find_last_end(name) > at)
+        key = (at, is_key, opened, is_named, names)
         ends = self.ends.get(key)
         if ends is None:
             opening, start = (text[at], at + 1) if opened else ('"', at)
             if is_key:
                 ends = list_key_ends(text, start, opening, names, self.limit)
             else:
-                ends, passed = list_value_ends(text, start, opening, names, self.limit, opened=opened)
+                ends, passed = list_value_ends(
+                    text, start, opening, names, self.limit, opened=opened, is_named=is_named
+                )
                 self.left -= passed // _QUOTES_A_STEP
             self.ends[key] = ends
         return ends
+
+    def find_last_end(self, name: str) -> int:
+        """Return the last offset at which a key with this name may end, -1 when there is none."""
+        end = self.name_ends.get(name)
+        if end is None:
+            found = list(re.finditer(rf"{re.escape(name)}{_ANY_QUOTE}\s*+[{COLONS}=]", self.text))
+            end = self.name_ends[name] = found[-1].end() if found else -1
+        return end
 
     def names_due(self, frame: _Frame | None) -> list[str]:
         """Return the names declared for the objects around that have no value yet."""

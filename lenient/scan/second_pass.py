@@ -6,6 +6,7 @@ value and needs less.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from lenient.definitions.json_schema.nodes import Node, known_fields
@@ -28,6 +29,7 @@ _GOES_ON = compile_regex(
     r"\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/\s*+)?(?:[}\])]|,?\s*+[\"'“]\w[\w.\-]{0,63}+[\"'”]\s*+[:：]|,\s*+\w++\s*+:)"
 )
 """After a value: a bracket, or a key and its colon."""
+_NAME_AND_COLON = re.compile(r"[:：](?:(?<=[\"'“”].)|(?<=[\"'“”][ \t].)|(?<=\w.)[ \t]*[\"“])")
 _OF_BRACKETS = {
     "missing_closer": 1.0, "extra_closer": 1.0, "wrong_closer": 1.0, "missing_opener": 1.1,
     "wrong_opener": 1.1, "duplicate_key": 1.5, "repeated_member": 1.5,
@@ -53,6 +55,7 @@ _NOT_SEARCHED = {
     "triple_quotes",
 }  # fmt: skip
 """Repairs of the first reading that the search does not know."""
+_MANY = 12  # quotes within a text
 _FAR = 2.9  # the search did not find the first reading, because it cost too much
 _CLEARLY = 0.6  # a cost that is lower by so much decides
 
@@ -74,8 +77,9 @@ def is_doubtful(
         return False  # its strings do not stand apart
     if "comment_removed" in codes and codes & _DOUBTS == {"ambiguous"}:
         return False  # the comment is in doubt
+    texts = _find_quoted_texts(piece.text, first, node, ends) if "unescaped_inner_quote" in codes else ()
     if "unescaped_inner_quote" in codes and not any(
-        looks_like_parts(piece.text, end) for end in ends.values()
+        looks_like_parts(piece.text, end) for at, end in ends.items() if at not in texts
     ):
         codes.remove("unescaped_inner_quote")
     if codes.isdisjoint(_DOUBTS):
@@ -83,6 +87,28 @@ def is_doubtful(
     if piece.text.rstrip()[-1:] in _CLOSERS:
         return True
     return "unclosed_string" not in codes and not _is_cut_off(piece, first, found, node)
+
+
+def _find_quoted_texts(
+    text: str, first: ScanResult, node: Node | None, ends: Mapping[int, StringEnd]
+) -> set[int]:
+    """Return the offsets of the arguments in which so many quotes can only belong to a text, such as code.
+
+    No declared name that has no value yet occurs in them, nor a name and a colon.
+    """
+    fields, spans = known_fields(node), first.mark.children
+    if not fields or not isinstance(first.value, dict) or not isinstance(spans, dict):
+        return set()
+    due = fields.keys() - first.value.keys()
+    arguments = {span.start for span in spans.values()}
+    return {
+        at
+        for at, end in ends.items()
+        if end.inner > _MANY
+        and at in arguments
+        and not any(name in text[at : end.body] for name in due)
+        and not _NAME_AND_COLON.search(text, end.first_inner, end.body)
+    }
 
 
 def _is_cut_off(piece: SourceText, first: ScanResult, found: Sequence[Diagnostic], node: Node | None) -> bool:

@@ -120,14 +120,16 @@ def list_value_ends(
     names: Collection[str],
     limit: float,
     *,
-    opened: bool = True,
+    opened: bool,
+    is_named: bool,
 ) -> tuple[list[StringChoice], int]:
     """Return where the text of a value that begins at `start` may end, and how many quotes were looked at.
 
-    Each end costs at most `limit`. `names` are the names declared around the string that have no value yet.
-    `opened` is False when the opening quote is missing; then a quote must end the text.
+    Each end costs at most `limit`. `is_named` means that names are declared around the string which have no
+    value yet; `names` are those of them that the text may hold as a key. `opened` is False when the opening
+    quote is missing; then a quote must end the text.
     """
-    search = _ValueEnds(text, start, opening, names, limit, opened=opened)
+    search = _ValueEnds(text, start, opening, names, limit, opened=opened, is_named=is_named)
     if search.pass_quotes() and opened:
         search.add_ends_without_quote()
     return search.choices, search.inner
@@ -136,12 +138,21 @@ def list_value_ends(
 class _ValueEnds:
     """The ends that were found for one string, and what the passed quotes tell.
 
-    `depth` is the number of brackets that the text opened and did not close, `lowest` its least value.
+    `depth` is the number of brackets that the text opened and did not close, `lowest` its least value, and
+    `parentheses` the number of round ones.
     `is_open` means that a quote has no partner yet, `doubtful` that one looked like one between two parts.
     """
 
     def __init__(
-        self, text: str, start: int, opening: str, names: Collection[str], limit: float, *, opened: bool
+        self,
+        text: str,
+        start: int,
+        opening: str,
+        names: Collection[str],
+        limit: float,
+        *,
+        opened: bool,
+        is_named: bool,
     ) -> None:
         self.text = text
         self.start = start
@@ -149,13 +160,14 @@ class _ValueEnds:
         self.names = names
         self.limit = limit
         self.opened = opened
+        self.is_named = is_named
         self.choices: list[StringChoice] = []
         self.inner = 0
         self.first = -1
         self.cost = 0.0
         self.is_open = False
         self.doubtful = False
-        self.depth = self.lowest = 0
+        self.depth = self.lowest = self.parentheses = 0
         self.counted = start
         self.is_json = text[start : start + 1] in ("{", "[")
 
@@ -183,6 +195,7 @@ class _ValueEnds:
             self.cost += 0.0 if self.lowest else _CLOSES_OUTER
             self.lowest = self.depth + least
         self.depth += more
+        self.parentheses += self.text.count("(", self.counted, at) - self.text.count(")", self.counted, at)
         self.counted = at
 
     def add_escaped(self, at: int, *, closes_pair: bool) -> None:
@@ -229,7 +242,7 @@ class _ValueEnds:
         cost += _COMMA_LAST if at_edge else 0.0
         if cost <= self.limit and body >= self.start:
             end = StringEnd(body, after, closing, self.inner, self.first)
-            unpaired = self.is_open and not self.names  # no declared name shows that the text ends here
+            unpaired = self.is_open and not self.is_named  # no declared name shows that the text ends here
             doubtful = self.doubtful or at_edge or unpaired
             self.choices.append(StringChoice(self.start, end, cost, self.opened, doubtful))
 
@@ -256,7 +269,7 @@ class _ValueEnds:
         if self.depth > 0:
             looks = not self.is_json and (_MEMBER_SHAPE.match(text, after) or _KEY_SHAPE.match(text, after))
             return price + (_LIKE_MEMBER if looks else 0.0)
-        if text.count("(", self.start, at) > text.count(")", self.start, at):
+        if self.parentheses > 0:
             return price  # an argument of a call in the text
         looks = not self.is_open and _NEXT_TEXT.match(text, after)
         if looks or _KEY_SHAPE.match(text, after) or _PART_SHAPE.match(text, after):
@@ -281,11 +294,13 @@ def _strip_comment(text: str, start: int, end: int) -> int:
 
 def _find_end_before(text: str, start: int, at: int) -> int | None:
     """Return where a string without its last quote ends if the quote at `at` opens the next part, or None."""
+    is_key = QUOTED_KEY.match(text, at) is not None
+    if not is_key and not _ITEM_SHAPE.match(text, at):
+        return None
     comment = find_last_comment(text, start, at)
     stop = at if comment is None else comment
     before = _BEFORE_PART.search(text, max(start, stop - _LOOK_BACK), stop)
-    is_key = QUOTED_KEY.match(text, at) is not None
-    if before is None or not (is_key or (before[2] and _ITEM_SHAPE.match(text, at))):
+    if before is None or not (is_key or before[2]):
         return None
     end = before.start() if before[2] or (not before[1] and not before[3]) else at
     if before[1] and before[2] and _count_depth(text, start, end)[0] > 0:

@@ -13,6 +13,7 @@ from bench.parser.mutations.boundaries import boundary_losses, lose
 from bench.parser.readings import Finding, Reading, Tool
 from bench.parser.scoring import Verdict, is_strict_json
 from bench.peers import OURS, PEERS
+from lenient import ToolDefinition, parse_arguments
 
 EACH = 300
 SILENT_REACHED = 1
@@ -107,3 +108,23 @@ def test_no_more_readings_are_wrong_without_a_mark_than_the_figure_reached() -> 
             wrong += given is not Verdict.RIGHT
     assert silent <= SILENT_REACHED
     assert wrong <= WRONG_REACHED
+
+
+CODE = 'x = ["a", "b"]; y.get("t", "?"); ' * 4
+
+
+@pytest.mark.parametrize(
+    ("raw", "marked"),
+    [
+        (f'{{"path": "p", "content": "{CODE}"}}', False),
+        (f'{{"content": "{CODE}", "path": "p"}}', False),
+        (f'{{"content": "{CODE} "path": "p"}}', True),  # a declared name stands in the code
+        (f'{{"path": "p", "content": "{CODE} "note": "q"}}', True),  # so does another name
+    ],
+)
+def test_quotes_of_code_are_text_unless_a_name_stands_among_them(raw: str, marked: bool) -> None:
+    write = ToolDefinition.from_json_schema(name=WRITE.name, schema=WRITE.schema)
+    request = parse_arguments(raw, write)
+    assert any(found.lossy or found.code == "ambiguous" for found in request.diagnostics) is marked
+    if not marked:
+        assert request.arguments == {"path": "p", "content": CODE}

@@ -51,8 +51,8 @@ _SIDE_BY_SIDE = compile_regex(
 """Before a string that no colon follows."""
 _WHOLE = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = compile_regex(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
-_DOUBTFUL = re.compile(r"(?<!\\)\\\\\"|\"\"(?<=\w\"\")\w")
-"""A quote that was escaped twice, and two quotes where two texts touch."""
+_ESCAPED_TWICE = re.compile(r"\\\\\"(?<=[^\\]\\\\\")")
+_TOUCHING = re.compile(r"\"\"(?<=\w\"\")\w")  # two texts touch
 _DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
 _PATH = re.compile(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
 """The beginning of a path of Windows, which may end in a backslash."""
@@ -301,7 +301,9 @@ class StringReader:
         text, first = self.text, end.first_inner
         if end.inner == 2 and first == start + 1 and text[end.body - 1] == text[start]:
             return True
-        return text[start] == '"' and _DOUBTFUL.search(text, start + 1, end.body) is not None
+        if text[start] != '"':
+            return False
+        return any(doubt.search(text, start + 1, end.body) for doubt in (_ESCAPED_TWICE, _TOUCHING))
 
     def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
         """Read the text between three back-ticks and the next three, which stand at `end`.
