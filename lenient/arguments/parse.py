@@ -35,6 +35,7 @@ from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.tools import ToolCatalog, ToolDefinition
 from lenient.diagnostics import (
     MAX_DEPTH,
+    MAX_FINDINGS,
     Diagnostic,
     Findings,
     Path,
@@ -45,7 +46,7 @@ from lenient.diagnostics import (
 from lenient.diagnostics.codes import Stage
 from lenient.scan.source_text import LocatedValue, SourceText
 from lenient.scan.strings.escapes import REPLACEMENT
-from lenient.scan.valid_json import NO_JSON, NeedsScannerError, locate_members, locate_values
+from lenient.scan.valid_json import NO_JSON, holds_each_key_once, locate_values
 from lenient.unwrap.extraction import decode_nested, extract_value
 from lenient.unwrap.fast_path import read_one_defect, read_plain_text
 from lenient.unwrap.wrappers import MAX_LAYERS
@@ -58,6 +59,7 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
 _COERCE = Stage.COERCE
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_MAX_SEARCHED = 200_000  # characters in which single members are looked for
 _MAX_NAME = 100  # characters; comparing names costs the product of their lengths
 _NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
 
@@ -109,7 +111,7 @@ def parse_arguments(
     call = _NEW(_Call, (raw, value, tool, (name, tool_call_id, raw), policy))
     if type(value) is dict:  # valid JSON: it fits as it is, or its values are located, converted and checked
         accepted = None if type(raw) is str else _accept_bytes(call)
-        return accepted or _convert_values(call) or _TolerantReader(call).read()
+        return accepted or _convert_misfits(call) or _convert_values(call) or _TolerantReader(call).read()
     # Plain defects in or around JSON that fits as it is; or any text: unwrap, repair, convert, check.
     return _repair_plainly(call) or _TolerantReader(call).read()
 
@@ -169,6 +171,10 @@ class _Call(NamedTuple):
     head: tuple[str | None, str | None, str | bytes]  # the first fields of the result
     policy: Policy
 
+    def make_validator(self, findings: list[Diagnostic], rejected: dict[str, Any]) -> Validator:
+        """Return a validator of members, which adds to `findings` and `rejected`."""
+        return _Run(self, Findings(findings), rejected).make_validator(depth=1)
+
 
 def _accept_bytes(call: _Call) -> ToolCallRequest | None:
     """Return the request for valid JSON in bytes that fits unchanged, else None.
@@ -185,25 +191,43 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
     return ToolCallRequest(*call.head, call.value, outcome, found, call.policy, call.tool)
 
 
+def _convert_misfits(call: _Call) -> ToolCallRequest | None:
+    """Convert the members of valid JSON that do not fit; None for a definition or text that is not plain."""
+    sent, tool = call.value, call.tool
+    if tool is None or not (known := tool.compiled or compile_tool(tool)).is_plain:
+        return None
+    text = call.raw if isinstance(call.raw, str) else call.raw.decode()
+    misfits, quotes = find_misfits(known.root, sent)
+    if text.count('"') != quotes and not holds_each_key_once(text, sent):
+        return None
+    if misfits and not HOLDS_ARGUMENTS.isdisjoint(misfits):
+        return None
+    if len(misfits) * len(text) > _MAX_SEARCHED and len(misfits) > 1:
+        return None
+    try:
+        converted = convert_misfits(known.root, misfits, sent, text, call.make_validator)
+    except TooManyFindingsError:
+        return _Run(call).refuse_too_many()
+    if converted is None or len(converted[1]) > MAX_FINDINGS:
+        return None
+    arguments, findings, rejected = converted
+    changes = 0
+    for found in findings:
+        changes |= CHANGES[found.code]
+    steps = ((_COERCE, "values converted", sent, arguments),) if changes & CONVERTED else ()
+    rest = (tuple(findings), call.policy, tool, rejected or NOTHING_REJECTED, steps)
+    return _NEW(ToolCallRequest, (*call.head, arguments, OUTCOMES[changes], *rest))
+
+
 def _convert_values(call: _Call) -> ToolCallRequest | None:
     """Convert and check the values of valid JSON. Return None when the tolerant scanner is needed."""
     text = call.raw if isinstance(call.raw, str) else call.raw.decode()
-    run, value, misfits = _Run(call), call.value, None
-    known = None if call.tool is None else compile_tool(call.tool)
-    try:
-        if known is None or not known.is_plain:
-            mark = locate_values(text)
-        else:
-            misfits, quotes = find_misfits(known.root, value)
-            mark = locate_members(text, value, quotes)
-        if mark is None:
-            return None
-        located, arguments = _NEW(LocatedValue, (value, mark, SourceText(text), True, False)), None
-        if known is not None and misfits is not None and HOLDS_ARGUMENTS.isdisjoint(value):
-            arguments = convert_misfits(known.root, misfits, located, run.findings, run.make_validator)
-        return run.check(located) if arguments is None else run.finish(arguments, value)
-    except NeedsScannerError:
+    mark = locate_values(text)
+    if mark is None:
         return None
+    run = _Run(call)
+    try:
+        return run.check(LocatedValue(call.value, mark, SourceText(text), strict=True))
     except TooManyFindingsError:
         return run.refuse_too_many()
 
@@ -252,12 +276,14 @@ def _convert_plain(
 class _Run:
     """One run over one call: its diagnostics, and the steps that the result shows."""
 
-    def __init__(self, call: _Call) -> None:
+    def __init__(
+        self, call: _Call, findings: Findings | None = None, rejected: dict[str, Any] | None = None
+    ) -> None:
         self.call = call
         self.tool = call.tool
-        self.findings = Findings()
+        self.findings = Findings() if findings is None else findings
         self.trace: list[tuple[Stage, str, Any, Any]] = []
-        self.rejected: dict[str, Any] = {}
+        self.rejected: dict[str, Any] = {} if rejected is None else rejected
         self.tried = ["strict JSON"]
         self.decoded = 0  # characters of texts within the value
 
@@ -352,9 +378,6 @@ class _Run:
 
 class _TolerantReader(_Run):
     """Reads the arguments from any text: unwraps and repairs the text as needed."""
-
-    def __init__(self, call: _Call) -> None:
-        super().__init__(call)
 
     def read(self) -> ToolCallRequest:
         """Decode, unwrap and repair the text, coerce and check its value, and return the request."""

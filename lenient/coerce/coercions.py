@@ -38,6 +38,8 @@ class JsonType(StrEnum):
     ARRAY = "array"
     NULL = "null"
 
+    __hash__ = str.__hash__  # that of enumerations is written in Python
+
 
 class ValueSource(Protocol):
     """The source of a value: gives a coercion its JSON text, and decodes the JSON inside a string value."""

@@ -50,10 +50,31 @@ _FLOAT_EXACT = FieldTest("-1e18 < v < 1e18")
 
 MAX_CHECKED = MAX_DEPTH // 4
 """Levels of nested nodes that the fast check follows."""
-_NOTHING: Mapping[type, Any] = {}
 _CONTAINERS = (dict, list)
+_TEXT_KINDS = (ValueKind.STRING, ValueKind.ENUM_TOKEN, ValueKind.ATTACHMENT_REFERENCE)
 _SCALAR_KINDS = frozenset(ValueKind) - {ValueKind.JSON_OBJECT, ValueKind.JSON_ARRAY, ValueKind.URI}
 _PROMOTED = frozenset({"true", "false", "null"})
+
+
+class _AcceptedTypes(dict[type, Any]):
+    """The Python types that a node may take; -1 for any other type."""
+
+    __slots__ = ()
+
+    def __missing__(self, _: type) -> int:
+        return -1
+
+
+class _AcceptedFields(dict[str, Mapping[type, Any]]):
+    """The types that each field may take; none for a name that is not declared."""
+
+    __slots__ = ()
+
+    def __missing__(self, _: str) -> Mapping[type, Any]:
+        return _NOTHING
+
+
+_NOTHING = _AcceptedTypes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +135,17 @@ def find_misfits(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int
     """
     accepted = node.accepted_fields
     if accepted is None:
-        accepted = {name: compile_accepted(field) for name, field in node.fields.items()}
-        node.accepted_fields = accepted
-    misfits, total = dict[str, Any](), 2 * len(value)
+        fields = ((name, compile_accepted(field)) for name, field in node.fields.items())
+        accepted = node.accepted_fields = _AcceptedFields(fields)
+    misfits: dict[str, Any] = {}
+    total = 2 * len(value)
     for name, item in value.items():
-        found = type(item)
-        quotes = accepted.get(name, _NOTHING).get(found, -1)
-        if type(quotes) is not int:
+        quotes = accepted[name][type(item)]
+        if quotes.__class__ is not int:
             quotes = quotes(item)
         if quotes < 0:
             misfits[name] = item
+            found = type(item)
             quotes = 2 if found is str else count_quotes(item) if found in _CONTAINERS else 0
         total += quotes
     return misfits, total
@@ -131,25 +153,32 @@ def find_misfits(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int
 
 def fits(node: Node, value: Any) -> bool:
     """Return True when a value is certain to need neither a conversion nor a diagnostic."""
-    quotes = (node.accepted or compile_accepted(node)).get(type(value), -1)
-    return (quotes if type(quotes) is int else quotes(value)) >= 0  # type: ignore[operator]
+    quotes = (node.accepted or compile_accepted(node))[type(value)]
+    return (quotes if type(quotes) is int else quotes(value)) >= 0
 
 
-def compile_accepted(node: Node) -> Mapping[type, int | FastCheck]:
+def compile_accepted(node: Node) -> Mapping[type, Any]:
     """Return the Python types that one node may take without a diagnostic; made on first use.
 
     Each has the number of quotes around such a value, or the function that counts them and returns -1 for a
     value that does not fit.
     """
     if node.accepted is None:
-        node.accepted = {
+        node.accepted = _AcceptedTypes({
             found: (2 if found is str else 0) if test is ALWAYS_FITS else compile_value_check({found: test})
             for found, test in _find_types(node, ()).items()
-        }
-        node.is_scalar = node.kind in _SCALAR_KINDS and node.typed and not (
-            node.never or node.holds_json or node.branches or node.choices or node.rules or node.pattern
-            or node.demands or node.remarks
+        })  # fmt: skip
+        is_plain = node.kind in _SCALAR_KINDS and node.typed and not (
+            node.never or node.holds_json or node.branches or node.rules or node.pattern or node.demands
+            or node.remarks
         )  # fmt: skip
+        node.is_scalar = is_plain and node.choices is None
+        node.is_listed_text = (
+            is_plain
+            and node.choices is not None
+            and node.kind in _TEXT_KINDS
+            and all(isinstance(value, str) for value in node.choices.allowed)
+        )
     return node.accepted
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from lenient.coerce.coercions import OBJECT_AS_TEXT, REFUSALS, REFUSED, WRAPPING, coerce, is_absolute_uri
@@ -278,7 +279,7 @@ class Validator:
         if isinstance(node.extra, Node):
             return self.convert(node.extra, located, path)
         if node.extra is None:
-            hint = hint_undeclared(node, name)
+            hint = hint_undeclared(node, name, len(self.findings.items))
             self.report("unknown_parameter", located, path, detail=shorten(name), hint=hint)
         return self.accept_any(located, path)
 
@@ -500,6 +501,7 @@ def _is_listed(choices: EnumChoices | None, value: Any) -> bool:
 
 _MAX_NAME = 64
 _SIMILAR = 0.75
+_MAX_SUGGESTED = 100
 _MAX_NAMES = 200  # as many as a call can reasonably have
 
 
@@ -518,9 +520,12 @@ def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
     return key if name in earlier else name
 
 
-def hint_undeclared(node: Node, name: str) -> str | None:
-    """Return the hint for a field that is not declared, None when there is none."""
-    near = suggest_name(node, name)
+def hint_undeclared(node: Node, name: str, earlier: int) -> str | None:
+    """Return the hint for a field that is not declared, None when there is none.
+
+    After many `earlier` diagnostics no similar name is looked for.
+    """
+    near = suggest_name(node, name) if earlier < _MAX_SUGGESTED else None
     hints = ([FORBIDDEN_HINT] if node.closed else []) + ([f"Did you mean {near!r}?"] if near else [])
     return " ".join(hints) or None
 
@@ -532,10 +537,15 @@ def suggest_name(node: Node, name: str) -> str | None:
     """
     if len(name) > _MAX_NAME:
         return None
+    return _find_similar(name, tuple(node.fields)[:_MAX_NAMES])
+
+
+@lru_cache(maxsize=1_024)  # a model repeats its names
+def _find_similar(name: str, declared_names: tuple[str, ...]) -> str | None:
     letters, length = {*name}, len(name)
     near = [
         declared
-        for declared in list(node.fields)[:_MAX_NAMES]
+        for declared in declared_names
         if (needed := (length + (size := len(declared))) * _SIMILAR / 2) <= min(length, size)
         and size - len({*declared} - letters) >= needed
     ]  # the others share too few letters with the name: comparing them takes far longer

@@ -97,8 +97,8 @@ class Findings:
 
     __slots__ = ("items",)
 
-    def __init__(self) -> None:
-        self.items: list[Diagnostic] = []
+    def __init__(self, items: list[Diagnostic] | None = None) -> None:
+        self.items = [] if items is None else items
 
     def add(self, diagnostic: Diagnostic) -> None:
         """Append one diagnostic.

@@ -69,6 +69,7 @@ _PLAIN_TOKEN = compile_regex(
 _BETWEEN = re.compile(r"[ \t\r\n,:]*+")
 _KEY, _OPENER, _CLOSER = 2, 4, 5  # the group that matched last
 _QUOTES = ('"', "'")
+_BEGINNINGS = frozenset('{["`(')
 _CONTAINERS: Mapping[str, Callable[[], Any]] = {"{": dict, "[": list}
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 
@@ -120,50 +121,36 @@ def _locate(token: re.Pattern[str], text: str, start: int, depth: int = 0) -> Va
     return None
 
 
-class NeedsScannerError(Exception):
-    """The error for a value that `locate_values` cannot locate: the tolerant scanner must read the text."""
+def locate_member(text: str, name: str) -> ValueSpan | None:
+    """Return the span of the value of the member `name` of the JSON object in `text`, which repeats no key.
 
-
-class MemberSpans(dict[str, ValueSpan]):
-    """The spans of the members of an object in valid JSON, each located when it is first asked for.
-
-    The members before it are passed at the speed of the decoder. No key may be repeated. Raises
-    NeedsScannerError.
+    Return None when the tolerant scanner must read the object: a number may have been rounded, or nesting is
+    too deep.
     """
+    key = f'"{name}"'
+    at = text.find(key) if name.isidentifier() and "\\u" not in text else -1
+    if at >= 0 and text.find(key, at + 1) < 0:  # nothing but this key
+        start: int | None = at + len(key)
+    else:
+        start = _find_member(text, name)
+    if start is None:
+        return None
+    if (scalar := _SCALAR.match(text, start)) is not None:
+        return _NEW(ValueSpan, (*scalar.span(1), None))
+    return _locate(_TOKEN, text, text.index(":", start) + 1, 1)
 
-    __slots__ = ("position", "starts", "text")
 
-    def __init__(self, text: str, start: int) -> None:
-        self.text = text
-        self.position = start + 1
-        self.starts: dict[str, int] = {}  # after the keys of the members before `position`
-
-    def __missing__(self, name: str) -> ValueSpan:
-        text, key = self.text, f'"{name}"'
-        at = text.find(key) if len(text) < LONG and name.isidentifier() and "\\u" not in text else -1
-        if at >= 0 and text.find(key, at + 1) < 0:  # nothing but this key
-            start = at + len(key)
-        else:
-            while name not in self.starts:
-                self.pass_member()
-            start = self.starts[name]
-        if (scalar := _SCALAR.match(text, start)) is not None:
-            self[name] = span = _NEW(ValueSpan, (*scalar.span(1), None))
-            return span
-        found = _locate(_TOKEN, text, _pass_blanks(text, start), 1)
-        if found is None:
-            raise NeedsScannerError
-        self[name] = found
-        return found
-
-    def pass_member(self) -> None:
-        text = self.text
-        key, end = _decode(text, _pass_blanks(text, self.position))
-        self.starts[key] = end
-        try:
-            _, self.position = _decode(text, _pass_blanks(text, end))
-        except RecursionError:
-            raise NeedsScannerError from None
+def _find_member(text: str, name: str) -> int | None:
+    """Return the offset after the key of a member; the members before it are passed by the decoder."""
+    position = text.index("{") + 1
+    try:
+        while True:
+            key, end = _decode(text, _pass_blanks(text, position))
+            if key == name:
+                return end
+            _, position = _decode(text, _pass_blanks(text, end))
+    except RecursionError:
+        return None
 
 
 def _pass_blanks(text: str, position: int) -> int:
@@ -171,16 +158,9 @@ def _pass_blanks(text: str, position: int) -> int:
     return _BETWEEN.match(text, position).end()  # type: ignore[union-attr]  # it always matches
 
 
-def locate_members(text: str, arguments: dict[str, Any], quotes: int) -> ValueSpan | None:
-    """Return the span of the JSON object in `text`, which locates its members when they are asked for.
-
-    `arguments` is the decoded object, and `quotes` the number of quotes around its keys and strings. Return
-    None when the tolerant scanner must read the object.
-    """
-    if text.count('"') != quotes and not holds_each_key_once(text, arguments):
-        return locate_values(text)
-    start, end = text.index("{"), text.rindex("}") + 1
-    return _NEW(ValueSpan, (start, end, MemberSpans(text, start)))
+def may_hold_value(text: str) -> bool:
+    """Return True when a text may hold a list or an object: as JSON, in quotes, in a fence or in brackets."""
+    return text.lstrip("\ufeff \t\r\n")[:1] in _BEGINNINGS
 
 
 # --- objects with a long string ------------------------------------------------------------------------
@@ -268,15 +248,15 @@ def _find_last_long(text: str) -> int:
 # --- repeated keys -------------------------------------------------------------------------------------
 
 
-def holds_each_key_once(text: str, arguments: dict[str, Any]) -> bool:
+def holds_each_key_once(text: str, value: Any) -> bool:
     """Return True when it is certain that no object in the text repeats a key, and that none was left out.
 
-    The text must hold as many double quotes as the decoded `arguments` when they are encoded again: a
+    The text must hold as many double quotes as the decoded `value` when it is encoded again: a
     repeated key is decoded once, so the text then has more quotes. A quote inside a string is escaped by a
     backslash in both texts. A quote sent as `\\u0022` would be counted in one of them only, so a text with
     this escape gives False.
     """
-    return text.count('"') == count_quotes(arguments) and ("\\" not in text or "\\u0022" not in text)
+    return text.count('"') == count_quotes(value) and ("\\" not in text or "\\u0022" not in text)
 
 
 def count_quotes(value: Any) -> int:

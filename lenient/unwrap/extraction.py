@@ -20,7 +20,7 @@ from lenient.scan.scan_state import ScanResult, duplicate_code
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import LocatedValue, SourceText, ValueSpan
 from lenient.scan.strings.string_end import CLOSING_QUOTES, Lookahead
-from lenient.scan.valid_json import find_valid_end, locate_values
+from lenient.scan.valid_json import find_valid_end, locate_values, may_hold_value
 from lenient.unwrap.key_value_lines import lacks_braces, read_key_values
 from lenient.unwrap.surrounding_text import (
     OBJECT_START,
@@ -88,7 +88,7 @@ def extract_value(
 
 def decode_nested(located: LocatedValue, node: Node, path: Path, findings: Findings) -> LocatedValue | None:
     """Return the object or array that is encoded in a string value, None when the string holds neither."""
-    if located.value.lstrip("\ufeff \t\r\n")[:1] not in ("{", "[", '"', "`", "("):
+    if not may_hold_value(located.value):
         return None
     try:
         inner = extract_value(_inner_text(located), node, findings, path=path)

@@ -86,8 +86,8 @@ class Node:
     the branches apart, with the branch for each of its values. `remarks` are diagnostics without a place, as
     (code, detail), for keywords that are not checked.
     `lenient.coerce.compiled_tool` adds on first use: `accepted`, the types of values that need no conversion,
-    `accepted_fields`, those of each field, and `is_scalar`, which is True when nothing but a scalar kind is
-    demanded.
+    `accepted_fields`, those of each field, `is_scalar`, which is True when nothing but a scalar kind is
+    demanded, and `is_listed_text`, which is True when nothing but one of several texts is demanded.
     """
 
     kind: ValueKind | None = None
@@ -114,6 +114,7 @@ class Node:
         default=None, init=False, repr=False, compare=False
     )
     is_scalar: bool = field(default=False, init=False, repr=False, compare=False)
+    is_listed_text: bool = field(default=False, init=False, repr=False, compare=False)
 
 
 def normalise_name(name: str) -> str:

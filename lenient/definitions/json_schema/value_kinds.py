@@ -24,6 +24,8 @@ class ValueKind(StrEnum):
     ENUM_TOKEN = "enum_token"  # noqa: S105  a kind of value, not a password
     ATTACHMENT_REFERENCE = "attachment_reference"
 
+    __hash__ = str.__hash__  # that of enumerations is written in Python
+
 
 def type_names(schema: Mapping[str, Any]) -> list[str]:
     """Return the names under `type` in the words of JSON Schema, in lower case.
