@@ -30,7 +30,7 @@ HOUSE = read_modules(ROOT)
 
 SHOWS_ANSWERS = (
     "callgauge.analysis", "callgauge.memory", "callgauge.prices", "callgauge.serving", "callgauge.stats",
-    "ingest.version",
+    "ingest.time_ranges", "ingest.version",
 )  # fmt: skip
 # What each part of the tree may import of ours, by prefix: the longest prefix of a module's name counts.
 OURS = {
@@ -48,7 +48,7 @@ OURS = {
     # Every question. What shows an answer asks it, and no package that shows answers asks another.
     "callgauge.analysis": (
         "callgauge.analysis", "callgauge.memory", "callgauge.prices", "callgauge.stats", "ingest.errors",
-        "ingest.processes", "ingest.store",
+        "ingest.processes", "ingest.store", "ingest.time_ranges",
     ),
     "callgauge.api": (*SHOWS_ANSWERS, "callgauge.api", "ingest.sessions.stored_text", "lenient"),
     # Plain data in, a text out: what the dashboard and the report both hand to people.

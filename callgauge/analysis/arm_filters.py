@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from callgauge.analysis import wording
 from callgauge.memory import kept_slices
+from ingest.time_ranges import read_range
 
 Letter = Literal["A", "B"]
 Days = tuple[date, date]
@@ -68,12 +69,12 @@ def join_days(days: Sequence[date]) -> str:
 
 
 def read_days(text: str, first: date, last: date) -> Days:
-    """Return the first and last day of a text that `join_days` wrote, cut to the store's `first` to `last`.
+    """Return the first and last day of a range in a link, cut to the store's `first` to `last`.
 
-    Raises ValueError when the text is malformed or lies outside of the store's days.
+    Raises ValueError for a text that is no range, and for days outside of the store's.
     """
-    days = sorted(date.fromisoformat(part) for part in text.split("_"))
-    if days[-1] < first or days[0] > last or len(days) > 2:
+    days = read_range(text).resolve(last, last) or (first, last)
+    if days[-1] < first or days[0] > last:
         raise ValueError(text)
     return max(days[0], first), min(days[-1], last)
 

@@ -93,7 +93,8 @@ RedactConfig = Annotated[
 ]
 NoResults = Annotated[bool, typer.Option("--no-results", help="Do not store the results of tools.")]
 Since = Annotated[
-    str | None, typer.Option(metavar="WHEN", help="Only files changed since then: 2026-11-20, 12h, 7d, 2w.")
+    str | None,
+    typer.Option(metavar="WHEN", help="Only files changed since then: 12h, 7d, yesterday, 2026-11-20."),
 ]
 Limit = Annotated[
     int | None,

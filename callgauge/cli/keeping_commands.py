@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import asdict
-from datetime import datetime
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from callgauge.cli import render
 from callgauge.cli.maintenance_commands import Json, Wait, WaitAtMost, lock_patience
 from callgauge.cli.options.store_option import OptionalStore, Store
 
+_WRONG_USE = 2
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Show how much would be deleted; change nothing.")]
 _Backup = Annotated[
     str | None, typer.Option("--backup", metavar="NAME", help="The backup to use. [default: the newest]")
@@ -26,12 +26,11 @@ def forget(
         list[str] | None, typer.Option("--session", metavar="ID", help="This session. Repeatable.")
     ] = None,
     before: Annotated[
-        datetime | None,
+        str | None,
         typer.Option(
             "--before",
-            metavar="DATE",
-            formats=["%Y-%m-%d"],
-            help="Every session whose last activity was before this day (UTC).",
+            metavar="DAY",
+            help="Every session whose last activity was before this day (UTC): 2026-09-01, 90d, 12 weeks.",
         ),
     ] = None,
     user: Annotated[
@@ -53,10 +52,13 @@ def forget(
     from ingest.backup.make_backup import read_record
     from ingest.errors import StoreError
     from ingest.maintenance import forget as forgetting
+    from ingest.time_ranges import read_day
 
-    whose = forgetting.SessionChoice(
-        sessions=session or (), before=before.date() if before else None, user=user
-    )
+    try:
+        day = read_day(before) if before else None
+    except ValueError as problem:
+        render.fail(f"--before {problem}", _WRONG_USE)
+    whose = forgetting.SessionChoice(sessions=session or (), before=day, user=user)
     notes = 0
 
     def remove_their_notes(sessions: Collection[str], calls: Collection[str]) -> None:

@@ -36,14 +36,18 @@ def create(
     role: Annotated[
         Literal["viewer", "admin"], typer.Option(help="admin may also run SQL and export raw content.")
     ] = "viewer",
-    expires: Annotated[str, typer.Option(metavar="TIME", help="90d, 12h, 8w, 2027-01-31 or never.")] = "90d",
+    expires: Annotated[str, typer.Option(metavar="TIME", help="90d, 12h, 2027-01-31 or never.")] = "90d",
 ) -> None:
     """Create a token and print it once. The store keeps only its hash."""
-    from callgauge.memory.tokens import TokenList, read_expiry
+    from callgauge.memory.tokens import TokenList
+    from ingest.time_ranges import read_expiry
 
     _check_folder(store)
-    with _explain_problems():
+    try:
         ends = read_expiry(expires, datetime.now(UTC))
+    except ValueError as problem:
+        render.fail(f"--expires {problem}", _WRONG_USE)
+    with _explain_problems():
         text = TokenList(store).create(name, role, ends, _find_user())
     print(text)
     until = f"until {ends:%Y-%m-%d %H:%M} UTC" if ends else "until it is revoked"

@@ -41,8 +41,8 @@ def report(
         str | None,
         typer.Option(
             metavar="WHEN",
-            help="Report changes since this date: yesterday, last week, 3d, 2026-11-20. [default: since the "
-            "last report]",
+            help="Report changes since this day: yesterday, monday, 3d, 2 weeks, last week, 2026-11-20. "
+            "[default: since the last report]",
         ),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="The format of the report.")] = "md",
@@ -57,10 +57,10 @@ def report(
 
     Exits with 1 if there is nothing to report on, or if a channel did not receive it.
     """
-    from callgauge.report.content.compose import read_since  # numpy and pandas take a second
     from callgauge.report.content.morning_report import ReportError
     from callgauge.report.formats import FORMATS
     from callgauge.report.nightly_report import read_report, send_nightly_report, write_text
+    from ingest.time_ranges import read_day
 
     if (store is None) == (config is None) or (send and config is None):
         render.fail(
@@ -69,9 +69,9 @@ def report(
     settings = _read_settings(config) if config else None
     night = datetime.now().astimezone().date()
     try:
-        day = read_since(since, night) if since else None
+        day = read_day(since, night) if since else None
     except ValueError as problem:
-        render.fail(str(problem), _WRONG_USE)
+        render.fail(f"--since {problem}", _WRONG_USE)
     try:
         if settings and send:
             result = send_nightly_report(settings, night, since=day)

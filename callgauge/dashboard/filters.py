@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,10 +16,10 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.time_ranges import PRESETS, Days, TimeRange, read_range
 from callgauge.dashboard.url_keys import declared_url_keys, write_to_url
 from callgauge.memory.baselines import Baseline
 from callgauge.memory.kept_slices import KeptSlice, slice_parameters
+from ingest.time_ranges import PRESETS, Days, TimeRange, read_range
 
 TRIALS = ("run", "arm")
 HOST = "provider"
@@ -190,9 +190,10 @@ def chosen_baseline() -> Days | None:
         return None
     length = (days[1] - days[0]).days + 1 if days else None
     typed = TimeRange(length) if text == DAYS_BEFORE else read_range(text)
-    if typed.length:
+    if typed.length and not typed.before:
         return _days_before(days, typed.length) if days else None
-    return (typed.first, typed.last) if typed.first and typed.last else None
+    today = datetime.now(UTC).date()
+    return typed.resolve(today, today)
 
 
 def baseline_slice() -> KeptSlice:

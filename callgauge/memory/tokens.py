@@ -7,7 +7,7 @@ import hmac
 import re
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from callgauge.memory.memory_file import MemoryFile, cut_text, write_now
@@ -17,8 +17,6 @@ PREFIX = "callgauge_"
 ROLES = ("viewer", "admin")
 _BYTES = 32  # random: so a plain hash cannot be guessed back, and needs no salt
 _NAME = re.compile(r"[\w.@+-][\w.@+ -]{0,79}")
-_SPAN = re.compile(r"(\d{1,4})([hdw])")
-_HOURS = {"h": 1, "d": 24, "w": 168}
 
 
 class TokenProblemError(Exception):
@@ -94,23 +92,6 @@ def match_token(text: str, known: list[AccessToken], now: datetime) -> AccessTok
     digest = hash_token(text)
     found = [one for one in known if hmac.compare_digest(one.hash, digest)]
     return found[0] if found and found[0].is_valid(now) else None
-
-
-def read_expiry(text: str, now: datetime) -> datetime | None:
-    """Return when a token ends: 90d, 12h, 8w, a day as 2027-01-31 (its end, UTC), or never (None).
-
-    Raises TokenProblemError for anything else.
-    """
-    if text == "never":
-        return None
-    try:
-        if span := _SPAN.fullmatch(text):
-            return now + timedelta(hours=int(span[1]) * _HOURS[span[2]])
-        return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC) + timedelta(1)
-    except (ValueError, OverflowError):
-        raise TokenProblemError(
-            f"--expires {text[:40]!r} is not a valid expiry; use 90d, 12h, 8w, 2027-01-31 or never"
-        ) from None
 
 
 def _read_time(text: str) -> datetime:

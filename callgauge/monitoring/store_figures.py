@@ -15,7 +15,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 
 from callgauge.analysis.measures.rates import HEADLINES, RATES
 from callgauge.analysis.metrics.published_store import StoreReader
-from callgauge.analysis.time_ranges import TimeRange
+from ingest.time_ranges import TimeRange
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,7 +29,6 @@ from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
-from callgauge.analysis.time_ranges import Days, read_range
 from callgauge.analysis.verdicts.headlines import ArmNames, write_headline
 from callgauge.analysis.verdicts.sentences import (
     describe_needed,
@@ -43,6 +42,7 @@ from callgauge.report.content.compose import write_link
 from callgauge.report.content.morning_report import ReportError
 from callgauge.stats import Difference
 from callgauge.stats.gate_syntax import EXIT_CODES, GateSyntaxError, Verdict, read_gate_text
+from ingest.time_ranges import Days, read_range
 
 USUAL_RATE = "parse_error"
 SAME_DAYS = "same days"
@@ -312,7 +312,7 @@ def choose_gate_arms(
             span = read_range(baseline)
         except ValueError:
             raise GateSyntaxError(_describe_unknown(baseline, [one.name for one in kept])) from None
-        if span.length is not None:
+        if span.length is not None and not span.before:
             of_a = of_b[0] - timedelta(span.length), of_b[0] - timedelta(1)
         else:
             of_a = _read_days(baseline, newest)

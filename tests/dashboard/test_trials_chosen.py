@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from callgauge.analysis.time_ranges import TimeRange
 from ingest.pipeline.load import load
+from ingest.time_ranges import TimeRange
 from tests.dashboard.conftest import FILES, opened, said
 from tests.store.made_runs import RUN, write_run
 from tests.store.night import session

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from callgauge.cli.main import app
 from callgauge.memory.memory_file import FILE
-from callgauge.memory.tokens import PREFIX, TokenList, TokenProblemError, match_token, read_expiry
+from callgauge.memory.tokens import PREFIX, TokenList, TokenProblemError, match_token
 from callgauge.serving.identity import User
 from callgauge.serving.tokens import TokenFinder, find_token
 
@@ -83,14 +83,6 @@ def test_bad_names_roles_and_times_are_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(TokenProblemError, match=words):
             tokens.create(name, role, expires)
-    now = datetime(2026, 11, 27, 3, tzinfo=UTC)
-    assert read_expiry("90d", now) == now + timedelta(90)
-    assert read_expiry("12h", now) == now + timedelta(hours=12)
-    assert read_expiry("2027-01-31", now) == datetime(2027, 2, 1, tzinfo=UTC)
-    assert read_expiry("never", now) is None
-    for wrong in ("", "90", "d", "-1d", "2027-02-30", "tomorrow", "9999-12-31"):
-        with pytest.raises(TokenProblemError, match="not a valid expiry"):
-            read_expiry(wrong, now)
 
 
 def test_the_command_makes_lists_and_revokes_tokens(tmp_path: Path) -> None:

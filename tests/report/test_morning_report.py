@@ -23,7 +23,6 @@ from callgauge.report.content.compose import (
     TeamContext,
     _describe_cost,
     make_report,
-    read_since,
 )
 from callgauge.report.content.morning_report import MOST_SENTENCES, MorningReport, ReportError
 from callgauge.report.nightly_report import read_report
@@ -211,25 +210,6 @@ def test_the_data_of_a_report_is_json_with_whole_links(report: MorningReport) ->
     assert data["sentences"][0]["link"].startswith("https://gauge.example.com/compare?")
     assert data["night"] == "2026-11-20"
     assert "told" not in data
-
-
-@pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("yesterday", date(2026, 11, 19)),
-        ("last week", date(2026, 11, 13)),
-        ("3d", date(2026, 11, 17)),
-        ("2 weeks", date(2026, 11, 6)),
-        ("2026-11-01", date(2026, 11, 1)),
-    ],
-)
-def test_since_is_a_day_or_how_long_ago(text: str, day: date) -> None:
-    assert read_since(text, LAST) == day
-
-
-def test_since_that_is_no_day_is_refused() -> None:
-    with pytest.raises(ValueError, match="use yesterday, last week, 3d"):
-        read_since("tomorrow-ish", LAST)
 
 
 @pytest.mark.thorough

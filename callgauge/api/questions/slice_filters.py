@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pandas as pd
 
 from callgauge.analysis import wording
 from callgauge.analysis.arm_filters import PARAMETERS
-from callgauge.analysis.time_ranges import PRESETS, read_range
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.problems import ProblemError, refuse_name
+from ingest.time_ranges import DAY_FORMS, PRESETS, RANGE_FORMS, read_day, read_range
 
 Ask = Callable[..., pd.DataFrame]
 Labels = Mapping[str, Mapping[str, str]]
 """For each dimension the label of each value, the most used first."""
 _PLURALS = {"strategy": "strategies"}
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NAMED = {
     "model": "Only these models.",
     "prompt": "Only these prompts: an id, or name@version.",
@@ -38,13 +37,10 @@ DAYS = (
     Parameter(
         "days",
         "text",
-        f"The days that count, in UTC: {PRESETS[0]} (the newest of the store), 7 days to today, all, "
-        "2026-11-09, or 2026-11-09 to 2026-11-15.",
+        f"The days that count, in UTC: {RANGE_FORMS}. Without it: {PRESETS[0]} (the newest of the store).",
     ),
-    Parameter(
-        "since", "text", "The first day that counts: 2026-11-09, yesterday, or a weekday such as monday."
-    ),
-    Parameter("until", "text", "The last day that counts: YYYY-MM-DD, today, yesterday or a weekday."),
+    Parameter("since", "text", f"The first day that counts: {DAY_FORMS}."),
+    Parameter("until", "text", f"The last day that counts: {DAY_FORMS}."),
 )
 FILTERS = (*DAYS, *(Parameter(name, "texts", _NAMED[name]) for name in BAR))
 """The filter bar of the pages as parameters."""
@@ -99,32 +95,17 @@ def choose_days(
     text, since, until = (given.get(name) for name in ("days", "since", "until"))
     if text and (since or until):
         raise ProblemError(400, "Give days, or since and until; not both.")
-    if since or until:
+    try:
+        if not (since or until):
+            chosen = read_range(text or usual, today)
+            return chosen.resolve(newest or today, today) or (None, None)
         first = read_day(since, today) if since else None
         last = read_day(until, today) if until else max(newest or today, today)
-        if first and first > last:
-            raise ProblemError(400, f"since is {first}, which is after {last}: no day is between them.")
-        return first, last
-    try:
-        chosen = read_range(text or usual)
     except ValueError as misread:
-        raise ProblemError(400, f"days: {misread}.") from None
-    return chosen.resolve(newest or today, today) or (None, None)
-
-
-def read_day(text: str, today: date) -> date:
-    """Return the day that a text means: 2026-11-09, today, yesterday, or the newest monday up to today."""
-    word = text.strip().lower().removeprefix("last ")
-    if word in ("today", "yesterday"):
-        return today - timedelta(word == "yesterday")
-    if word in _WEEKDAYS:
-        return today - timedelta((today.weekday() - _WEEKDAYS.index(word)) % 7)
-    try:
-        return date.fromisoformat(word)
-    except ValueError:
-        raise ProblemError(
-            400, f"{text[:40]!r} is not a date; use 2026-11-09, today, yesterday or a weekday."
-        ) from None
+        raise ProblemError(400, f"{misread}.") from None
+    if first and first > last:
+        raise ProblemError(400, f"since is {first}, which is after {last}: no day is between them.")
+    return first, last
 
 
 def read_labels(choices: pd.DataFrame) -> Labels:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -53,7 +52,6 @@ _TREND = 28  # days
 _LATE = 2  # days that the newest call may be old: a load sees the day before, and may be late itself
 _TOO_FEW = json.dumps(["too few"])
 _WEEK = timedelta(days=7)
-_SINCE = re.compile(r"(\d{1,4}) ?(d|days?|w|weeks?)", re.IGNORECASE)
 _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
 
 
@@ -91,21 +89,6 @@ class TeamContext:
     last: ToldReport | None = None
     overdue: tuple[SilentSource, ...] = ()
     unloaded: tuple[tuple[str, str], ...] = ()
-
-
-def read_since(text: str, night: date) -> date:
-    """Return the day that `--since` means: yesterday, last week, 3d, 2w, 2026-11-20. Raises ValueError."""
-    asked = text.strip().lower()
-    if asked in ("yesterday", "last week"):
-        return night - timedelta(1 if asked == "yesterday" else 7)
-    if span := _SINCE.fullmatch(asked):
-        return night - timedelta(int(span[1]) * (7 if span[2].startswith("w") else 1))
-    try:
-        return date.fromisoformat(asked)
-    except ValueError:
-        raise ValueError(
-            f"--since {text!r} is not a date; use yesterday, last week, 3d, 2w or 2026-11-20"
-        ) from None
 
 
 def make_report(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from ingest.errors import OptionError
 from ingest.formats import formats
 from ingest.sources.log_file import LogFile
-
-_AGO = re.compile(r"(\d{1,6})\s*([smhdw])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+from ingest.time_ranges import read_moment
 
 
 def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogFile], int]:
@@ -37,21 +34,11 @@ def check_format_name(name: str | None) -> str | None:
 
 
 def parse_moment(since: str, now: datetime) -> int:
-    """Return the time that a `--since` text means, in nanoseconds since 1970.
-
-    The text is a date or time, `2026-11-20` or `2026-11-20T18:00+01:00` (ISO 8601; without an offset, local
-    time), or a length of time before `now`: `90m`, `12h`, `7d`, `2w`. Raises OptionError for any other text.
-    """
-    text = since.strip()
-    ago = _AGO.fullmatch(text)
+    """Return the time that a `--since` text means, in nanoseconds since 1970. Raises OptionError."""
     try:
-        when = now - timedelta(**{_UNITS[ago[2]]: int(ago[1])}) if ago else datetime.fromisoformat(text)
-        return int(when.astimezone().timestamp() * 1e9)
-    except (ValueError, OverflowError, OSError) as error:
-        raise OptionError(
-            f"--since {since!r} is not a time; use a date (2026-11-20), a time (2026-11-20T18:00+01:00) "
-            "or how long ago (12h, 7d, 2w)"
-        ) from error
+        return int(read_moment(since, now).timestamp() * 1e9)
+    except (ValueError, OverflowError, OSError) as problem:
+        raise OptionError(f"--since {problem}") from None
 
 
 def is_since(found: LogFile, moment_ns: int) -> bool:

@@ -8,10 +8,10 @@ from urllib.parse import urlencode, urljoin
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.time_ranges import PRESETS, TimeRange, read_range
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.shown_page import ShownPage
 from callgauge.dashboard.url_keys import declared_url_keys
+from ingest.time_ranges import PRESETS, TimeRange, read_range
 
 _LONGEST_VALUE = 60  # characters of a filter's value, of which a few are named
 _NAMED = 3

@@ -13,7 +13,6 @@ import streamlit as st
 
 from callgauge.analysis import wording
 from callgauge.analysis.metrics import GROUPS, metrics
-from callgauge.analysis.time_ranges import TimeRange
 from callgauge.analysis.verdicts.explanations import HOW_JUDGED
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.components.controls.copy_button import copy_link, copy_text
@@ -64,7 +63,7 @@ def _draw_ways(page: ShownPage) -> None:
         if days:
             st.caption("Shows the same days, also after the next load." if days != moving else _UNDATED)
     if moving and moving != days and not no_link:
-        words = "all days" if moving == TimeRange().text else f"the last {moving}"
+        words = f"the last {moving}" if moving[0].isdigit() else moving.lower()
         copy_link("share_moving_link", f"Copy link to {words}", write_path(page, moving))
         st.caption("Moves on with new data.")
     reason = refuse_file(of_texts=page.shows_texts and sees_texts())

@@ -14,12 +14,12 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.time_ranges import PRESETS, Days, TimeRange, read_range
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
 from callgauge.dashboard.filters import DAYS, DIMENSIONS, HOST, TRIALS, Filters
 from callgauge.dashboard.url_keys import declared_url_keys
 from callgauge.memory.baselines import Baseline
+from ingest.time_ranges import PRESETS, Days, TimeRange, read_range
 
 _KEPT_TEXT = "_kept_days"
 _REWRITTEN = "_rewritten_days"
