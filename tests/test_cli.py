@@ -299,6 +299,7 @@ def test_serve_lets_the_network_in_only_when_told_so(tmp_path: Path, monkeypatch
         assert "--no-sign-in" in told
     started: list[dict[str, str]] = []
     monkeypatch.setattr(os, "execve", lambda _program, _words, environment: started.append(environment))
+    (tmp_path / "store").mkdir()
     words = ("--address", EVERYWHERE, "--no-sign-in", "--host", "gauge.test", "--port", _free_port())
     served = run("serve", "--store", tmp_path / "store", *words)
     assert served.exit_code == 0, served.output
@@ -315,6 +316,11 @@ def _free_port() -> int:
 def test_serve_refuses_a_store_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("")
     assert "is a file, not a store" in refused(run("serve", "--store", tmp_path / "store"), 1)
+
+
+def test_serve_refuses_a_store_that_does_not_exist(tmp_path: Path) -> None:
+    assert "there is no store" in refused(run("serve", "--store", tmp_path / "stroe"), 1)
+    assert not (tmp_path / "stroe").exists()
 
 
 # --- lint ------------------------------------------------------------------------------------------

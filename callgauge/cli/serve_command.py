@@ -150,8 +150,10 @@ def _check_address(known: ServeSettings, signing: SignInSettings, *, is_meant: b
 def _check_store(store: Path, *, has_configuration: bool) -> None:
     if store.exists() and not store.is_dir():
         render.fail(f"{store} is a file, not a store; name the folder that `callgauge ingest --store` wrote")
+    how = "callgauge nightly" if has_configuration else f"callgauge ingest PATH --store {store}"
+    if not (store.exists() or has_configuration):
+        render.fail(f"there is no store {store}; check the name, or create it with `{how}`")
     if not (store / "CURRENT").exists():
-        how = "callgauge nightly" if has_configuration else f"callgauge ingest PATH --store {store}"
         render.print_message(f"{store} is empty; data appears after `{how}`")
 
 
