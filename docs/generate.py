@@ -154,7 +154,7 @@ def agents_page() -> Iterator[str]:
     )
     rows = [
         f"| {agent.agent} | {'<br>'.join(f'`{place}`' for place in agent.places)} | {agent.unit} | "
-        + (", ".join(f"[{name}](formats.md#{name})" for name in agent.read_as) or "not read yet")
+        + (", ".join(f"[{name}](formats.md#{name})" for name in agent.read_as) or agent.why or "not read yet")
         + " |"
         for agent in AGENTS
     ]

@@ -24,8 +24,8 @@ class AgentSurvey:
     """The logs of an agent on this machine.
 
     `unit` is what one log holds (session, event, database). `bytes` is their size, `newest` the time of the
-    last change. `is_read` is False when no format reads them. `unreadable` are folders that could not be
-    read, each with the reason.
+    last change. `is_read` is False when no format reads them, and `why` says why where that is known.
+    `unreadable` are folders that could not be read, each with the reason.
     """
 
     agent: str
@@ -34,6 +34,7 @@ class AgentSurvey:
     bytes: int
     newest: datetime | None
     is_read: bool
+    why: str
     paths: tuple[str, ...]
     unreadable: tuple[str, ...]
 
@@ -66,7 +67,8 @@ def _survey_files(found: FoundFiles) -> AgentSurvey:
         files=len(logs),
         bytes=sum(log.seen.size for log in logs),
         newest=datetime.fromtimestamp(logs[0].seen.mtime_ns / 1e9, UTC) if logs else None,
-        is_read=any(map(_is_read, _spread(logs))),
+        is_read=not found.agent.why and any(map(_is_read, _spread(logs))),
+        why=found.agent.why,
         paths=tuple(sorted(entry.path for entry in found.files)),
         unreadable=tuple(found.unreadable),
     )

@@ -15,12 +15,14 @@ class AgentLogs:
     """Where an agent keeps its logs.
 
     `read_as` names the formats that read them, none = they are not read yet. `unit` is what one file holds.
+    `why` says why they are not read, where something stands against it.
     """
 
     agent: str
     places: tuple[str, ...]
     read_as: tuple[str, ...] = ()
     unit: str = "session"
+    why: str = ""
 
 
 EDITORS = (
@@ -168,6 +170,20 @@ AGENTS = (
     AgentLogs("Amp", (f"{_DATA}/amp/threads/*.json",)),
     AgentLogs("Continue", ("${CONTINUE_GLOBAL_DIR:-~/.continue}/sessions/*.json",)),
     AgentLogs("Zed", (f"{_DATA}/zed/threads/threads.db", f"{_MAC}/Zed/threads/threads.db"), unit="database"),
-    AgentLogs("Windsurf", ("~/.codeium/windsurf/cascade/*.pb",)),
-    AgentLogs("Antigravity", ("~/.gemini/antigravity/conversations/*.pb",)),
+    AgentLogs("Windsurf", ("~/.codeium/windsurf/cascade/*.pb",), why="the files are encrypted"),
+    AgentLogs(
+        "Antigravity",
+        ("~/.gemini/antigravity*/brain/*/.system_generated/logs/transcript.jsonl",),
+        ("antigravity",),
+    ),
+    AgentLogs(
+        "Antigravity, encrypted",
+        ("~/.gemini/antigravity*/conversations/*.pb",),
+        why="the files are encrypted; the transcripts beside them hold the calls",
+    ),
+    AgentLogs(
+        "Aider",
+        tuple(f"~/{folder}.aider.chat.history.md" for folder in ("", "*/", "*/*/")),
+        why="Aider calls no tools: a model writes its edits as text",
+    ),
 )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from callgauge.cli.render.loads import survey_lines
 from ingest.formats import formats
 from ingest.pipeline.load import load
 from ingest.pipeline.survey import survey_machine
@@ -15,6 +17,7 @@ from ingest.sources.known_agents import AGENTS, AgentLogs
 from tests.store.night import session
 
 CLAUDE = next(agent for agent in AGENTS if agent.agent == "Claude Code")
+ANTIGRAVITY = Path(__file__).parents[2] / "sample_data/logs/antigravity/results_in_order.jsonl"
 MEMO = next(agent for agent in AGENTS if agent.agent == "memo")
 
 
@@ -114,6 +117,23 @@ def test_a_survey_counts_files_and_says_which_cannot_be_read_yet(home: Path) -> 
     }
     assert found["memo"].bytes == len(session("a")) + len(session("b"))
     assert found["memo"].newest is not None
+
+
+def test_the_transcripts_of_antigravity_are_found_and_aider_says_why_it_is_not_read(home: Path) -> None:
+    for conversation, day in (("0a", "2026-06-26"), ("0b", "2026-06-27")):
+        folder = home / ".gemini/antigravity-cli/brain" / conversation / ".system_generated/logs"
+        put(folder / "transcript.jsonl", ANTIGRAVITY.read_text().replace("2026-06-26", day))
+    put(home / ".gemini/antigravity/conversations/0a.pb", "x")
+    put(home / "work/site/.aider.chat.history.md", "# aider chat started")
+    found = {survey.agent: survey for survey in survey_machine(str(home), {})}
+    assert {name: (one.files, one.is_read) for name, one in found.items()} == {
+        "Antigravity": (2, True),
+        "Antigravity, encrypted": (1, False),
+        "Aider": (1, False),
+    }
+    lines = "\n".join(survey_lines(list(found.values()), datetime.now(UTC)))
+    assert "not read: Aider calls no tools" in lines
+    assert load(list(found["Antigravity"].paths), home.parent / "store").sessions == 2
 
 
 @pytest.mark.thorough

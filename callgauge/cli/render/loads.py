@@ -330,7 +330,8 @@ def survey_lines(surveys: Sequence[AgentSurvey], now: datetime) -> Iterator[str]
     width = max((len(survey.agent) for survey in found), default=0) + 1
     for survey in sorted(found, key=lambda survey: not survey.is_read):
         line = f"{survey.agent + ':':{width}} {describe_survey(survey, now)}"
-        yield line if survey.is_read else f"{line}; not read yet"
+        why = f"not read: {survey.why}" if survey.why else "not read yet"
+        yield line if survey.is_read else f"{line}; {why}"
     for survey in surveys:
         yield from map(escape_for_terminal, survey.unreadable)
 
