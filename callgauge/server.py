@@ -25,11 +25,13 @@ from callgauge.serving.settings import (
     hosts_from_environment,
     sign_in_from_environment,
     store_from_environment,
+    traces_from_environment,
 )
 from callgauge.serving.sign_in.gate import Gate
 from callgauge.serving.sign_in.setup import gate_options
 from callgauge.serving.streamlit_answers import SCRIPTS, CompressedAssets, FirstPage, GoneBrowsers
-from callgauge.serving.tokens import find_token
+from callgauge.serving.tokens import check_sender, find_token
+from callgauge.traces.intake import TraceFolder, TraceIntake
 from ingest.store.shared.follower import follow
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ async def _follow_shared_store(_app: st.App) -> AsyncIterator[None]:
     yield
 
 
+_traces = traces_from_environment()
+
 app = st.App(
     Path(__file__).with_name("app.py"),
     lifespan=_follow_shared_store,
@@ -85,6 +89,7 @@ app = st.App(
             embed_in=embedders_from_environment(),
             address=sign_in_from_environment().address,
         ),
+        Middleware(TraceIntake, folder=TraceFolder(_traces) if _traces else None, check=check_sender),
         Middleware(Gate, **gate_options(sign_in_from_environment(), store_from_environment(), find_token)),
         Middleware(MetricsRoute, write=_write_metrics),
         Middleware(MovedPages),

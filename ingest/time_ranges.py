@@ -157,7 +157,7 @@ def read_expiry(text: str, now: datetime) -> datetime | None:
         day = _read_date(words)
         return datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(1)
     except (ValueError, OverflowError):
-        raise ValueError(f"“{text[:40]}” is no expiry; use 90d, 12h, 8 weeks, 2027-01-31 or never") from None
+        raise ValueError(f"“{text[:40]}” is not an expiry; use 90d, 12h, 2027-01-31 or never") from None
 
 
 def _count_days(span: re.Match[str]) -> int:

@@ -44,7 +44,10 @@ OURS = {
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.checked_files", "callgauge.memory", "ingest.safe_files"),
     "callgauge.prices": ("callgauge.memory", "callgauge.prices"),
-    "callgauge.serving": ("callgauge.configuration", "callgauge.memory", "callgauge.serving"),
+    "callgauge.serving": (
+        "callgauge.configuration", "callgauge.memory", "callgauge.serving", "callgauge.traces",
+    ),
+    "callgauge.traces": ("callgauge.traces",),
     # Every question. What shows an answer asks it, and no package that shows answers asks another.
     "callgauge.analysis": (
         "callgauge.analysis", "callgauge.memory", "callgauge.prices", "callgauge.stats", "ingest.errors",
@@ -64,7 +67,7 @@ OURS = {
         "callgauge.report", "ingest.processes",
     ),
     "callgauge.gateway": ("callgauge.gateway", "lenient"),
-    "callgauge.recorder": ("callgauge.gateway.endpoint", "callgauge.recorder"),
+    "callgauge.recorder": ("callgauge.gateway.endpoint", "callgauge.recorder", "callgauge.traces"),
     # The sentences of a run are those of the page Trials.
     "callgauge.trials": (
         "callgauge.analysis.verdicts.trials", "callgauge.checked_files", "callgauge.gateway",
@@ -83,7 +86,7 @@ OURS = {
 # Only these modules (by prefix) may import the package that is the key; whatever is not listed is forbidden.
 THIRD_PARTY = {
     "orjson": ("lenient", "ingest", "callgauge.analysis", "callgauge.api", "callgauge.dashboard",
-               "callgauge.gateway", "callgauge.recorder", "callgauge.trials"),
+               "callgauge.gateway", "callgauge.recorder", "callgauge.traces", "callgauge.trials"),
     "anyio": ("callgauge.api",),
     "streamlit": (
         "callgauge.app", "callgauge.server", "callgauge.serving.server_process",
@@ -117,7 +120,11 @@ THIRD_PARTY = {
     "mcp": ("callgauge.api.mcp_server", "callgauge.gateway.tools.mcp_servers"),
     "fsspec": ("ingest.sources", "ingest.store.shared"),
     "yaml": ("ingest.decoding", "callgauge.deployment", "callgauge.trials.planning.foreign_tasks"),
-    "starlette": ("callgauge.api", "callgauge.recorder", "callgauge.server", "callgauge.serving"),
+    "starlette": (
+        "callgauge.api", "callgauge.recorder", "callgauge.server", "callgauge.serving", "callgauge.traces",
+    ),
+    "google": ("callgauge.traces.otlp_requests",),  # protobuf
+    "opentelemetry": ("callgauge.traces.otlp_requests",),
     "ray": ("ingest.pipeline.workers.ray_cluster",),
     "uvicorn": ("callgauge.cli.record_command", "callgauge.serving.server_process"),
     "zstandard": ("ingest", "callgauge.recorder", "callgauge.serving.streamlit_answers"),
@@ -161,7 +168,7 @@ ORDER = {
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",
     ),
     "callgauge": (
-        "checked_files", "configuration", "stats", "stats/over_time", "memory", "memory/nights",
+        "checked_files", "configuration", "stats", "stats/over_time", "traces", "memory", "memory/nights",
         "serving", "serving/sign_in", "prices", "gateway/apis", "gateway/tools", "gateway", "recorder",
         "analysis/metrics", "analysis/queries", "analysis/sandbox", "analysis", "analysis/texts",
         "analysis/measures", "analysis/verdicts", "analysis/comparisons", "analysis/replay",

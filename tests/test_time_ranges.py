@@ -103,5 +103,5 @@ def test_something_ends_after_a_span_with_a_day_or_never() -> None:
     assert read_expiry("2027-01-31", now) == datetime(2027, 2, 1, tzinfo=UTC)
     assert read_expiry("never", now) is None
     for wrong in ("", "90", "d", "-1d", "2027-02-30", "tomorrow", "9999-12-31"):
-        with pytest.raises(ValueError, match="is no expiry; use 90d"):
+        with pytest.raises(ValueError, match="is not an expiry; use 90d"):
             read_expiry(wrong, now)

@@ -34,7 +34,8 @@ def create(
     ],
     store: Store,
     role: Annotated[
-        Literal["viewer", "admin"], typer.Option(help="admin may also run SQL and export raw content.")
+        Literal["viewer", "admin", "sender"],
+        typer.Option(help="admin may also run SQL and export raw content; sender may only send traces."),
     ] = "viewer",
     expires: Annotated[str, typer.Option(metavar="TIME", help="90d, 12h, 2027-01-31 or never.")] = "90d",
 ) -> None:
@@ -51,7 +52,7 @@ def create(
         text = TokenList(store).create(name, role, ends, _find_user())
     print(text)
     until = f"until {ends:%Y-%m-%d %H:%M} UTC" if ends else "until it is revoked"
-    whose = "An admin's" if role == "admin" else "A viewer's"
+    whose = {"admin": "An admin's", "viewer": "A viewer's", "sender": "A sender's"}[role]
     render.print_message(f"{whose} token, valid {until}. It is shown only once; keep it secret")
 
 

@@ -52,6 +52,7 @@ def record(
 
     from callgauge.recorder import ExchangeLog, RecordingProxy
     from callgauge.recorder.exchange import PassingExchange
+    from callgauge.traces.intake import TraceFolder, TraceIntake
 
     written = ExchangeLog(log, str(port), PassingExchange.free)
     try:
@@ -64,13 +65,10 @@ def record(
     except OSError as error:
         render.fail(f"{log}: {error.strerror or error}; name a writable folder with --log", _FAILED)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    here = f"http://{_LOOPBACK if address == '0.0.0.0' else address}:{port}"  # noqa: S104 - compared only
-    render.print_message(f"{here} passes on to {proxy.target} and records into {log} (Ctrl-C stops it)")
-    render.print_message(f"Set OPENAI_BASE_URL={here}/v1 or ANTHROPIC_BASE_URL={here} for your agent.")
-    if not is_loopback(address):
-        render.print_message("Anyone who reaches this machine can use it and is recorded.")
+    _print_addresses(proxy.target, address, port, log)
+    taking = TraceIntake(proxy, TraceFolder(log), proxy.check_sender)
     config = uvicorn.Config(
-        proxy, log_level="critical", access_log=False, lifespan="on", server_header=False, date_header=False
+        taking, log_level="critical", access_log=False, lifespan="on", server_header=False, date_header=False
     )
     # uvicorn sends itself the signal again once it has ended: what waits for the disk must not die of it.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -81,6 +79,18 @@ def record(
     finally:
         written.close()
     render.print_message(_describe(written.written, written.lost, log))
+
+
+def _print_addresses(target: str, address: str, port: int, log: Path) -> None:
+    """Print what to set in an agent, and in a framework that exports traces."""
+    from callgauge.traces.intake import TRACES
+
+    here = f"http://{_LOOPBACK if address == '0.0.0.0' else address}:{port}"  # noqa: S104 - compared only
+    render.print_message(f"{here} passes on to {target} and records into {log} (Ctrl-C stops it)")
+    render.print_message(f"Set OPENAI_BASE_URL={here}/v1 or ANTHROPIC_BASE_URL={here} for your agent.")
+    if not is_loopback(address):
+        render.print_message("Anyone who reaches this machine can use it and is recorded.")
+    render.print_message(f"Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT={here}{TRACES} for traces of a framework.")
 
 
 def _listen(address: str, port: int) -> socket.socket:

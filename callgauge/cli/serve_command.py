@@ -22,6 +22,7 @@ from callgauge.serving.settings import (
     SIGN_IN_VARIABLE,
     STORE_VARIABLE,
     TEXTS_VARIABLE,
+    TRACES_VARIABLE,
     is_loopback,
     write_sign_in,
 )
@@ -52,6 +53,13 @@ AllowedHosts = Annotated[
 HealthyHours = Annotated[
     float | None,
     typer.Option(min=0.01, help="Maximum age of the newest load for /healthz, in hours. [default: 26]"),
+]
+
+Traces = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Take OpenTelemetry traces at /v1/traces and write them to this folder."
+    ),
 ]
 
 
@@ -90,6 +98,7 @@ def serve(
     ] = False,
     hide_content: HideContent = False,
     healthy_hours: HealthyHours = None,
+    traces: Traces = None,
 ) -> None:
     """Serve the dashboard of a store."""
     if no_sign_in and sign_in is not None:
@@ -108,6 +117,7 @@ def serve(
         embed_in=tuple(embed_in or known.embed_in),
         texts=known.texts and not hide_content,
         healthy_hours=healthy_hours or known.healthy_hours,
+        traces=traces or known.traces,
     )
     signing = configuration.sign_in if configuration and not no_sign_in else SignInSettings()
     signing = replace(signing, method=sign_in) if sign_in is not None else signing
@@ -205,6 +215,7 @@ def _start(store: Path, known: ServeSettings, signing: SignInSettings) -> None:
         SIGN_IN_VARIABLE: write_sign_in(signing),
         TEXTS_VARIABLE: "yes" if known.texts else "no",
         HEALTHY_HOURS_VARIABLE: str(known.healthy_hours),
+        TRACES_VARIABLE: str(known.traces.resolve()) if known.traces else "",
         # The server sees who is really at the other end; the gate decides what a proxy's header is worth.
         "FORWARDED_ALLOW_IPS": "",
     }

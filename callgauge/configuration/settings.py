@@ -190,6 +190,9 @@ class ServeSettings:
     healthy_hours: Annotated[
         float, Number(0, 24 * 366, is_above=True), "How old the newest load may be for /healthz, in hours."
     ] = 26.0
+    traces: Annotated[
+        Path | None, FileText(), "A folder for the traces that programs send to /v1/traces."
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,8 @@ from callgauge.memory.memory_file import MemoryFile, cut_text, write_now
 
 PREFIX = "callgauge_"
 """How every token begins, so that scanners for secrets find one that was committed."""
-ROLES = ("viewer", "admin")
+ROLES = ("viewer", "admin", "sender")
+"""What a token may do: read numbers; all that an admin may; or only send traces."""
 _BYTES = 32  # random: so a plain hash cannot be guessed back, and needs no salt
 _NAME = re.compile(r"[\w.@+-][\w.@+ -]{0,79}")
 

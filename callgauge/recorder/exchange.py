@@ -26,6 +26,8 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 import orjson
 import zstandard
 
+from callgauge.traces.intake import append_line
+
 LABELS = ("x-callgauge-session", "x-callgauge-prompt", "x-callgauge-task")
 """Headers that name what no body can: the session, the prompt as `name@version`, the task. Not sent on."""
 _KEY_HEADERS = ("authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie")
@@ -276,18 +278,7 @@ class ExchangeLog:
     def _write(self, line: bytes) -> None:
         """Append a line whole, or not at all."""
         path = self.folder / f"{self._now():%Y-%m-%dT%HZ}.{self._name}.jsonl"
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-        try:
-            end = os.fstat(file).st_size
-            view = memoryview(line)
-            try:
-                while view:
-                    view = view[os.write(file, view) :]
-            except OSError:
-                os.ftruncate(file, end)
-                raise
-        finally:
-            os.close(file)
+        append_line(path, line)
 
     def _note_loss(self, why: str) -> None:
         self.lost += 1

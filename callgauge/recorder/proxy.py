@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import orjson
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
@@ -23,6 +24,7 @@ from callgauge.recorder.exchange import (
     keep_readable_codings,
     shorten_address,
 )
+from callgauge.traces.otlp_requests import TraceRequestError
 
 if TYPE_CHECKING:
     import httpx2
@@ -37,6 +39,7 @@ _OF_CONNECTION = frozenset(
     }
 )  # fmt: skip
 _BAD_GATEWAY, _FORBIDDEN = 502, 403
+_OTHERS = "This address is served to this machine only."
 _WENT_AWAY = "the client went away"
 
 
@@ -84,6 +87,14 @@ class RecordingProxy:
         else:
             await send({"type": "websocket.close", "code": 1011, "reason": "only HTTP is passed on"})
 
+    def check_sender(self, scope: Scope) -> None:
+        """Raise TraceRequestError for a request of another machine, where only this one may ask."""
+        if not self._may_ask(Headers(scope=scope)):
+            raise TraceRequestError(_FORBIDDEN, _OTHERS)
+
+    def _may_ask(self, headers: Headers) -> bool:
+        return not self._is_local or _is_this_machine(headers.get("host", ""))
+
     async def _live(self, receive: Receive, send: Send) -> None:
         """Open the connections when the server starts, close them when it ends."""
         http = load_httpx()
@@ -103,8 +114,8 @@ class RecordingProxy:
                 return
 
     async def _pass(self, request: Request, send: Send) -> None:
-        if self._is_local and not _is_this_machine(request.headers.get("host", "")):
-            await _send_error(send, _FORBIDDEN, "This address is served to this machine only.")
+        if not self._may_ask(request.headers):
+            await _send_error(send, _FORBIDDEN, _OTHERS)
             return
         exchange = PassingExchange(
             address=self._find_address(request),

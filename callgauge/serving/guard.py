@@ -18,12 +18,13 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from callgauge.serving.settings import LOCAL_NAMES
+from callgauge.traces.intake import TRACES
 
 # What the pages ask of Streamlit's own routes; everything else there is closed.
 _CORE = "/_stcore/"
 _CORE_ROUTES = ("health", "host-config", "stream", "bidi-components/")
 _METHODS = ("GET", "HEAD", "OPTIONS")  # nothing is uploaded: pages speak over the websocket
-_POSTED = ("/sign-in", "/sign-out", "/mcp")  # forms of the sign-in, and messages of programs
+_POSTED = ("/sign-in", "/sign-out", "/mcp", TRACES)  # forms of the sign-in, messages and traces of programs
 _STATIC = ("/static/", "/app/static/")  # scripts, styles, fonts: the same for everybody
 _PORTS = {"http": 80, "https": 443}
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)

@@ -22,6 +22,8 @@ TEXTS_VARIABLE = "CALLGAUGE_TEXTS"
 STORE_VARIABLE = "CALLGAUGE_STORE"
 HEALTHY_HOURS_VARIABLE = "CALLGAUGE_HEALTHY_HOURS"
 """How old the newest load may be before `/healthz` says so, in hours. Set by `callgauge serve`."""
+TRACES_VARIABLE = "CALLGAUGE_TRACES"
+"""The folder for the traces that programs send. Set by `callgauge serve`."""
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
@@ -76,6 +78,12 @@ def is_gated() -> bool:
 def texts_are_shown() -> bool:
     """Return False where the store is served without text."""
     return os.environ.get(TEXTS_VARIABLE) != "no"
+
+
+def traces_from_environment() -> Path | None:
+    """Return the folder for the traces that programs send; None = none are taken."""
+    told = os.environ.get(TRACES_VARIABLE)
+    return Path(told) if told else None
 
 
 def store_from_environment() -> Path | None:

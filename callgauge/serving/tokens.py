@@ -1,4 +1,4 @@
-"""Who a token belongs to: what the gate of the server asks for `Authorization: Bearer …`."""
+"""Who a token belongs to, and who may send traces: what `Authorization: Bearer …` says to the server."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.tokens import PREFIX, AccessToken, TokenList, match_token
+from callgauge.serving.clients import is_of_this_machine
 from callgauge.serving.identity import User
+from callgauge.serving.settings import sign_in_from_environment
+from callgauge.traces.otlp_requests import TraceRequestError
 
 _KEPT = 2.0  # seconds that the list of tokens is kept: so long a revoked one may go on
 _LOG = logging.getLogger(__name__)
@@ -27,7 +33,21 @@ class TokenFinder:
         self._read_at: float | None = None
 
     def find(self, text: str) -> User | None:
-        """Return the user of a token that holds; None for any other text, and where none can be read."""
+        """Return the user of a token that holds; None for any other text, and where none can be read.
+
+        A token that may only send traces has no user.
+        """
+        found = self._match(text)
+        if found is None or found.role == "sender":
+            return None
+        return User(found.name, "admin" if found.role == "admin" else "viewer", may_write=False)
+
+    def may_send(self, text: str) -> bool:
+        """Return True for a token that may send traces."""
+        found = self._match(text)
+        return found is not None and found.role in ("sender", "admin")
+
+    def _match(self, text: str) -> AccessToken | None:
         if not text.startswith(PREFIX):
             return None
         now = self._clock()
@@ -38,10 +58,7 @@ class TokenFinder:
                 _LOG.warning("No token can be checked: %s", problem)
                 self._known = []
             self._read_at = now
-        found = match_token(text, self._known, datetime.now(UTC))
-        if found is None:
-            return None
-        return User(found.name, "admin" if found.role == "admin" else "viewer", may_write=False)
+        return match_token(text, self._known, datetime.now(UTC))
 
 
 _finders: dict[str, TokenFinder] = {}
@@ -49,9 +66,34 @@ _finders: dict[str, TokenFinder] = {}
 
 def find_token(text: str) -> User | None:
     """Return who a token of the served store belongs to; None for any other text."""
+    finder = _find_finder()
+    return finder.find(text) if finder else None
+
+
+def check_sender(scope: Scope) -> None:
+    """Raise TraceRequestError for a request that may not send traces.
+
+    It needs a token for it; without sign-in, requests of this machine need none.
+    """
+    authorization, bearer = Headers(scope=scope).get("authorization", ""), "bearer "
+    if authorization.lower().startswith(bearer):
+        finder = _find_finder()
+        may_send = finder is not None and finder.may_send(authorization[len(bearer) :].strip())
+    else:
+        may_send = sign_in_from_environment().method == "none" and is_of_this_machine(scope)
+    if not may_send:
+        raise TraceRequestError(
+            401,
+            "Send a token for traces: Authorization: Bearer TOKEN; create one with "
+            "`callgauge token create NAME --role sender --store DIR`.",
+        )
+
+
+def _find_finder() -> TokenFinder | None:
+    """Return the finder of the served store's tokens; None where no store is served."""
     folder = os.environ.get("CALLGAUGE_STORE")
     if not folder:
         return None
     if folder not in _finders:
         _finders[folder] = TokenFinder(Path(folder))
-    return _finders[folder].find(text)
+    return _finders[folder]

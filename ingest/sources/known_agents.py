@@ -179,7 +179,7 @@ AGENTS = (
     AgentLogs(
         "Antigravity, encrypted",
         ("~/.gemini/antigravity*/conversations/*.pb",),
-        why="the files are encrypted; the transcripts beside them hold the calls",
+        why="the files are encrypted; the transcripts of the same sessions are read",
     ),
     AgentLogs(
         "Aider",

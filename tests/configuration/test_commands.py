@@ -98,7 +98,7 @@ def test_everything_that_is_missing_here_is_told_with_its_line(
             f"2: sources.eu: {tmp_path}/nowhere does not exist",
             "4: sources.eu.format: unknown format 'otlpp'; did you mean otlp?",
             "5: sources.eu.from_path: --from-path '{modle}' has {modle}, which is unknown",
-            "6: load: --since '2026-99-99' is not a time",
+            "6: load: --since “2026-99-99” is not a time",
             f"7: load.tools: {tmp_path}/tools.json is not a readable file on this machine",
             f"10: backup.to: {tmp_path}/file/backup cannot be written",
             "14: report.webhooks[0].url: the variable CALLGAUGE_TEST_HOOK is not set here",

@@ -64,7 +64,7 @@ def test_what_is_left_out_is_said_and_is_no_failure(log: Path, tmp_path: Path) -
     ("words", "sentence"),
     [
         ([], "nothing to load: name files or folders, use --manifest for a list of them, or --mine"),
-        (["x", "--since", "soon"], "--since 'soon' is not a time; use a date"),
+        (["x", "--since", "soon"], "--since “soon” is not a time; use today"),
         (["x", "--format", "nonsense"], "unknown format 'nonsense'; `callgauge formats` lists all formats"),
         (["-", "--watch"], "standard input cannot be watched; name a folder"),
         (["x", "--watch", "--dry-run"], "--watch and --dry-run cannot be combined"),
