@@ -50,6 +50,10 @@ AllowedHosts = Annotated[
         help="A host name that browsers may use in addition to localhost. Repeatable.",
     ),
 ]
+EmbedIn = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ORIGIN", help="A site that may embed the dashboard: https://wiki.test."),
+]
 HealthyHours = Annotated[
     float | None,
     typer.Option(min=0.01, help="Maximum age of the newest load for /healthz, in hours. [default: 26]"),
@@ -82,10 +86,7 @@ def serve(
         ),
     ] = None,
     allowed_host: AllowedHosts = None,
-    embed_in: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ORIGIN", help="A site that may embed the dashboard: https://wiki.test."),
-    ] = None,
+    embed_in: EmbedIn = None,
     sign_in: Annotated[
         Literal["password", "link"] | None,
         typer.Option(help="How users of `callgauge users` sign in. callgauge.toml has more methods."),
