@@ -6,8 +6,10 @@ them (https://platform.openai.com/docs/guides/supervised-fine-tuning). The forma
 another format reads is never read by this one.
 
 **Shape.** `{messages: [{role, content, tool_calls[].{id, function.{name, arguments}}}], …}`, or content
-blocks `text`, `tool_use` and `tool_result`; older: `function_call`. `messages` may be JSON as text. Read next
-to it, at the top or in `metadata`:
+blocks `text`, `tool_use` and `tool_result`; older: `function_call`. `messages` may be JSON as text.
+ShareGPT's rows have `conversations[].{from, value}`; Hermes' rows have `<tool_call>` and `<tool_response>` in
+texts, and `<tools>` in the system prompt. Other places can be named with `--map` (docs/mapping.md). Read next
+to the messages, at the top or in `metadata`:
 
 - the conversation: `session_id`, `conversation_id`, `thread_id`, `chat_id`; of one line: `id`, `request_id`
 - `model`, `model_name`, `model_id`; `provider`
@@ -30,6 +32,8 @@ and text, blocks or calls that can be read, and at least one has an answer. No o
 - In training data the calls are labels: failures are defects of the data. A message with `weight: 0` is read
   like any other.
 - `arguments` may be an object instead of text, then there is no raw text.
+- `<tool_call>` in a text is a call where the system prompt has `<tools>` or `<tool_call>`, or a message
+  begins with `<tool_response>`. In other conversations it is a call that was not made.
 
 **Cannot tell.** What the lines leave out: the load names the files without a model, time, tool definitions or
 token counts.
@@ -53,6 +57,7 @@ from ingest.formats.chat_jsonl.conversation_joining import (
     hash_parts,
     make_mark,
 )
+from ingest.formats.chat_jsonl.training_rows import WRITTEN, read_prompt_tools, unify_messages
 from ingest.formats.conversations.message_dump import DumpedSession
 from ingest.formats.conversations.session_per_record import RecordIds
 from ingest.formats.provider_messages import anthropic_messages, openai_chat
@@ -107,7 +112,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_transcript(record: Mapping[str, Any]) -> bool:
-    messages = open_json(record.get("messages"))
+    messages = _list_messages(record)
     return isinstance(messages, list) and bool(messages) and all(map(_read_one, messages))
 
 
@@ -120,6 +125,13 @@ def _read_one(raw: Any) -> Message | None:
         if not all(isinstance(part, str) or (isinstance(part, dict) and _is_part(part)) for part in content):
             return None
         kept = [part for part in content if read_object(part).get("type") != _AT_PROVIDER]
+def _list_messages(value: Mapping[str, Any]) -> Any:
+    """Return the messages of a record in OpenAI's shape; another value as it is."""
+    messages = value.get("messages")
+    messages = open_json(value.get("conversations") if messages is None else messages)
+    return unify_messages(messages) if isinstance(messages, list) else messages
+
+
         raw = {**raw, "content": kept}
     elif content is not None and not isinstance(content, str):
         return None
@@ -139,7 +151,7 @@ def _is_part(part: dict[str, Any]) -> bool:
 
 
 def _has_answer(record: Mapping[str, Any]) -> bool:
-    messages = read_objects(open_json(record.get("messages")))
+    messages = read_objects(_list_messages(record))
     return any(one.get("role") == "assistant" for one in messages) or _read_reply(record) is not None
 
 
@@ -215,7 +227,7 @@ class _ChatTranscripts:
     ) -> Iterator[Event]:
         """Yield the tool definitions and the system prompt of a line, where they are new."""
         place = known.session.event_place()
-        definitions = tuple(_read_definitions(value))
+        definitions = tuple(_read_definitions(value) or read_prompt_tools(line.prompt))
         if definitions:
             self._missing.pop("tools", None)
             digest = hash_parts(repr(definitions))
@@ -244,7 +256,7 @@ class _ChatTranscripts:
                 facts = {
                     "model": _read_model(beside) or model,
                     "provider": provider.lower() if provider else None,
-                    "strategy": Strategy.TOOL_USE if message.calls else None,
+                    "strategy": _choose_strategy(raw) if message.calls else None,
                     **_reply_facts(beside, message),
                 }
             if replies[-1:] == [at]:
@@ -267,7 +279,7 @@ class _ChatTranscripts:
 
 def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
     """Return the messages of a record and the reply next to them, or a reject's code and reason."""
-    messages = open_json(value.get("messages"))
+    messages = _list_messages(value)
     if messages is None or messages == []:
         return "missing_field", "there are no messages"
     if not isinstance(messages, list):
@@ -374,3 +386,7 @@ def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
         "stop_reason": word,
         "answers": word in _ANSWERS and not message.calls,
     }
+def _choose_strategy(raw: Mapping[str, Any]) -> Strategy:
+    return Strategy.JSON_FALLBACK if WRITTEN in raw else Strategy.TOOL_USE
+
+
