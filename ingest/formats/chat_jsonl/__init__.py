@@ -65,8 +65,14 @@ from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.exchange import join_texts, parse_instant
 from ingest.formats.provider_messages.message_hashes import is_unique
 from ingest.formats.provider_messages.message_lists import read_message, read_messages
-from ingest.formats.provider_messages.message_parts import Message, part_kind
+from ingest.formats.provider_messages.message_parts import (
+    Message,
+    MessageCall,
+    MessageResult,
+    part_kind,
+)
 from ingest.log_format import About, Record, Source, Translator
+from ingest.sessions.stored_text import json_text
 
 SOURCE = Source(
     name="chat_jsonl",
@@ -97,6 +103,9 @@ _ENDS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 _ANSWERS = ("stop", "end_turn")
 _USERS = ("user", "user_id", "userId")
 _BARE = frozenset(("role", "content", "name", "tool_call_id"))  # keys that say nothing of a reply
+_PLAIN = frozenset(("role", "content", "tool_calls"))  # of a reply …
+_CALL = frozenset(("id", "type", "function"))  # … a call …
+_FUNCTION = frozenset(("name", "arguments"))  # … and its function
 _AT_PROVIDER = "server_tool_use"  # the type of a call that the provider runs
 _SILENT = Message(role="none")  # for a message without content
 _NAMES = 100_000
@@ -116,6 +125,13 @@ def _is_transcript(record: Mapping[str, Any]) -> bool:
     return isinstance(messages, list) and bool(messages) and all(map(_read_one, messages))
 
 
+def _list_messages(value: Mapping[str, Any]) -> Any:
+    """Return the messages of a record in OpenAI's shape; another value as it is."""
+    messages = value.get("messages")
+    messages = open_json(value.get("conversations") if messages is None else messages)
+    return unify_messages(messages) if isinstance(messages, list) else messages
+
+
 def _read_one(raw: Any) -> Message | None:
     """Return a message; None when it is none, or has a content or a call that cannot be read."""
     if not isinstance(raw, dict) or raw.get("role") not in _ROLES:
@@ -125,18 +141,11 @@ def _read_one(raw: Any) -> Message | None:
         if not all(isinstance(part, str) or (isinstance(part, dict) and _is_part(part)) for part in content):
             return None
         kept = [part for part in content if read_object(part).get("type") != _AT_PROVIDER]
-def _list_messages(value: Mapping[str, Any]) -> Any:
-    """Return the messages of a record in OpenAI's shape; another value as it is."""
-    messages = value.get("messages")
-    messages = open_json(value.get("conversations") if messages is None else messages)
-    return unify_messages(messages) if isinstance(messages, list) else messages
-
-
         raw = {**raw, "content": kept}
     elif content is not None and not isinstance(content, str):
         return None
-    if raw["role"] == "user" and isinstance(content, str):
-        return Message(role="user", text=content)  # also where it looks like a list of calls
+    if isinstance(content, str | None) and (plain := _read_plain(raw, content)) is not None:
+        return plain
     message = next(read_message(raw, None), _SILENT)
     if not isinstance(content, list) and raw.keys() <= _BARE:
         return message
@@ -144,6 +153,41 @@ def _list_messages(value: Mapping[str, Any]) -> Any:
         call.name for call in message.calls
     )
     return message if is_read else None
+
+
+def _read_plain(raw: dict[str, Any], content: str | None) -> Message | None:
+    """Return what `read_message` returns for the messages that most logs have, and quicker; else None."""
+    role, text = raw["role"], content or ""
+    if role == "user" and content is not None:
+        return Message(role="user", text=content)  # also where it looks like a list of calls
+    if text.startswith("[{"):  # calls as text
+        return None
+    if raw.keys() <= _BARE and text:
+        if role in ("system", "developer"):
+            return Message(role="system", text=content)
+        if role == "tool" and text.lstrip()[:1] not in ("", "{", "[", '"'):
+            known, name = read_text(raw.get("tool_call_id")), read_text(raw.get("name"))
+            return Message(role="tool", results=(MessageResult(known or None, name or None, content),))
+    calls = _read_plain_calls(raw) if role == "assistant" and raw.keys() <= _PLAIN else None
+    return Message(role="assistant", text=content, calls=tuple(calls)) if calls is not None else None
+
+
+def _read_plain_calls(raw: dict[str, Any]) -> list[MessageCall] | None:
+    listed = raw.get("tool_calls") or []
+    if not isinstance(listed, list):
+        return None
+    calls = []
+    for call in listed:
+        if not isinstance(call, dict) or not call.keys() <= _CALL:
+            return None
+        function = call.get("function")
+        if not isinstance(function, dict) or function.keys() != _FUNCTION:
+            return None
+        name, known = function["name"], read_text(call.get("id"))
+        if not isinstance(name, str) or not name:
+            return None
+        calls.append(MessageCall(name, known or None, function["arguments"]))
+    return calls
 
 
 def _is_part(part: dict[str, Any]) -> bool:
@@ -230,7 +274,7 @@ class _ChatTranscripts:
         definitions = tuple(_read_definitions(value) or read_prompt_tools(line.prompt))
         if definitions:
             self._missing.pop("tools", None)
-            digest = hash_parts(repr(definitions))
+            digest = hash_parts(json_text(definitions))
             if digest != known.tools:
                 known.tools = digest
                 yield ToolsOffered(**place, definitions=definitions)
@@ -363,6 +407,10 @@ def _read_definitions(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     return []
 
 
+def _choose_strategy(raw: Mapping[str, Any]) -> Strategy:
+    return Strategy.JSON_FALLBACK if WRITTEN in raw else Strategy.TOOL_USE
+
+
 def _session_facts(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"user": _find_text(value, _USERS), "task": _find_text(value, ("task", "task_id"))}
 
@@ -386,7 +434,3 @@ def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
         "stop_reason": word,
         "answers": word in _ANSWERS and not message.calls,
     }
-def _choose_strategy(raw: Mapping[str, Any]) -> Strategy:
-    return Strategy.JSON_FALLBACK if WRITTEN in raw else Strategy.TOOL_USE
-
-

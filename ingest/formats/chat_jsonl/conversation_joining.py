@@ -290,8 +290,8 @@ def make_mark(message: Message) -> MessageMark | None:
 
 def hash_parts(*parts: str | bytes) -> bytes:
     """Return a hash of texts, the same only for the same texts in the same order."""
-    whole = blake2b(digest_size=8)
+    whole = bytearray()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-        whole.update(len(data).to_bytes(8, "big") + data)
-    return whole.digest()
+        whole += len(data).to_bytes(8, "big") + data
+    return blake2b(whole, digest_size=8).digest()
