@@ -32,8 +32,8 @@ and text, blocks or calls that can be read, and at least one has an answer. No o
 - In training data the calls are labels: failures are defects of the data. A message with `weight: 0` is read
   like any other.
 - `arguments` may be an object instead of text, then there is no raw text.
-- `<tool_call>` in a text is a call where the system prompt has `<tools>` or `<tool_call>`, or a message
-  begins with `<tool_response>`. In other conversations it is a call that was not made.
+- `<tool_call>` in a text is a call in ShareGPT's rows, and where the system prompt has `<tools>` or
+  `<tool_call>` or a message begins with `<tool_response>`. Elsewhere it is a call that was not made.
 
 **Cannot tell.** What the lines leave out: the load names the files without a model, time, tool definitions or
 token counts.
@@ -41,7 +41,7 @@ token counts.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -72,6 +72,7 @@ from ingest.formats.provider_messages.message_parts import (
     part_kind,
 )
 from ingest.log_format import About, Record, Source, Translator
+from ingest.record_mapping import RecordMapping, put_fields
 from ingest.sessions.stored_text import json_text
 
 SOURCE = Source(
@@ -110,6 +111,7 @@ _AT_PROVIDER = "server_tool_use"  # the type of a call that the provider runs
 _SILENT = Message(role="none")  # for a message without content
 _NAMES = 100_000
 _FACTS = {"model": "model", "time": "time", "tools": "tool definitions", "tokens": "token counts"}
+_FACT_FIELDS = {"model": "model", "time": "timestamp", "tools": "tools", "tokens": "usage"}  # of a mapping
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -203,6 +205,35 @@ def translator(about: About) -> Translator:
     return _ChatTranscripts(about)
 
 
+def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is read of a record, in short texts by the name of a field that can be mapped.
+
+    Without the fields that the record does not have.
+    """
+    said, value = _read_said(value), _merge_metadata(value)
+    messages = [] if isinstance(said, tuple) else [one.message for one in said]
+    roles = ", ".join(f"{count} {role}" for role, count in Counter(one.role for one in messages).items())
+    calls = ", ".join(call.name or "?" for one in messages for call in one.calls)
+    last = next((one for one in reversed(messages) if one.role == "assistant"), _SILENT)
+    facts = _reply_facts(value, last)
+    tools, ts = _read_definitions(value), _read_time(value)
+    tokens = {"in": facts.get("input_tokens"), "out": facts.get("output_tokens")}
+    texts = {
+        "messages": f"{roles}; calls {calls}" if calls else roles,
+        "model": _read_model(value),
+        "provider": _find_text(value, ("provider",)),
+        "session_id": _find_text(value, _CONVERSATIONS),
+        "id": _find_text(value, _LINES),
+        "timestamp": ts.isoformat() if ts else None,
+        "tools": f"{len(tools)} definition{'' if len(tools) == 1 else 's'}" if tools else None,
+        "usage": ", ".join(f"{count} {way}" for way, count in tokens.items() if count is not None),
+        "latency_ms": str(facts["latency_ms"]) if facts.get("latency_ms") is not None else None,
+        "stop_reason": facts.get("stop_reason"),
+        **_session_facts(value),
+    }
+    return {name: text for name, text in texts.items() if text}
+
+
 class SaidMessage(NamedTuple):
     """A message, as it was read and as the log has it."""
 
@@ -213,6 +244,8 @@ class SaidMessage(NamedTuple):
 class _ChatTranscripts:
     def __init__(self, about: About) -> None:
         self._identity = about.identity
+        self._mapping = about.mapping
+        self._unmapped = dict(about.mapping.paths) if about.mapping else {}  # paths that found nothing so far
         self._ids = RecordIds(about.identity)
         self._joiner = ConversationJoiner()
         self._names: OrderedDict[str, int] = OrderedDict()  # how many sessions are named by a line of this id
@@ -220,11 +253,14 @@ class _ChatTranscripts:
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         made_id = self._ids.make(record)
-        said = _read_said(record.value)
+        mapped = record.value if self._mapping is None else self._map_fields(record.value, self._mapping)
+        said = _read_said(mapped)
         if isinstance(said, tuple):
+        if self._mapping is not None and self._mapping.skips(mapped):
+            return
             yield Rejected(record.where, *said, make_snippet(record.data))
             return
-        value = _merge_metadata(record.value)
+        value = _merge_metadata(mapped)
         line = _make_line(value, said)
         found = self._joiner.find(line)
         if found is None:
@@ -252,8 +288,16 @@ class _ChatTranscripts:
         """Do nothing: no file or other resource is open."""
 
     def list_missing(self) -> tuple[str, ...]:
-        """Return the facts that no line had."""
-        return tuple(_FACTS[fact] for fact in self._missing)
+        """Return the facts that no line had, and the fields whose path found nothing."""
+        unmapped = (f"{name} at {path.text}" for name, path in self._unmapped.items())
+        others = (_FACTS[fact] for fact in self._missing if _FACT_FIELDS[fact] not in self._unmapped)
+        return (*unmapped, *others)
+
+    def _map_fields(self, value: Mapping[str, Any], mapping: RecordMapping) -> dict[str, Any]:
+        found = mapping.find_fields(value)
+        for name in found:
+            self._unmapped.pop(name, None)
+        return put_fields(value, found)
 
     def _name_session(self, line: TranscriptLine, made_id: str) -> str:
         """Return the id of a new session: the log's own id of it, that of its first line, or a made one."""
@@ -419,7 +463,9 @@ def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
     """Return the fields of `StepMade` that stand next to a reply: tokens, latency, why it stopped."""
     if not value:
         return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
-    inner = next((found for key in _REPLIES if key in value and (found := read_object(value[key]))), {})
+    inner = next(
+        (one for key in _REPLIES if key in value and (one := read_object(open_json(value[key])))), {}
+    )
     usage = read_object(value.get("usage")) or read_object(inner.get("usage")) or value
     if "cache_read_input_tokens" in usage and "prompt_tokens" not in usage:
         tokens = anthropic_messages.count_input(usage)
