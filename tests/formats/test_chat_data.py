@@ -149,7 +149,8 @@ def test_a_load_names_what_a_transcript_lacks(tmp_path: Path) -> None:
 
 def test_a_load_names_nothing_that_a_line_has(tmp_path: Path) -> None:
     tools = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
-    told = {"model": "m", "created": 1790848800, "tools": tools, "usage": {"prompt_tokens": 3}}
+    usage = json.dumps({"prompt_tokens": 3})
+    told = {"model": "m", "created": 1790848800, "tools": tools, "usage": usage}
     report, _ = loaded(tmp_path, asked(CALL), asked(CALL, **told))
     assert report.notes == ()
 

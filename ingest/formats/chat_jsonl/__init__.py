@@ -100,6 +100,8 @@ _TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "date
 _SYSTEMS = ("system", "system_prompt", "systemPrompt", "instructions")
 _REPLIES = ("response", "completion", "output", "reply", "choices", "message")
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs", "elapsed_ms")
+_TOKENS = frozenset(("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens", "tokens",
+                     "cache_read_input_tokens", "cache_creation_input_tokens"))  # fmt: skip
 _ENDS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 _ANSWERS = ("stop", "end_turn")
 _USERS = ("user", "user_id", "userId")
@@ -254,10 +256,10 @@ class _ChatTranscripts:
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         made_id = self._ids.make(record)
         mapped = record.value if self._mapping is None else self._map_fields(record.value, self._mapping)
-        said = _read_said(mapped)
-        if isinstance(said, tuple):
         if self._mapping is not None and self._mapping.skips(mapped):
             return
+        said = _read_said(mapped)
+        if isinstance(said, tuple):
             yield Rejected(record.where, *said, make_snippet(record.data))
             return
         value = _merge_metadata(mapped)
@@ -459,6 +461,12 @@ def _session_facts(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"user": _find_text(value, _USERS), "task": _find_text(value, ("task", "task_id"))}
 
 
+def _count_tokens(usage: Mapping[str, Any]) -> dict[str, Any]:
+    is_anthropic = "cache_read_input_tokens" in usage and "prompt_tokens" not in usage
+    count_input = anthropic_messages.count_input if is_anthropic else openai_chat.count_input
+    return {**count_input(usage), "output_tokens": openai_chat.count_tokens(usage, {}, "completion")}
+
+
 def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
     """Return the fields of `StepMade` that stand next to a reply: tokens, latency, why it stopped."""
     if not value:
@@ -466,16 +474,11 @@ def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
     inner = next(
         (one for key in _REPLIES if key in value and (one := read_object(open_json(value[key])))), {}
     )
-    usage = read_object(value.get("usage")) or read_object(inner.get("usage")) or value
-    if "cache_read_input_tokens" in usage and "prompt_tokens" not in usage:
-        tokens = anthropic_messages.count_input(usage)
-    else:
-        tokens = openai_chat.count_input(usage)
+    usage = read_object(open_json(value.get("usage"))) or read_object(inner.get("usage")) or value
     word = _find_text(value, _ENDS) or _find_text(inner, _ENDS) or message.finish
     latencies = (read_number(value[name]) for name in _LATENCIES if name in value)
     return {
-        **tokens,
-        "output_tokens": openai_chat.count_tokens(usage, {}, "completion"),
+        **({} if _TOKENS.isdisjoint(usage) else _count_tokens(usage)),
         "latency_ms": next((found for found in latencies if found is not None), None),
         "stop_reason": word,
         "answers": word in _ANSWERS and not message.calls,
