@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import msgspec
 
 from ingest.events import Event, LogLine, Rejected
+from ingest.record_mapping import RecordMapping
 
 _MISSES = 20
 
@@ -88,6 +89,7 @@ class About:
     `identity` is made from the first bytes of the file, so it is the same in every copy and after the file
     grew; it serves as session id where the log names none. `read_sibling(name)` returns the bytes of a file
     in the same folder, or None when there is none or it is larger than `--max-line`.
+    `mapping` says where the fields of a record are (`--map`); only chat transcripts use it.
     """
 
     name: str = ""
@@ -95,6 +97,7 @@ class About:
     read_sibling: Callable[[str], bytes | None] = read_no_sibling
     folder: str = ""
     path: str = ""
+    mapping: RecordMapping | None = None
 
 
 class Translator(Protocol):

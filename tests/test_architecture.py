@@ -277,7 +277,7 @@ def test_no_folder_is_crowded() -> None:
 
 def test_formats_know_only_records_and_events() -> None:
     known = (
-        "ingest.decoding", "ingest.events", "ingest.formats", "ingest.log_format",
+        "ingest.decoding", "ingest.events", "ingest.formats", "ingest.log_format", "ingest.record_mapping",
         "ingest.sessions.open_sessions", "ingest.sessions.stored_text", "lenient.calls",
         "lenient.definitions.tools", "lenient.definitions.declarations",
     )  # fmt: skip

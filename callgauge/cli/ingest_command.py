@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, Field, asdict, dataclass, fields
 from dataclasses import replace as replace_fields
 from datetime import datetime
 from functools import partial
@@ -79,6 +79,14 @@ FromPath = Annotated[
 Model = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="The model of logs that name none, in the log or in the path."),
+]
+Map = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="FIELD=PATH",
+        help="Where chat transcripts have a field: messages=.request.messages. --dry-run shows the result.",
+    ),
 ]
 Mine = Annotated[
     bool, typer.Option("--mine", help="Find the logs of the agents on this machine; list them and ask.")
@@ -161,6 +169,7 @@ def ingest(
     limit: Limit = None,
     model: Model = None,
     from_path: FromPath = None,
+    mapping: Map = None,
     mine: Mine = False,
     yes: Yes = False,
     workers: Workers = None,
@@ -191,7 +200,7 @@ def ingest(
     """
     source = SourceSettings(
         name="", paths=tuple(paths or ()), manifests=tuple(manifest or ()),
-        log_format=form, model=model, from_path=tuple(from_path or ()),
+        log_format=form, model=model, from_path=tuple(from_path or ()), mapping=_split_map(mapping or ()),
     )  # fmt: skip
     settings = LoadSettings(
         tools=tuple(tools or ()), labels=labels, workers=workers, max_line=max_line, since=since,
@@ -213,6 +222,21 @@ def ingest(
         render.print_message("no store: name its folder with --store, or a callgauge.toml with --config")
         raise typer.Exit(WRONG_USE)
     _ingest_named(source, settings, store, way, mine=mine, ask=not (yes or dry_run))
+
+
+def _split_map(texts: Sequence[str]) -> dict[str, str]:
+    """Return the paths of `--map` by field. Raises OptionError."""
+    from ingest.errors import OptionError
+
+    paths: dict[str, str] = {}
+    for text in texts:
+        name, equals, path = text.partition("=")
+        if not equals:
+            raise OptionError(f"--map {text!r} has no =; write --map messages=.request.messages")
+        if name in paths:
+            raise OptionError(f"--map has {name} twice; keep one of {paths[name]} and {path}")
+        paths[name] = path
+    return paths
 
 
 def _read_configuration(
@@ -244,9 +268,13 @@ def _overlay(configured: S, options: S) -> S:
     changes = {
         field.name: getattr(options, field.name)
         for field in fields(options)
-        if field.default is not MISSING and getattr(options, field.name) != field.default
+        if (default := _default_of(field)) is not MISSING and getattr(options, field.name) != default
     }
     return replace_fields(configured, **changes)
+
+
+def _default_of(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
 
 
 def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:

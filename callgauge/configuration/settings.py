@@ -85,6 +85,12 @@ class SourceSettings:
     ] = None
     model: Annotated[str | None, Text(), "The model of logs that name none."] = None
     from_path: Annotated[tuple[str, ...], _TEXTS, "Patterns that take names from the path."] = ()
+    mapping: Annotated[
+        Mapping[str, str],
+        NamedTables(Text(), Text()),
+        'Where chat transcripts have a field: messages = ".request.messages".',
+        Key("map"),
+    ] = field(default_factory=dict)
     silent_after: Annotated[float | None, Number(0), "Days without new data that are too many; 0: never."] = (
         2.0
     )

@@ -14,7 +14,7 @@ from callgauge.configuration.places import is_address
 from callgauge.configuration.settings import Configuration, SignInSettings, SourceSettings
 from callgauge.nightly.source_loads import list_named, load_words
 from ingest.errors import IngestError, InputError, NothingFoundError
-from ingest.pipeline.planning.naming import read_naming
+from ingest.pipeline.planning.naming import BadRuleError, check_mapping, read_naming
 from ingest.pipeline.planning.selection import check_format_name, parse_moment
 from ingest.sources.discovery import find_logs
 from ingest.store.generations import check_store_place, published_generation
@@ -159,15 +159,19 @@ def _check_load(configuration: Configuration) -> Iterator[tuple[KeyPath, str, st
     except InputError as problem:
         yield ("load",), str(problem), "correct it"
     for source in configuration.sources:
-        for name, check in (("format", _check_format), ("from_path", _check_naming)):
+        for name, check in (("format", _check_format), ("map", _check_map), ("from_path", _check_naming)):
             try:
                 check(source, configuration)
-            except InputError as problem:
+            except (InputError, BadRuleError) as problem:
                 yield ("sources", source.name, name), str(problem), "correct it"
 
 
 def _check_format(source: SourceSettings, _: Configuration) -> None:
     check_format_name(source.log_format)
+
+
+def _check_map(source: SourceSettings, _: Configuration) -> None:
+    check_mapping(source.mapping)
 
 
 def _check_naming(source: SourceSettings, configuration: Configuration) -> None:

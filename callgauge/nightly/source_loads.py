@@ -87,7 +87,12 @@ def load_words(settings: LoadSettings) -> dict[str, Any]:
 
 def source_words(source: SourceSettings) -> dict[str, Any]:
     """Return the settings of one source as parameters of `ingest.pipeline.load.load`."""
-    return {"form": source.log_format, "model": source.model, "from_path": source.from_path}
+    return {
+        "form": source.log_format,
+        "model": source.model,
+        "from_path": source.from_path,
+        "mapping": source.mapping,
+    }
 
 
 def choose_privacy(*, redact: bool, config: Path | None, results: bool) -> PrivacyOptions:

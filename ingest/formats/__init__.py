@@ -30,6 +30,7 @@ from typing import Any, cast
 from ingest.decoding.lines import decode_object
 from ingest.events import Event, Rejected
 from ingest.log_format import About, Format, Record
+from ingest.record_mapping import RecordMapping
 
 
 @cache
@@ -40,14 +41,18 @@ def formats() -> dict[str, Format]:
     return {name: cast("Format", module) for name, module in modules.items() if hasattr(module, "SOURCE")}
 
 
-def claiming_formats(head: Sequence[dict[str, Any]]) -> list[Format]:
+def claiming_formats(head: Sequence[dict[str, Any]], mapping: RecordMapping | None = None) -> list[Format]:
     """Return the formats that recognise a file which begins with the records `head`.
 
-    The caller reads the file only when exactly one format is returned.
+    The caller reads the file only when exactly one format is returned. The formats of last resort get the
+    records as `mapping` maps them; all others ignore it.
     """
     every = formats().values()
     claiming = [form for form in every if not is_last_resort(form) and form.recognise(head)]
-    return claiming or [form for form in every if is_last_resort(form) and form.recognise(head)]
+    if claiming:
+        return claiming
+    mapped = head if mapping is None else mapping.apply_all(head)
+    return [form for form in every if is_last_resort(form) and form.recognise(mapped)]
 
 
 def is_last_resort(form: Format) -> bool:

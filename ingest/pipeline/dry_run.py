@@ -6,13 +6,16 @@ compressed tar archive: listing its members means uncompressing the archive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from ingest.decoding.lines import MAX_LINE
+from ingest.formats import is_last_resort
+from ingest.formats.chat_jsonl import describe_record
 from ingest.load_report import ForeignKind, RejectedFile
 from ingest.pipeline.planning.archive_expansion import expand_archives
 from ingest.pipeline.planning.change_detection import (
@@ -22,7 +25,7 @@ from ingest.pipeline.planning.change_detection import (
     looks_the_same,
     sort_safely,
 )
-from ingest.pipeline.planning.naming import read_naming
+from ingest.pipeline.planning.naming import MAP_UNUSED, NO_PATHS, read_mapping, read_naming
 from ingest.pipeline.planning.selection import check_format_name, select_since
 from ingest.pipeline.planning.tool_catalog import read_given_definitions
 from ingest.pipeline.reading.file_reader import ReadSettings
@@ -32,6 +35,8 @@ from ingest.pipeline.reading.format_recognition import (
     recognise_content,
 )
 from ingest.privacy.configuration import ALL, PrivacyOptions
+from ingest.record_mapping import RecordMapping, put_fields
+from ingest.sessions.path_facts import PathFacts
 from ingest.sources.archives import tar_archive
 from ingest.sources.discovery import HiddenNames, Named, find_logs
 from ingest.sources.log_content import HEAD, LogContent, open_log
@@ -39,6 +44,9 @@ from ingest.sources.log_file import LogFile
 from ingest.store.generations import published_generation
 from ingest.store.ledger import FileStatus, Ledger, LedgerRow
 from ingest.store.reader import read_ledger
+
+_MAPPED_SHOWN = 3  # records
+_LOOKED_FOR = ("messages", "model", "session_id", "timestamp", "tools", "usage")
 
 
 class PlannedAction(StrEnum):
@@ -73,12 +81,25 @@ class FileShare:
 
 
 @dataclass(frozen=True, slots=True)
+class MappedRecord:
+    """What a load would read of a record whose fields are mapped: record `number` of `file`.
+
+    `fields` are short texts by field; `missing` are the fields that were not found.
+    """
+
+    file: str
+    number: int
+    fields: dict[str, str]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LoadForecast:
     """What a load would do: the files by action and format, and the files it would reject.
 
     `companions` are files that it would read together with another one, which the reason names. `left` is the
     number of files that `--since` and `--limit` would leave out. `notes` are sentences on what else was left
-    out.
+    out, and on fields that are not where a mapping says. `mapped` are the first mapped records.
     """
 
     shares: tuple[FileShare, ...]
@@ -86,6 +107,7 @@ class LoadForecast:
     companions: tuple[RejectedFile, ...]
     left: int
     notes: tuple[str, ...]
+    mapped: tuple[MappedRecord, ...] = ()
 
 
 def forecast_load(
@@ -100,6 +122,7 @@ def forecast_load(
     private: PrivacyOptions = ALL,
     from_path: Sequence[str] = (),
     model: str | None = None,
+    mapping: Mapping[str, str] = NO_PATHS,
 ) -> LoadForecast:
     """Return what `ingest.pipeline.load.load` would do with the same options.
 
@@ -107,7 +130,7 @@ def forecast_load(
     """
     store_dir = store_dir.absolute()
     catalog, _ = read_given_definitions(store_dir, tools)
-    known_as, naming = check_format_name(form), read_naming(store_dir, from_path, model)
+    known_as, naming = check_format_name(form), read_naming(store_dir, from_path, model, mapping)
     hidden = HiddenNames()
     found, left = select_since(find_logs(paths, store_dir, hidden), since)
     current = published_generation(store_dir)
@@ -140,11 +163,16 @@ class LoadPlanner:
         self._rejected: list[RejectedFile] = []
         self._companions: list[RejectedFile] = []
         self._left = left
+        self._mapped: list[MappedRecord] = []
+        self._gaps: list[str] = []
 
     def forecast(self, notes: tuple[str, ...]) -> LoadForecast:
         shares = [FileShare(*kind, *sums) for kind, sums in self._sums.items()]
         shares.sort(key=lambda share: (list(PlannedAction).index(share.would), share.form or ""))
-        return LoadForecast(tuple(shares), tuple(self._rejected), tuple(self._companions), self._left, notes)
+        refused, companions = tuple(self._rejected), tuple(self._companions)
+        is_unused = self._options.naming.mapped and self._read and not self._mapped
+        notes = (*notes, *self._gaps, *([MAP_UNUSED] if is_unused else []))
+        return LoadForecast(tuple(shares), refused, companions, self._left, notes, tuple(self._mapped))
 
     def plan_file(self, found: LogFile) -> None:
         known = self._ledger.find_by_name(found.name)
@@ -196,8 +224,32 @@ class LoadPlanner:
             del head[content.readinto(head) :]
             would = self._planned_action(found, known, content, bytes(head))
             content.go_back()
-            recognised = recognise_content(content, found, self._options.max_line, self._options.form)
+            facts = self._options.facts_of(found.name, known)
+            mapping = read_mapping(facts)
+            recognised = recognise_content(
+                content, found, self._options.max_line, self._options.form, mapping
+            )
+        if mapping is not None and is_last_resort(recognised.form):
+            self._show_mapping(found.name, facts, mapping, recognised.head)
         return would, recognised.form.SOURCE.name
+
+    def _show_mapping(
+        self, file: str, facts: PathFacts, mapping: RecordMapping, records: Sequence[dict[str, Any]]
+    ) -> None:
+        """Note the first records of a file as they are mapped, and the paths that find nothing in them."""
+        numbered = list(enumerate(records, 1))
+        numbered = [pair for pair in numbered if not mapping.skips(mapping.apply(pair[1]))] or numbered
+        gaps = mapping.list_gaps([record for _, record in numbered])
+        self._gaps += [f"no {gap} in {file}" for gap in gaps]
+        given = {"model": facts.model, "timestamp": facts.date, "tools": self._options.tools}
+        for number, record in numbered:
+            if len(self._mapped) == _MAPPED_SHOWN:
+                return
+            found = mapping.find_fields(record)
+            fields = describe_record(put_fields(record, found))
+            missing = [name for name in _LOOKED_FOR if name not in fields and not given.get(name)]
+            missing += [name for name, _ in mapping.paths if name not in found and name not in fields]
+            self._mapped.append(MappedRecord(file, number, fields, tuple(dict.fromkeys(missing))))
 
     def _planned_action(
         self, found: LogFile, known: LedgerRow | None, content: LogContent, head: bytes

@@ -14,7 +14,7 @@ from ingest.pipeline.resume import move_rows, store_checkpoint
 from ingest.sources.discovery import still_exists
 from ingest.sources.log_file import LogFile
 from ingest.sources.stored_names import stream_name
-from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow
+from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
 from ingest.store.writer import FactWriter
 
 KEPT = "; what was loaded from it before stays"
@@ -172,22 +172,33 @@ class LedgerUpdate:
         if unusable.may_pass:
             found = replace(found, archive_seen=None)
         foreign, by = unusable.foreign, reader_version() if unusable.foreign else None
+        read_with = ReadWith(facts=self._settings.options.map_of(found.name, known))
         if known is not None and known.fingerprint is not None:
             reason, foreign, by = reason + KEPT, None, None  # rows of it are in: it is a log
         status = FileStatus.COMPANION if unusable.is_companion else FileStatus.REJECTED
         if known is None:
             outside = FileLook.look_of(found)
             row = LedgerRow(
-                self._writer.begin_file(), found.name, status, reason, outside, foreign=foreign, refused_by=by
+                self._writer.begin_file(),
+                found.name,
+                status,
+                reason,
+                outside,
+                read_with,
+                foreign=foreign,
+                refused_by=by,
             )
             self._ledger.add(row)
             self._totals.refused_new.append(row)
             self._totals.add_refused(row, is_new=True)
             return
         is_new = (known.status, known.reason) != (status, reason)
-        if is_new or known.refused_by != by:
+        read_with = read_with if known.fingerprint is None else known.read_with
+        if is_new or (known.refused_by, known.read_with) != (by, read_with):
             self._ledger.remove(known)
-            known = replace(known, status=status, reason=reason, foreign=foreign, refused_by=by)
+            known = replace(
+                known, status=status, reason=reason, read_with=read_with, foreign=foreign, refused_by=by
+            )
             self._ledger.add(known)
             self._totals.refused_again.append(known)
         self._totals.add_refused(known, is_new=is_new)

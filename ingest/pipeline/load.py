@@ -25,9 +25,10 @@ from ingest.pipeline.planning.change_detection import (
     begins_like,
     decide_change,
     is_likely_read,
+    select_facts,
     sort_safely,
 )
-from ingest.pipeline.planning.naming import Naming, read_labels, read_naming
+from ingest.pipeline.planning.naming import MAP_UNUSED, NO_PATHS, Naming, read_labels, read_naming
 from ingest.pipeline.planning.redacted_names import warn_of_earlier_privacy
 from ingest.pipeline.planning.selection import check_format_name, select_since
 from ingest.pipeline.planning.tool_catalog import read_given_definitions
@@ -52,7 +53,7 @@ from ingest.store.generations import (
     lock_store,
     published_generation,
 )
-from ingest.store.ledger import FileStatus, Ledger, LedgerRow
+from ingest.store.ledger import FileStatus, Ledger, LedgerCopy, LedgerRow
 from ingest.store.reader import (
     has_new_labels,
     is_outdated,
@@ -88,6 +89,7 @@ def load(
     private: PrivacyOptions = ALL,
     from_path: Sequence[str] = (),
     model: str | None = None,
+    mapping: Mapping[str, str] = NO_PATHS,
     on_progress: OnProgress | None = None,
     on_write: OnWrite = ignore_write,
     stop: Stop = never_stop,
@@ -109,8 +111,9 @@ def load(
     Files that did not change `since` (see `ingest.pipeline.planning.selection`) are left out. At most `limit`
     files are read; files that are in the store already, or that no format can read, do not count. `private`
     says what is left out of all texts. `from_path` are patterns that find model, prompt, run and date in
-    paths, `model` is the model of logs that name none (see `ingest.pipeline.planning.naming`). `again` names
-    files that are read although they are in the store. `workers`, `on` and `shared` say where logs are read:
+    paths, `model` is the model of logs that name none, `mapping` are paths in the records of chat
+    transcripts, by field (see `ingest.pipeline.planning.naming`). `again` names files that are read although
+    they are in the store. `workers`, `on` and `shared` say where logs are read:
     in so many processes, on a cluster (see `ExecutorOptions`). What a file held before and holds no longer
     stays, except with `replacing`.
 
@@ -119,13 +122,11 @@ def load(
     nothing published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
-    executor = ExecutorOptions(workers, on, shared)
     store_dir = store_dir.absolute()
     catalog, notes = read_given_definitions(store_dir, tools)
     names, known_as = read_labels(labels), check_format_name(form)
-    naming = read_naming(store_dir, from_path, model)
-    hidden = HiddenNames()
-    found, left = select_since(find_logs(paths, store_dir, hidden), since)
+    naming = read_naming(store_dir, from_path, model, mapping)
+    found, left = select_since(find_logs(paths, store_dir, hidden := HiddenNames()), since)
     with lock_store(store_dir, on_write, patience) as folder:
         current = published_generation(store_dir)
         ledger, forgotten = read_ledger_and_forgotten(current) if current else (Ledger(), frozenset[str]())
@@ -133,6 +134,7 @@ def load(
         settings = ReadSettings.from_options(
             catalog, max_line, known_as, privacy, left_out, forgotten, naming
         )
+        executor = ExecutorOptions(workers, on, shared)
         options: dict[str, Any] = {"limit": limit, "again": again, "replacing": replacing}
         run = LogLoader(folder, ledger, settings, on_progress, stop, executor=executor, **options)
         run.totals.left = left
@@ -160,6 +162,10 @@ def load(
 def _needs_publishing(current: Path, names: Mapping[str, str], naming: Naming) -> bool:
     """Return True when the published generation is outdated, or names some prompts or models otherwise."""
     return is_outdated(current) or has_new_labels(current, names) or has_new_aliases(current, naming.aliases)
+
+
+def _is_mapped(row: LedgerRow | LedgerCopy) -> bool:
+    return isinstance(row, LedgerCopy) or PathFacts.from_json(row.read_with.facts).mapping is not None
 
 
 class LogLoader:
@@ -237,7 +243,10 @@ class LogLoader:
         known = (
             self._ledger.find_by_name(found.name) or self._ledger.find_copy(found.name) for found in files
         )
-        self.totals.present = [row.file_id for row in known if row is not None]
+        present = [row for row in known if row is not None]
+        self.totals.present = [row.file_id for row in present]
+        if present and self._settings.options.naming.mapped and not any(map(_is_mapped, present)):
+            self.totals.notes += (MAP_UNUSED,)
         self._report_progress(
             replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects)
         )
@@ -322,7 +331,8 @@ class LogLoader:
         grown = found.content_size is not None and found.content_size > known.size
         options = self._settings.options
         past = known.read_with
-        same = (past.tools, past.privacy, past.facts) == (options.tools, options.privacy, facts.to_json())
+        now = select_facts(facts, options.form or known.source).to_json()
+        same = (past.tools, past.privacy, past.facts) == (options.tools, options.privacy, now)
         return read_checkpoint(self.writer.builder, known.file_id) if grown and same else None
 
     def decide_change(self, found: LogFile) -> ChangeDecision:

@@ -30,13 +30,15 @@ class PathFacts:
     """What is known of a file beside its content.
 
     `model` and `prompt` (a name, or `name@version`) count where the log names none, `date` (ISO 8601, UTC) is
-    the day of what has no time. `run` is the experiment that the sessions belong to.
+    the day of what has no time. `run` is the experiment that the sessions belong to. `mapping` is where the
+    fields of its records are (`ingest.record_mapping`), as JSON.
     """
 
     model: PathFact | None = None
     prompt: PathFact | None = None
     run: PathFact | None = None
     date: PathFact | None = None
+    mapping: PathFact | None = None
 
     def __bool__(self) -> bool:
         return any(getattr(self, field.name) is not None for field in fields(self))

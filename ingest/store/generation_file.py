@@ -220,8 +220,9 @@ class GenerationBuilder:
 
     def note_refusal(self, row: LedgerRow) -> None:
         """Store the status of a file of the ledger that was not read this time, and the reason."""
-        found = [row.status.value, row.reason, row.foreign, row.refused_by, row.file_id]
-        columns = "status = ?, reason = ?, foreign_kind = ?, refused_by = ?"
+        facts = row.read_with.facts
+        found = [row.status.value, row.reason, row.foreign, row.refused_by, facts, row.file_id]
+        columns = "status = ?, reason = ?, foreign_kind = ?, refused_by = ?, path_facts = ?"
         self._change(f"UPDATE files SET {columns} WHERE file_id = ?", found)  # noqa: S608 - our own names
 
     def _change(self, statement: str, values: list[Any]) -> None:

@@ -31,7 +31,8 @@ CREATE TABLE ingest_runs (
 -- the file had before this one. lacks: names of files that would be read with it and were not next to it (JSON).
 -- foreign_kind: json | broken | text | binary | empty: a rejected file is not a log of any known format, according
 -- to the version in refused_by; NULL = it may be one. path_facts: what the file's path or an option says of its sessions where the
--- log says nothing, as JSON {"model": ["gpt-4o", "path"], "prompt": …, "run": …, "date": …}; path | given.
+-- log says nothing, as JSON {"model": ["gpt-4o", "path"], "prompt": …, "run": …, "date": …}; path | given. "mapping": where the
+-- fields of chat transcripts are (--map).
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
     size_bytes BIGINT, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,

@@ -39,8 +39,8 @@ _NO_KEY = {
 }
 _KEYS = {
     "ingest": {"paths": "sources.paths", "manifest": "sources.manifests", "form": "sources.format",
-               "model": "sources.model", "from_path": "sources.from_path", "no_results": "load.results",
-               "store": "store"},
+               "model": "sources.model", "from_path": "sources.from_path", "mapping": "sources.map",
+               "no_results": "load.results", "store": "store"},
     "serve": {"store": "store", "allowed_host": "serve.hosts", "hide_content": "serve.texts",
               "sign_in": "sign_in.method"},
 }  # fmt: skip
@@ -76,6 +76,13 @@ def test_a_configuration_that_fits_this_machine_is_told(tmp_path: Path) -> None:
     assert told.exit_code == 0, told.output
     assert "sources    eu: 2 files, the newest of " in told.output
     assert not (tmp_path / "store").exists(), "it changes nothing"
+
+
+def test_a_bad_map_is_told_with_its_line(tmp_path: Path) -> None:
+    file = write_team(tmp_path, TOML + 'map = { modle = ".a" }\n')
+    told = run("check-config", file)
+    assert told.exit_code == 1
+    assert "6: sources.us.map: 'modle' is not a field; did you mean model?" in told.stderr
 
 
 def test_everything_that_is_missing_here_is_told_with_its_line(

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from ingest.formats import claiming_formats
+from ingest.formats import chat_jsonl, claiming_formats
 from ingest.formats.chat_jsonl import conversation_joining
+from ingest.formats.provider_messages.message_lists import read_message
 from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint
 from tests.store.night import ask
@@ -79,6 +80,37 @@ def test_other_messages_are_not(record: dict[str, Any]) -> None:
     assert "chat_jsonl" not in claims(record)
 
 
+PLAIN_CALL = {"id": "c", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        *(
+            {"role": role, "content": text}
+            for role in ("system", "developer", "assistant")
+            for text in ("", "a")
+        ),
+        {"role": "assistant", "content": None},
+        {"role": "assistant", "content": "a", "tool_calls": []},
+        {"role": "assistant", "tool_calls": [PLAIN_CALL, {**PLAIN_CALL, "id": ""}]},
+        {"role": "assistant", "tool_calls": [{"function": {"name": "ls", "arguments": {"a": 1}}}]},
+        {"role": "assistant", "tool_calls": [{**PLAIN_CALL, "id": 3}]},
+        {"role": "assistant", "tool_calls": [{**PLAIN_CALL, "index": 0}]},
+        {"role": "assistant", "tool_calls": json.dumps([PLAIN_CALL])},
+        {"role": "assistant", "content": json.dumps([PLAIN_CALL])},
+        {"role": "tool", "content": "done", "tool_call_id": "c", "name": "ls"},
+        {"role": "tool", "content": "done", "tool_call_id": "", "name": ""},
+        *({"role": "tool", "content": text} for text in ('{"a": 1}', '"quoted"', " [1]", "", "\n", None)),
+        {"role": "tool", "content": json.dumps({"content": "x", "isError": True}), "tool_call_id": "c"},
+    ],
+    ids=str,
+)
+def test_a_plain_message_is_read_as_any_other(raw: dict[str, Any]) -> None:
+    plain = chat_jsonl._read_plain(raw, raw.get("content"))
+    assert plain is None or [plain] == list(read_message(raw, None))
+
+
 def test_one_foreign_record_refuses_the_file() -> None:
     assert claims(asked(CALL), asked({"function": "weather", "args": {}, "id": "c"})) == []
 
@@ -117,7 +149,8 @@ def test_a_load_names_what_a_transcript_lacks(tmp_path: Path) -> None:
 
 def test_a_load_names_nothing_that_a_line_has(tmp_path: Path) -> None:
     tools = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
-    told = {"model": "m", "created": 1790848800, "tools": tools, "usage": {"prompt_tokens": 3}}
+    usage = json.dumps({"prompt_tokens": 3})
+    told = {"model": "m", "created": 1790848800, "tools": tools, "usage": usage}
     report, _ = loaded(tmp_path, asked(CALL), asked(CALL, **told))
     assert report.notes == ()
 

@@ -219,6 +219,10 @@ def outlook_text(outlook: LoadForecast) -> str:
         for would, form, share in kinds
     ]
     lines += _list_unreadable(outlook.rejected, "unreadable", "unreadable files")
+    for record in outlook.mapped:
+        lines.append(f"record {record.number:,} of {escape_for_terminal(record.file)}:")
+        texts = {**record.fields, "missing": ", ".join(record.missing)}
+        lines += [f"  {name:11} {escape_for_terminal(text)}" for name, text in texts.items() if text]
     lines += [f"note: {escape_for_terminal(note)}" for note in outlook.notes]
     if outlook.left:
         lines.append(f"skipped: {outlook.left:,} files (--since, --limit)")

@@ -6,8 +6,10 @@ them (https://platform.openai.com/docs/guides/supervised-fine-tuning). The forma
 another format reads is never read by this one.
 
 **Shape.** `{messages: [{role, content, tool_calls[].{id, function.{name, arguments}}}], …}`, or content
-blocks `text`, `tool_use` and `tool_result`; older: `function_call`. `messages` may be JSON as text. Read next
-to it, at the top or in `metadata`:
+blocks `text`, `tool_use` and `tool_result`; older: `function_call`. `messages` may be JSON as text.
+ShareGPT's rows have `conversations[].{from, value}`; Hermes' rows have `<tool_call>` and `<tool_response>` in
+texts, and `<tools>` in the system prompt. Other places can be named with `--map` (docs/mapping.md). Read next
+to the messages, at the top or in `metadata`:
 
 - the conversation: `session_id`, `conversation_id`, `thread_id`, `chat_id`; of one line: `id`, `request_id`
 - `model`, `model_name`, `model_id`; `provider`
@@ -30,6 +32,8 @@ and text, blocks or calls that can be read, and at least one has an answer. No o
 - In training data the calls are labels: failures are defects of the data. A message with `weight: 0` is read
   like any other.
 - `arguments` may be an object instead of text, then there is no raw text.
+- `<tool_call>` in a text is a call in ShareGPT's rows, and where the system prompt has `<tools>` or
+  `<tool_call>` or a message begins with `<tool_response>`. Elsewhere it is a call that was not made.
 
 **Cannot tell.** What the lines leave out: the load names the files without a model, time, tool definitions or
 token counts.
@@ -37,7 +41,7 @@ token counts.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -53,6 +57,7 @@ from ingest.formats.chat_jsonl.conversation_joining import (
     hash_parts,
     make_mark,
 )
+from ingest.formats.chat_jsonl.training_rows import WRITTEN, read_prompt_tools, unify_messages
 from ingest.formats.conversations.message_dump import DumpedSession
 from ingest.formats.conversations.session_per_record import RecordIds
 from ingest.formats.provider_messages import anthropic_messages, openai_chat
@@ -60,8 +65,15 @@ from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.exchange import join_texts, parse_instant
 from ingest.formats.provider_messages.message_hashes import is_unique
 from ingest.formats.provider_messages.message_lists import read_message, read_messages
-from ingest.formats.provider_messages.message_parts import Message, part_kind
+from ingest.formats.provider_messages.message_parts import (
+    Message,
+    MessageCall,
+    MessageResult,
+    part_kind,
+)
 from ingest.log_format import About, Record, Source, Translator
+from ingest.record_mapping import RecordMapping, put_fields
+from ingest.sessions.stored_text import json_text
 
 SOURCE = Source(
     name="chat_jsonl",
@@ -88,14 +100,20 @@ _TIMES = ("timestamp", "created_at", "createdAt", "created", "time", "ts", "date
 _SYSTEMS = ("system", "system_prompt", "systemPrompt", "instructions")
 _REPLIES = ("response", "completion", "output", "reply", "choices", "message")
 _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs", "elapsed_ms")
+_TOKENS = frozenset(("prompt_tokens", "input_tokens", "completion_tokens", "output_tokens", "tokens",
+                     "cache_read_input_tokens", "cache_creation_input_tokens"))  # fmt: skip
 _ENDS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 _ANSWERS = ("stop", "end_turn")
 _USERS = ("user", "user_id", "userId")
 _BARE = frozenset(("role", "content", "name", "tool_call_id"))  # keys that say nothing of a reply
+_PLAIN = frozenset(("role", "content", "tool_calls"))  # of a reply …
+_CALL = frozenset(("id", "type", "function"))  # … a call …
+_FUNCTION = frozenset(("name", "arguments"))  # … and its function
 _AT_PROVIDER = "server_tool_use"  # the type of a call that the provider runs
 _SILENT = Message(role="none")  # for a message without content
 _NAMES = 100_000
 _FACTS = {"model": "model", "time": "time", "tools": "tool definitions", "tokens": "token counts"}
+_FACT_FIELDS = {"model": "model", "time": "timestamp", "tools": "tools", "tokens": "usage"}  # of a mapping
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -107,8 +125,15 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_transcript(record: Mapping[str, Any]) -> bool:
-    messages = open_json(record.get("messages"))
+    messages = _list_messages(record)
     return isinstance(messages, list) and bool(messages) and all(map(_read_one, messages))
+
+
+def _list_messages(value: Mapping[str, Any]) -> Any:
+    """Return the messages of a record in OpenAI's shape; another value as it is."""
+    messages = value.get("messages")
+    messages = open_json(value.get("conversations") if messages is None else messages)
+    return unify_messages(messages) if isinstance(messages, list) else messages
 
 
 def _read_one(raw: Any) -> Message | None:
@@ -123,8 +148,8 @@ def _read_one(raw: Any) -> Message | None:
         raw = {**raw, "content": kept}
     elif content is not None and not isinstance(content, str):
         return None
-    if raw["role"] == "user" and isinstance(content, str):
-        return Message(role="user", text=content)  # also where it looks like a list of calls
+    if isinstance(content, str | None) and (plain := _read_plain(raw, content)) is not None:
+        return plain
     message = next(read_message(raw, None), _SILENT)
     if not isinstance(content, list) and raw.keys() <= _BARE:
         return message
@@ -134,17 +159,81 @@ def _read_one(raw: Any) -> Message | None:
     return message if is_read else None
 
 
+def _read_plain(raw: dict[str, Any], content: str | None) -> Message | None:
+    """Return what `read_message` returns for the messages that most logs have, and quicker; else None."""
+    role, text = raw["role"], content or ""
+    if role == "user" and content is not None:
+        return Message(role="user", text=content)  # also where it looks like a list of calls
+    if text.startswith("[{"):  # calls as text
+        return None
+    if raw.keys() <= _BARE and text:
+        if role in ("system", "developer"):
+            return Message(role="system", text=content)
+        if role == "tool" and text.lstrip()[:1] not in ("", "{", "[", '"'):
+            known, name = read_text(raw.get("tool_call_id")), read_text(raw.get("name"))
+            return Message(role="tool", results=(MessageResult(known or None, name or None, content),))
+    calls = _read_plain_calls(raw) if role == "assistant" and raw.keys() <= _PLAIN else None
+    return Message(role="assistant", text=content, calls=tuple(calls)) if calls is not None else None
+
+
+def _read_plain_calls(raw: dict[str, Any]) -> list[MessageCall] | None:
+    listed = raw.get("tool_calls") or []
+    if not isinstance(listed, list):
+        return None
+    calls = []
+    for call in listed:
+        if not isinstance(call, dict) or not call.keys() <= _CALL:
+            return None
+        function = call.get("function")
+        if not isinstance(function, dict) or function.keys() != _FUNCTION:
+            return None
+        name, known = function["name"], read_text(call.get("id"))
+        if not isinstance(name, str) or not name:
+            return None
+        calls.append(MessageCall(name, known or None, function["arguments"]))
+    return calls
+
+
 def _is_part(part: dict[str, Any]) -> bool:
     return isinstance(part.get("type"), str) or part_kind(part) is not None
 
 
 def _has_answer(record: Mapping[str, Any]) -> bool:
-    messages = read_objects(open_json(record.get("messages")))
+    messages = read_objects(_list_messages(record))
     return any(one.get("role") == "assistant" for one in messages) or _read_reply(record) is not None
 
 
 def translator(about: About) -> Translator:
     return _ChatTranscripts(about)
+
+
+def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is read of a record, in short texts by the name of a field that can be mapped.
+
+    Without the fields that the record does not have.
+    """
+    said, value = _read_said(value), _merge_metadata(value)
+    messages = [] if isinstance(said, tuple) else [one.message for one in said]
+    roles = ", ".join(f"{count} {role}" for role, count in Counter(one.role for one in messages).items())
+    calls = ", ".join(call.name or "?" for one in messages for call in one.calls)
+    last = next((one for one in reversed(messages) if one.role == "assistant"), _SILENT)
+    facts = _reply_facts(value, last)
+    tools, ts = _read_definitions(value), _read_time(value)
+    tokens = {"in": facts.get("input_tokens"), "out": facts.get("output_tokens")}
+    texts = {
+        "messages": f"{roles}; calls {calls}" if calls else roles,
+        "model": _read_model(value),
+        "provider": _find_text(value, ("provider",)),
+        "session_id": _find_text(value, _CONVERSATIONS),
+        "id": _find_text(value, _LINES),
+        "timestamp": ts.isoformat() if ts else None,
+        "tools": f"{len(tools)} definition{'' if len(tools) == 1 else 's'}" if tools else None,
+        "usage": ", ".join(f"{count} {way}" for way, count in tokens.items() if count is not None),
+        "latency_ms": str(facts["latency_ms"]) if facts.get("latency_ms") is not None else None,
+        "stop_reason": facts.get("stop_reason"),
+        **_session_facts(value),
+    }
+    return {name: text for name, text in texts.items() if text}
 
 
 class SaidMessage(NamedTuple):
@@ -157,6 +246,8 @@ class SaidMessage(NamedTuple):
 class _ChatTranscripts:
     def __init__(self, about: About) -> None:
         self._identity = about.identity
+        self._mapping = about.mapping
+        self._unmapped = dict(about.mapping.paths) if about.mapping else {}  # paths that found nothing so far
         self._ids = RecordIds(about.identity)
         self._joiner = ConversationJoiner()
         self._names: OrderedDict[str, int] = OrderedDict()  # how many sessions are named by a line of this id
@@ -164,11 +255,14 @@ class _ChatTranscripts:
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         made_id = self._ids.make(record)
-        said = _read_said(record.value)
+        mapped = record.value if self._mapping is None else self._map_fields(record.value, self._mapping)
+        if self._mapping is not None and self._mapping.skips(mapped):
+            return
+        said = _read_said(mapped)
         if isinstance(said, tuple):
             yield Rejected(record.where, *said, make_snippet(record.data))
             return
-        value = _merge_metadata(record.value)
+        value = _merge_metadata(mapped)
         line = _make_line(value, said)
         found = self._joiner.find(line)
         if found is None:
@@ -196,8 +290,16 @@ class _ChatTranscripts:
         """Do nothing: no file or other resource is open."""
 
     def list_missing(self) -> tuple[str, ...]:
-        """Return the facts that no line had."""
-        return tuple(_FACTS[fact] for fact in self._missing)
+        """Return the facts that no line had, and the fields whose path found nothing."""
+        unmapped = (f"{name} at {path.text}" for name, path in self._unmapped.items())
+        others = (_FACTS[fact] for fact in self._missing if _FACT_FIELDS[fact] not in self._unmapped)
+        return (*unmapped, *others)
+
+    def _map_fields(self, value: Mapping[str, Any], mapping: RecordMapping) -> dict[str, Any]:
+        found = mapping.find_fields(value)
+        for name in found:
+            self._unmapped.pop(name, None)
+        return put_fields(value, found)
 
     def _name_session(self, line: TranscriptLine, made_id: str) -> str:
         """Return the id of a new session: the log's own id of it, that of its first line, or a made one."""
@@ -215,10 +317,10 @@ class _ChatTranscripts:
     ) -> Iterator[Event]:
         """Yield the tool definitions and the system prompt of a line, where they are new."""
         place = known.session.event_place()
-        definitions = tuple(_read_definitions(value))
+        definitions = tuple(_read_definitions(value) or read_prompt_tools(line.prompt))
         if definitions:
             self._missing.pop("tools", None)
-            digest = hash_parts(repr(definitions))
+            digest = hash_parts(json_text(definitions))
             if digest != known.tools:
                 known.tools = digest
                 yield ToolsOffered(**place, definitions=definitions)
@@ -244,7 +346,7 @@ class _ChatTranscripts:
                 facts = {
                     "model": _read_model(beside) or model,
                     "provider": provider.lower() if provider else None,
-                    "strategy": Strategy.TOOL_USE if message.calls else None,
+                    "strategy": _choose_strategy(raw) if message.calls else None,
                     **_reply_facts(beside, message),
                 }
             if replies[-1:] == [at]:
@@ -267,7 +369,7 @@ class _ChatTranscripts:
 
 def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
     """Return the messages of a record and the reply next to them, or a reject's code and reason."""
-    messages = open_json(value.get("messages"))
+    messages = _list_messages(value)
     if messages is None or messages == []:
         return "missing_field", "there are no messages"
     if not isinstance(messages, list):
@@ -351,25 +453,32 @@ def _read_definitions(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     return []
 
 
+def _choose_strategy(raw: Mapping[str, Any]) -> Strategy:
+    return Strategy.JSON_FALLBACK if WRITTEN in raw else Strategy.TOOL_USE
+
+
 def _session_facts(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"user": _find_text(value, _USERS), "task": _find_text(value, ("task", "task_id"))}
+
+
+def _count_tokens(usage: Mapping[str, Any]) -> dict[str, Any]:
+    is_anthropic = "cache_read_input_tokens" in usage and "prompt_tokens" not in usage
+    count_input = anthropic_messages.count_input if is_anthropic else openai_chat.count_input
+    return {**count_input(usage), "output_tokens": openai_chat.count_tokens(usage, {}, "completion")}
 
 
 def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
     """Return the fields of `StepMade` that stand next to a reply: tokens, latency, why it stopped."""
     if not value:
         return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
-    inner = next((found for key in _REPLIES if key in value and (found := read_object(value[key]))), {})
-    usage = read_object(value.get("usage")) or read_object(inner.get("usage")) or value
-    if "cache_read_input_tokens" in usage and "prompt_tokens" not in usage:
-        tokens = anthropic_messages.count_input(usage)
-    else:
-        tokens = openai_chat.count_input(usage)
+    inner = next(
+        (one for key in _REPLIES if key in value and (one := read_object(open_json(value[key])))), {}
+    )
+    usage = read_object(open_json(value.get("usage"))) or read_object(inner.get("usage")) or value
     word = _find_text(value, _ENDS) or _find_text(inner, _ENDS) or message.finish
     latencies = (read_number(value[name]) for name in _LATENCIES if name in value)
     return {
-        **tokens,
-        "output_tokens": openai_chat.count_tokens(usage, {}, "completion"),
+        **({} if _TOKENS.isdisjoint(usage) else _count_tokens(usage)),
         "latency_ms": next((found for found in latencies if found is not None), None),
         "stop_reason": word,
         "answers": word in _ANSWERS and not message.calls,

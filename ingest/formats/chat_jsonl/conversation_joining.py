@@ -133,7 +133,7 @@ class ConversationJoiner:
                 continue
             known.results = 0
             known.marks.append(mark)
-            known.history = hash_parts(known.history, mark.digest)
+            known.history = _extend_history(known.history, mark.digest)
             length = len(message.text or "")
             asked, said = (asked, length) if mark.is_model else (length, said)
             if mark.is_unique:
@@ -183,7 +183,7 @@ class ConversationJoiner:
         """Return the conversation that a line repeats, and how much of it."""
         history, number, repeated = hash_parts(line.prompt or ""), 0, RepeatedPart(0, is_to_end=True)
         for count, mark in enumerate(marks[:-1], start=1):
-            history = hash_parts(history, mark.digest)
+            history = _extend_history(history, mark.digest)
             if history in self._by_history:
                 number = next(reversed(self._by_history[history]))
                 repeated = RepeatedPart(count, is_to_end=True)
@@ -288,10 +288,14 @@ def make_mark(message: Message) -> MessageMark | None:
     return MessageMark(hash_parts("model", *said), is_model=True, is_unique=unique)
 
 
+def _extend_history(history: bytes, digest: bytes) -> bytes:
+    return blake2b(history + digest, digest_size=8).digest()
+
+
 def hash_parts(*parts: str | bytes) -> bytes:
     """Return a hash of texts, the same only for the same texts in the same order."""
-    whole = blake2b(digest_size=8)
+    whole = bytearray()
     for part in parts:
         data = part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass")
-        whole.update(len(data).to_bytes(8, "big") + data)
-    return whole.digest()
+        whole += len(data).to_bytes(8, "big") + data
+    return blake2b(whole, digest_size=8).digest()

@@ -23,6 +23,7 @@ from ingest.events import (
     Rejected,
     ResultSeen,
     SessionSeen,
+    Strategy,
     ToolsOffered,
     Visibility,
 )
@@ -139,7 +140,7 @@ class DumpedSession:
             self.where, self._results = places[0] if places else self.where, 0
             yield from self._turns.add_step(self.where, self.ts, message.text, **step)
             for call, self.where in zip(message.calls, places, strict=True):
-                yield self._make_call(call)
+                yield self._make_call(call, step.get("strategy") or Strategy.TOOL_USE)
         for result in message.results:
             self.where = self._find_place(result.id, record)
             yield self._make_result(result, texts)
@@ -155,13 +156,13 @@ class DumpedSession:
     def event_place(self) -> dict[str, Any]:
         return {"session_id": self._turns.session_id, "where": self.where, "ts": self.ts}
 
-    def _make_call(self, call: MessageCall) -> CallMade:
+    def _make_call(self, call: MessageCall, strategy: Strategy) -> CallMade:
         facts: dict[str, Any] = argument_fields(call.arguments)
         if call.refused is not None:
             facts |= {"refused_by_harness": FaultLayer.SYNTAX, "harness_message": call.refused}
         elif call.marks and facts["args_source"] is ArgsSource.RESERIALISED:
             facts["syntax_seen"] = Visibility.FAILURES
-        facts |= {"tool": call.name, **native_call_fields(call.id)}
+        facts |= {"tool": call.name, **native_call_fields(call.id), "strategy": strategy}
         return self._turns.add_call(self.where, self.ts, **facts)
 
     def _make_result(self, result: MessageResult, texts: Texts) -> ResultSeen:

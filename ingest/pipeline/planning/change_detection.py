@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from hashlib import blake2b
 
-from ingest.formats import formats
+from ingest.formats import formats, is_last_resort
 from ingest.load_report import ForeignKind
 from ingest.pipeline.planning.naming import NO_RULES, Naming
 from ingest.sessions.path_facts import PathFacts
@@ -61,6 +61,19 @@ class ReadOptions:
         """Return the facts about a file beside its content; `known` is its row in the ledger."""
         return self.naming.facts_of(name, PathFacts.from_json(known.read_with.facts if known else None))
 
+    def facts_for_format(self, name: str, known: LedgerRow) -> PathFacts:
+        """Return the facts that the reading of a file depends on: a map only for chat transcripts."""
+        return select_facts(self.facts_of(name, known), self.form or known.source)
+
+    def map_of(self, name: str, known: LedgerRow | None) -> str | None:
+        """Return the map of a file alone, as the ledger records it for a file that was refused."""
+        return PathFacts(mapping=self.facts_of(name, known).mapping).to_json()
+
+    def has_other_map(self, known: LedgerRow) -> bool:
+        """Return True when a refused file was looked at with another map, or none."""
+        past = PathFacts.from_json(known.read_with.facts)
+        return self.facts_of(known.name, known).mapping != past.mapping
+
     def sees_more_than(self, past: ReadWith) -> bool:
         """Return True when reading a file again could find more than the reading `past` did.
 
@@ -82,7 +95,7 @@ class ReadOptions:
         `sees_more_than` the earlier reading.
         """
         other_form = self.form is not None and self.form != known.source
-        other_facts = self.facts_of(known.name, known).to_json() != known.read_with.facts
+        other_facts = self.facts_for_format(known.name, known).to_json() != known.read_with.facts
         return other_form or other_facts or self.sees_more_than(known.read_with)
 
 
@@ -142,6 +155,16 @@ def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> Chang
     return ChangeDecision(Change.READ, known)
 
 
+def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
+    """Return the facts that the reading in a format depends on: all but a map, if it uses none.
+
+    `form` None: the format is not known.
+    """
+    if facts.mapping is None or form is None or (form in formats() and is_last_resort(formats()[form])):
+        return facts
+    return replace(facts, mapping=None)
+
+
 @cache
 def reader_version() -> str:
     """Return a hash of Callgauge's version and the names of all formats.
@@ -159,6 +182,7 @@ def is_still_foreign(found: LogFile, known: LedgerRow, options: ReadOptions) -> 
     return (
         known.foreign not in (None, ForeignKind.TEXT)
         and known.refused_by == reader_version()
+        and not options.has_other_map(known)
         and options.form is None
         and found.seen.is_telling
         and known.outside.seen == found.seen

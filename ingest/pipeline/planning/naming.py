@@ -8,6 +8,10 @@ The file `naming.toml` in the store's folder holds patterns for every load, and 
     [[path]]
     pattern = "nightly/{date}/*"
     model = "gpt-4o"
+    map = { messages = ".request.messages" }
+
+    [map]                # of all other files: where chat transcripts have their fields
+    messages = ".body.messages"
 
     [aliases]
     enabled = true       # false: every model is counted under the name that the log has
@@ -29,15 +33,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import orjson
 
 from ingest.errors import OptionError, explain_os_errors
+from ingest.record_mapping import BadMappingError, RecordMapping
 from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFact, PathFacts
 
 FILE = "naming.toml"
 KEPT_ALIASES = "aliases.json"
+MAP_UNUSED = (
+    "--map changed nothing: no file of this load is read as a chat transcript; --dry-run lists their "
+    "formats, --format chat_jsonl reads them as one"
+)
+NO_PATHS: Mapping[str, str] = MappingProxyType({})
 _FACTS = ("model", "prompt", "run", "date")
 _SHORTEST_HASH = 6  # characters of a hash that may stand for it; fewer would fit several prompts
 
@@ -54,10 +65,11 @@ _HOW = 'write one such as "result/{model}/{run}/*.json"; the names are {model}, 
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
-    """A pattern for paths, and facts that hold for all paths that fit it (`fixed`)."""
+    """A pattern for paths, and facts that hold for all paths that fit it (`fixed`, `mapped`)."""
 
     regex: re.Pattern[str]
     fixed: Mapping[str, str] = field(default_factory=dict)
+    mapped: PathFacts = NO_FACTS
 
     def read_facts(self, path: str) -> PathFacts | None:
         """Return the facts in a path; None when the path does not fit."""
@@ -66,9 +78,8 @@ class PathRule:
             return None
         found = {**self.fixed, **match.groupdict()}
         try:
-            return PathFacts(
-                **{name: PathFact(_clean(name, text), FactSource.PATH) for name, text in found.items()}
-            )
+            facts = {name: PathFact(_clean(name, text), FactSource.PATH) for name, text in found.items()}
+            return self.mapped.update(PathFacts(**facts))
         except ValueError:  # 20269999 is no day
             return None
 
@@ -91,25 +102,35 @@ DEFAULT_ALIASES = AliasSettings()
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """The rules of a load: the first rule that fits a path counts, then what is given for all files."""
+    """The rules of a load: the first rule that fits a path counts, then what is given for all files.
+
+    A mapping that is given with the load (`mapped`) counts before those of rules.
+    """
 
     rules: tuple[PathRule, ...] = ()
     given: PathFacts = NO_FACTS
     aliases: AliasSettings = DEFAULT_ALIASES
+    mapped: PathFacts = NO_FACTS
 
     def facts_of(self, path: str, known: PathFacts) -> PathFacts:
         """Return the facts of a file; `known` are those of an earlier load, which stay where no rule fits."""
         told = (facts for rule in self.rules if (facts := rule.read_facts(path)) is not None)
-        return known.update(self.given).update(next(told, NO_FACTS))
+        return known.update(self.given).update(next(told, NO_FACTS)).update(self.mapped)
 
 
 NO_RULES = Naming()
 
 
-def read_naming(store_dir: Path, patterns: Sequence[str] = (), model: str | None = None) -> Naming:
+def read_naming(
+    store_dir: Path,
+    patterns: Sequence[str] = (),
+    model: str | None = None,
+    mapping: Mapping[str, str] = NO_PATHS,
+) -> Naming:
     """Return the rules of a load: `patterns` first, then those of the store's `naming.toml`.
 
-    `model` is the model of logs that name none, where no pattern finds one. Raises OptionError.
+    `model` is the model of logs that name none, where no pattern finds one. `mapping` are paths by field, for
+    chat transcripts. Raises OptionError.
     """
     if model is not None and not model.strip():
         raise OptionError("--model is empty; name the model of logs that name none")
@@ -117,7 +138,11 @@ def read_naming(store_dir: Path, patterns: Sequence[str] = (), model: str | None
         rules = [PathRule(compile_pattern(pattern)) for pattern in patterns]
     except BadRuleError as problem:
         raise OptionError(f"--from-path {problem}; {_HOW}") from problem
-    told, aliases = _read_file(store_dir / FILE)
+    try:
+        mapped = check_mapping(mapping)
+    except BadRuleError as problem:
+        raise OptionError(f"--map {problem}") from problem
+    told, default, aliases = _read_file(store_dir / FILE)
     if kept := _read_kept_aliases(store_dir / KEPT_ALIASES):
         if aliases.own:
             raise OptionError(
@@ -126,7 +151,7 @@ def read_naming(store_dir: Path, patterns: Sequence[str] = (), model: str | None
             )
         aliases = replace(aliases, own=kept, own_rule="callgauge.toml")
     given = PathFacts(model=PathFact(model, FactSource.GIVEN)) if model else NO_FACTS
-    return Naming((*rules, *told), given, aliases)
+    return Naming((*rules, *told), default.update(given), aliases, mapped)
 
 
 def keep_aliases(store_dir: Path, names: Mapping[str, str]) -> None:
@@ -186,18 +211,35 @@ def _clean(name: str, text: str) -> str:
     return date.fromisoformat(text).isoformat() if name == "date" else text
 
 
-def _read_file(path: Path) -> tuple[list[PathRule], AliasSettings]:
+def read_mapping(facts: PathFacts) -> RecordMapping | None:
+    """Return the mapping of a file with these facts; None when it has none."""
+    return RecordMapping.from_json(facts.mapping.value) if facts.mapping is not None else None
+
+
+def check_mapping(paths: Any) -> PathFacts:
+    """Return paths by field as a fact of files; no fact without paths. Raises BadRuleError."""
+    if not isinstance(paths, Mapping) or not all(isinstance(path, str) for path in paths.values()):
+        raise BadRuleError('map has lines such as messages = ".request.messages"')
+    if not paths:
+        return NO_FACTS
+    try:
+        return PathFacts(mapping=PathFact(RecordMapping.parse(paths).to_json(), FactSource.GIVEN))
+    except BadMappingError as problem:
+        raise BadRuleError(str(problem)) from problem
+
+
+def _read_file(path: Path) -> tuple[list[PathRule], PathFacts, AliasSettings]:
     try:
         told = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        return [], DEFAULT_ALIASES
+        return [], NO_FACTS, DEFAULT_ALIASES
     except (OSError, ValueError) as problem:  # no TOML, no UTF-8
         raise OptionError(f"{path} cannot be read: {problem}") from problem
-    if unknown := told.keys() - {"path", "aliases"}:
-        raise OptionError(f"{path}: {min(unknown)!r} is unknown; use [[path]] and [aliases]")
+    if unknown := told.keys() - {"path", "map", "aliases"}:
+        raise OptionError(f"{path}: {min(unknown)!r} is unknown; use [[path]], [map] and [aliases]")
     try:
         rules = [_read_rule(rule) for rule in _list_of_tables(told.get("path", []))]
-        return rules, _read_aliases(told.get("aliases", {}))
+        return rules, check_mapping(told.get("map", {})), _read_aliases(told.get("aliases", {}))
     except BadRuleError as problem:
         raise OptionError(f"{path}: {problem}") from problem
 
@@ -210,7 +252,7 @@ def _list_of_tables(value: Any) -> list[dict[str, Any]]:
 
 def _read_rule(rule: dict[str, Any]) -> PathRule:
     pattern = rule.get("pattern")
-    fixed = {name: value for name, value in rule.items() if name != "pattern"}
+    fixed = {name: value for name, value in rule.items() if name not in ("pattern", "map")}
     if not isinstance(pattern, str):
         raise BadRuleError(f"a rule under [[path]] has no pattern; {_HOW}")
     if unknown := fixed.keys() - set(_FACTS):
@@ -223,7 +265,7 @@ def _read_rule(rule: dict[str, Any]) -> PathRule:
         raise BadRuleError(f"the rule {pattern!r} has {min(both)} twice: in the pattern and next to it")
     if "date" in fixed and not re.fullmatch(_DAY, fixed["date"]):
         raise BadRuleError(f"the rule {pattern!r} has date = {fixed['date']!r}; write a day, 2026-11-20")
-    return PathRule(regex, fixed)
+    return PathRule(regex, fixed, check_mapping(rule.get("map", {})))
 
 
 def _read_aliases(table: Any) -> AliasSettings:

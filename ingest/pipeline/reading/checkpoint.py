@@ -24,7 +24,7 @@ from ingest.sources.log_content import LogContent
 from lenient import PARSER_VERSION
 
 WORTH = 8 * 1024 * 1024  # bytes of log; a smaller one is read whole in less time than its state is kept
-STATE_VERSION = 13  # raised whenever a class in a state moves or changes what it keeps
+STATE_VERSION = 14  # raised whenever a class in a state moves or changes what it keeps
 LARGEST = 32 * 1024 * 1024  # bytes of state; with more sessions open than that the log is read whole
 
 BY_PLACE = ("probes", "rejects", "late_results")  # tables whose rows belong to a place, not to a turn

@@ -21,8 +21,8 @@ from ingest.errors import DamagedFileError, IngestError
 from ingest.events import REJECT_CODES, CallMade, Event, LogLine, Rejected
 from ingest.formats import line_decoder, line_skimmer
 from ingest.log_format import Record
-from ingest.pipeline.planning.change_detection import ReadOptions
-from ingest.pipeline.planning.naming import NO_RULES, Naming
+from ingest.pipeline.planning.change_detection import ReadOptions, select_facts
+from ingest.pipeline.planning.naming import NO_RULES, Naming, read_mapping
 from ingest.pipeline.reading import checkpoint
 from ingest.pipeline.reading.checkpoint import Checkpoint, pack_state, skip_known_prefix, unpack_state
 from ingest.pipeline.reading.format_recognition import (
@@ -187,7 +187,8 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
         raise describe_read_error(error) from error
     with content:
         try:
-            recognised = recognise_content(content, job.found, options.max_line, options.form)
+            mapping = read_mapping(job.facts)
+            recognised = recognise_content(content, job.found, options.max_line, options.form, mapping)
         except OSError as error:
             raise describe_read_error(error) from error
         reader = FileReader(job, settings, content, recognised, RowOutput(sink, content, on_bytes))
@@ -454,7 +455,9 @@ class FileReader:
             lines=self._lines,
             bytes=content.bytes_read,
             rows=output.counts,
-            read_with=self._settings.options.read_with(cut=self._has_long_line, facts=self._job.facts),
+            read_with=self._settings.options.read_with(
+                cut=self._has_long_line, facts=select_facts(self._job.facts, self._log.form.SOURCE.name)
+            ),
             begun=self._begun,
             unfinished=output.checkpoint,
             forgot=self._sessions.forgot,

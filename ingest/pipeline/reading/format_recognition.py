@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import islice
 from typing import Any
@@ -29,6 +29,7 @@ from ingest.formats import (
 )
 from ingest.load_report import ForeignKind
 from ingest.log_format import About, Format, Record
+from ingest.record_mapping import RecordMapping, find_message_lists
 from ingest.sources.archives.file_type import DATABASE
 from ingest.sources.databases.snapshot import ALL_SIDE_FILES, DATABASE_NAMES
 from ingest.sources.log_content import LogContent, open_log
@@ -73,6 +74,7 @@ class RecognisedLog:
     """A log's format and container, and the facts on the file for the translator.
 
     `is_claimed` False = the format is only the one that an option names; it does not recognise the file.
+    `head` are the first objects of the log.
     """
 
     form: Format
@@ -80,35 +82,40 @@ class RecognisedLog:
     about: About
     siblings: SiblingFiles
     is_claimed: bool
+    head: tuple[dict[str, Any], ...]
 
 
-def recognise_log(found: LogFile, max_line: int, form: str | None = None) -> RecognisedLog:
-    """Return the format and container of a log, from its beginning. Raises UnusableFileError, OSError.
-
-    `form` is the name of a format to use instead of the recognised one.
-    """
+def recognise_log(found: LogFile, max_line: int) -> RecognisedLog:
+    """Return the format and container of a log, from its beginning. Raises UnusableFileError, OSError."""
     with open_log(found, rewinds=True) as content:
-        return recognise_content(content, found, max_line, form)
+        return recognise_content(content, found, max_line)
 
 
 def recognise_content(
-    content: LogContent, found: LogFile, max_line: int, form: str | None = None
+    content: LogContent,
+    found: LogFile,
+    max_line: int,
+    form: str | None = None,
+    mapping: RecordMapping | None = None,
 ) -> RecognisedLog:
     """Return the format and container of a log, and rewind the log to its beginning.
 
-    The format is the only one that claims the log, or the one named `form`. `content` must not have been
-    rewound before. Raises UnusableFileError with the reason, or OSError.
+    The format is the only one that claims the log, or the one named `form`. `mapping` says where the fields
+    of chat transcripts are. `content` must not have been rewound before. Raises UnusableFileError with the
+    reason, or OSError.
     """
-    head = read_head(content, max_line)
+    head = read_head(content, max_line, mapping)
     check_side_file(found.place, head)
-    about = describe_log(found, content, head, max_line)
+    about = replace(describe_log(found, content, head, max_line), mapping=mapping)
     if form is None and (described := describe_side_file(about)) is not None:
         side_file = UnusableFileError(f"is {described}, not a log")
         side_file.is_companion = True
         raise side_file
     chosen = choose_format(head, about, form)
     siblings = SiblingFiles(found.place, max_line)
-    return RecognisedLog(chosen, head.container, about, siblings, chosen in head.claiming)
+    return RecognisedLog(
+        chosen, head.container, about, siblings, chosen in head.claiming, tuple(head.objects)
+    )
 
 
 def check_side_file(place: LogPlace, head: LogHead) -> None:
@@ -166,20 +173,22 @@ class LogHead:
     too_long: str | None
 
 
-def read_head(content: LogContent, max_line: int) -> LogHead:
+def read_head(content: LogContent, max_line: int, mapping: RecordMapping | None = None) -> LogHead:
     """Return the beginning of a log, and rewind the log for the final reading. Raises OSError."""
-    head = _read_objects_up_to(content, max_line, *_FIRST_LOOK)
+    head = _read_objects_up_to(content, max_line, *_FIRST_LOOK, mapping)
     objects, size = _FIRST_LOOK
     was_whole = len(head.first) < size and len(head.objects) < objects  # a second look would show the same
     is_certain = len(head.claiming) == 1 and not is_last_resort(head.claiming[0])
     if not is_certain and head.first and not was_whole:
         content.go_back()
-        head = _read_objects_up_to(content, max_line, HEAD_OBJECTS, HEAD_BYTES)
+        head = _read_objects_up_to(content, max_line, HEAD_OBJECTS, HEAD_BYTES, mapping)
     content.rewind()
     return head
 
 
-def _read_objects_up_to(content: LogContent, max_line: int, objects: int, at_most: int) -> LogHead:
+def _read_objects_up_to(
+    content: LogContent, max_line: int, objects: int, at_most: int, mapping: RecordMapping | None
+) -> LogHead:
     """Read up to `objects` objects, among those that begin in the first `at_most` bytes. Raises OSError."""
     stream = content.open_buffered(at_most)
     first = stream.peek(at_most)[:at_most]
@@ -187,7 +196,8 @@ def _read_objects_up_to(content: LogContent, max_line: int, objects: int, at_mos
     records = read_records(stream, container, max_line, size=at_most)
     seen, too_long = _collect_objects(records, objects, at_most)
     stream.detach()
-    return LogHead(first, container, seen, claiming_formats(seen), content.cut_off, too_long)
+    claiming = claiming_formats(seen, mapping)
+    return LogHead(first, container, seen, claiming, content.cut_off, too_long)
 
 
 def _collect_objects(
@@ -226,17 +236,35 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
     if form is not None:
         return formats()[form]
     if not head.claiming:
-        known = "`callgauge formats` lists those that are"
         calls = [_describe_calls(mark) for mark in islice(find_marks(head.objects), 1)]
         told = _collect_explanations(about)
         kind, why = _describe_head(head)
-        raise _refuse_foreign(kind, why, [*calls, *told], "" if told else known)
+        if about.mapping is not None:
+            why += f"; {_describe_failed_mapping(about.mapping, head.objects)}"
+        advice = "" if told else _suggest_map(head.objects) or "`callgauge formats` lists those that are"
+        raise _refuse_foreign(kind, why, [*calls, *told], advice)
     if len(head.claiming) > 1:
         names = " and ".join(one.SOURCE.name for one in head.claiming)
         raise UnusableFileError(
             f"is claimed by {names}; only one can be right: name it with --format, and please report it"
         )
     return head.claiming[0]
+
+
+def _suggest_map(records: Sequence[dict[str, Any]]) -> str | None:
+    """Return how to read a file in no format that has messages somewhere; None when none are found."""
+    first = records[: _FIRST_LOOK[0]]
+    for path in find_message_lists(first[0]):
+        if claiming_formats(first, RecordMapping.parse({"messages": path})):
+            return f"its messages are at {path}: --map 'messages={path}' reads them"
+    return None
+
+
+def _describe_failed_mapping(mapping: RecordMapping, records: Sequence[dict[str, Any]]) -> str:
+    gaps = list(mapping.list_gaps(records))
+    if not gaps:
+        return "what --map finds in it cannot be read as messages"
+    return f"--map finds no {' and no '.join(gaps)}"
 
 
 def _describe_head(head: LogHead) -> tuple[ForeignKind, str]:

@@ -1,0 +1,140 @@
+"""Reads the messages of training data in OpenAI's shape: ShareGPT's, and calls written as text for Hermes.
+
+ShareGPT: `{from: human | gpt | function_call | observation | …, value}`. In Hermes' convention, which Qwen's
+chat template follows, a model writes `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, gets
+`<tool_response>…</tool_response>`, and finds its tools in `<tools>` of the system prompt. Text is read for
+calls only in ShareGPT's messages and where the conversation follows that convention: elsewhere such a text is
+a call that was not made.
+
+Sources: https://llamafactory.readthedocs.io/en/latest/getting_started/data_preparation.html,
+https://github.com/NousResearch/Hermes-Function-Calling.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ingest.decoding.fields import read_object, read_objects, read_text
+from ingest.formats.provider_messages.embedded_json import decode_json, open_json
+from lenient.calls import TextCall, extract_tool_calls
+
+WRITTEN = (
+    "calls_written_as_text"  # key of a message that `unify_messages` returns: its calls were in its text
+)
+
+_ROLES = {
+    "system": "system",
+    "human": "user", "user": "user",
+    "gpt": "assistant", "assistant": "assistant", "model": "assistant", "chatgpt": "assistant",
+    "function_call": "assistant", "function-call": "assistant", "tool_call": "assistant",
+    "observation": "tool", "tool": "tool", "function_response": "tool", "function-response": "tool",
+    "tool_response": "tool", "function": "tool",
+}  # fmt: skip
+_CALLS = ("function_call", "function-call", "tool_call")
+_TOOLS = re.compile(r"<tools>(.*?)</tools>", re.DOTALL)
+_RESPONSE = "<tool_response>"
+_RESPONSES = re.compile(r"\s*<tool_response>(.*?)(?:</tool_response>|\Z)", re.DOTALL)
+# Glaive's data: the arguments as JSON between single quotes.
+_QUOTED = re.compile(
+    r"""\s*\{\s*"name":\s*"(?P<name>[^"]+)",\s*"arguments":\s*'(?P<arguments>.*)'\s*\}\s*""", re.DOTALL
+)
+
+
+def unify_messages(messages: list[Any]) -> list[Any]:
+    """Return messages with those of training data in OpenAI's shape; others are returned as they are."""
+    is_share_gpt = any(isinstance(raw, dict) and "from" in raw and "role" not in raw for raw in messages)
+    if is_share_gpt:
+        messages = [_translate_message(raw) if isinstance(raw, dict) else raw for raw in messages]
+    if not is_share_gpt and not any(map(_follows_hermes, messages)):
+        return messages
+    return [one for raw in messages for one in _read_written(raw)]
+
+
+def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
+    """Return the tool definitions in the `<tools>` of a system prompt: an array, or an object a line."""
+    for block in reversed(_TOOLS.findall(prompt) if prompt and "<tools>" in prompt else ()):
+        listed = open_json(block.strip())
+        if isinstance(listed, list | dict):
+            return read_objects(listed if isinstance(listed, list) else [listed])
+        lines = [decode_json(line) for line in block.splitlines() if line.strip()]
+        if lines and all(isinstance(line, dict) for line in lines):
+            return lines
+    return []
+
+
+def _translate_message(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return a message of ShareGPT in OpenAI's shape; unchanged when its `from` is unknown."""
+    said, value = raw.get("from"), raw.get("value")
+    role = _ROLES.get(said) if isinstance(said, str) else None
+    if role is None or "role" in raw:
+        return raw
+    rest = {key: inner for key, inner in raw.items() if key not in ("from", "value")}
+    if said not in _CALLS:
+        return {**rest, "role": role, "content": value}
+    calls = list(_read_call_value(value))
+    return {**rest, "role": role, "content": None, "tool_calls": calls} if calls else raw
+
+
+def _read_call_value(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the calls of a `function_call` message: JSON text of one or several."""
+    text = read_text(value)
+    if text is not None and (quoted := _QUOTED.fullmatch(text)):
+        yield {"function": quoted.groupdict()}
+        return
+    if text is not None and (found := extract_tool_calls(text)):
+        yield from map(_make_call, found)
+        return
+    decoded = open_json(value)
+    for call in read_objects(decoded if isinstance(decoded, list) else [decoded]):
+        inner = read_object(call.get("function")) or call
+        yield {"function": {"name": inner.get("name"), "arguments": inner.get("arguments")}}
+
+
+def _make_call(call: TextCall) -> dict[str, Any]:
+    arguments = call.request.raw_arguments if call.offset is not None else call.request.arguments
+    return {"function": {"name": call.name, "arguments": arguments}}
+
+
+def _follows_hermes(raw: Any) -> bool:
+    """Return True for a message that shows Hermes' convention: its prompt, or an answer of its tools."""
+    content = raw.get("content") if isinstance(raw, dict) else None
+    if not isinstance(content, str):
+        return False
+    if raw.get("role") == "system":
+        return "<tool_call>" in content or "<tools>" in content
+    return raw.get("role") in ("tool", "user") and content.lstrip().startswith(_RESPONSE)
+
+
+def _read_written(raw: Any) -> Iterable[Any]:
+    """Return a message of a conversation in Hermes' convention, with the calls and results of its text."""
+    content = raw.get("content") if isinstance(raw, dict) else None
+    if not isinstance(content, str) or raw.get("tool_calls"):
+        return (raw,)
+    if raw.get("role") == "assistant" and "<tool_call>" in content:
+        return (_read_written_calls(raw, content),)
+    if raw.get("role") in ("tool", "user") and content.lstrip().startswith(_RESPONSE):
+        return tuple(_read_responses(raw, content))
+    return (raw,)
+
+
+def _read_written_calls(raw: dict[str, Any], content: str) -> dict[str, Any]:
+    calls = extract_tool_calls(content, dialect="hermes")
+    if not calls:
+        return raw
+    beside, at = [], 0
+    for call in calls:
+        beside.append(content[at : call.start])
+        at = call.end
+    words = "".join([*beside, content[at:]]).replace("<tool_call>", "").replace("</tool_call>", "").strip()
+    return {**raw, "content": words or None, "tool_calls": [*map(_make_call, calls)], WRITTEN: True}
+
+
+def _read_responses(raw: dict[str, Any], content: str) -> Iterator[Mapping[str, Any]]:
+    """Yield a tool message for each result in a text; results have no ids, they are in the calls' order."""
+    for response in _RESPONSES.finditer(content):
+        text = response[1].strip()
+        told = read_object(decode_json(text)) if text.startswith("{") else {}
+        name = read_text(told.get("name")) if "content" in told else None
+        yield {**raw, "role": "tool", "content": text, **({"name": name} if name else {})}

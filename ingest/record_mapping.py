@@ -1,0 +1,241 @@
+"""Maps the fields of a record to the names that chat transcripts have: `messages` at `.request.messages`.
+
+A path begins with a dot: `.request.messages`, `.choices[0].message`, `.choices[-1]`, `["gen_ai.model"].name`.
+It also leads through JSON that is stored as text. What a path finds counts before the usual names of its
+field; where it finds nothing, the usual names count.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import orjson
+
+# The fields that can be mapped, with the key under which the chat format looks first for each. A field of
+# `usage` has two keys.
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "messages": ("messages",),
+    "response": ("response",),
+    "system": ("system",),
+    "tools": ("tools",),
+    "model": ("model",),
+    "provider": ("provider",),
+    "session_id": ("session_id",),
+    "id": ("id",),
+    "timestamp": ("timestamp",),
+    "usage": ("usage",),
+    "input_tokens": ("usage", "prompt_tokens"),
+    "output_tokens": ("usage", "completion_tokens"),
+    "latency_ms": ("latency_ms",),
+    "stop_reason": ("finish_reason",),
+    "user": ("user",),
+    "task": ("task",),
+}
+_OTHER_NAMES = {
+    "conversation_id": "session_id", "thread_id": "session_id", "session": "session_id",
+    "conversations": "messages", "time": "timestamp", "created": "timestamp", "created_at": "timestamp",
+    "functions": "tools", "completion": "response", "output": "response", "reply": "response",
+    "prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "duration_ms": "latency_ms",
+    "latency": "latency_ms", "finish_reason": "stop_reason", "system_prompt": "system", "model_name": "model",
+    "request_id": "id", "user_id": "user", "task_id": "task",
+}  # fmt: skip
+_STEP = re.compile(
+    r"""\.(?P<key>[^.\[\]"\s]+)|\.?\[(?P<index>-?[0-9]{1,9})\]|\.?\[(?P<quoted>"(?:[^"\\]|\\.)+")\]"""
+)
+_HOW = 'write one such as .request.messages, .choices[0].message or .attributes["gen_ai.request.model"]'
+_KINDS = {str: "a text", bool: "a boolean", int: "a number", float: "a number", dict: "an object"}
+_SHOWN = 8  # names of keys in a sentence …
+_LONGEST = 60  # … and characters of one; half a key could be half a secret
+_DEEPEST = 4  # objects in objects that are searched for messages, …
+_LOOKED_AT = 500  # … and values in them
+
+
+class BadMappingError(Exception):
+    """A field or a path cannot be used; the message ends a sentence that begins with where it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPath:
+    """A path into a record: `steps` are keys of objects and indexes of arrays."""
+
+    text: str
+    steps: tuple[str | int, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> FieldPath:
+        """Return the path that a text describes. Raises BadMappingError."""
+        steps: list[str | int] = []
+        at = 0
+        for step in _STEP.finditer(text):
+            if step.start() != at:
+                break
+            at = step.end()
+            key, index, quoted = step.groups()
+            try:
+                steps.append(json.loads(quoted) if quoted else int(index) if index else key)
+            except ValueError:
+                break
+        else:
+            if steps and at == len(text):
+                return cls(text, tuple(steps))
+        dotted = text[1:] if text.startswith("$") else f".{text}"
+        if not text.startswith((".", "[")) and re.fullmatch(rf"(?:{_STEP.pattern})+", dotted):
+            raise BadMappingError(f"{text!r} is not a path: a path begins with a dot; write {dotted}")
+        raise BadMappingError(f"{text!r} is not a path; {_HOW}")
+
+    def find(self, record: Any, opened: dict[int, Any] | None = None) -> Any:
+        """Return the value at the path; None where there is none.
+
+        `opened` keeps the decoded JSON texts of the record, for further paths.
+        """
+        value = record
+        for step in self.steps:
+            value = _take_step(value, step, opened)
+            if value is None:
+                return None
+        return value
+
+    def explain_gap(self, record: Any) -> str:
+        """Return why `find` returns None for a record: which part of the path is not there."""
+        value, before = record, ""
+        for step in self.steps:
+            inner = _take_step(value, step, None)
+            if inner is None:
+                return _describe_gap(_open_text(value), step, before)
+            before += _write_step(step)
+            value = inner
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordMapping:
+    """The paths of a map, by field."""
+
+    paths: tuple[tuple[str, FieldPath], ...]
+
+    @classmethod
+    def parse(cls, paths: Mapping[str, str]) -> RecordMapping:
+        """Return the mapping of these paths by field. Raises BadMappingError."""
+        if unknown := next((name for name in paths if name not in FIELDS), None):
+            raise BadMappingError(f"{unknown!r} is not a field; {_suggest_field(unknown)}")
+        return cls(tuple((name, _parse_path(name, paths[name])) for name in FIELDS if name in paths))
+
+    @classmethod
+    def from_json(cls, text: str) -> RecordMapping:
+        """Return the mapping from the text that `to_json` made. Raises BadMappingError."""
+        return cls.parse(json.loads(text))
+
+    def to_json(self) -> str:
+        """Return the mapping as text, the same for the same paths."""
+        return json.dumps({name: path.text for name, path in self.paths}, ensure_ascii=False)
+
+    def find_fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of a record by field, without the fields whose path finds nothing."""
+        opened: dict[int, Any] = {}
+        found = ((name, path.find(record, opened)) for name, path in self.paths)
+        return {name: value for name, value in found if value is not None}
+
+    def apply(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a record with the values of `find_fields` under the keys of their fields."""
+        return put_fields(record, self.find_fields(record))
+
+    def apply_all(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return records as `apply` maps them, without those that `skips`."""
+        mapped = (self.apply(record) for record in records)
+        return [record for record in mapped if not self.skips(record)]
+
+    def skips(self, mapped: Mapping[str, Any]) -> bool:
+        """Return True for a mapped record of another kind: messages are mapped, and it has none."""
+        maps_messages = any(name == "messages" for name, _ in self.paths)
+        return maps_messages and mapped.get("messages") is None and mapped.get("conversations") is None
+
+    def list_gaps(self, records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+        """Yield each field whose path finds nothing in any of these records, and why in the first one."""
+        for name, path in self.paths:
+            if records and all(path.find(record) is None for record in records):
+                yield f"{name} at {path.text} ({path.explain_gap(records[0])})"
+
+
+def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the paths of the arrays in a record that look like messages, those nearest to the top first."""
+    left: list[tuple[str, Any]] = [("", record)]
+    for before, value in left:  # grows while it is read
+        inner = _open_text(value)
+        first = inner[0] if isinstance(inner, list) and inner else None
+        if before and isinstance(first, dict) and ("role" in first or "from" in first):
+            yield before
+        if isinstance(inner, dict) and before.count(".") < _DEEPEST and len(left) < _LOOKED_AT:
+            left += [(before + _write_step(key), part) for key, part in inner.items()]
+
+
+def _parse_path(name: str, text: str) -> FieldPath:
+    try:
+        return FieldPath.parse(text)
+    except BadMappingError as problem:
+        raise BadMappingError(f"{name}: {problem}") from problem
+
+
+def put_fields(record: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with the values of fields under the keys that the chat format looks up."""
+    mapped = dict(record)
+    for name, value in found.items():
+        key, *inner = FIELDS[name]
+        outer = mapped.get(key)
+        mapped[key] = {**(outer if isinstance(outer, dict) else {}), inner[0]: value} if inner else value
+    return mapped
+
+
+def _take_step(value: Any, step: str | int, opened: dict[int, Any] | None) -> Any:
+    inner = value
+    if isinstance(value, str):
+        inner = opened.get(id(value)) if opened is not None else None
+        if inner is None:
+            inner = _open_text(value)
+            if opened is not None:
+                opened[id(value)] = inner  # the text is alive as long as its record
+    if isinstance(step, str):
+        return inner.get(step) if isinstance(inner, dict) else None
+    return inner[step] if isinstance(inner, list) and -len(inner) <= step < len(inner) else None
+
+
+def _open_text(value: Any) -> Any:
+    """Return the object or array of a JSON text; any other value unchanged."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        return orjson.loads(value)
+    except ValueError:
+        return value
+
+
+def _describe_gap(value: Any, step: str | int, before: str) -> str:
+    where = before or "the record"
+    if isinstance(step, str) and isinstance(value, dict):
+        keys = [key if len(key) <= _LONGEST else "…" for key in list(value)[:_SHOWN]]
+        shown = ", ".join(keys) + (", …" if len(value) > _SHOWN else "")
+        empty = step in value
+        return f"{where} has {step} = null" if empty else f"{where} has the keys {shown or '(none)'}"
+    if isinstance(value, list):
+        if isinstance(step, int):
+            return f"{where} has {len(value)} items"
+        return f"{where} is an array of {len(value)}; write {before}[0] for its first item"
+    return f"{where} is {_KINDS[type(value)]}"
+
+
+def _write_step(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if re.fullmatch(r'[^.\[\]"\s]+', step) else f"[{json.dumps(step, ensure_ascii=False)}]"
+
+
+def _suggest_field(name: str) -> str:
+    known = _OTHER_NAMES.get(name)
+    near = get_close_matches(name, [*FIELDS, *_OTHER_NAMES], 1)
+    suggested = known or (_OTHER_NAMES.get(near[0], near[0]) if near else None)
+    hint = f"did you mean {suggested}? " if suggested else ""
+    return f"{hint}the fields are {', '.join(FIELDS)}"
