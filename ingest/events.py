@@ -213,6 +213,7 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
     """
 
     tool: str | None
+    mcp_server: str | None = None  # where the log names it apart from the tool
     tool_call_id: str | None = None
     turn: int | None = None
     step: int | None = None
@@ -246,6 +247,7 @@ class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     message: str | None = None  # why, in the harness's words, for faults
     content: str | None = None
     latency_ms: float | None = None
+    mcp_server: str | None = None  # which answered, where the log says so only here
     simulated: str | None = None  # recorded, miss …: no tool ran, the result was made for a trial
 
 

@@ -114,7 +114,7 @@ def dimension(name: str) -> str:
     return _DIMENSIONS.get(name) or name.replace("_", " ")
 
 
-_DIMENSIONS = {"harness_version": "agent version", "provider": "host"}
+_DIMENSIONS = {"harness_version": "agent version", "mcp_server": "MCP server", "provider": "host"}
 
 
 def list_words(words: Sequence[str], last: str = "and") -> str:

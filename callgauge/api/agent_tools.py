@@ -26,7 +26,14 @@ INSTRUCTIONS = (
 )
 _LONGEST = 6_000  # characters of one text that an agent is given; the API gives it whole
 _MOST_TEXT = 60_000  # characters of one answer as text
-_RARE = ("source", "strategy", "harness_version", "run", "arm")  # left to the API: a model reads every name
+_RARE = (
+    "source",
+    "mcp_server",
+    "strategy",
+    "harness_version",
+    "run",
+    "arm",
+)  # left to the API: a model reads every name
 _FEWER_ROWS = {"rates": 100, "choices": 50, "calls": 20, "signatures": 20}
 Ask = Callable[[StoreAccess, Mapping[str, Any]], Answer]
 
@@ -130,6 +137,7 @@ _TOOLS = (
         "the difference varies. Name the sides: a_model and b_model, a_provider and b_provider (hosts), "
         "a_prompt and b_prompt, or a_days and b_days. The other filters apply to both.",
         *(f"{side}_{name}" for side in "ab" for name in _RARE),
+        "mcp_server",
         "run",
         "arm",
     ),

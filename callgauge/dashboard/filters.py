@@ -23,7 +23,8 @@ from callgauge.memory.kept_slices import KeptSlice, slice_parameters
 
 TRIALS = ("run", "arm")
 HOST = "provider"
-DIMENSIONS = ("model", HOST, "prompt", "tool", "source", *TRIALS)
+MCP_SERVER = "mcp_server"
+DIMENSIONS = ("model", HOST, "prompt", "tool", MCP_SERVER, "source", *TRIALS)
 DAYS = "days"
 COMPARED_WITH = "baseline"
 """The URL key of the days that the chosen days are compared with."""
@@ -54,6 +55,7 @@ class Filters:
     providers: tuple[str, ...] | None = None
     prompts: tuple[str, ...] | None = None
     tools: tuple[str, ...] | None = None
+    mcp_servers: tuple[str, ...] | None = None
     sources: tuple[str, ...] | None = None
     runs: tuple[str, ...] | None = None
     arms: tuple[str, ...] | None = None
@@ -87,6 +89,16 @@ def keep_labels(name: str, labels: Mapping[str, str]) -> None:
 
 def are_several(hosts: Iterable[str]) -> bool:
     return sum(host != "unknown" for host in hosts) > 1
+
+
+def can_narrow(name: str, values: Iterable[str]) -> bool:
+    """Return whether a filter by this dimension, with these values, can leave some calls out.
+
+    Hosts can where there are two; trials, and MCP servers, where a log names one.
+    """
+    if name == HOST:
+        return are_several(values)
+    return name not in (MCP_SERVER, *TRIALS) or any(value != "none" for value in values)
 
 
 def keep_choices(chosen: Filters, baselines: Sequence[Baseline]) -> None:

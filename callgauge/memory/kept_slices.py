@@ -16,6 +16,7 @@ PARAMETERS: Mapping[str, str] = {
     "model": "models",
     "prompt": "prompts",
     "tool": "tools",
+    "mcp_server": "mcp_servers",
     "provider": "providers",
     "strategy": "strategies",
     "source": "sources",

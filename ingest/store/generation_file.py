@@ -106,7 +106,9 @@ class GenerationBuilder:
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
                 self._migrate_tables(found)
             segments = read_segments(self._con, OPEN)
-            self._segments = BuildingSegments(self._con, path, on_write, segments)
+            self._segments = BuildingSegments(
+                self._con, path, on_write, segments, has_migrated=self.has_migrated
+            )
             self._months = BuildingMonths(self._con, path, on_write, segments, has_migrated=self.has_migrated)
             if self.has_migrated:
                 with self.transaction():

@@ -136,6 +136,7 @@ CREATE TABLE turns (
 
 -- One row a call. `duplicate`: a copy of a call that another row already counts (repeated transcripts).
 -- call_id, turn_id: of the producer's own key; else 16 digits of the place and 8 of its content (docs/internal/architecture.md).
+-- mcp_server: of the tool, from the log or the tool's name (mcp__server__tool); NULL = none is known. Daily sums copy it.
 -- syntax_seen / schema_seen: full | failures | none, the denominators of the rates (see docs/internal/architecture.md).
 -- outcome: clean | coerced | repaired | failed | unmeasured. worst_severity: note | warning | error | NULL.
 -- fault_layer: emission | syntax | schema | tool_rejected | execution | `refused` | NULL.
@@ -158,7 +159,7 @@ CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
     ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, model_name VARCHAR, model_source VARCHAR,
     prompt_id VARCHAR, trial_run VARCHAR, arm VARCHAR,
-    tool VARCHAR, tool_sent VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
+    tool VARCHAR, tool_sent VARCHAR, mcp_server VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
     definition_id VARCHAR, definition_origin VARCHAR, tools_offered BOOLEAN,
     raw_arguments VARCHAR USING COMPRESSION zstd, args_source VARCHAR,
     own_arguments VARCHAR USING COMPRESSION zstd, as_sent BOOLEAN,
@@ -259,7 +260,7 @@ CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 -- success_known, succeeded: n and k of the rate turn_success.
 CREATE TABLE daily_calls (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, strategy VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR, strategy VARCHAR,
     calls BIGINT, parse_known BIGINT, mend_known BIGINT,
     syntax_full BIGINT, syntax_failures BIGINT, schema_full BIGINT, schema_failures BIGINT,
     clean BIGINT, coerced BIGINT, repaired BIGINT, failed BIGINT, unmeasured BIGINT, lossy BIGINT, mended_refused BIGINT,
@@ -294,13 +295,13 @@ CREATE TABLE daily_prompts (
 );
 
 CREATE TABLE daily_definitions (
-    day DATE, source VARCHAR, tool VARCHAR, definition_id VARCHAR, trial_run VARCHAR, arm VARCHAR,
+    day DATE, source VARCHAR, tool VARCHAR, mcp_server VARCHAR, definition_id VARCHAR, trial_run VARCHAR, arm VARCHAR,
     calls BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
 );
 
 CREATE TABLE daily_codes (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR,
     code VARCHAR, calls BIGINT, findings BIGINT
 );
 
@@ -332,13 +333,13 @@ CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR
 CREATE TABLE daily_rates (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     trial_run VARCHAR, arm VARCHAR, harness_version VARCHAR,
-    strategy VARCHAR, tool VARCHAR, definition_id VARCHAR, cut VARCHAR, rate VARCHAR,
+    strategy VARCHAR, tool VARCHAR, mcp_server VARCHAR, definition_id VARCHAR, cut VARCHAR, rate VARCHAR,
     k BIGINT, n BIGINT, total BIGINT, sessions BIGINT, group_ids UTINYINT[], group_k UINTEGER[], group_n UINTEGER[]
 );
 
 CREATE TABLE daily_chains (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, fault_layer VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR, fault_layer VARCHAR,
     ended VARCHAR, attempts INTEGER, session_group UTINYINT, chains BIGINT, retries BIGINT,
     identical BIGINT, first_identical BIGINT, first_identical_worked BIGINT,
     first_changed BIGINT, first_changed_worked BIGINT,
@@ -354,20 +355,20 @@ CREATE TABLE daily_parallel (
 
 CREATE TABLE daily_errors (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR,
     signature_id VARCHAR, calls BIGINT, sessions BIGINT, example_ts TIMESTAMP, example VARCHAR
 );
 
 CREATE TABLE daily_parameters (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, definition_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR, definition_id VARCHAR,
     parameter VARCHAR, code VARCHAR, severity VARCHAR, calls BIGINT, example_ts TIMESTAMP, example VARCHAR,
     group_ids UTINYINT[], group_calls UINTEGER[]
 );
 
 CREATE TABLE daily_traits (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR,
     trait VARCHAR, class INTEGER, k BIGINT, n BIGINT, sessions BIGINT,
     group_ids UTINYINT[], group_k UINTEGER[], group_n UINTEGER[]
 );

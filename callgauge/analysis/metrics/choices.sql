@@ -2,7 +2,7 @@
 -- question: Which models, prompts, tools and so on does the store hold, the most used first?
 -- unit: calls
 -- days: added up
--- column value: what the filter compares; 'unknown' where the log names none
+-- column value: what the filter compares; 'unknown' where the log names none, 'none' for tools of no MCP server
 -- column label: what people read; of a prompt without a name the first words of its text and the beginning of its id
 -- column name: of a prompt, its name in the log
 -- note: Runs of trials and their arms are always among them; the others are those of the chosen run, else of all but trials.
@@ -17,6 +17,7 @@ used AS (
   SELECT 'model' AS dimension, coalesce(model, 'unknown') AS value, calls FROM chosen_calls UNION ALL
   SELECT 'prompt', coalesce(prompt_id, 'unknown'), calls FROM chosen_calls UNION ALL
   SELECT 'tool', coalesce(tool, 'unknown'), calls FROM chosen_calls UNION ALL
+  SELECT 'mcp_server', coalesce(mcp_server, 'none'), calls FROM chosen_calls UNION ALL
   SELECT 'source', source, calls FROM chosen_calls UNION ALL
   SELECT 'provider', coalesce(provider, 'unknown'), calls FROM chosen_calls UNION ALL
   SELECT 'strategy', coalesce(strategy, 'unknown'), calls FROM chosen_calls UNION ALL

@@ -12,7 +12,7 @@ found AS (
   SELECT tool, model, source, sum(calls)::BIGINT AS calls,
          arg_max(example, (example_ts, example)) AS example, max(example_ts) AS example_ts
   FROM daily_parameters
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials} AND code = 'unknown_tool' AND tool IS NOT NULL
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials} AND code = 'unknown_tool' AND tool IS NOT NULL
   GROUP BY ALL
 ),
 listed AS (

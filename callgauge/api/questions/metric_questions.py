@@ -28,6 +28,7 @@ _LISTS = (
     "providers",
     "prompts",
     "tools",
+    "mcp_servers",
     "sources",
     "runs",
     "arms",

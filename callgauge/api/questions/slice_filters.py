@@ -24,6 +24,7 @@ _NAMED = {
     "model": "Only these models.",
     "prompt": "Only these prompts: an id, or name@version.",
     "tool": "Only these tools.",
+    "mcp_server": "Only tools of these MCP servers; none: tools of no server.",
     "source": "Only logs of these sources.",
     "run": "Only these trial runs. Without a run or a variant, trials are left out.",
     "arm": "Only these variants of trials.",
@@ -31,7 +32,7 @@ _NAMED = {
     "strategy": "tool_use (native function calling) or json_fallback.",
     "harness_version": "Only these versions of the harness.",
 }
-BAR = ("model", "provider", "prompt", "tool", "source", "run", "arm")
+BAR = ("model", "provider", "prompt", "tool", "mcp_server", "source", "run", "arm")
 """The dimensions of the pages' filter bar."""
 
 DAYS = (

@@ -22,7 +22,8 @@ from lenient import CODES, DEFINITION_CODES
 
 _LOG = logging.getLogger(__name__)
 CHOICES = (
-    "model", "prompt", "tool", "source", "provider", "strategy", "harness_version", "run", "arm",
+    "model", "prompt", "tool", "mcp_server", "source", "provider", "strategy", "harness_version",
+    "run", "arm",
 )  # fmt: skip
 CHOICES_ASKED = (
     Parameter("dimension", "text", "Only of this dimension; all without.", CHOICES),

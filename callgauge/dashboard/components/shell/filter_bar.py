@@ -17,7 +17,7 @@ from callgauge.analysis import wording
 from callgauge.analysis.time_ranges import PRESETS, Days, TimeRange, read_range
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
-from callgauge.dashboard.filters import DAYS, DIMENSIONS, HOST, TRIALS, Filters
+from callgauge.dashboard.filters import DAYS, DIMENSIONS, TRIALS, Filters
 from callgauge.dashboard.url_keys import declared_url_keys
 from callgauge.memory.baselines import Baseline
 
@@ -77,11 +77,9 @@ def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def _is_offered(name: str, rows: pd.DataFrame) -> bool:
-    """Return whether the bar offers this dimension. Trials need a run; hosts need two, or a chosen one."""
-    if name == HOST:
-        is_chosen = bool(st.session_state.get(name)) or name in st.query_params
-        return is_chosen or filters.are_several(rows.value)
-    return bool(len(rows)) or name not in TRIALS
+    """Return whether the bar offers this dimension: where it can narrow, or a value is chosen."""
+    is_chosen = name not in TRIALS and (bool(st.session_state.get(name)) or name in st.query_params)
+    return is_chosen or filters.can_narrow(name, rows.value)
 
 
 def _has_something_to_reset() -> bool:

@@ -1,0 +1,13 @@
+-- From version 10: calls and daily sums know the MCP server of their tool.
+
+ALTER TABLE tool_calls ADD COLUMN mcp_server VARCHAR;
+UPDATE tool_calls SET mcp_server = find_mcp_server(tool) WHERE starts_with(tool, 'mcp__');
+
+ALTER TABLE daily_calls ADD COLUMN mcp_server VARCHAR;
+ALTER TABLE daily_codes ADD COLUMN mcp_server VARCHAR;
+ALTER TABLE daily_definitions ADD COLUMN mcp_server VARCHAR;
+ALTER TABLE daily_rates ADD COLUMN mcp_server VARCHAR;
+ALTER TABLE daily_chains ADD COLUMN mcp_server VARCHAR;
+ALTER TABLE daily_errors ADD COLUMN mcp_server VARCHAR;
+ALTER TABLE daily_parameters ADD COLUMN mcp_server VARCHAR;
+ALTER TABLE daily_traits ADD COLUMN mcp_server VARCHAR;
