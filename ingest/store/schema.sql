@@ -105,6 +105,9 @@ CREATE TABLE tool_definitions (
     definition_id VARCHAR, tool VARCHAR, description VARCHAR, definition VARCHAR, origin VARCHAR
 );
 
+-- The lists of tools that models were offered, one row a list and tool; a turn names its list. bytes: of the definition in it.
+CREATE TABLE tool_lists (tool_list VARCHAR, tool VARCHAR, mcp_server VARCHAR, bytes BIGINT);
+
 -- recorded_* = what the log says; derived_* = what we conclude. NULL = unmeasured.
 -- derived_reason: ended_with_answer | no_answer | chain_abandoned | call_lost | ended_badly | not_ended
 -- stop_reason: why the last reply ended, in the log's word; verdict_reason: why a check of the task passed or failed, or
@@ -130,7 +133,7 @@ CREATE TABLE turns (
     stop_reason VARCHAR, verdict_reason VARCHAR, compensations INTEGER, resent INTEGER, cost DOUBLE,
     input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
     counted_steps INTEGER, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT,
-    results_expected BOOLEAN, begun BOOLEAN, first_step INTEGER, offered_tools INTEGER,
+    results_expected BOOLEAN, begun BOOLEAN, first_step INTEGER, offered_tools INTEGER, tool_list VARCHAR,
     duplicate BOOLEAN, text_removed BOOLEAN
 );
 

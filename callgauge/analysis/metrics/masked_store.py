@@ -53,7 +53,7 @@ _KEPT = frozenset(
         *("result_fault_layer", "result_status", "retry_kind", "retry_of", "run", "sampling", "schema_seen"),
         *("schema_told", "session_id", "severity", "signature_id", "simulated", "source", "stage", "state"),
         *("strategy", "syntax_seen", "syntax_told", "task_origin", "text_hash", "tool", "tool_call_id"),
-        *("trait", "trial_run", "turn_id", "version", "worst_severity"),
+        *("tool_list", "trait", "trial_run", "turn_id", "version", "worst_severity"),
         # of files
         *("archive", "archive_seen", "fingerprint", "foreign_kind", "head", "lacks", "path", "path_facts"),
         *("privacy", "refused_by", "status", "tools_hash"),
