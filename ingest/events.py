@@ -113,6 +113,10 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     repeat_no: str | None = None  # which of several tries at the task
     capabilities: str | None = None  # JSON: what is known of the model
     sampling: str | None = None  # JSON: temperature and the like
+    project: str | None = None  # the repository it worked in, else the folder; see `name_project`
+    branch: str | None = None  # checked out when it began
+    sub_agent: str | None = None  # the kind of sub-agent, or the skill, that the session is a run of
+    environment: str | None = None  # where the agent was deployed: production, staging …
     provider: str | None = None
     model: str | None = None
 

@@ -12,6 +12,7 @@ from callgauge.api.questions.parameters import Parameter, read_parameters, write
 from callgauge.api.questions.parsed_calls import request_data
 from callgauge.api.questions.problems import ProblemError
 from callgauge.api.questions.question_list import QUESTIONS
+from callgauge.api.questions.slice_filters import RARE
 from callgauge.api.questions.store_access import StoreAccess
 from callgauge.api.tables import write_json
 from lenient import Policy, ToolCatalog, ToolDefinition, ToolDefinitionError, parse_arguments
@@ -69,6 +70,7 @@ class AgentTool:
 
 def _from_question(name: str, question: str, title: str, description: str, *left_out: str) -> AgentTool:
     asked = QUESTIONS[question]
+    left_out = (*left_out, *(f"{side}{name}" for side in ("", "a_", "b_") for name in RARE))
     parameters = tuple(
         _with_fewer_rows(one, question) for one in asked.parameters if one.name not in left_out
     )

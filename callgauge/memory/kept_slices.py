@@ -21,6 +21,10 @@ PARAMETERS: Mapping[str, str] = {
     "strategy": "strategies",
     "source": "sources",
     "harness_version": "harness_versions",
+    "project": "projects",
+    "branch": "branches",
+    "sub_agent": "sub_agents",
+    "environment": "environments",
     "run": "runs",
     "arm": "arms",
 }

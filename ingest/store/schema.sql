@@ -83,6 +83,8 @@ CREATE TABLE segments (
 -- run: the experiment of the session, where the log or the file's path names it; `arm`: the variant within it;
 -- repeat_no: which of several tries at the task; capabilities, sampling: JSON, what was known of the model and what was
 -- sent to it.
+-- project: the repository that the session worked in, owner/name, else the name of the folder; branch: checked out when it
+-- began; sub_agent: the kind of sub-agent, or the skill, that it is a run of; environment: where the agent was deployed.
 -- trial_run: the trial run that the session's log names; NULL = not part of one. Turns, calls, probes and daily sums
 -- copy it and the variant from their session. Pages leave them out unless a run or a variant is chosen.
 -- text_removed: `callgauge retain` removed its texts and kept what was derived from them; NULL = it did not.
@@ -90,7 +92,8 @@ CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
     user_name VARCHAR, task VARCHAR, run VARCHAR, trial_run VARCHAR, arm VARCHAR, repeat_no VARCHAR,
-    capabilities VARCHAR, sampling VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
+    capabilities VARCHAR, sampling VARCHAR, project VARCHAR, branch VARCHAR, sub_agent VARCHAR, environment VARCHAR,
+    started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
     turns BIGINT, steps BIGINT, calls BIGINT, faults BIGINT, duplicate_calls BIGINT,
     duplicate BOOLEAN, text_removed BOOLEAN
 );

@@ -13,6 +13,9 @@ chosen_calls AS NOT MATERIALIZED (
 chosen_turns AS NOT MATERIALIZED (
   FROM daily_turns WHERE {filters: trials}
 ),
+chosen_sessions AS NOT MATERIALIZED (
+  FROM sessions WHERE NOT coalesce(duplicate, false) AND {filters: trials}
+),
 used AS (
   SELECT 'model' AS dimension, coalesce(model, 'unknown') AS value, calls FROM chosen_calls UNION ALL
   SELECT 'prompt', coalesce(prompt_id, 'unknown'), calls FROM chosen_calls UNION ALL
@@ -30,6 +33,10 @@ used AS (
   SELECT 'provider', coalesce(provider, 'unknown'), 0 FROM chosen_turns UNION ALL
   SELECT 'run', trial_run, calls FROM daily_turns WHERE trial_run IS NOT NULL UNION ALL
   SELECT 'arm', coalesce(arm, 'unknown'), calls FROM daily_turns WHERE trial_run IS NOT NULL UNION ALL
+  SELECT 'project', coalesce(project, 'unknown'), calls FROM chosen_sessions UNION ALL
+  SELECT 'branch', coalesce(branch, 'unknown'), calls FROM chosen_sessions UNION ALL
+  SELECT 'sub_agent', coalesce(sub_agent, 'unknown'), calls FROM chosen_sessions UNION ALL
+  SELECT 'environment', coalesce(environment, 'unknown'), calls FROM chosen_sessions UNION ALL
   -- A run that has only begun.
   SELECT 'run', run, 0 FROM trial_runs WHERE NOT duplicate
 ),

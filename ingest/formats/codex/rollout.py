@@ -12,6 +12,7 @@ from typing import Any
 
 from ingest.decoding.fields import (
     count_whole_input,
+    name_project,
     read_count,
     read_number,
     read_object,
@@ -76,12 +77,16 @@ class Rollout:
             return  # a forked rollout repeats the one it comes from
         if session is not None:
             self._session = self._dialogue.session_id = session
+        git = read_object(payload.get("git"))
         yield SessionSeen(
             **self._event_place,
             harness="codex",
             harness_version=read_text(payload.get("cli_version")),
             parent_session_id=_parent_session(payload),
             provider=read_text(payload.get("model_provider")),
+            project=name_project(payload.get("cwd"), git.get("repository_url")),
+            branch=read_text(git.get("branch")),
+            sub_agent=_sub_agent(payload),
         )
         told = payload.get("base_instructions", payload.get("instructions"))
         words = read_text(read_object(told).get("text")) or read_text(told)
@@ -206,6 +211,13 @@ def _parent_session(payload: Mapping[str, Any]) -> str | None:
     """Return the id of the session that spawned or forked this session; None without one."""
     spawned = read_object(read_object(read_object(payload.get("source")).get("subagent")).get("thread_spawn"))
     return read_text(spawned.get("parent_thread_id")) or read_text(payload.get("forked_from_id"))
+
+
+def _sub_agent(payload: Mapping[str, Any]) -> str | None:
+    """Return the role of the sub-agent whose session this is, such as `review`; None for another session."""
+    kind = read_object(payload.get("source")).get("subagent")
+    spawned = read_object(read_object(kind).get("thread_spawn"))
+    return read_text(spawned.get("agent_role")) or read_text(kind)
 
 
 _Rule = Callable[[Rollout, Mapping[str, Any]], Iterable[Event]]

@@ -16,3 +16,9 @@ ALTER TABLE turns ADD COLUMN tool_list VARCHAR;
 ALTER TABLE turn_parts ADD COLUMN tool_list VARCHAR;
 
 CREATE TABLE tool_lists (tool_list VARCHAR, tool VARCHAR, mcp_server VARCHAR, bytes BIGINT);
+
+-- These are told by logs alone: unknown until the files are loaded again.
+ALTER TABLE sessions ADD COLUMN project VARCHAR;
+ALTER TABLE sessions ADD COLUMN branch VARCHAR;
+ALTER TABLE sessions ADD COLUMN sub_agent VARCHAR;
+ALTER TABLE sessions ADD COLUMN environment VARCHAR;

@@ -17,9 +17,10 @@ from callgauge.analysis import wording
 from callgauge.analysis.time_ranges import PRESETS, Days, TimeRange, read_range
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
-from callgauge.dashboard.filters import DAYS, DIMENSIONS, TRIALS, Filters
+from callgauge.dashboard.filters import DAYS, DIMENSIONS, RARE, TRIALS, Filters
 from callgauge.dashboard.url_keys import declared_url_keys
 from callgauge.memory.baselines import Baseline
+from callgauge.memory.kept_slices import PARAMETERS
 
 _KEPT_TEXT = "_kept_days"
 _REWRITTEN = "_rewritten_days"
@@ -61,7 +62,7 @@ def draw_filter_bar(
     if invalid := st.session_state.pop(_INVALID, None):
         st.caption(f":red[{wording.in_markdown(invalid, 200)}]")
     from_day, to_day = days or (None, None)
-    values = {f"{name}s": several for name, several in chosen.items()}
+    values = {PARAMETERS[name]: several for name, several in chosen.items()}
     filters.keep_choices(Filters(from_day, to_day, **values), baselines)
 
 
@@ -101,6 +102,8 @@ def _draw_panel(labels: Mapping[str, Mapping[str, str]]) -> None:
         {
             "name": name,
             "title": wording.dimension(name),
+            "plural": wording.plural_of(wording.dimension(name)),
+            "rare": name in RARE,
             "values": [_shorten(label) for label in named.values()],
             "chosen": [
                 place
