@@ -1,6 +1,7 @@
 -- title: Offered tools
 -- question: Which tools were models offered, how often did they call them, and how many tokens do the definitions cost?
 -- unit: one row a tool that a log lists as offered, or that has an MCP server and was called
+-- days: added up
 -- column mcp_server: the MCP server of the tool; NULL where none is known
 -- column steps: steps whose turn was offered the tool; 0 where no log lists it
 -- column tokens: of its definition in each of these steps, estimated at four bytes per token; NULL where no log lists it
