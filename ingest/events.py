@@ -113,6 +113,10 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     repeat_no: str | None = None  # which of several tries at the task
     capabilities: str | None = None  # JSON: what is known of the model
     sampling: str | None = None  # JSON: temperature and the like
+    project: str | None = None  # the repository it worked in, else the folder; see `name_project`
+    branch: str | None = None  # checked out when it began
+    sub_agent: str | None = None  # the kind of sub-agent, or the skill, that the session is a run of
+    environment: str | None = None  # where the agent was deployed: production, staging …
     provider: str | None = None
     model: str | None = None
 
@@ -213,6 +217,7 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
     """
 
     tool: str | None
+    mcp_server: str | None = None  # where the log names it apart from the tool
     tool_call_id: str | None = None
     turn: int | None = None
     step: int | None = None
@@ -246,6 +251,7 @@ class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     message: str | None = None  # why, in the harness's words, for faults
     content: str | None = None
     latency_ms: float | None = None
+    mcp_server: str | None = None  # which answered, where the log says so only here
     simulated: str | None = None  # recorded, miss …: no tool ran, the result was made for a trial
 
 

@@ -17,7 +17,7 @@ Days = tuple[date, date]
 
 # What a slice can be narrowed by, by its name in the URL: a_model, b_model, …
 PARAMETERS = kept_slices.PARAMETERS
-_BY_CALL = ("tool", "strategy", "harness_version")
+_BY_CALL = ("tool", "mcp_server", "strategy", "harness_version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Arm:
         return {f"{self.letter.lower()}_{name}": value for name, value in self.parameters().items()}
 
     def split_by_call(self) -> list[str]:
-        """Return the active filters by tool, strategy or agent version, which select calls, not turns."""
+        """Return the active filters that select calls, not turns, such as the filter by tool."""
         parameters = self.parameters()
         return [wording.dimension(name) for name in _BY_CALL if parameters.get(PARAMETERS[name])]
 

@@ -105,7 +105,9 @@ def plural(n: int, noun: str) -> str:
 
 
 def plural_of(noun: str) -> str:
-    """Return the plural of an English noun: models, strategies."""
+    """Return the plural of an English noun: models, strategies, branches."""
+    if noun.endswith("ch"):
+        return f"{noun}es"
     return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in "aeou" else f"{noun}s"
 
 
@@ -114,7 +116,12 @@ def dimension(name: str) -> str:
     return _DIMENSIONS.get(name) or name.replace("_", " ")
 
 
-_DIMENSIONS = {"harness_version": "agent version", "provider": "host"}
+_DIMENSIONS = {
+    "harness_version": "agent version",
+    "mcp_server": "MCP server",
+    "provider": "host",
+    "sub_agent": "sub-agent",
+}
 
 
 def list_words(words: Sequence[str], last: str = "and") -> str:

@@ -12,6 +12,7 @@ from callgauge.api.questions.parameters import Parameter, read_parameters, write
 from callgauge.api.questions.parsed_calls import request_data
 from callgauge.api.questions.problems import ProblemError
 from callgauge.api.questions.question_list import QUESTIONS
+from callgauge.api.questions.slice_filters import RARE
 from callgauge.api.questions.store_access import StoreAccess
 from callgauge.api.tables import write_json
 from lenient import Policy, ToolCatalog, ToolDefinition, ToolDefinitionError, parse_arguments
@@ -26,7 +27,14 @@ INSTRUCTIONS = (
 )
 _LONGEST = 6_000  # characters of one text that an agent is given; the API gives it whole
 _MOST_TEXT = 60_000  # characters of one answer as text
-_RARE = ("source", "strategy", "harness_version", "run", "arm")  # left to the API: a model reads every name
+_RARE = (
+    "source",
+    "mcp_server",
+    "strategy",
+    "harness_version",
+    "run",
+    "arm",
+)  # left to the API: a model reads every name
 _FEWER_ROWS = {"rates": 100, "choices": 50, "calls": 20, "signatures": 20}
 Ask = Callable[[StoreAccess, Mapping[str, Any]], Answer]
 
@@ -62,6 +70,7 @@ class AgentTool:
 
 def _from_question(name: str, question: str, title: str, description: str, *left_out: str) -> AgentTool:
     asked = QUESTIONS[question]
+    left_out = (*left_out, *(f"{side}{name}" for side in ("", "a_", "b_") for name in RARE))
     parameters = tuple(
         _with_fewer_rows(one, question) for one in asked.parameters if one.name not in left_out
     )
@@ -130,6 +139,7 @@ _TOOLS = (
         "the difference varies. Name the sides: a_model and b_model, a_provider and b_provider (hosts), "
         "a_prompt and b_prompt, or a_days and b_days. The other filters apply to both.",
         *(f"{side}_{name}" for side in "ab" for name in _RARE),
+        "mcp_server",
         "run",
         "arm",
     ),

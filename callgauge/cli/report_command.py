@@ -120,6 +120,9 @@ def _read_settings(path: Path) -> Configuration:
         raise typer.Exit(_WRONG_USE) from None
 
 
+Names = list[str] | None
+
+
 def gate(
     store: Store,
     baseline: Baseline,
@@ -146,8 +149,9 @@ def gate(
     prompt: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this prompt, such as fixer@13. Repeatable.")
     ] = None,
-    tool: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this tool. Repeatable.")
+    tool: Annotated[Names, typer.Option(metavar="NAME", help="Only this tool. Repeatable.")] = None,
+    mcp_server: Annotated[
+        Names, typer.Option(metavar="NAME", help="Only this MCP server. Repeatable.")
     ] = None,
     source: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this log format. Repeatable.")
@@ -167,6 +171,7 @@ def gate(
         "provider": provider or (),
         "prompt": prompt or (),
         "tool": tool or (),
+        "mcp_server": mcp_server or (),
         "source": source or (),
     }
     try:

@@ -18,12 +18,15 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.dashboard.url_keys import declared_url_keys, write_to_url
 from callgauge.memory.baselines import Baseline
-from callgauge.memory.kept_slices import KeptSlice, slice_parameters
+from callgauge.memory.kept_slices import PARAMETERS, KeptSlice, slice_parameters
 from ingest.time_ranges import PRESETS, Days, TimeRange, read_range
 
 TRIALS = ("run", "arm")
 HOST = "provider"
-DIMENSIONS = ("model", HOST, "prompt", "tool", "source", *TRIALS)
+MCP_SERVER = "mcp_server"
+RARE = ("project", "branch", "sub_agent", "environment")
+"""Dimensions of sessions, which the daily sums do not have; the bar lists them under More."""
+DIMENSIONS = ("model", HOST, "prompt", "tool", MCP_SERVER, "source", *TRIALS, *RARE)
 DAYS = "days"
 COMPARED_WITH = "baseline"
 """The URL key of the days that the chosen days are compared with."""
@@ -39,6 +42,7 @@ _CARRIED = ("rate", "smallest", COMPARED_WITH, "base_")
 _CHOSEN = "_filters"
 _LABELS = "_labels"
 _BASELINES = "_baselines"
+_UNNAMED = frozenset({"unknown", "none"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +58,21 @@ class Filters:
     providers: tuple[str, ...] | None = None
     prompts: tuple[str, ...] | None = None
     tools: tuple[str, ...] | None = None
+    mcp_servers: tuple[str, ...] | None = None
     sources: tuple[str, ...] | None = None
     runs: tuple[str, ...] | None = None
     arms: tuple[str, ...] | None = None
+    projects: tuple[str, ...] | None = None
+    branches: tuple[str, ...] | None = None
+    sub_agents: tuple[str, ...] | None = None
+    environments: tuple[str, ...] | None = None
 
     def parameters(self) -> dict[str, Any]:
         return asdict(self)
 
     def by_dimension(self) -> dict[str, tuple[str, ...]]:
         """Return the chosen values of each dimension; none where all count."""
-        return {name: getattr(self, f"{name}s") or () for name in DIMENSIONS}
+        return {name: getattr(self, PARAMETERS[name]) or () for name in DIMENSIONS}
 
     def active_names(self) -> list[str]:
         """Return the words for the filters that narrow the view."""
@@ -87,6 +96,16 @@ def keep_labels(name: str, labels: Mapping[str, str]) -> None:
 
 def are_several(hosts: Iterable[str]) -> bool:
     return sum(host != "unknown" for host in hosts) > 1
+
+
+def can_narrow(name: str, values: Iterable[str]) -> bool:
+    """Return whether a filter by this dimension, with these values, can leave some calls out.
+
+    Hosts can where there are two; trials, MCP servers and rare dimensions where a log names one.
+    """
+    if name == HOST:
+        return are_several(values)
+    return name not in (MCP_SERVER, *TRIALS, *RARE) or any(value not in _UNNAMED for value in values)
 
 
 def keep_choices(chosen: Filters, baselines: Sequence[Baseline]) -> None:

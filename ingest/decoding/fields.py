@@ -9,12 +9,14 @@ are parts of it that do not overlap.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
 _KINDS: tuple[tuple[type, str], ...] = (
     (bool, "boolean"), (int, "number"), (float, "number"), (str, "string"), (list, "array"), (dict, "object"),
 )  # fmt: skip
+_PATH_PART = re.compile(r"[^/\\:]+")
 
 
 def json_type(value: Any) -> str:
@@ -97,3 +99,13 @@ def _token_counts(whole: int | None, cached: int | None, written: int | None) ->
     if not whole:
         return {"input_tokens": None, "cached_tokens": None, "cache_write_tokens": None}
     return {"input_tokens": whole, "cached_tokens": cached, "cache_write_tokens": written}
+
+
+def name_project(folder: Any, repository: Any = None) -> str | None:
+    """Return the name of a project: owner/name of its repository, else the last part of its folder.
+
+    `repository` is a URL or owner/name. None where the log has neither.
+    """
+    address, path = (read_text(repository) or "").removesuffix(".git"), read_text(folder) or ""
+    parts = _PATH_PART.findall(address)[-2:] or _PATH_PART.findall(path)[-1:]
+    return "/".join(parts) or None

@@ -2,11 +2,12 @@
 
 Undocumented; these notes come from a session of 1.0.64 (2026-06) and the types of GitHub's Copilot SDK.
 
-**Shape.** `{type, data, id, timestamp, parentId}`. Read are `session.start` (id, version, model),
+**Shape.** `{type, data, id, timestamp, parentId}`. Read are `session.start` (id, version, model, `context`),
 `session.model_change`, `system.message` (the prompt), `user.message`, `assistant.message` (`content`,
-`toolRequests[].{toolCallId, name, arguments, type}`, `model`, `outputTokens`), `tool.execution_start`,
-`tool.execution_complete` (`success`, `result.content`, `error.{message, code}`, `model`), `subagent.*`,
-`abort`, `session.error`, `session.shutdown` (`modelMetrics`, `currentModel`). Other types pass silently.
+`toolRequests[].{toolCallId, name, arguments, type}`, `model`, `outputTokens`), `tool.execution_start`
+(`mcpServerName`), `tool.execution_complete` (`success`, `result.content`, `error.{message, code}`, `model`),
+`subagent.*`, `abort`, `session.error`, `session.shutdown` (`modelMetrics`, `currentModel`). Other types pass
+silently.
 
 **Turns.** A `user.message` that is answered, up to the next; what the log calls a turn is one model call: a
 step.
@@ -37,7 +38,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
+from ingest.decoding.fields import name_project, read_count, read_object, read_objects, read_text, read_time
 from ingest.decoding.lines import Line, decode_object
 from ingest.events import (
     Event,
@@ -55,6 +56,7 @@ from ingest.formats.conversations.agent_session import (
     AgentSession,
     decoded_argument_fields,
     native_call_fields,
+    remember_call,
 )
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, argument_fields
@@ -93,7 +95,7 @@ _REFUSED_CODES = frozenset({"denied", "rejected"})
 _EXIT = re.compile(r"<(?:shellId: \S{1,80} completed|exited) with exit code (-?\d{1,10})>\s*\Z")
 _TAIL = 200  # characters at the end of a result in which its exit code stands
 _HELD = 1_000  # events that wait for the name of the model
-_REMEMBERED = 1_000  # calls, and sub-agents, that run at the same time
+_REMEMBERED = 1_000  # sub-agents that run at the same time
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -131,6 +133,9 @@ class CopilotSession:
         self._named: set[str] = set()  # ids of sessions whose messages name the model
         self._models: dict[str, str] = {}  # session id → the model that was named behind a message
         self._held: list[Event] | None = []  # events that wait for the model; None = it is known
+        self._place: dict[str, Any] = {}  # project and branch, which sub-agents share
+        self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
+        self._servers: dict[str, str] = {}  # call id → the MCP server that runs it
         self._begun: dict[str, datetime] = {}  # call id → when it began to run
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
@@ -192,11 +197,18 @@ class CopilotSession:
 
     def _take_start(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
         self._main.session_id = read_text(data.get("sessionId")) or self._main.session_id
+        context = read_object(data.get("context"))
+        folder = context.get("gitRoot") or context.get("cwd")
+        self._place = {
+            "project": name_project(folder, context.get("repository")),
+            "branch": read_text(context.get("branch")),
+        }
         yield SessionSeen(
             **self._event_place(self._main),
             harness="copilot_cli",
             harness_version=read_text(data.get("copilotVersion")),
             model=read_text(data.get("selectedModel")),
+            **self._place,
         )
 
     def _take_model(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
@@ -221,6 +233,12 @@ class CopilotSession:
 
     def _take_failed(self, _data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterable[Event]:
         self._main.note_stop(self._where, self._ts, TurnStatus.ERROR.value, ok=False)
+        return ()
+
+    def _take_agent_start(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterable[Event]:
+        call_id, kind = read_text(data.get("toolCallId")), read_text(data.get("agentName"))
+        if call_id is not None and kind is not None:
+            remember_call(self._kinds, call_id, kind)
         return ()
 
     def _take_agent_end(self, data: Mapping[str, Any], event: Mapping[str, Any]) -> Iterator[Event]:
@@ -252,11 +270,11 @@ class CopilotSession:
             yield dialogue.add_call(self._where, self._ts, **_read_call(request))
 
     def _take_run(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterable[Event]:
-        call_id = read_text(data.get("toolCallId"))
+        call_id, server = read_text(data.get("toolCallId")), read_text(data.get("mcpServerName"))
         if call_id is not None and self._ts is not None:
-            self._begun[call_id] = self._ts
-            if len(self._begun) > _REMEMBERED:
-                del self._begun[next(iter(self._begun))]
+            remember_call(self._begun, call_id, self._ts)
+        if call_id is not None and server is not None:
+            remember_call(self._servers, call_id, server)
         return ()
 
     def _take_result(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
@@ -273,6 +291,7 @@ class CopilotSession:
             tool_call_id=call_id,
             content=content,
             latency_ms=ran * 1000 if ran is not None and ran >= 0 else None,
+            mcp_server=self._servers.pop(call_id or "", None),
             **flag.fields,
         )
 
@@ -290,7 +309,13 @@ class CopilotSession:
             dialogue = AgentSession(f"{self._main.session_id}/{started_by}")
             self._agents[started_by] = dialogue
             parent = self._main.session_id
-            yield SessionSeen(**self._event_place(dialogue), harness="copilot_cli", parent_session_id=parent)
+            yield SessionSeen(
+                **self._event_place(dialogue),
+                harness="copilot_cli",
+                parent_session_id=parent,
+                sub_agent=self._kinds.pop(started_by, None),
+                **self._place,
+            )
         return self._agents[started_by]
 
     def _event_place(self, dialogue: AgentSession) -> dict[str, Any]:
@@ -326,6 +351,7 @@ _RULES: Mapping[str, Callable[[CopilotSession, Mapping[str, Any], Mapping[str, A
     "user.message": CopilotSession._take_question,
     "abort": CopilotSession._take_abort,
     "session.error": CopilotSession._take_failed,
+    "subagent.started": CopilotSession._take_agent_start,
     "subagent.completed": CopilotSession._take_agent_end,
     "subagent.failed": CopilotSession._take_agent_end,
     "assistant.message": CopilotSession._take_message,

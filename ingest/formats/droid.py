@@ -28,7 +28,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_object, read_text, read_time
+from ingest.decoding.fields import name_project, read_object, read_text, read_time
 from ingest.events import (
     Event,
     FaultLayer,
@@ -127,6 +127,7 @@ class _DroidSession:
             **self._event_place,
             harness="droid",
             harness_version=read_text(value.get("version")),
+            project=name_project(value.get("cwd")),
             model=read_text(value.get("model")),
         )
 

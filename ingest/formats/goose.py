@@ -31,7 +31,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_epoch_ms, read_number, read_object, read_objects, read_text
+from ingest.decoding.fields import (
+    name_project,
+    read_epoch_ms,
+    read_number,
+    read_object,
+    read_objects,
+    read_text,
+)
 from ingest.events import (
     Event,
     FaultLayer,
@@ -162,6 +169,7 @@ class _GooseSession:
         yield SessionSeen(
             **here,
             harness="goose",
+            project=name_project(header.get("working_dir")),
             provider=read_text(header.get("provider_name")),
             model=read_text(read_object(header.get("model_config")).get("model_name")),
         )

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from ingest.decoding.fields import read_object, read_text, read_time
+from ingest.decoding.fields import name_project, read_object, read_text, read_time
 from ingest.decoding.lines import Line, decode_object
 from ingest.events import (
     Event,
@@ -101,6 +101,7 @@ class _GrokSession:
                 ts=self._ts,
                 harness="grok-build",
                 parent_session_id=read_text(self._summary.get("parent_session_id")),
+                project=name_project(read_object(self._summary.get("info")).get("cwd")),
                 model=read_text(self._summary.get("current_model_id")),
             )
         yield from _make_events(record.value, self._dialogue, record.where, self._ts)

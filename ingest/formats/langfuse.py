@@ -118,6 +118,7 @@ def _find_spans(record: Record) -> Iterator[Found]:
         facts.fill(
             session_id=text_of(row, "sessionId", "session_id") or text_of(trace, "sessionId", "session_id"),
             user=text_of(row, "userId", "user_id") or text_of(trace, "userId", "user_id"),
+            environment=text_of(row, "environment") or text_of(trace, "environment"),
         )
         if raw.parent_id not in known and trace is not row:
             facts.fill_texts(to_text(trace.get("input")), to_text(trace.get("output")))

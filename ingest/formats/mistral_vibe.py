@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.decoding.fields import read_object, read_objects, read_text, read_time
+from ingest.decoding.fields import name_project, read_object, read_objects, read_text, read_time
 from ingest.decoding.lines import Line, decode_object
 from ingest.events import (
     Event,
@@ -111,6 +111,8 @@ class _VibeSession:
             ts=self._ts,
             harness="mistral-vibe",
             parent_session_id=read_text(self._meta.get("parent_session_id")),
+            project=name_project(read_object(self._meta.get("environment")).get("working_directory")),
+            branch=read_text(self._meta.get("git_branch")),
             model=read_text(self._meta.get("model")),
         )
         if definitions := read_objects(self._meta.get("tools_available")):

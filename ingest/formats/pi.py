@@ -36,6 +36,7 @@ from typing import Any
 
 from ingest.decoding.fields import (
     count_input_parts,
+    name_project,
     read_count,
     read_epoch_ms,
     read_object,
@@ -129,6 +130,7 @@ class PiSession:
         yield SessionSeen(
             **self._event_place,
             harness=self._harness,
+            project=name_project(entry.get("cwd")),
             provider=read_text(entry.get("provider")),
             model=read_text(entry.get("modelId")),
         )

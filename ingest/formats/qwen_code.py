@@ -27,6 +27,7 @@ from typing import Any
 
 from ingest.decoding.fields import (
     count_whole_input,
+    name_project,
     read_count,
     read_object,
     read_objects,
@@ -129,6 +130,8 @@ class _QwenSession:
                 ts=ts,
                 harness="qwen_code",
                 harness_version=version or None,
+                project=name_project(value.get("cwd")),
+                branch=read_text(value.get("gitBranch")),
             )
 
     def _close_message(self) -> Iterator[Event]:

@@ -39,18 +39,26 @@ _FULL, _FAILURES, _NONE = Visibility.FULL, Visibility.FAILURES, Visibility.NONE
 _MESSAGE = 200  # characters of a harness's message that parse_error repeats
 
 
+class ToolSize(NamedTuple):
+    """The length of a tool's definition in the list of tools that a model was offered."""
+
+    tool: str
+    size: int  # bytes of JSON
+
+
 @dataclass(frozen=True, slots=True)
 class CallDefinitions:
     """The tool definitions by which a call is judged: first those offered in the log, then those of --tools.
 
     Where the log lists definitions, a name outside both is an unknown tool. Where the log lists none, nothing
     is concluded from a name without a definition. `recalled` are definitions that an earlier part of the log
-    offered: only those that were used are known.
+    offered: only those that were used are known. `sizes` are those of `offered`, one for each tool.
     """
 
     given: ToolCatalog
     offered: ToolCatalog | None = None
     recalled: ToolCatalog | None = None
+    sizes: tuple[ToolSize, ...] = ()
 
     def find(self, tool: str | None) -> tuple[ToolDefinition | None, str | None]:
         """Return the definition of a tool and its origin, "log" or "tools".
@@ -271,9 +279,10 @@ def add_log_definitions(given: ToolCatalog, offered: tuple[str, ...]) -> tuple[C
     """
     loaded = [_load_definition(text) for text in offered]
     definitions = [definition for one in loaded if isinstance(one, ToolCatalog) for definition in one]
-    return CallDefinitions(given, ToolCatalog.from_definitions(definitions)), [
-        one for one in loaded if isinstance(one, str)
-    ]
+    sizes = {one.tool: one for text in offered for one in _measure_definitions(text)}
+    return CallDefinitions(
+        given, ToolCatalog.from_definitions(definitions), sizes=tuple(sizes[name] for name in sorted(sizes))
+    ), [one for one in loaded if isinstance(one, str)]
 
 
 def restore_definition(tool: str, description: str, text: str) -> ToolDefinition:
@@ -287,3 +296,14 @@ def _load_definition(text: str) -> ToolCatalog | str:
         return ToolCatalog.load(text)
     except ToolDefinitionError as unreadable:
         return str(unreadable)
+
+
+@lru_cache(maxsize=4096)
+def _measure_definitions(text: str) -> tuple[ToolSize, ...]:
+    """Return the sizes of the definitions in a text; those of a list of several are measured one by one."""
+    loaded = _load_definition(text)
+    if isinstance(loaded, str):
+        return ()
+    if len(loaded) == 1:
+        return tuple(ToolSize(one.name, len(text.encode("utf-8", "surrogatepass"))) for one in loaded)
+    return tuple(ToolSize(one.name, len(json_text(one.to_anthropic()) or "")) for one in loaded)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingest.events import LogLine, ProbeSeen, PromptSeen, TrialLookTaken, TrialRunPlanned
-from ingest.sessions.classification import CallClassification, CallDefinitions
+from ingest.sessions.classification import CallClassification, CallDefinitions, ToolSize
 from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFacts
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import SessionState
@@ -23,6 +23,7 @@ from ingest.sessions.table_rows import (
     date_columns,
     definition_row,
     diagnostic_rows,
+    find_mcp_server,
     prompt_row,
     stable_id,
     turn_mark,
@@ -59,6 +60,7 @@ class FileRows:
         self._calls: list[tuple[Any, ...]] = []
         self._known: set[str] = set()  # prompts and definitions of this file that are already written
         self._definition_ids: dict[int, str] = {}  # by the definition's identity in memory
+        self._list_ids: dict[tuple[ToolSize, ...], str] = {}  # of lists that are already written
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the cache of definition ids.
@@ -107,6 +109,10 @@ class FileRows:
             "repeat_no": facts.get("repeat_no"),
             "capabilities": facts.get("capabilities"),
             "sampling": facts.get("sampling"),
+            "project": facts.get("project"),
+            "branch": facts.get("branch"),
+            "sub_agent": facts.get("sub_agent"),
+            "environment": facts.get("environment"),
             "started_at": session.started,
             "ended_at": session.ended,
             "day": date_columns(session.started, self._facts)["day"],
@@ -176,6 +182,7 @@ class FileRows:
             "model_source": model_source,
             "results_expected": session.saw_result,
             "offered_tools": len(offered) if offered is not None else None,
+            "tool_list": self._list_tools(definitions[turn.definitions].sizes),
         }
         self.add("turns", turn.where, row)
         session.turns += 1
@@ -259,6 +266,18 @@ class FileRows:
             mark = call_mark(event.tool_call_id, event.tool, event.args_source, sent)
             ids.append(places.make(call.step, call.ordinal) + mark)
         return ids
+
+    def _list_tools(self, sizes: tuple[ToolSize, ...]) -> str | None:
+        """Return the id of a list of offered tools, and add its rows once; None where nothing was offered."""
+        if not sizes:
+            return None
+        known = self._list_ids.get(sizes)
+        if known is None:
+            known = self._list_ids[sizes] = stable_id(*sizes)
+            for one in sizes:
+                row = {"tool": one.tool, "mcp_server": find_mcp_server(one.tool), "bytes": one.size}
+                self._add("tool_lists", {"tool_list": known, **row})
+        return known
 
     def _definition_id(self, verdict: CallClassification) -> str | None:
         if verdict.definition is None:

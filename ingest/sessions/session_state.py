@@ -15,7 +15,7 @@ _ENCODE = msgspec.msgpack.Encoder().encode
 _PICKLE = pickle.PROTO  # the first byte of a pickle; in MessagePack an object without fields
 _FACTS = (
     "harness", "harness_version", "parent_session_id", "user", "task", "run", "trial_run", "arm", "repeat_no",
-    "capabilities", "sampling", "provider", "model",
+    "capabilities", "sampling", "project", "branch", "sub_agent", "environment", "provider", "model",
 )  # fmt: skip
 
 

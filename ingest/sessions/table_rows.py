@@ -32,8 +32,19 @@ _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING
 
 # A run of plain characters is one step: an alternative for each character takes three times as long.
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
+MCP_TOOL = "^mcp__(.+?)__."
+"""The name of a tool of an MCP server, whose name is the group; as DuckDB reads it, too."""
+_MCP_TOOL = re.compile(MCP_TOOL)
 _HOLDERS = frozenset({dict, list})
 _LOOKED_AT = 65_536  # characters; deeper nesting after them is not seen
+
+
+def find_mcp_server(tool: str | None) -> str | None:
+    """Return the MCP server that the name of a tool begins with: mcp__server__tool; None without one."""
+    if tool is None or not tool.startswith("mcp__"):
+        return None
+    named = _MCP_TOOL.match(tool)
+    return named[1] if named else None
 
 
 def stable_id(*parts: object) -> str:
@@ -188,7 +199,7 @@ def _count_tokens(steps: Iterable[StepMade]) -> dict[str, int]:
 
 JUDGED = (
     "step", "ordinal", "provider", "prompt_id",
-    "tool", "tool_sent", "tool_call_id", "strategy", "args_source",
+    "tool", "tool_sent", "mcp_server", "tool_call_id", "strategy", "args_source",
     "raw_arguments", "arguments_depth", "own_arguments", "as_sent", "rejected", "worst_severity", "lossy",
     "outcome", "syntax_seen", "schema_seen", "parse_error", "parse_warning",
     "harness_verdict", "harness_message", "refused_by_harness", "syntax_told", "schema_told",
@@ -222,6 +233,7 @@ def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
         call.prompt_id,
         call.tool,
         event.tool if event.tool != call.tool else None,
+        event.mcp_server or (result.mcp_server if result else None) or find_mcp_server(call.tool),
         event.tool_call_id,
         event.strategy or (step.strategy if step else None),
         event.args_source,

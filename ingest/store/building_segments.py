@@ -60,6 +60,9 @@ _LISTED = "SELECT number FROM segments WHERE ids_by = version()"
 _SEARCHED_IDS = """
     CREATE OR REPLACE TEMP TABLE searched_ids AS
     SELECT hash(call_id) AS id_hash FROM latest_calls UNION SELECT hash(turn_id) FROM latest_turns"""
+_FIND_MCP_SERVERS = """
+    UPDATE {alias}.tool_calls SET mcp_server = find_mcp_server(tool)
+    WHERE mcp_server IS NULL AND starts_with(tool, 'mcp__')"""
 _SEARCHED = ("tool_calls", "turns")
 _DESCRIBE = """
     UPDATE segments SET
@@ -94,7 +97,13 @@ class BuildingSegments:
     """
 
     def __init__(
-        self, con: Connection, building: Path, on_write: OnWrite, segments: Sequence[Segment]
+        self,
+        con: Connection,
+        building: Path,
+        on_write: OnWrite,
+        segments: Sequence[Segment],
+        *,
+        has_migrated: bool = False,
     ) -> None:
         self._con = con
         self._building = building
@@ -104,6 +113,12 @@ class BuildingSegments:
         self._with_deleted: set[int] = set()
         self._places = find_segment_places(building.parent)
         attach_segments(con, list(self._segments.values()), self._places)
+        if has_migrated:  # the tables of the segments are of the older version
+            self._write_anew(list(self._segments))
+            for segment in self._segments.values():
+                con.execute(_FIND_MCP_SERVERS.format(alias=segment.alias))
+                con.execute(_LIST_IDS.format(alias=segment.alias))
+            con.execute("UPDATE segments SET ids_by = version()")
         self._make_views()
 
     def __bool__(self) -> bool:
@@ -240,7 +255,12 @@ class BuildingSegments:
             number
             for (number,) in self._con.execute("SELECT number FROM segments WHERE has_deleted").fetchall()
         }
-        for number in sorted(stale | self._with_deleted):
+        self._write_anew(sorted(stale | self._with_deleted))
+        self._con.execute("UPDATE segments SET has_deleted = false")
+
+    def _write_anew(self, numbers: Iterable[int]) -> None:
+        """Copy the rows of segments into new files, whose tables are those of the schema."""
+        for number in numbers:
             segment = self._segments[number]
             fresh = replace(segment, name=new_name())
             path = private_path(self._building, fresh.name)
@@ -255,7 +275,6 @@ class BuildingSegments:
                 self._changed[number].unlink()
             self._segments[number], self._changed[number] = fresh, path
             self._with_deleted.discard(number)
-        self._con.execute("UPDATE segments SET has_deleted = false")
 
     def finish(self) -> None:
         """Complete the segments that this load changed or made, and note them in the table `segments`."""

@@ -13,6 +13,7 @@ from ingest.store.scripts import read_script
 
 _WHO = ("day", "source", "provider", "model", "prompt_id", "trial_run", "arm")
 _TRIAL = ("trial_run", "arm")
+_TOOL = ("tool", "mcp_server")
 _DAYS = "WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM {name}.day)"
 _SAME_DAY = {False: "d.day = c.day", True: "d.day IS NULL AND c.day IS NULL"}
 
@@ -252,29 +253,29 @@ _SPAN = (Extreme(("first_ts",), is_largest=False), Extreme(("last_ts",)))
 _GROUPS = ("group_k", "group_n")
 
 DAILY_TABLES = (
-    DailyTable("daily_calls", (*_WHO, "tool", "strategy"), "calls"),
+    DailyTable("daily_calls", (*_WHO, *_TOOL, "strategy"), "calls"),
     DailyTable(
         "daily_chains",
-        (*_WHO, "tool", "fault_layer", "ended", "attempts", "session_group"),
+        (*_WHO, *_TOOL, "fault_layer", "ended", "attempts", "session_group"),
         "chains",
         counted=Counted("calls_of_days", "count_if(attempt = 1)"),
     ),
     DailyTable(
         "daily_codes",
-        (*_WHO, "tool", "code"),
+        (*_WHO, *_TOOL, "code"),
         "findings",
         counted=Counted("counted_findings", "count(*)"),
     ),
     DailyTable(
         "daily_definitions",
-        ("day", "source", "tool", "definition_id", *_TRIAL),
+        ("day", "source", *_TOOL, "definition_id", *_TRIAL),
         "calls",
         extremes=_SPAN,
         counted=Counted("calls_of_days", "count(definition_id)"),
     ),
     DailyTable(
         "daily_errors",
-        (*_WHO, "tool", "signature_id"),
+        (*_WHO, *_TOOL, "signature_id"),
         "calls",
         extremes=(_EXAMPLE,),
         counted=Counted("calls_of_days", "count(signature_id)"),
@@ -287,7 +288,7 @@ DAILY_TABLES = (
     ),
     DailyTable(
         "daily_parameters",
-        (*_WHO, "tool", "definition_id", "parameter", "code"),
+        (*_WHO, *_TOOL, "definition_id", "parameter", "code"),
         "calls",
         groups=("group_calls",),
         extremes=(Extreme(("severity",)), _EXAMPLE),
@@ -302,14 +303,14 @@ DAILY_TABLES = (
     ),
     DailyTable(
         "daily_rates",
-        (*_WHO, "harness_version", "strategy", "tool", "definition_id", "cut", "rate"),
+        (*_WHO, "harness_version", "strategy", *_TOOL, "definition_id", "cut", "rate"),
         "total",
         groups=_GROUPS,
         order=("cut", "rate", "day"),  # what a page asks of all tools together lies in few row groups
     ),
     DailyTable("daily_tokens", (*_WHO, "session_group", "whole", "recorded_ok", "derived_ok"), "turns"),
     DailyTable(
-        "daily_traits", (*_WHO, "tool", "trait", "class"), "n", groups=_GROUPS, order=("trait", "day")
+        "daily_traits", (*_WHO, *_TOOL, "trait", "class"), "n", groups=_GROUPS, order=("trait", "day")
     ),
     DailyTable("daily_turns", _WHO, "turns"),
 )

@@ -24,6 +24,8 @@ DELETE FROM tool_definitions
 WHERE definition_id IN (SELECT definition_id FROM leaving_calls)
     AND definition_id NOT IN (SELECT definition_id FROM stored_tool_calls WHERE definition_id IS NOT NULL);
 
+DELETE FROM tool_lists WHERE NOT EXISTS (FROM stored_turns t WHERE t.tool_list = tool_lists.tool_list);
+
 DELETE FROM prompt_texts
 WHERE (prompt_id, text_hash) IN (SELECT (prompt_id, text_hash) FROM leaving_texts WHERE text_hash IS NOT NULL)
     AND (prompt_id, text_hash) NOT IN (SELECT (prompt_id, prompt_hash) FROM stored_turns WHERE prompt_hash IS NOT NULL);

@@ -49,7 +49,12 @@ FACTS = (
     "file_members", "trial_runs", "trial_looks",
 )  # fmt: skip
 
-_SHARED = ("copies", "prompts", "tool_definitions")  # one row each, however many files tell of it
+_SHARED = (
+    "copies",
+    "prompts",
+    "tool_definitions",
+    "tool_lists",
+)  # one row each, however many files tell of it
 _INSERT = {name: read_script(f"insert_{name}.sql") for name in _SHARED} | {
     name: f"INSERT INTO {name} BY NAME SELECT * FROM incoming"  # noqa: S608 - our own table names
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")
@@ -106,7 +111,9 @@ class GenerationBuilder:
             elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
                 self._migrate_tables(found)
             segments = read_segments(self._con, OPEN)
-            self._segments = BuildingSegments(self._con, path, on_write, segments)
+            self._segments = BuildingSegments(
+                self._con, path, on_write, segments, has_migrated=self.has_migrated
+            )
             self._months = BuildingMonths(self._con, path, on_write, segments, has_migrated=self.has_migrated)
             if self.has_migrated:
                 with self.transaction():

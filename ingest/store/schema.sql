@@ -84,6 +84,8 @@ CREATE TABLE segments (
 -- run: the experiment of the session, where the log or the file's path names it; `arm`: the variant within it;
 -- repeat_no: which of several tries at the task; capabilities, sampling: JSON, what was known of the model and what was
 -- sent to it.
+-- project: the repository that the session worked in, owner/name, else the name of the folder; branch: checked out when it
+-- began; sub_agent: the kind of sub-agent, or the skill, that it is a run of; environment: where the agent was deployed.
 -- trial_run: the trial run that the session's log names; NULL = not part of one. Turns, calls, probes and daily sums
 -- copy it and the variant from their session. Pages leave them out unless a run or a variant is chosen.
 -- text_removed: `callgauge retain` removed its texts and kept what was derived from them; NULL = it did not.
@@ -91,7 +93,8 @@ CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
     user_name VARCHAR, task VARCHAR, run VARCHAR, trial_run VARCHAR, arm VARCHAR, repeat_no VARCHAR,
-    capabilities VARCHAR, sampling VARCHAR, started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
+    capabilities VARCHAR, sampling VARCHAR, project VARCHAR, branch VARCHAR, sub_agent VARCHAR, environment VARCHAR,
+    started_at TIMESTAMP, ended_at TIMESTAMP, day DATE,
     turns BIGINT, steps BIGINT, calls BIGINT, faults BIGINT, duplicate_calls BIGINT,
     duplicate BOOLEAN, text_removed BOOLEAN
 );
@@ -105,6 +108,9 @@ CREATE TABLE prompt_texts (prompt_id VARCHAR, text_hash VARCHAR, text VARCHAR US
 CREATE TABLE tool_definitions (
     definition_id VARCHAR, tool VARCHAR, description VARCHAR, definition VARCHAR, origin VARCHAR
 );
+
+-- The lists of tools that models were offered, one row a list and tool; a turn names its list. bytes: of the definition in it.
+CREATE TABLE tool_lists (tool_list VARCHAR, tool VARCHAR, mcp_server VARCHAR, bytes BIGINT);
 
 -- recorded_* = what the log says; derived_* = what we conclude. NULL = unmeasured.
 -- derived_reason: ended_with_answer | no_answer | chain_abandoned | call_lost | ended_badly | not_ended
@@ -131,12 +137,13 @@ CREATE TABLE turns (
     stop_reason VARCHAR, verdict_reason VARCHAR, compensations INTEGER, resent INTEGER, cost DOUBLE,
     input_tokens BIGINT, output_tokens BIGINT, latency_ms DOUBLE, model_latency_ms DOUBLE,
     counted_steps INTEGER, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT,
-    results_expected BOOLEAN, begun BOOLEAN, first_step INTEGER, offered_tools INTEGER,
+    results_expected BOOLEAN, begun BOOLEAN, first_step INTEGER, offered_tools INTEGER, tool_list VARCHAR,
     duplicate BOOLEAN, text_removed BOOLEAN
 );
 
 -- One row a call. `duplicate`: a copy of a call that another row already counts (repeated transcripts).
 -- call_id, turn_id: of the producer's own key; else 16 digits of the place and 8 of its content (docs/internal/architecture.md).
+-- mcp_server: of the tool, from the log or the tool's name (mcp__server__tool); NULL = none is known. Daily sums copy it.
 -- syntax_seen / schema_seen: full | failures | none, the denominators of the rates (see docs/internal/architecture.md).
 -- outcome: clean | coerced | repaired | failed | unmeasured. worst_severity: note | warning | error | NULL.
 -- fault_layer: emission | syntax | schema | tool_rejected | execution | `refused` | NULL.
@@ -159,7 +166,7 @@ CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
     ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, model_name VARCHAR, model_source VARCHAR,
     prompt_id VARCHAR, trial_run VARCHAR, arm VARCHAR,
-    tool VARCHAR, tool_sent VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
+    tool VARCHAR, tool_sent VARCHAR, mcp_server VARCHAR, tool_call_id VARCHAR, strategy VARCHAR,
     definition_id VARCHAR, definition_origin VARCHAR, tools_offered BOOLEAN,
     raw_arguments VARCHAR USING COMPRESSION zstd, args_source VARCHAR,
     own_arguments VARCHAR USING COMPRESSION zstd, as_sent BOOLEAN,
@@ -260,7 +267,7 @@ CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 -- success_known, succeeded: n and k of the rate turn_success.
 CREATE TABLE daily_calls (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, strategy VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR, strategy VARCHAR,
     calls BIGINT, parse_known BIGINT, mend_known BIGINT,
     syntax_full BIGINT, syntax_failures BIGINT, schema_full BIGINT, schema_failures BIGINT,
     clean BIGINT, coerced BIGINT, repaired BIGINT, failed BIGINT, unmeasured BIGINT, lossy BIGINT, mended_refused BIGINT,
@@ -295,13 +302,13 @@ CREATE TABLE daily_prompts (
 );
 
 CREATE TABLE daily_definitions (
-    day DATE, source VARCHAR, tool VARCHAR, definition_id VARCHAR, trial_run VARCHAR, arm VARCHAR,
+    day DATE, source VARCHAR, tool VARCHAR, mcp_server VARCHAR, definition_id VARCHAR, trial_run VARCHAR, arm VARCHAR,
     calls BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
 );
 
 CREATE TABLE daily_codes (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR,
     code VARCHAR, calls BIGINT, findings BIGINT
 );
 
@@ -333,13 +340,13 @@ CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR
 CREATE TABLE daily_rates (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     trial_run VARCHAR, arm VARCHAR, harness_version VARCHAR,
-    strategy VARCHAR, tool VARCHAR, definition_id VARCHAR, cut VARCHAR, rate VARCHAR,
+    strategy VARCHAR, tool VARCHAR, mcp_server VARCHAR, definition_id VARCHAR, cut VARCHAR, rate VARCHAR,
     k BIGINT, n BIGINT, total BIGINT, sessions BIGINT, group_ids UTINYINT[], group_k UINTEGER[], group_n UINTEGER[]
 );
 
 CREATE TABLE daily_chains (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, fault_layer VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR, fault_layer VARCHAR,
     ended VARCHAR, attempts INTEGER, session_group UTINYINT, chains BIGINT, retries BIGINT,
     identical BIGINT, first_identical BIGINT, first_identical_worked BIGINT,
     first_changed BIGINT, first_changed_worked BIGINT,
@@ -355,20 +362,20 @@ CREATE TABLE daily_parallel (
 
 CREATE TABLE daily_errors (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR,
     signature_id VARCHAR, calls BIGINT, sessions BIGINT, example_ts TIMESTAMP, example VARCHAR
 );
 
 CREATE TABLE daily_parameters (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, definition_id VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR, definition_id VARCHAR,
     parameter VARCHAR, code VARCHAR, severity VARCHAR, calls BIGINT, example_ts TIMESTAMP, example VARCHAR,
     group_ids UTINYINT[], group_calls UINTEGER[]
 );
 
 CREATE TABLE daily_traits (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
-    trial_run VARCHAR, arm VARCHAR, tool VARCHAR,
+    trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR,
     trait VARCHAR, class INTEGER, k BIGINT, n BIGINT, sessions BIGINT,
     group_ids UTINYINT[], group_k UINTEGER[], group_n UINTEGER[]
 );

@@ -36,8 +36,9 @@ TURN_COLUMNS = (
 )  # fmt: skip
 CALL_COLUMNS = (
     "call_id", "session_id", "turn_id", "file_id", "line", "byte_offset", "day", "step", "ordinal",
-    "provider", "model", "prompt_id", "tool", "tool_sent", "tool_call_id", "strategy", "raw_arguments",
-    "args_source", "own_arguments", "as_sent", "rejected", "outcome", "syntax_seen", "schema_seen",
+    "provider", "model", "prompt_id", "tool", "tool_sent", "mcp_server", "tool_call_id", "strategy",
+    "raw_arguments", "args_source", "own_arguments", "as_sent", "rejected", "outcome",
+    "syntax_seen", "schema_seen",
     "parse_error", "parse_warning", "worst_severity", "lossy", "harness_verdict", "harness_message",
     "refused_by_harness", "syntax_told", "schema_told", "fault_layer", "result_status",
     "error_flag_source", "result_fault_layer", "result_text", "result_bytes", "latency_ms",
@@ -177,6 +178,7 @@ def _restore_call_event(row: Row) -> CallMade:
         session_id=row["session_id"],
         where=LogLine(row["line"] or 0, row["byte_offset"] or 0),
         tool=row["tool_sent"] or row["tool"],
+        mcp_server=row["mcp_server"],
         tool_call_id=row["tool_call_id"],
         raw_arguments=None if decoded else raw,
         arguments=decode_json(raw) if decoded and raw is not None else None,

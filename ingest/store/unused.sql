@@ -19,3 +19,5 @@ WHERE kept.prompt_id = prompts.prompt_id AND prompts.text IS NULL;
 DELETE FROM tool_definitions WHERE NOT EXISTS (
     FROM stored_tool_calls c WHERE c.definition_id = tool_definitions.definition_id
 );
+
+DELETE FROM tool_lists WHERE NOT EXISTS (FROM stored_turns t WHERE t.tool_list = tool_lists.tool_list);

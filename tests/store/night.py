@@ -24,7 +24,8 @@ ROLLUPS = (
 )  # fmt: skip
 TABLES = (
     "ingest_runs", "files", "copies", "rejects", "sources", "codes",
-    "sessions", "prompts", "tool_definitions", "turns", "tool_calls", "diagnostics", "step_texts",
+    "sessions", "prompts", "tool_definitions", "tool_lists", "turns", "tool_calls", "diagnostics",
+    "step_texts",
     "probes", "late_results",
     "turn_parts", "trial_runs", "trial_looks",
     "prompt_texts", "alerts", "alert_night", *ROLLUPS,

@@ -151,7 +151,7 @@ def of_turn(turn: Row) -> dict[str, Counted]:
 
 
 def rates(facts: Facts) -> Iterator[Row]:
-    tools = ("strategy", "tool", "definition_id")
+    tools = ("strategy", "tool", "mcp_server", "definition_id")
     who = (*WHO, "harness_version")
     nothing = dict.fromkeys(tools)
     called = grouped(facts.calls, ("turn_id",))
@@ -186,14 +186,16 @@ def chains(facts: Facts) -> Iterator[Row]:
     for again in grouped((call for row in by_chain.values() for call in row), ("turn_id", "step")).values():
         paid.add(min(again, key=lambda call: (call["ordinal"], call["call_id"]))["call_id"])
     cells: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
-    names = (*WHO, "tool", "fault_layer", "ended", "attempts", "session_group")
+    names = (*WHO, "tool", "mcp_server", "fault_layer", "ended", "attempts", "session_group")
     for call in facts.calls:
         if call["attempt"] != 1 or call["chain_id"] != call["call_id"]:
             continue
         again = by_chain.get((call["call_id"],), [])
         ended, attempts = call["chain_outcome"] or "open", min(1 + len(again), 10)
         group = group_of(call["source"], call["session_id"])
-        cell = cells[(*(call[name] for name in (*WHO, "tool", "fault_layer")), ended, attempts, group)]
+        cell = cells[
+            (*(call[name] for name in (*WHO, "tool", "mcp_server", "fault_layer")), ended, attempts, group)
+        ]
         cell.update(chains=1, retries=len(again), steps=sum(one["call_id"] in paid for one in again))
         cell.update(identical=sum(one["retry_kind"] == "identical" for one in again))
         for one in again:
@@ -281,7 +283,7 @@ def parallel(facts: Facts) -> Iterator[Row]:
 def parameters(facts: Facts) -> Iterator[Row]:
     counting = {(call["call_id"], call["file_id"]): call for call in facts.calls}
     cells: dict[tuple[Any, ...], dict[str, Row]] = defaultdict(dict)
-    shared = (*WHO, "tool", "definition_id")
+    shared = (*WHO, "tool", "mcp_server", "definition_id")
     for finding in facts.tables["diagnostics"]:
         call = counting.get((finding["call_id"], finding["file_id"]))
         if call is not None:
@@ -326,12 +328,12 @@ def traits(facts: Facts) -> Iterator[Row]:
     for call in filter(is_syntax_measured, facts.calls):
         for trait, found in classes(call, facts.turn_of.get(call["turn_id"], {})).items():
             if found is not None:
-                key = (*(call[name] for name in (*WHO, "tool")), trait, found)
+                key = (*(call[name] for name in (*WHO, "tool", "mcp_server")), trait, found)
                 sums = cells[key][call["session_id"]]
                 sums[0] += is_parse_error(call)
                 sums[1] += 1
     for key, sessions in cells.items():
-        named = dict(zip((*WHO, "tool", "trait", "class"), key, strict=True))
+        named = dict(zip((*WHO, "tool", "mcp_server", "trait", "class"), key, strict=True))
         counts = {session_id: (k, n) for session_id, (k, n) in sessions.items()}
         yield {**named, **by_group(named["source"], counts)}
 

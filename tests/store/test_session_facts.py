@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from ingest.decoding.fields import name_project
 from ingest.pipeline.load import load
 from tests.conftest import CASES
-from tests.store.night import ask
+from tests.store.night import ask, session
 
 VIBE = {"session_id": "7a7a", "start_time": "2026-06-13T10:00:00Z", "model": "mistral-medium-3.5"}
 GROK = {"info": {"id": "019f"}, "created_at": "2026-07-18T10:00:00Z", "current_model_id": "grok-4.5"}
@@ -45,3 +46,30 @@ def test_such_a_file_alone_is_rejected(beside: str, tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / beside).write_text(json.dumps({**VIBE, **GROK}))
     assert len(load([tmp_path / "logs"], tmp_path / "store").rejected) == 1
+
+
+def test_project_branch_sub_agent_and_environment_are_columns_of_sessions(logs: Path, store: Path) -> None:
+    lines = [json.loads(line) for line in session("a").splitlines()]
+    told = {"project": "acme/shop", "branch": "main", "sub_agent": "reviewer", "environment": "staging"}
+    lines[0]["meta"] |= told
+    (logs / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines) + session("b"))
+    load([logs], store)
+    query = f"SELECT session_id, {', '.join(told)} FROM sessions ORDER BY session_id"  # noqa: S608 - our own names
+    assert ask(store, query) == [("a", *told.values()), ("b", None, None, None, None)]
+
+
+@pytest.mark.parametrize(
+    ("folder", "repository", "project"),
+    [
+        ("/home/dev/shop/web", "https://github.com/acme/shop.git", "acme/shop"),
+        ("/home/dev/shop", "git@github.com:acme/shop.git", "acme/shop"),
+        ("/home/dev/shop", "acme/shop", "acme/shop"),
+        ("C:\\work\\shop\\", None, "shop"),
+        ("/", "", None),
+        (None, 7, None),
+    ],
+)
+def test_a_project_is_its_repository_or_the_name_of_its_folder(
+    folder: object, repository: object, project: str | None
+) -> None:
+    assert name_project(folder, repository) == project

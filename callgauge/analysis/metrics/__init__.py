@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from callgauge.analysis.metrics.session_filters import narrow_to_sessions, read_session_filters
 from ingest.store.segments import has_segments, is_of_object_store, narrow_facts, narrow_sums
 
 if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
@@ -185,7 +186,12 @@ def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mappi
         names = [column[0] for column in cursor.description or ()]
         if GROUPS in names:
             frame = _to_frame(names, cursor)
-            has_months = _DAYS in names and metric.adds_up_days(given) and _meets_months(cursor, given)
+            has_months = (
+                _DAYS in names
+                and metric.adds_up_days(given)
+                and not _read_sessions(metric, given)
+                and _meets_months(cursor, given)
+            )
             return _tell_days_apart(frame, connection, metric, given) if has_months else frame
         rows = cursor.fetchall()
     import pandas as pd
@@ -289,9 +295,20 @@ def _execute(
     metric = metrics()[name]
     sql = metric.sql if most is None else f"FROM (\n{metric.sql}\n) LIMIT {most:d}"
     cursor = connection.cursor()
-    if has_segments(cursor):
+    if sessions := _read_sessions(metric, given):
+        has_days = metric.days is not DaysUsed.ALL and {"from_day", "to_day"} <= metric.parameters
+        days = (given.get("from_day"), given.get("to_day")) if has_days else (None, None)
+        narrow_to_sessions(cursor, sql, sessions, *days)
+    elif has_segments(cursor):
         _narrow(cursor, metric, sql, given)
     return cursor.execute(sql, {key: given.get(key) for key in metric.parameters})
+
+
+def _read_sessions(metric: Metric, given: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+    try:
+        return read_session_filters(metric.parameters, given)
+    except ValueError as problem:
+        raise MetricError(f"The store cannot answer “{metric.title}”: {problem}") from None
 
 
 def _narrow(cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, given: Mapping[str, Any]) -> None:

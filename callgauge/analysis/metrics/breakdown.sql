@@ -29,10 +29,10 @@ chosen AS NOT MATERIALIZED (
            WHEN 'provider' THEN coalesce(provider, 'unknown') ELSE coalesce(prompt_id, 'unknown') END AS slice, {value: by} AS also, day, k, n, total, sessions, group_ids, group_k, group_n
   FROM named CROSS JOIN asked
   WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
-    AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR asked_for = 'tool'
-                     OR coalesce($by, '') IN ('tool', 'definition') THEN 'tool' ELSE 'all' END
+    AND cut = CASE WHEN $tools IS NOT NULL OR $mcp_servers IS NOT NULL OR $definitions IS NOT NULL OR asked_for = 'tool'
+                     OR coalesce($by, '') IN ('tool', 'mcp_server', 'definition') THEN 'tool' ELSE 'all' END
     AND ($among IS NULL OR list_contains($among, {value: by}))
-    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
+    AND {filters: tools, mcp_servers, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
 ),
 by_day AS (
   SELECT rate, dimension, slice, also, day, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total, sum(sessions)::BIGINT AS sessions

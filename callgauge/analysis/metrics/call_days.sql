@@ -6,7 +6,7 @@
 -- column exact: that many do match; else the daily sums do not have all dimensions that are asked for
 -- note: Counted in the daily sums, for the list of calls: it looks at no more days than it needs, see there for the words.
 WITH told AS (
-  SELECT day, source, provider, model, prompt_id, trial_run, arm, tool, least(
+  SELECT day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, least(
     calls,
     CASE $outcome WHEN 'clean' THEN clean WHEN 'coerced' THEN coerced WHEN 'repaired' THEN repaired WHEN 'mended' THEN mended
                   WHEN 'failed' THEN failed WHEN 'unmeasured' THEN unmeasured END,
@@ -23,7 +23,7 @@ WITH told AS (
          WHEN $chain IS NOT NULL OR $attempts_from IS NOT NULL OR $first_retry IS NOT NULL THEN chains + retries END) AS calls
   FROM daily_calls WHERE $code IS NULL AND $signature IS NULL AND $attempt IS DISTINCT FROM 'first'
   UNION ALL
-  SELECT day, source, provider, model, prompt_id, trial_run, arm, tool,
+  SELECT day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server,
          CASE $first_retry
            WHEN 'identical' THEN first_identical WHEN 'identical_worked' THEN first_identical_worked
            WHEN 'changed' THEN first_changed WHEN 'changed_worked' THEN first_changed_worked
@@ -36,9 +36,9 @@ WITH told AS (
          OR ($fault = 'arguments' AND fault_layer IN ('syntax', 'schema')) OR ($fault = 'schema_error' AND fault_layer = 'schema')
          OR ($fault IN ('none', 'unknown', 'unseen') AND fault_layer IS NULL))
   UNION ALL
-  SELECT day, source, provider, model, prompt_id, trial_run, arm, tool, calls FROM daily_codes WHERE code = $code
+  SELECT day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, calls FROM daily_codes WHERE code = $code
   UNION ALL
-  SELECT day, source, provider, model, prompt_id, trial_run, arm, tool, calls FROM daily_errors WHERE $code IS NULL AND signature_id = $signature
+  SELECT day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, calls FROM daily_errors WHERE $code IS NULL AND signature_id = $signature
 )
 SELECT day, sum(calls)::BIGINT AS most,
        $turns IS NULL AND $search IS NULL AND $outcome IS DISTINCT FROM 'strict' AND $outcome IS DISTINCT FROM 'truncated'
@@ -50,6 +50,6 @@ SELECT day, sum(calls)::BIGINT AS most,
                   AND ($outcome IS NOT NULL)::INT + ($fault IS NOT NULL)::INT + ($code IS NOT NULL)::INT
                     + ($signature IS NOT NULL)::INT + ($attempt IS NOT NULL)::INT <= 1) AS exact
 FROM told
-WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
 GROUP BY day HAVING sum(calls) > 0
 ORDER BY day DESC NULLS LAST

@@ -31,7 +31,7 @@ listable AS NOT MATERIALIZED (
                      WHEN 'model' THEN model END AS word,
          CASE $order WHEN 'took' THEN latency_ms WHEN 'attempt' THEN attempt WHEN 'time' THEN epoch(ts) END AS number
   FROM own_calls
-  WHERE {filters: models, providers, prompts, tools, sources, trials}
+  WHERE {filters: models, providers, prompts, tools, mcp_servers, sources, trials}
     AND ($outcome IS NULL OR outcome = $outcome OR (syntax_seen = 'full' AND schema_seen = 'full'
            AND (($outcome = 'mended' AND outcome IN ('coerced', 'repaired'))
                 OR ($outcome = 'strict' AND outcome IN ('coerced', 'repaired', 'failed'))))

@@ -24,7 +24,7 @@ WITH of_groups AS (
          sum(steps)::BIGINT AS steps, sum(tokens)::BIGINT AS tokens, sum(tokens_known)::BIGINT AS tokens_known,
          sum(us) / 1000.0 AS ms, sum(ms_known)::BIGINT AS ms_known
   FROM daily_chains
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
   GROUP BY ALL
 )
 SELECT slice, ended, attempts, sum(chains)::BIGINT AS chains, sum(retries)::BIGINT AS retries,

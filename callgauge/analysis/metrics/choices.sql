@@ -2,7 +2,7 @@
 -- question: Which models, prompts, tools and so on does the store hold, the most used first?
 -- unit: calls
 -- days: added up
--- column value: what the filter compares; 'unknown' where the log names none
+-- column value: what the filter compares; 'unknown' where the log names none, 'none' for tools of no MCP server
 -- column label: what people read; of a prompt without a name the first words of its text and the beginning of its id
 -- column name: of a prompt, its name in the log
 -- note: Runs of trials and their arms are always among them; the others are those of the chosen run, else of all but trials.
@@ -13,10 +13,14 @@ chosen_calls AS NOT MATERIALIZED (
 chosen_turns AS NOT MATERIALIZED (
   FROM daily_turns WHERE {filters: trials}
 ),
+chosen_sessions AS NOT MATERIALIZED (
+  FROM sessions WHERE NOT coalesce(duplicate, false) AND {filters: trials}
+),
 used AS (
   SELECT 'model' AS dimension, coalesce(model, 'unknown') AS value, calls FROM chosen_calls UNION ALL
   SELECT 'prompt', coalesce(prompt_id, 'unknown'), calls FROM chosen_calls UNION ALL
   SELECT 'tool', coalesce(tool, 'unknown'), calls FROM chosen_calls UNION ALL
+  SELECT 'mcp_server', coalesce(mcp_server, 'none'), calls FROM chosen_calls UNION ALL
   SELECT 'source', source, calls FROM chosen_calls UNION ALL
   SELECT 'provider', coalesce(provider, 'unknown'), calls FROM chosen_calls UNION ALL
   SELECT 'strategy', coalesce(strategy, 'unknown'), calls FROM chosen_calls UNION ALL
@@ -29,6 +33,10 @@ used AS (
   SELECT 'provider', coalesce(provider, 'unknown'), 0 FROM chosen_turns UNION ALL
   SELECT 'run', trial_run, calls FROM daily_turns WHERE trial_run IS NOT NULL UNION ALL
   SELECT 'arm', coalesce(arm, 'unknown'), calls FROM daily_turns WHERE trial_run IS NOT NULL UNION ALL
+  SELECT 'project', coalesce(project, 'unknown'), calls FROM chosen_sessions UNION ALL
+  SELECT 'branch', coalesce(branch, 'unknown'), calls FROM chosen_sessions UNION ALL
+  SELECT 'sub_agent', coalesce(sub_agent, 'unknown'), calls FROM chosen_sessions UNION ALL
+  SELECT 'environment', coalesce(environment, 'unknown'), calls FROM chosen_sessions UNION ALL
   -- A run that has only begun.
   SELECT 'run', run, 0 FROM trial_runs WHERE NOT duplicate
 ),

@@ -20,7 +20,7 @@ counted AS (
   SELECT {value: by} AS slice, source, session_id, count(*) AS calls
   FROM named
   WHERE ($among IS NULL OR list_contains($among, {value: by}))
-    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
+    AND {filters: tools, mcp_servers, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
   GROUP BY ALL
 )
 SELECT slice, sum(calls)::BIGINT AS calls, max(calls)::BIGINT AS largest, sum(calls)::DOUBLE ** 2 / sum(calls ** 2) AS effective

@@ -14,7 +14,7 @@ WITH of_calls AS (
          sum(result_ok + result_error + result_denied) AS result_known,
          sum(calls) FILTER (model IS NOT NULL) AS model_known, sum(calls) FILTER (prompt_id IS NOT NULL) AS prompt_known
   FROM daily_calls
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
   GROUP BY source
 ),
 of_turns AS (

@@ -11,7 +11,7 @@
 WITH
 findings AS NOT MATERIALIZED (
   FROM daily_parameters
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
     AND code <> 'tool_definition_missing'
 ),
 found AS (
@@ -30,8 +30,8 @@ judged AS (
   SELECT id, sum(n)::BIGINT AS n
   FROM (
     SELECT unnest(group_ids) AS id, unnest(group_n) AS n FROM daily_rates
-    WHERE rate = 'defined' AND cut = if($tools IS NULL, 'all', 'tool')
-      AND {filters: days, models, providers, prompts, tools, sources, trials}
+    WHERE rate = 'defined' AND cut = if($tools IS NULL AND $mcp_servers IS NULL, 'all', 'tool')
+      AND {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
   )
   GROUP BY id
 ),

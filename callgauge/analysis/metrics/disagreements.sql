@@ -5,7 +5,7 @@
 -- column derived_reason: why we conclude otherwise
 -- column call_id: the first call of the turn that went wrong, or else its first
 -- column found: all that disagree in the days looked at, of which this is one page
--- note: Counted in the turns themselves, not in the daily sums. The filter by tool keeps turns that called one of the tools.
+-- note: Counted in the turns themselves, not in the daily sums. The filters by tool and MCP server keep turns that called one of the tools.
 -- $since, $until, $undated: the days looked at (dashboard.newest); $first_day, $last_day: all calls of the sessions that
 -- have turns on these days lie within them.
 WITH chosen AS NOT MATERIALIZED (
@@ -15,10 +15,10 @@ WITH chosen AS NOT MATERIALIZED (
     AND ($until IS NULL OR day <= $until OR ($undated AND day IS NULL))
     AND {filters: models, providers, prompts, sources, trials}
     AND NOT coalesce(duplicate, false) AND recorded_ok <> derived_ok
-    AND ($tools IS NULL OR turn_id IN (
+    AND ($tools IS NULL AND $mcp_servers IS NULL OR turn_id IN (
       SELECT turn_id FROM tool_calls
       WHERE ($first_day IS NULL OR day >= $first_day OR day IS NULL) AND ($last_day IS NULL OR day <= $last_day OR day IS NULL)
-        AND list_contains($tools, coalesce(tool, 'unknown'))))
+        AND {filters: tools, mcp_servers}))
 ),
 page AS MATERIALIZED (
   SELECT * FROM chosen ORDER BY ts DESC NULLS LAST, turn_id LIMIT $limit OFFSET $offset

@@ -8,7 +8,7 @@
 -- note: Not measured: no failure was seen, but the log has no result of the call, or does not show whether its arguments were valid.
 WITH chosen AS (
   FROM daily_calls
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
 ),
 layers(position, layer, calls) AS (
   SELECT 1, 'emission', sum(fault_emission) FROM chosen UNION ALL

@@ -8,12 +8,12 @@
 WITH chosen AS (
   SELECT code, sum(calls)::BIGINT AS calls, sum(findings)::BIGINT AS findings
   FROM daily_codes
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
   GROUP BY code
 ),
 judged AS (
   SELECT coalesce(sum(mend_known), 0)::BIGINT AS measured FROM daily_calls
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
 )
 SELECT code, severity, stage, lossy, chosen.calls, chosen.findings, measured, summary
 FROM chosen CROSS JOIN judged LEFT JOIN codes USING (code)

@@ -6,13 +6,12 @@
 -- column nearest: the tool whose name is nearest, of those offered in logs of the same source; NULL when none is near
 -- column example: the newest such call
 -- note: A name is near when at most a quarter of its characters are other ones, or stand the other way round; names are compared by their first 100 characters.
--- note: The logs' lists of tools are not kept, only the definitions of the tools that were called: the tool that was meant may be missing here.
 WITH
 found AS (
   SELECT tool, model, source, sum(calls)::BIGINT AS calls,
          arg_max(example, (example_ts, example)) AS example, max(example_ts) AS example_ts
   FROM daily_parameters
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials} AND code = 'unknown_tool' AND tool IS NOT NULL
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials} AND code = 'unknown_tool' AND tool IS NOT NULL
   GROUP BY ALL
 ),
 listed AS (
@@ -23,8 +22,11 @@ listed AS (
   ORDER BY calls DESC, tool
   LIMIT coalesce($limit, 200)
 ),
-offered AS (SELECT DISTINCT source, tool FROM daily_definitions
-            WHERE definition_id IS NOT NULL AND tool IS NOT NULL AND {filters: trials}),
+offered AS (
+  SELECT source, tool FROM daily_definitions WHERE definition_id IS NOT NULL AND tool IS NOT NULL AND {filters: trials}
+  UNION
+  SELECT source, tool FROM turns JOIN tool_lists USING (tool_list) WHERE tool_list IS NOT NULL AND {filters: trials}
+),
 compared AS (
   SELECT l.tool, o.tool AS other, damerau_levenshtein(l.tool[:100], o.tool[:100]) AS apart
   FROM listed l JOIN offered o

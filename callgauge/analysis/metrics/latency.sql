@@ -10,12 +10,12 @@
 -- note: A step with several calls counts once. By tool, or where tools are chosen, it counts for the tool of its first call.
 -- note: A step without a call is not counted; Seconds / turn has the time of whole turns.
 -- note: Copies of a call in a second file are left out, and results that a trial simulated have no time of a tool.
--- $by: model, provider, prompt, prompt_name, tool, definition, strategy, source, day.
+-- $by: model, provider, prompt, prompt_name, tool, mcp_server, definition, strategy, source, day.
 WITH
 chosen AS NOT MATERIALIZED (
   SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name, NULL AS harness_version
   FROM tool_calls c LEFT JOIN prompts p USING (prompt_id)
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
     AND NOT coalesce(duplicate, false)
 ),
 timed AS NOT MATERIALIZED (

@@ -10,7 +10,7 @@ WITH
 chosen AS (
   SELECT model, provider, prompt_id, tool, strategy, source, harness_version, sum(total) AS calls FROM daily_rates
   WHERE rate = 'emission' AND cut = 'tool'
-    AND {filters: days, models, providers, prompts, sources, tools, strategies, harness_versions, trials}
+    AND {filters: days, models, providers, prompts, sources, tools, mcp_servers, strategies, harness_versions, trials}
   GROUP BY ALL
 ),
 apart AS (
@@ -23,7 +23,7 @@ apart AS (
   SELECT 'harness_version', coalesce(harness_version, 'unknown'), calls FROM chosen UNION ALL
   SELECT trait, class::VARCHAR, n FROM daily_traits
   WHERE $strategies IS NULL AND $harness_versions IS NULL
-    AND {filters: days, models, providers, prompts, sources, tools, trials}
+    AND {filters: days, models, providers, prompts, sources, tools, mcp_servers, trials}
 )
 SELECT dimension, value, sum(calls)::BIGINT AS calls, (sum(sum(calls)) OVER (PARTITION BY dimension))::BIGINT AS total
 FROM apart GROUP BY dimension, value ORDER BY dimension, calls DESC, value

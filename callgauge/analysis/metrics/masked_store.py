@@ -44,6 +44,8 @@ _KEPT = frozenset(
         *("schema_told", "session_id", "severity", "signature_id", "simulated", "source", "stage", "state"),
         *("strategy", "syntax_seen", "syntax_told", "task_origin", "text_hash", "tool", "tool_call_id"),
         *("trait", "trial_run", "turn_id", "version", "worst_severity"),
+        # of MCP servers, lists of tools, and what only sessions have
+        *("branch", "environment", "mcp_server", "project", "sub_agent", "tool_list"),
         # of files
         *("archive", "archive_seen", "fingerprint", "foreign_kind", "head", "lacks", "path", "path_facts"),
         *("privacy", "refused_by", "status", "tools_hash"),

@@ -20,7 +20,7 @@ settled AS (
 counted AS (
   SELECT signature_id, first_day, count(*)::BIGINT AS calls, count(DISTINCT session_id)::BIGINT AS sessions
   FROM tool_calls JOIN fresh USING (signature_id)
-  WHERE NOT duplicate AND day BETWEEN $newest::DATE - 6 AND $newest AND {filters: models, providers, prompts, tools, sources, trials}
+  WHERE NOT duplicate AND day BETWEEN $newest::DATE - 6 AND $newest AND {filters: models, providers, prompts, tools, mcp_servers, sources, trials}
   GROUP BY ALL
 )
 SELECT signature_id, fault_layer, coalesce(text, 'text removed: ' || signature_id) AS text, first_day, calls, sessions

@@ -4,7 +4,7 @@
 -- days: added up
 -- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
 -- column outcome: clean; coerced = valid JSON in which a value changed its type; repaired = text that had to be unwrapped or repaired; failed; unmeasured = not measured
--- $by: model, provider, tool, strategy, source, day.
+-- $by: model, provider, tool, mcp_server, strategy, source, day.
 WITH
 named AS NOT MATERIALIZED (
   SELECT *, NULL::VARCHAR AS prompt_name, NULL::VARCHAR AS definition_id, NULL::VARCHAR AS harness_version FROM daily_calls
@@ -12,7 +12,7 @@ named AS NOT MATERIALIZED (
 chosen AS NOT MATERIALIZED (
   SELECT {value: by} AS slice, clean, coerced, repaired, failed, unmeasured
   FROM named
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
 ),
 sums AS (
   SELECT slice, sum(clean) AS clean, sum(coerced) AS coerced, sum(repaired) AS repaired, sum(failed) AS failed,

@@ -21,7 +21,7 @@ named AS NOT MATERIALIZED (
       WHEN 'model' THEN model WHEN 'provider' THEN provider WHEN 'prompt' THEN prompt_id WHEN 'definition' THEN definition_id
       WHEN 'source' THEN source WHEN 'day' THEN day::VARCHAR END, 'unknown') AS slice
   FROM tool_calls
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
     AND NOT coalesce(duplicate, false) AND (syntax_seen = 'full' OR schema_seen = 'full')
 ),
 judged_calls AS MATERIALIZED (FROM named),

@@ -9,7 +9,7 @@ WITH
 judged_calls AS NOT MATERIALIZED (
   SELECT call_id, file_id, coalesce(ts, day, TIMESTAMP '0001-01-01') AS moment
   FROM tool_calls
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
     AND NOT coalesce(duplicate, false) AND (syntax_seen = 'full' OR schema_seen = 'full')
 ),
 findings AS (

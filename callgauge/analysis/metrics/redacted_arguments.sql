@@ -5,7 +5,7 @@
 WITH of_calls AS (
   SELECT source, count(*) FILTER (args_source = 'redacted') AS redacted, count(*) AS calls
   FROM tool_calls
-  WHERE NOT coalesce(duplicate, false) AND {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE NOT coalesce(duplicate, false) AND {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
   GROUP BY source
 )
 SELECT source, coalesce(title, source) AS title, redacted::BIGINT AS redacted, calls::BIGINT AS calls

@@ -6,7 +6,7 @@
 -- column codes: what the parser found when the call was loaded; only with $stored
 WITH slice AS NOT MATERIALIZED (
   FROM tool_calls
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
     AND NOT coalesce(duplicate, false)
     AND (coalesce($every, 1) = 1 OR hash(session_id) % $every = 0)
 ),

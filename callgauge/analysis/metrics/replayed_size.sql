@@ -5,7 +5,7 @@
 SELECT coalesce(parser_version, 'unknown') AS version, count(*)::BIGINT AS calls,
        count(*) FILTER (args_source IN ('raw', 'reserialised'))::BIGINT AS readable
 FROM tool_calls
-WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
   AND NOT coalesce(duplicate, false)
 GROUP BY 1
 ORDER BY calls DESC, version

@@ -17,7 +17,7 @@ chosen_calls AS (
          coalesce(result_status IN ('ok', 'error'), false) AS answered
   FROM tool_calls c LEFT JOIN told USING (session_id)
   WHERE NOT coalesce(duplicate, false)
-    AND {filters: days, models, providers, prompts, sources, tools, strategies, harness_versions, trials}
+    AND {filters: days, models, providers, prompts, sources, tools, mcp_servers, strategies, harness_versions, trials}
 ),
 of_calls AS (
   SELECT c.session_id,
@@ -66,7 +66,7 @@ of_turns AS (
   WHERE $rate IN ('retried', 'recorded_ok', 'derived_ok', 'turn_success', 'disagree') AND NOT coalesce(duplicate, false)
     AND {filters: days, models, providers, prompts, sources, trials}
     -- A turn has no tool and no strategy of its own: it is in when one of its calls is.
-    AND (($tools IS NULL AND $strategies IS NULL) OR turn_id IN (SELECT turn_id FROM chosen_calls))
+    AND (($tools IS NULL AND $mcp_servers IS NULL AND $strategies IS NULL) OR turn_id IN (SELECT turn_id FROM chosen_calls))
     AND ($harness_versions IS NULL OR session_id IN (
       SELECT session_id FROM told WHERE list_contains($harness_versions, coalesce(harness_version, 'unknown'))))
 ),

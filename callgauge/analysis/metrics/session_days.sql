@@ -13,11 +13,11 @@ WITH spread AS (
   FROM sessions WHERE session_id IN (SELECT session_id FROM sessions WHERE duplicate) GROUP BY session_id
 )
 SELECT day, count(*)::BIGINT AS most,
-       $models IS NULL AND $providers IS NULL AND $prompts IS NULL AND $tools IS NULL AND $search IS NULL
+       $models IS NULL AND $providers IS NULL AND $prompts IS NULL AND $tools IS NULL AND $mcp_servers IS NULL AND $search IS NULL
          AND $chain IS NULL AND $attempt IS NULL AND $turns IS NULL AND $run IS NULL AS exact,
        greatest(
          count(*),
-         CASE WHEN $tools IS NOT NULL OR $chain IS NOT NULL OR $attempt IS NOT NULL THEN sum(calls) / 3
+         CASE WHEN $tools IS NOT NULL OR $mcp_servers IS NOT NULL OR $chain IS NOT NULL OR $attempt IS NOT NULL THEN sum(calls) / 3
               WHEN $models IS NOT NULL OR $providers IS NOT NULL OR $prompts IS NOT NULL OR $turns IS NOT NULL OR $search IS NOT NULL OR $order = 'retries' THEN sum(turns)
          END)::BIGINT AS reads,
        if(bool_and(coalesce(timed, started_at IS NOT NULL)), min(least(started_at, began))::DATE, NULL) AS first_day,

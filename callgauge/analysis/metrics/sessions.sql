@@ -55,11 +55,11 @@ chosen AS MATERIALIZED (
              OR ($turns = 'derived_ok' AND derived_ok) OR ($turns = 'derived_not_ok' AND NOT derived_ok)
              OR ($turns = 'not_ok' AND (NOT recorded_ok OR NOT derived_ok)))
         AND {filters: models, providers, prompts}))
-    AND (($tools IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL)
-         OR if($tools IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL, NULL, (session_id, source)) IN (
+    AND (($tools IS NULL AND $mcp_servers IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL)
+         OR if($tools IS NULL AND $mcp_servers IS NULL AND coalesce($chain, 'none') = 'none' AND $attempt IS NULL, NULL, (session_id, source)) IN (
       SELECT (session_id, source) FROM own_calls
-      WHERE ($tools IS NOT NULL OR $chain <> 'none' OR $attempt IS NOT NULL)
-        AND {filters: tools}
+      WHERE ($tools IS NOT NULL OR $mcp_servers IS NOT NULL OR $chain <> 'none' OR $attempt IS NOT NULL)
+        AND {filters: tools, mcp_servers}
         AND (coalesce($chain, 'none') = 'none'
              OR (chain_id IS NOT NULL AND ($chain = 'any' OR coalesce(chain_outcome, 'open') = $chain)))
         AND ($attempt IS NULL OR ($attempt = 'first' AND attempt = 1)

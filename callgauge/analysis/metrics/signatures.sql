@@ -13,7 +13,7 @@
 -- note: $first comes before new signatures: fixed errors that are back. $among and $without narrow the list, by triage status.
 WITH chosen AS NOT MATERIALIZED (
   FROM daily_errors
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
     AND ($signature IS NULL OR signature_id = $signature)
     AND ($among IS NULL OR list_contains($among::VARCHAR[], signature_id))
     AND ($without IS NULL OR NOT list_contains($without::VARCHAR[], signature_id))

@@ -16,10 +16,10 @@
 -- note: A retry is the same tool called again after a failure, in a later step of the same turn, or a call that the log itself names a retry. A turn counts once, however many retries it has.
 -- note: Turn success is what the log reports of a turn, or derived where it reports nothing. Derived success: the turn ended with an answer, no call was given up before it reached its tool, and no call was lost. A tool that ran and failed does not count.
 -- note: What could not be measured is in neither number of a rate: it counts neither as success nor as failure.
--- note: From the daily sums. By tool, or where tools are chosen, a turn counts for every tool that it called.
+-- note: From the daily sums. By tool or MCP server, or where some are chosen, a turn counts for every tool that it called.
 -- note: A session counts once for each of its days, models and prompts, and by tool for each tool.
 -- note: A session is in the same of fifty groups wherever it counts (random groups): how much a rate, or the difference of two, changes without one of them shows how certain it is.
--- $by and $also: model, provider, prompt, prompt_name, tool, definition, strategy, source, harness_version, day.
+-- $by and $also: model, provider, prompt, prompt_name, tool, mcp_server, definition, strategy, source, harness_version, day.
 WITH
 named AS NOT MATERIALIZED (
   SELECT c.*, coalesce(p.name, c.prompt_id) AS prompt_name FROM daily_rates c LEFT JOIN prompts p USING (prompt_id)
@@ -28,9 +28,9 @@ chosen AS NOT MATERIALIZED (
   SELECT rate, {value: by} AS slice, {value: also} AS also, day, k, n, total, sessions, group_ids, group_k, group_n
   FROM named
   WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
-    AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL OR coalesce($by, '') IN ('tool', 'definition')
-                     OR coalesce($also, '') IN ('tool', 'definition') THEN 'tool' ELSE 'all' END
-    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
+    AND cut = CASE WHEN $tools IS NOT NULL OR $mcp_servers IS NOT NULL OR $definitions IS NOT NULL OR coalesce($by, '') IN ('tool', 'mcp_server', 'definition')
+                     OR coalesce($also, '') IN ('tool', 'mcp_server', 'definition') THEN 'tool' ELSE 'all' END
+    AND {filters: tools, mcp_servers, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
 ),
 by_day AS (
   SELECT rate, slice, also, day, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total, sum(sessions)::BIGINT AS sessions

@@ -23,10 +23,10 @@ chosen AS NOT MATERIALIZED (
          k, n, total, sessions, group_ids, group_k, group_n
   FROM named
   WHERE rate IN (SELECT unnest($rates::VARCHAR[]))
-    AND cut = CASE WHEN $tools IS NOT NULL OR $definitions IS NOT NULL
-                     OR list_has_any([$by, $first, $second, $third], ['tool', 'definition']) THEN 'tool' ELSE 'all' END
+    AND cut = CASE WHEN $tools IS NOT NULL OR $mcp_servers IS NOT NULL OR $definitions IS NOT NULL
+                     OR list_has_any([$by, $first, $second, $third], ['tool', 'mcp_server', 'definition']) THEN 'tool' ELSE 'all' END
     AND ($among IS NULL OR list_contains($among, {value: by}))
-    AND {filters: tools, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
+    AND {filters: tools, mcp_servers, days, models, providers, prompts, sources, strategies, harness_versions, definitions, trials}
 ),
 sums AS (
   SELECT rate, arm, first, second, third, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total,

@@ -15,8 +15,8 @@ chosen AS NOT MATERIALIZED (
   SELECT coalesce(model, 'unknown') AS model, coalesce(provider, 'unknown') AS provider,
          coalesce(strategy, 'unknown') AS strategy, k, n, total, sessions, group_ids, group_k, group_n
   FROM daily_rates
-  WHERE rate = 'parse_error' AND cut = if($tools IS NULL, 'all', 'tool')
-    AND {filters: tools, days, models, providers, prompts, sources, trials}
+  WHERE rate = 'parse_error' AND cut = if($tools IS NULL AND $mcp_servers IS NULL, 'all', 'tool')
+    AND {filters: tools, mcp_servers, days, models, providers, prompts, sources, trials}
 ),
 sums AS (
   SELECT model, provider, strategy, sum(k) AS k, sum(n) AS n, sum(total) AS total, sum(sessions) AS sessions

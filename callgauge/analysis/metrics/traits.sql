@@ -11,7 +11,7 @@
 WITH
 chosen AS NOT MATERIALIZED (
   FROM daily_traits
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
 ),
 sums AS (
   SELECT trait, class, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(sessions)::BIGINT AS sessions

@@ -10,14 +10,14 @@ WITH
 found AS (
   SELECT tool, parameter, code, sum(calls)::BIGINT AS calls
   FROM daily_parameters
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
     AND parameter <> '' AND code <> 'tool_definition_missing'
   GROUP BY tool, parameter, code
 ),
 judged AS (
   SELECT tool, sum(mend_known)::BIGINT AS judged
   FROM daily_calls
-  WHERE {filters: days, models, providers, prompts, tools, sources, trials}
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
   GROUP BY tool
 )
 SELECT tool, parameter, code, calls, coalesce(judged, 0)::BIGINT AS judged

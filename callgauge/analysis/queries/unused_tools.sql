@@ -1,8 +1,7 @@
 -- title: Tools that nobody calls
--- question: Which tools are defined, but were never called?
-SELECT d.tool, any_value(d.origin) AS defined_in, max(length(d.definition)) AS characters
-FROM tool_definitions d
-ANTI JOIN daily_calls c ON c.tool = d.tool AND c.trial_run IS NULL
-WHERE d.tool IS NOT NULL
-GROUP BY d.tool
-ORDER BY characters DESC
+-- question: Which tools were offered, but never called, and how many tokens does each definition cost per step?
+SELECT l.tool, any_value(l.mcp_server) AS mcp_server, max(l.bytes) // 4 AS tokens
+FROM tool_lists l
+ANTI JOIN daily_calls c ON c.tool = l.tool AND c.trial_run IS NULL
+GROUP BY l.tool
+ORDER BY tokens DESC, l.tool

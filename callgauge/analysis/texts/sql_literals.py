@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from callgauge.analysis.metrics import PARAMETER, Metric
+from callgauge.analysis.metrics.session_filters import SESSION_FILTERS
 
 
 def fill_parameters(metric: Metric, given: Mapping[str, Any]) -> str:
@@ -22,6 +23,11 @@ def fill_parameters(metric: Metric, given: Mapping[str, Any]) -> str:
     if metric.parameters:
         told = f"with {', '.join(named)} as asked there" if named else "without a filter"
         head += f"-- {told}; NULL means all\n"
+    for name, column in SESSION_FILTERS.items():
+        if values := given.get(name):
+            head += (
+                f"-- asked there of sessions with {column} in {write_literal(values)}; this SQL counts all\n"
+            )
     return head + PARAMETER.sub(lambda found: write_literal(given.get(found[1])), code)
 
 

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from callgauge.analysis.metrics import Metric, metrics
+from callgauge.analysis.metrics.session_filters import SESSION_FILTERS
 from callgauge.api.questions.parameters import Given, Kind, Parameter, read_parameters
 from callgauge.api.questions.problems import refuse_name
 
@@ -28,9 +29,11 @@ _LISTS = (
     "providers",
     "prompts",
     "tools",
+    "mcp_servers",
     "sources",
     "runs",
     "arms",
+    *SESSION_FILTERS,
 )  # also where only `IS NULL` is asked of them
 
 
@@ -40,8 +43,13 @@ def metric_parameters(name: str) -> tuple[Parameter, ...]:
     metric = metrics()[name]
     return tuple(
         Parameter(one, _find_kind(metric, one), f"${one} of the metric; all without it.", longest=100_000)
-        for one in sorted(metric.parameters)
+        for one in sorted(metric.parameters | _find_session_filters(metric))
     )
+
+
+def _find_session_filters(metric: Metric) -> set[str]:
+    """Return the filters by what only sessions know, for a metric that follows the filters of pages."""
+    return set(SESSION_FILTERS) if "sources" in metric.parameters else set()
 
 
 def _find_kind(metric: Metric, name: str) -> Kind:

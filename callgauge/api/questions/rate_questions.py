@@ -53,7 +53,7 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.team_memory import TeamMemory
 
 DIMENSIONS = (
-    "model", "provider", "prompt", "prompt_name", "tool", "definition", "strategy", "source",
+    "model", "provider", "prompt", "prompt_name", "tool", "mcp_server", "definition", "strategy", "source",
     "harness_version", "run", "arm", "day",
 )  # fmt: skip
 _RANKED = tuple(name for name in DIMENSIONS if name != "day")

@@ -18,19 +18,25 @@ from ingest.time_ranges import DAY_FORMS, PRESETS, RANGE_FORMS, read_day, read_r
 Ask = Callable[..., pd.DataFrame]
 Labels = Mapping[str, Mapping[str, str]]
 """For each dimension the label of each value, the most used first."""
-_PLURALS = {"strategy": "strategies"}
 _NAMED = {
     "model": "Only these models.",
     "prompt": "Only these prompts: an id, or name@version.",
     "tool": "Only these tools.",
+    "mcp_server": "Only tools of these MCP servers; none: tools of no server.",
     "source": "Only logs of these sources.",
+    "project": "Only sessions in these projects: a repository (owner/name) or a folder.",
+    "branch": "Only sessions on these branches.",
+    "sub_agent": "Only sessions of these kinds of sub-agents.",
+    "environment": "Only sessions in these environments.",
     "run": "Only these trial runs. Without a run or a variant, trials are left out.",
     "arm": "Only these variants of trials.",
     "provider": "Only models served by these hosts.",
     "strategy": "tool_use (native function calling) or json_fallback.",
     "harness_version": "Only these versions of the harness.",
 }
-BAR = ("model", "provider", "prompt", "tool", "source", "run", "arm")
+RARE = ("project", "branch", "sub_agent", "environment")
+"""Dimensions of sessions, which the daily sums do not have."""
+BAR = ("model", "provider", "prompt", "tool", "mcp_server", "source", *RARE, "run", "arm")
 """The dimensions of the pages' filter bar."""
 
 DAYS = (
@@ -84,7 +90,7 @@ def choose_filters(ask: Ask, given: Mapping[str, Any], today: date | None = None
     first, last = choose_days(given, extent.last_day, today or datetime.now(UTC).date())
     found: dict[str, Any] = {"from_day": first, "to_day": last}
     for name in BAR:
-        found[_PLURALS.get(name, f"{name}s")] = find_values(name, given.get(name), labels)
+        found[PARAMETERS[name]] = find_values(name, given.get(name), labels)
     return ChosenFilters(first, last, found, labels, extent.last_day)
 
 

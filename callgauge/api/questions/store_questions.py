@@ -14,6 +14,7 @@ from callgauge.api.questions.answers import Answer, Row, first_row, list_rows
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.parsed_calls import code_data
 from callgauge.api.questions.problems import ProblemError, refuse_name
+from callgauge.api.questions.slice_filters import RARE
 from callgauge.api.questions.store_access import StoreAccess
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import NightRecords
@@ -22,7 +23,8 @@ from lenient import CODES, DEFINITION_CODES
 
 _LOG = logging.getLogger(__name__)
 CHOICES = (
-    "model", "prompt", "tool", "source", "provider", "strategy", "harness_version", "run", "arm",
+    "model", "prompt", "tool", "mcp_server", "source", "provider", "strategy", "harness_version",
+    *RARE, "run", "arm",
 )  # fmt: skip
 CHOICES_ASKED = (
     Parameter("dimension", "text", "Only of this dimension; all without.", CHOICES),

@@ -23,7 +23,14 @@ READING = (
     "The bar is the 95% interval, on the scale that the head of its column gives; an arrow: it goes on "
     f"beyond. Pale: {LESS}."
 )
-FILTERED = ("model", "provider", "prompt", "tool", "source")  # dimensions that the filter bar knows
+FILTERED = (
+    "model",
+    "provider",
+    "prompt",
+    "tool",
+    "mcp_server",
+    "source",
+)  # dimensions that the filter bar knows
 NEARLY_ALL = 0.95  # a cell says what was not measured where less was
 _LISTED = 15  # rows of the folded line before a person asks for all
 _LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent

@@ -12,6 +12,9 @@ the session it continues. A sub-agent's records (`isSidechain` with `agentId`, o
 `agent_progress`, which hold the same messages) become the session `<sessionId>/agent-<agentId>` with its
 parent named. Older sidechains without an id are told apart by the first record their `parentUuid`s lead to.
 
+**Facts.** The project and the branch are those of the first `cwd` and `gitBranch`. The kind of a sub-agent
+(`subagent_type`) stands in the call that starts it: it is known where progress records are in the same file.
+
 **Turns.** A user record with a typed text, once the model answers it. Not a turn: records with `isMeta` or
 `isCompactSummary`, command output, task notifications, hook messages, text sent along with tool results, a
 prompt that was taken back before an answer. A slash command is one when the model answers to it. A turn ends
@@ -59,6 +62,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ingest.decoding.fields import read_object, read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.claude_code.claude_conversation import ClaudeConversation
@@ -69,6 +73,7 @@ from ingest.formats.claude_code.transcript_entries import (
     read_entry,
     skim,
 )
+from ingest.formats.conversations.agent_session import remember_call
 from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.open_sessions import OpenSessions
 
@@ -95,6 +100,7 @@ _SIDE_FILE = re.compile(
     r"|shell-snapshots|skills|statsig|tasks|telemetry|todos)/.+))"
 )
 _WEIGHED = 256 * 1024  # bytes of records after which the open conversations are weighed
+_STARTING = frozenset({"Task", "Agent"})  # tools that start a sub-agent
 _CHAINED = 50_000  # records of sidechains without an id that are remembered
 
 
@@ -127,6 +133,7 @@ class _Transcript:
 
     def __init__(self) -> None:
         self._open = OpenSessions[ClaudeConversation]()
+        self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
         self._spoken: ClaudeConversation | None = None  # of the record before: mostly it goes on
         self._lane_spoken: str | None = None
@@ -159,6 +166,8 @@ class _Transcript:
         self._grown += size
         if self._grown > _WEIGHED:
             self._spill()
+        if entry.type == "assistant" and not entry.is_sidechain:
+            self._note_sub_agents(entry)
         report = entry.tool_use_result
         if isinstance(report, ToolReport) and report.status == "completed" and report.agent_id is not None:
             self._end_sub_agent(f"{entry.session_id}/agent-{report.agent_id}", report, events)
@@ -174,7 +183,8 @@ class _Transcript:
             return None
         parent = entry.session_id if entry.is_sidechain else None
         self._lane_spoken = lane
-        self._spoken = self._open.open(lane, partial(ClaudeConversation, lane, parent))
+        kind = self._kinds.get(entry.started_by or "")
+        self._spoken = self._open.open(lane, partial(ClaudeConversation, lane, parent, kind))
         return self._spoken
 
     def _spill(self) -> None:
@@ -192,6 +202,14 @@ class _Transcript:
         if len(self._chains) > _CHAINED:
             del self._chains[next(iter(self._chains))]
         return f"{entry.session_id}/sidechain-{first}"
+
+    def _note_sub_agents(self, entry: TranscriptEntry) -> None:
+        """Note which kind of sub-agent a call starts."""
+        for block in entry.message.blocks if entry.message else ():
+            if block.name in _STARTING and block.id is not None:
+                kind = read_text(read_object(block.arguments).get("subagent_type"))
+                if kind is not None:
+                    remember_call(self._kinds, block.id, kind)
 
     def _end_sub_agent(self, lane: str, report: ToolReport, out: list[Event]) -> None:
         """Finish the conversation of a completed sub-agent, if it is open.

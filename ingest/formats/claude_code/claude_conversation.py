@@ -11,7 +11,7 @@ from datetime import datetime
 
 import msgspec
 
-from ingest.decoding.fields import read_number, read_time
+from ingest.decoding.fields import name_project, read_number, read_time
 from ingest.events import Event, LogLine, SessionSeen, StepMade, TurnEnded, TurnStarted, TurnStatus
 from ingest.formats.claude_code.records import (
     MESSAGE,
@@ -102,8 +102,9 @@ class ClaudeConversation:
     The methods append each event to the list `out` when the event is complete.
     """
 
-    def __init__(self, session_id: str, parent_session_id: str | None) -> None:
+    def __init__(self, session_id: str, parent_session_id: str | None, kind: str | None = None) -> None:
         self._waiting = 0
+        self._kind = kind  # of a sub-agent
         self._session_id = session_id
         self._parent = parent_session_id
         self._version: str | None = None
@@ -127,7 +128,7 @@ class ClaudeConversation:
         ts = read_time(entry.timestamp)
         version, kind = entry.version, entry.type
         if self._version is None or (version != self._version and version is not None):
-            self._take_session(version, where, ts, out)
+            self._take_session(entry, where, ts, out)
         if kind == "assistant":
             self._take_assistant(entry, where, ts, out)
         elif kind == "user":
@@ -163,17 +164,21 @@ class ClaudeConversation:
         return False
 
     def _take_session(
-        self, version: str | None, where: LogLine, ts: datetime | None, out: list[Event]
+        self, entry: TranscriptEntry, where: LogLine, ts: datetime | None, out: list[Event]
     ) -> None:
-        self._version = version or ""
+        is_first, self._version = self._version is None, entry.version or ""
         out.append(
             SessionSeen(
                 session_id=self._session_id,
                 where=where,
                 ts=ts,
                 harness="claude_code",
-                harness_version=version,
+                harness_version=entry.version,
                 parent_session_id=self._parent,
+                # The folder changes while commands run; the session belongs to the first.
+                project=name_project(entry.cwd) if is_first else None,
+                branch=entry.git_branch if is_first else None,
+                sub_agent=self._kind,
             )
         )
 

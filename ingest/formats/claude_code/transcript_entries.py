@@ -131,6 +131,9 @@ class TranscriptEntry(msgspec.Struct, gc=False, rename="camel"):
     is_api_error_message: bool | None = None
     timestamp: str | None = None
     version: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    started_by: str | None = msgspec.field(default=None, name="parentToolUseID")
     duration_ms: float | None = None
     message: MessageBody | None = None
     tool_use_result: ToolReport | str | list[msgspec.Raw] | bool | float | None = None
@@ -152,6 +155,7 @@ class UnusableEntry(NamedTuple):
     reason: str
 
 
+_OF_PROGRESS = ("sessionId", "version", "timestamp", "cwd", "gitBranch")  # what an inner record shares
 _DECODE = msgspec.json.Decoder(TranscriptEntry).decode
 
 
@@ -177,6 +181,8 @@ def _unwrap_inner(outer: TranscriptEntry, progress: _Progress) -> TranscriptEntr
     entry.session_id = entry.session_id or outer.session_id
     entry.version = entry.version or outer.version
     entry.timestamp = entry.timestamp or outer.timestamp
+    entry.cwd, entry.git_branch = entry.cwd or outer.cwd, entry.git_branch or outer.git_branch
+    entry.started_by = outer.started_by
     entry.is_sidechain, entry.agent_id = True, progress.agent_id
     return entry
 
@@ -197,8 +203,14 @@ def _find_inner_record(record: dict[str, Any]) -> dict[str, Any]:
     data = read_object(record.get("data"))
     if record.get("type") != "progress" or data.get("type") != "agent_progress":
         return record
-    shared = {name: record.get(name) for name in ("sessionId", "version", "timestamp")}
-    return {**shared, **read_object(data.get("message")), "isSidechain": True, "agentId": data.get("agentId")}
+    shared = {name: record.get(name) for name in _OF_PROGRESS}
+    inner = {
+        **shared,
+        **read_object(data.get("message")),
+        "isSidechain": True,
+        "agentId": data.get("agentId"),
+    }
+    return inner | {"parentToolUseID": record.get("parentToolUseID")}
 
 
 def _find_problem(record: Mapping[str, Any]) -> UnusableEntry | None:
@@ -233,6 +245,9 @@ def _make_entry(record: Mapping[str, Any]) -> TranscriptEntry:
         is_api_error_message=record.get("isApiErrorMessage") is True,
         timestamp=read_text(record.get("timestamp")),
         version=read_text(record.get("version")),
+        cwd=read_text(record.get("cwd")),
+        git_branch=read_text(record.get("gitBranch")),
+        started_by=read_text(record.get("parentToolUseID")),
         duration_ms=read_number(record.get("durationMs")),
         message=_read_body(read_object(record.get("message"))),
         tool_use_result=_read_report(report) if isinstance(report, dict) else None,

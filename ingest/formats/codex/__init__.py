@@ -25,7 +25,8 @@ repeated.
 - Results have no flag: `success` is not serialised. The exit code is in prose (`Process exited with code
   1`, `Exit code: 1`, before 2025-09 `{"output", "metadata": {"exit_code"}}`), only in the head of a result:
   what the command printed may say the same. A process that still runs has no status. `patch_apply_end`,
-  `mcp_tool_call_end` and `exec_command_end`, where written, come before the result and are explicit.
+  `mcp_tool_call_end` and `exec_command_end`, where written, come before the result and are explicit;
+  `invocation.server` names the MCP server.
 - `failed to parse function arguments: …` is both syntax and schema: serde's words tell them apart.
 - `compacted.replacement_history` and the head of a forked rollout repeat what was said. The first is passed
   over; the second has the same turn and call ids and counts once. A file's session is that of its first

@@ -12,6 +12,7 @@ from typing import Any
 
 from ingest.decoding.fields import (
     count_whole_input,
+    name_project,
     read_count,
     read_number,
     read_object,
@@ -24,12 +25,12 @@ from ingest.formats.conversations.agent_session import (
     AgentSession,
     decoded_argument_fields,
     native_call_fields,
+    remember_call,
 )
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 from ingest.log_format import Record
 
 _STOPPED_BY_PEOPLE = frozenset({"interrupted", "replaced", "review_ended"})
-_REMEMBERED = 1_000  # events of the harness that wait for their result; they come just before it
 _HELD = 1_000
 _REMOTE = "mcp__"  # tools of MCP servers: how those word a refusal of arguments is theirs
 
@@ -43,6 +44,7 @@ class Rollout:
         self._session: str | None = None
         self._task: str | None = None  # the id of the open task
         self._has_tasks = False
+        self._servers: dict[str, str] = {}  # call id → the MCP server that ran it
         self._told: dict[str, bool] = {}  # call id → what the harness said of it before its result
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
@@ -75,12 +77,16 @@ class Rollout:
             return  # a forked rollout repeats the one it comes from
         if session is not None:
             self._session = self._dialogue.session_id = session
+        git = read_object(payload.get("git"))
         yield SessionSeen(
             **self._event_place,
             harness="codex",
             harness_version=read_text(payload.get("cli_version")),
             parent_session_id=_parent_session(payload),
             provider=read_text(payload.get("model_provider")),
+            project=name_project(payload.get("cwd"), git.get("repository_url")),
+            branch=read_text(git.get("branch")),
+            sub_agent=_sub_agent(payload),
         )
         told = payload.get("base_instructions", payload.get("instructions"))
         words = read_text(read_object(told).get("text")) or read_text(told)
@@ -177,17 +183,19 @@ class Rollout:
                 tool=tool,
                 content=content,
                 latency_ms=parse_wall_time(content or ""),
+                mcp_server=self._servers.pop(call_id or "", None),
                 **flag.fields,
             ),
             by_provider=tool is not None,
         )
 
     def _take_tool_end(self, payload: Mapping[str, Any]) -> Iterable[Event]:
-        told = read_event_status(payload)
+        call_id, told = read_text(payload.get("call_id")) or "", read_event_status(payload)
         if told is not None:
-            self._told[read_text(payload.get("call_id")) or ""] = told
-            if len(self._told) > _REMEMBERED:
-                del self._told[next(iter(self._told))]
+            remember_call(self._told, call_id, told)
+        server = read_text(read_object(payload.get("invocation")).get("server"))
+        if server is not None:
+            remember_call(self._servers, call_id, server)
         return ()
 
     def _take_token_count(self, payload: Mapping[str, Any]) -> Iterable[Event]:
@@ -203,6 +211,13 @@ def _parent_session(payload: Mapping[str, Any]) -> str | None:
     """Return the id of the session that spawned or forked this session; None without one."""
     spawned = read_object(read_object(read_object(payload.get("source")).get("subagent")).get("thread_spawn"))
     return read_text(spawned.get("parent_thread_id")) or read_text(payload.get("forked_from_id"))
+
+
+def _sub_agent(payload: Mapping[str, Any]) -> str | None:
+    """Return the role of the sub-agent whose session this is, such as `review`; None for another session."""
+    kind = read_object(payload.get("source")).get("subagent")
+    spawned = read_object(read_object(kind).get("thread_spawn"))
+    return read_text(spawned.get("agent_role")) or read_text(kind)
 
 
 _Rule = Callable[[Rollout, Mapping[str, Any]], Iterable[Event]]

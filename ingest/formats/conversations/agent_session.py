@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from ingest.decoding.fields import read_text
 from ingest.events import (
@@ -25,6 +25,9 @@ from ingest.events import (
 )
 from ingest.formats.provider_messages.chat_messages import argument_fields
 from ingest.formats.provider_messages.message_hashes import unique_id
+
+_REMEMBERED = 1_000  # calls that run at the same time
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +162,10 @@ def sent_call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
 def native_call_fields(call_id: str | None) -> dict[str, Any]:
     """Return the `CallMade` fields for the id of a native call: the id, the key and the strategy."""
     return {"tool_call_id": call_id, "key": unique_id(call_id), "strategy": Strategy.TOOL_USE}
+
+
+def remember_call(known: dict[str, _Value], call_id: str, value: _Value) -> None:
+    """Note a fact on a call whose result is to come; drop the oldest of too many."""
+    known[call_id] = value
+    if len(known) > _REMEMBERED:
+        del known[next(iter(known))]

@@ -13,6 +13,7 @@ import orjson
 
 from ingest.decoding.fields import (
     count_input_parts,
+    name_project,
     read_count,
     read_epoch_ms,
     read_object,
@@ -89,6 +90,7 @@ class OpenCodeSession:
             harness="opencode",
             harness_version=read_text(info.get("version")),
             parent_session_id=read_text(info.get("parentID")),
+            project=name_project(info.get("directory")),
         )
 
     def take_message(self, message: Mapping[str, Any], find: Find) -> Iterator[Event]:

@@ -103,6 +103,10 @@ class HistorySession:
             repeat_no=_number_or_text(trial.get("repeat")),
             capabilities=_object_text(entry.meta.get("capabilities")),
             sampling=_object_text(entry.meta.get("sampling")),
+            project=read_text(entry.meta.get("project")),
+            branch=read_text(entry.meta.get("branch")),
+            sub_agent=read_text(entry.meta.get("sub_agent")),
+            environment=read_text(entry.meta.get("environment")),
             provider=provider,
             model=model,
         )

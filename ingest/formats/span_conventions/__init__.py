@@ -28,6 +28,7 @@ READERS: tuple[tuple[frozenset[str], Callable[[RawSpan, SpanFacts], None]], ...]
     (frozenset({"codex"}), frameworks.read_codex),
     (frozenset({"target"}), frameworks.read_beeai),
 )
+_ENVIRONMENT = ("deployment.environment.name", "deployment.environment")
 
 
 def collect_facts(raw: RawSpan) -> SpanFacts:
@@ -49,6 +50,7 @@ def make_span(raw: RawSpan, facts: SpanFacts) -> UnderstoodSpan:
     their path.
     """
     facts.provider = facts.provider.lower() if facts.provider is not None else None
+    facts.environment = facts.environment or first_text(raw.resource, *_ENVIRONMENT)
     if facts.model is not None and "models/" in facts.model:
         facts.model = facts.model.rpartition("models/")[2]
     return UnderstoodSpan(

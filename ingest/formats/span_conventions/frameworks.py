@@ -96,6 +96,7 @@ def read_langfuse(raw: RawSpan, facts: SpanFacts) -> None:
         kind=kind,
         session_id=first_text(attributes, "langfuse.session.id"),
         user=first_text(attributes, "langfuse.user.id"),
+        environment=first_text(attributes, "langfuse.environment"),
         task=first_text(attributes, "langfuse.experiment.item.id"),
         prompt_name=first_text(attributes, start + "prompt.name"),
         prompt_version=None if version is None else str(version),

@@ -59,6 +59,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     kind: SpanKind | None = None
     session_id: str | None = None
     user: str | None = None
+    environment: str | None = None
     task: str | None = None  # the item of a data set, in an experiment
     provider: str | None = None
     model: str | None = None

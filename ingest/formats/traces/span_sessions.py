@@ -82,7 +82,8 @@ class TracedSession:
         told = [one.facts for one in (root, *lane.calls, *lane.agents) if one is not None]
         user = next((facts.user for facts in told if facts.user), None)
         task = next((facts.task for facts in told if facts.task), None)
-        found = (named.harness, named.harness_version, self._parent, user, task)
+        environment = next((facts.environment for facts in told if facts.environment), None)
+        found = (named.harness, named.harness_version, self._parent, user, task, environment)
         if any(found) and found != self._introduced:
             self._introduced = found
             yield SessionSeen(
@@ -92,6 +93,7 @@ class TracedSession:
                 parent_session_id=self._parent,
                 user=user,
                 task=task,
+                environment=environment,
             )
 
     # --- turns ---------------------------------------------------------------------------------

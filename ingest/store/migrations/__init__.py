@@ -21,9 +21,9 @@ from duckdb.func import SPECIAL
 from ingest.errors import StoreVersionError
 from ingest.events import ArgsSource
 from ingest.sessions.stored_text import decode_json
-from ingest.sessions.table_rows import CallPlaces, call_mark, turn_mark, turn_place
+from ingest.sessions.table_rows import MCP_TOOL, CallPlaces, call_mark, turn_mark, turn_place
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 _HERE = Path(__file__).parent
 
 
@@ -52,6 +52,11 @@ _FUNCTIONS: Mapping[str, tuple[Callable[..., str | None], list[Any]]] = {
 }
 
 
+# As `ingest.sessions.table_rows.find_mcp_server`; temporary, so it is there until the store is closed.
+_FIND_MCP_SERVER = f"""
+    CREATE OR REPLACE TEMP MACRO find_mcp_server(tool) AS nullif(regexp_extract(tool, '{MCP_TOOL}', 1), '')"""
+
+
 def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int:
     """Return the version of a generation's tables.
 
@@ -72,6 +77,7 @@ def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int
 
 def migrate(con: duckdb.DuckDBPyConnection, found: int) -> None:
     """Migrate tables of version `found` to SCHEMA_VERSION; the caller holds the transaction."""
+    con.execute(_FIND_MCP_SERVER)
     for name, (function, kinds) in _FUNCTIONS.items():
         con.create_function(name, function, kinds, "VARCHAR", null_handling=SPECIAL)
     try:

@@ -14,3 +14,12 @@ SELECT * REPLACE (
 FROM daily_rates
 WHERE rate IN ('recorded_ok', 'parse_error') AND day < (SELECT max(facts_before) FROM store_info)
     AND NOT EXISTS (FROM daily_rates WHERE rate IN ('turn_success', 'defined'));
+
+UPDATE daily_calls SET mcp_server = find_mcp_server(tool) WHERE mcp_server IS NULL AND starts_with(tool, 'mcp__');
+UPDATE daily_codes SET mcp_server = find_mcp_server(tool) WHERE mcp_server IS NULL AND starts_with(tool, 'mcp__');
+UPDATE daily_definitions SET mcp_server = find_mcp_server(tool) WHERE mcp_server IS NULL AND starts_with(tool, 'mcp__');
+UPDATE daily_rates SET mcp_server = find_mcp_server(tool) WHERE mcp_server IS NULL AND starts_with(tool, 'mcp__');
+UPDATE daily_chains SET mcp_server = find_mcp_server(tool) WHERE mcp_server IS NULL AND starts_with(tool, 'mcp__');
+UPDATE daily_errors SET mcp_server = find_mcp_server(tool) WHERE mcp_server IS NULL AND starts_with(tool, 'mcp__');
+UPDATE daily_parameters SET mcp_server = find_mcp_server(tool) WHERE mcp_server IS NULL AND starts_with(tool, 'mcp__');
+UPDATE daily_traits SET mcp_server = find_mcp_server(tool) WHERE mcp_server IS NULL AND starts_with(tool, 'mcp__');

@@ -1,7 +1,7 @@
 -- Calls by the outcome of their arguments and results.
 
 SELECT
-    is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, strategy,
+    is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, strategy,
     count(*) AS calls,
     count(*) FILTER (syntax_seen <> 'none' OR fault_layer = 'syntax') AS parse_known,
     count(*) FILTER (syntax_seen = 'full' OR schema_seen = 'full') AS mend_known,

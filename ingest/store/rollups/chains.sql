@@ -8,7 +8,7 @@
 WITH
     begun AS (
         SELECT
-            is_before, chain_id, turn_id, day, source, provider, model, prompt_id, trial_run, arm, tool, fault_layer,
+            is_before, chain_id, turn_id, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, fault_layer,
             chain_outcome AS ended,
             session_group(source, session_id) AS session_group
         FROM calls_of_days
@@ -46,7 +46,7 @@ WITH
         GROUP BY is_before, chain_id
     )
 SELECT
-    is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, fault_layer, coalesce(ended, 'open') AS ended,
+    is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, fault_layer, coalesce(ended, 'open') AS ended,
     least(1 + coalesce(retries, 0), 10)::INTEGER AS attempts, session_group,
     count(*) AS chains,
     coalesce(sum(retries), 0) AS retries,

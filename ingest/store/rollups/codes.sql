@@ -7,7 +7,7 @@ WITH
         FROM counted_findings SEMI JOIN calls_of_days USING (is_before, call_id, file_id)
     )
 SELECT
-    is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, code,
+    is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, code,
     count(DISTINCT call_id) AS calls,
     count(*) AS findings
 FROM calls_of_days JOIN findings USING (is_before, call_id, file_id)

@@ -1,7 +1,7 @@
 -- Which definition of a tool was in force when.
 
 SELECT
-    is_before, day, source, tool, definition_id, trial_run, arm,
+    is_before, day, source, tool, mcp_server, definition_id, trial_run, arm,
     count(*) AS calls, min(ts) AS first_ts, max(ts) AS last_ts
 FROM calls_of_days
 WHERE definition_id IS NOT NULL

@@ -5,7 +5,7 @@
 WITH
     found AS (
         SELECT DISTINCT
-            c.is_before, c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.definition_id,
+            c.is_before, c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.mcp_server, c.definition_id,
             c.session_id, c.call_id, c.ts,
             regexp_replace(regexp_replace(coalesce(d.path, '$'), '\[\d+\]', '[]', 'g'), '^\$\.?', '') AS parameter,
             d.code, d.severity, d.stage
@@ -13,7 +13,7 @@ WITH
     ),
     of_groups AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, definition_id, parameter, code,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, definition_id, parameter, code,
             session_group(source, session_id) AS id,
             max(severity) AS severity,
             count(DISTINCT call_id) AS calls,
@@ -23,7 +23,7 @@ WITH
     ),
     cells AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, definition_id, parameter, code,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, definition_id, parameter, code,
             max(severity) AS severity, sum(calls) AS calls, max(newest).ts AS example_ts,
             max(newest).call_id AS example,
             list_sort(list({'id': id, 'calls': calls::UINTEGER})) AS groups

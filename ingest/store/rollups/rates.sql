@@ -9,7 +9,7 @@ WITH
     told AS (SELECT is_before, source, session_id, harness_version FROM counted_sessions WHERE NOT duplicate),
     observed_calls AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id,
             session_id,
             fault_layer, outcome, attempt, chain_outcome, tools_offered,
             coalesce(syntax_seen = 'full', false) AS text_known,
@@ -34,18 +34,18 @@ WITH
     ),
     -- Once for all that a turn did, and once for each tool that it called.
     turns_and_tools AS (
-        SELECT *, 'all' AS cut, NULL AS strategy, NULL AS tool, NULL AS definition_id FROM observed_turns
+        SELECT *, 'all' AS cut, NULL AS strategy, NULL AS tool, NULL AS mcp_server, NULL AS definition_id FROM observed_turns
         UNION ALL BY NAME
-        SELECT u.*, 'tool' AS cut, called.strategy, called.tool, called.definition_id
+        SELECT u.*, 'tool' AS cut, called.strategy, called.tool, called.mcp_server, called.definition_id
         FROM observed_turns u
         JOIN (
-            SELECT DISTINCT is_before, turn_id, strategy, tool, definition_id FROM counted_calls
+            SELECT DISTINCT is_before, turn_id, strategy, tool, mcp_server, definition_id FROM counted_calls
             SEMI JOIN observed_turns USING (is_before, turn_id) WHERE NOT duplicate
         ) called USING (is_before, turn_id)
     ),
     calls_of_sessions AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id,
             if(grouping(tool) = 1, 'all', 'tool') AS cut,
             session_group(source, session_id) AS id,
             count(*) AS calls,
@@ -80,13 +80,13 @@ WITH
         FROM observed_calls
         GROUP BY GROUPING SETS (
             (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id),
-            (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id, tool,
+            (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id, tool, mcp_server,
              definition_id)
         )
     ),
     turns_of_sessions AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut,
             session_group(source, session_id) AS id,
             count(*) AS turns,
             count(*) FILTER (calls > 0) AS calling,
@@ -100,15 +100,15 @@ WITH
             count(*) FILTER (recorded_ok IS NOT NULL AND derived_ok IS NOT NULL) AS both_known,
             count(*) FILTER (recorded_ok <> derived_ok) AS disagree
         FROM turns_and_tools
-        GROUP BY is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
+        GROUP BY is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server,
             definition_id, cut, session_id
     ),
     -- `…_sessions`: the sessions in which there is such a call.
     calls_of_groups AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut, id,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut, id,
             sum(COLUMNS(* EXCLUDE (
-                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
+                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server,
                 definition_id, cut, id
             )))::UINTEGER,
             count_if(COLUMNS([
@@ -120,9 +120,9 @@ WITH
     ),
     turns_of_groups AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut, id,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut, id,
             sum(COLUMNS(* EXCLUDE (
-                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool,
+                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server,
                 definition_id, cut, id
             )))::UINTEGER,
             count_if(COLUMNS(['calling', 'recorded_known', 'derived_known', 'either_known', 'both_known']) > 0)::UINTEGER
@@ -133,25 +133,25 @@ WITH
     -- The groups of a cell as one list, by id: it is the first field of each.
     calls_of_cells AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut,
             list_sort(list(struct_pack(*COLUMNS(* EXCLUDE (
-                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut
+                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut
             ))))) AS groups
         FROM calls_of_groups
         GROUP BY ALL
     ),
     turns_of_cells AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut,
             list_sort(list(struct_pack(*COLUMNS(* EXCLUDE (
-                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut
+                is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut
             ))))) AS groups
         FROM turns_of_groups
         GROUP BY ALL
     ),
     apart AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut,
             unnest([
                 {'rate': 'parse_error', 'groups': [
                     row(g.id, g.calls, g.syntax_known, g.syntax_known_sessions, g.parse_error) for g in groups]},
@@ -189,7 +189,7 @@ WITH
         FROM calls_of_cells
         UNION ALL
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, definition_id, cut,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut,
             unnest([
                 {'rate': 'retried', 'groups': [
                     row(g.id, g.turns, g.calling, g.calling_sessions, g.retried) for g in groups]},

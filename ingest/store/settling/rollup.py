@@ -13,6 +13,7 @@ those of the days in `touched_days`, without duplicates.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 
 from ingest.store.connection import Connection, has_rows
 from ingest.store.daily_tables import DAILY_TABLES, DailyTable
@@ -50,6 +51,10 @@ _CHANGED_DAYS = """
     CREATE OR REPLACE TEMP TABLE touched_days AS
     (SELECT day FROM counted_calls UNION SELECT day FROM counted_turns) EXCEPT FROM whole_days"""
 _IS_DAYLESS = "SELECT count(day) > 0, count(*) > count(day) FROM change"
+_DAYS_BETWEEN = """
+    CREATE TEMP TABLE touched_days AS
+    SELECT day FROM (SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns)
+    WHERE ($first::DATE IS NULL OR day >= $first::DATE) AND ($last::DATE IS NULL OR day <= $last::DATE)"""
 _COLUMNS = "SELECT name FROM pragma_table_info(?)"
 _RESTORE_WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS FROM whole_days"
 
@@ -93,6 +98,24 @@ def _renew_trials(con: Connection, removal: str) -> None:
         con.execute(_REMOVE_TRIED)
     run_often(con, f"INSERT INTO task_trials BY NAME {read_script('rollups/trials.sql')}")
     con.execute("DROP TABLE tried_sessions")
+
+
+def sum_facts(
+    con: Connection, tables: Iterable[DailyTable], first_day: date | None, last_day: date | None
+) -> None:
+    """Fill empty tables of daily sums with what the facts that `con` sees add up to.
+
+    A reader that sees some sessions alone has no other sums of them. The days are those from `first_day` to
+    `last_day`; None = no bound.
+    """
+    view_stored_facts(con)
+    for script in ("session_group.sql", "settling/summed_facts.sql"):
+        run_script(con, script)
+    _view_whole_store(con)
+    con.execute(_DAYS_BETWEEN, {"first": first_day, "last": last_day})
+    _view_days(con, are_read=False)  # a metric asks for one or two tables, of which each reads few columns
+    for table in tables:
+        run_often(con, table.insert_days())
 
 
 # --- the views that the scripts read --------------------------------------------------------------

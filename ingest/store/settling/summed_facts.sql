@@ -20,7 +20,7 @@ FROM query_table(facts);
 CREATE TEMP MACRO IF NOT EXISTS summed_calls(facts) AS TABLE
 SELECT
     file_id, source, session_id, turn_id, call_id, turn, step, ordinal, ts, day, provider, model, prompt_id, trial_run, arm,
-    tool, strategy, definition_id, tools_offered, args_source, arguments_depth,
+    tool, mcp_server, strategy, definition_id, tools_offered, args_source, arguments_depth,
     coalesce(strlen(raw_arguments), raw_bytes) AS raw_bytes, coalesce(length(raw_arguments), raw_chars) AS raw_chars,
     outcome, syntax_seen, schema_seen, parse_error, parse_warning, lossy, fault_layer, signature_id, result_status, simulated,
     chain_id, attempt, retry_kind, chain_outcome,

@@ -13,6 +13,8 @@ if($runs IS NULL AND $arms IS NULL, trial_run IS NULL, trial_run IS NOT NULL AND
 ($prompts IS NULL OR list_contains($prompts, coalesce(prompt_id, 'unknown')))
 -- tools
 ($tools IS NULL OR list_contains($tools, coalesce(tool, 'unknown')))
+-- mcp_servers
+($mcp_servers IS NULL OR list_contains($mcp_servers, coalesce(mcp_server, 'none')))
 -- strategies
 ($strategies IS NULL OR list_contains($strategies, coalesce(strategy, 'unknown')))
 -- harness_versions

@@ -20,6 +20,7 @@ DIMENSIONS: Mapping[str, str] = {
     "prompt": "Prompt version",
     "prompt_name": "Prompt",
     "tool": "Tool",
+    "mcp_server": "MCP server",
     "definition": "Tool definition",
     "strategy": "Strategy",
     "source": "Source",

@@ -16,9 +16,10 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.dashboard import filters
 from callgauge.dashboard.components.controls.component_files import beside_folder, read_source
-from callgauge.dashboard.filters import DAYS, DIMENSIONS, HOST, TRIALS, Filters
+from callgauge.dashboard.filters import DAYS, DIMENSIONS, RARE, TRIALS, Filters
 from callgauge.dashboard.url_keys import declared_url_keys
 from callgauge.memory.baselines import Baseline
+from callgauge.memory.kept_slices import PARAMETERS
 from ingest.time_ranges import PRESETS, Days, TimeRange, read_range
 
 _KEPT_TEXT = "_kept_days"
@@ -61,7 +62,7 @@ def draw_filter_bar(
     if invalid := st.session_state.pop(_INVALID, None):
         st.caption(f":red[{wording.in_markdown(invalid, 200)}]")
     from_day, to_day = days or (None, None)
-    values = {f"{name}s": several for name, several in chosen.items()}
+    values = {PARAMETERS[name]: several for name, several in chosen.items()}
     filters.keep_choices(Filters(from_day, to_day, **values), baselines)
 
 
@@ -77,11 +78,9 @@ def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def _is_offered(name: str, rows: pd.DataFrame) -> bool:
-    """Return whether the bar offers this dimension. Trials need a run; hosts need two, or a chosen one."""
-    if name == HOST:
-        is_chosen = bool(st.session_state.get(name)) or name in st.query_params
-        return is_chosen or filters.are_several(rows.value)
-    return bool(len(rows)) or name not in TRIALS
+    """Return whether the bar offers this dimension: where it can narrow, or a value is chosen."""
+    is_chosen = name not in TRIALS and (bool(st.session_state.get(name)) or name in st.query_params)
+    return is_chosen or filters.can_narrow(name, rows.value)
 
 
 def _has_something_to_reset() -> bool:
@@ -103,6 +102,8 @@ def _draw_panel(labels: Mapping[str, Mapping[str, str]]) -> None:
         {
             "name": name,
             "title": wording.dimension(name),
+            "plural": wording.plural_of(wording.dimension(name)),
+            "rare": name in RARE,
             "values": [_shorten(label) for label in named.values()],
             "chosen": [
                 place

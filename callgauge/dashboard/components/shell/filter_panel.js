@@ -3,7 +3,6 @@ const SHOWN = 8 // values of a dimension that are listed until a text narrows th
 const MOST_CHIPS = 2 // chosen values of a dimension with a chip each; more share one
 const PATIENCE = 4000 // milliseconds that a click counts before the server has answered it
 
-const plural = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`
 const capital = (text) => text[0].toUpperCase() + text.slice(1)
 const same = (several, others) => several.length === others.length && several.every((place) => others.includes(place))
 
@@ -39,7 +38,7 @@ function chip(label, remove) {
 
 function chipsOf(state, group) {
   const chosen = chosenOf(state, group)
-  if (chosen.length > MOST_CHIPS) return [chip(plural(chosen.length, group.title), () => choose(state, group, []))]
+  if (chosen.length > MOST_CHIPS) return [chip(`${chosen.length} ${group.plural}`, () => choose(state, group, []))]
   return chosen.map((place) => chip(group.values[place], () => toggle(state, group, place)))
 }
 
@@ -64,14 +63,14 @@ function listOf(state, group, words) {
   if (!first.length) return null
   const set = element("fieldset")
   const most = Math.max(SHOWN, chosen.length)
-  set.append(element("legend", "", capital(plural(2, group.title).slice(2))))
+  set.append(element("legend", "", capital(group.plural)))
   set.append(...first.slice(0, most).map((place) => rowOf(state, group, place, chosen.includes(place))))
   if (first.length > most) set.append(element("p", "more", `${first.length - most} more: type to find them`))
   return set
 }
 
 function make(root) {
-  const state = { wishes: new Map(), groups: [] }
+  const state = { wishes: new Map(), groups: [], more: element("details", "rare") }
   const button = element("button", "open")
   const panel = element("div", "panel")
   const search = element("input", "search")
@@ -121,7 +120,14 @@ function make(root) {
     button.textContent = count ? `Filters (${count})` : "Filters"
     chips.replaceChildren(...state.groups.flatMap((group) => chipsOf(state, group)))
     if (!panel.matches(":popover-open")) return
-    const drawn = state.groups.map((group) => listOf(state, group, words)).filter(Boolean)
+    const draw = (isRare) => state.groups.filter((group) => group.rare === isRare)
+      .map((group) => listOf(state, group, words)).filter(Boolean)
+    const [drawn, rare] = [draw(false), draw(true)]
+    if (rare.length) {
+      state.more.open ||= words.length > 0 || state.groups.some((group) => group.rare && chosenOf(state, group).length)
+      state.more.replaceChildren(element("summary", "", "More"), ...rare)
+      drawn.push(state.more)
+    }
     lists.replaceChildren(...(drawn.length ? drawn : [element("p", "more", "No value contains this text.")]))
     if (focused?.place) lists.querySelector(`[data-name="${focused.name}"][data-place="${focused.place}"]`)?.focus()
   }

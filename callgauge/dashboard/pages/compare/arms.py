@@ -125,7 +125,7 @@ def _choose_arm(letter: Letter, known: Labels, first: date | None, last: date | 
     prefix = letter.lower()
     with st.popover(_name_button(letter, known), width="content", key=f"slice_{prefix}"):
         st.caption("A: what B is compared with" if letter == "A" else "B: compared with A")
-        shown = [name for name in PARAMETERS if name != "provider" or filters.has_several_hosts(known)]
+        shown = [name for name in PARAMETERS if filters.can_narrow(name, known.get(name, ()))]
         own = {name: _choose_values(f"{prefix}_{name}", name, known) for name in shown}
         days = _choose_days(f"{prefix}_days", first, last) if first and last else None
     chosen = {name: values for name, values in own.items() if values}

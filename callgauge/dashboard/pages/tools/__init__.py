@@ -10,6 +10,7 @@ URL_KEYS = PageUrlKeys(
         "tool_page",
         "few_page",
         "invented",
+        "unused",
         "few",
         "parameter",
         "all_rates",
@@ -19,4 +20,5 @@ URL_KEYS = PageUrlKeys(
         "def_before",
         "def_after",
     ),
+    parts=("view",),
 )

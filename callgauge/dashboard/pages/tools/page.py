@@ -10,16 +10,17 @@ import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.latency import Latency, read_latencies
+from callgauge.analysis.measures.latency import read_latencies
 from callgauge.analysis.measures.rates import LISTED, RATES, RateDefinition
 from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.analysis.verdicts.tools import judge_tools, sort_by_failures, write_tools
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import draw_pager
-from callgauge.dashboard.components.controls.rate_choice import choose_rate
+from callgauge.dashboard.components.controls.rate_choice import choose_rate, choose_segment
 from callgauge.dashboard.components.controls.url_widgets import draw_fold, reset_page_number
 from callgauge.dashboard.components.definition_note import draw_measured_note
+from callgauge.dashboard.components.latency_cells import latency_cells
 from callgauge.dashboard.components.slice_table import (
     IntervalScale,
     judged_rate_cell,
@@ -27,9 +28,10 @@ from callgauge.dashboard.components.slice_table import (
     rate_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.pages.tools import invented_tools, one_tool
+from callgauge.dashboard.pages.tools import invented_tools, mcp_servers, one_tool, unused_tools
 
 PER_PAGE = 25
+_VIEWS = {"tool": "By tool", "server": "By MCP server"}
 SHOWN = ("parse_error", "retried", "turn_success")
 OTHERS = ("mended", "tool_rejected", "execution", "refused", "truncated")
 GIVEN_UP = RateDefinition(
@@ -72,12 +74,19 @@ def show() -> None:
     _draw_answer(rate.name, names, by_rate, chosen)
     several = columns[rate.name].values()
     draw_measured_note(rate, [*several, *by_rate["defined"].values()])
+    offered = store_queries.ask("offered_tools", **chosen)
+    views = list(_VIEWS) if mcp_servers.has_servers(offered) else []
+    if views and choose_segment("Table", "view", views, _VIEWS.__getitem__) == "server":
+        mcp_servers.draw_servers(offered, chosen)
+        unused_tools.draw_unused(offered)
+        return
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)
         _draw_all_rates(solid, chosen)
     unknown = [by_rate[invented_tools.RATE][name] for name in invented]
     invented_tools.draw_list(unknown, nameless.total if nameless else 0, chosen)
+    unused_tools.draw_unused(offered)
     if not few:
         return
     title = f"{wording.plural(len(few), 'tool')} with too few sessions to rank"
@@ -154,28 +163,13 @@ def _draw_all_rates(names: Sequence[str], chosen: Mapping[str, Any]) -> None:
             [
                 _name_cell(tool),
                 *(rate_cell(by_rate[name].get(tool), scales[name]) for name in OTHERS),
-                *_latency_cells(times.get(tool)),
+                *latency_cells(times.get(tool)),
             ]
             for tool in listed
         ]
         draw_table("tools_all_rates", "All rates of tools", heads, cells)
         if len(names) > len(listed):
             st.caption(f"The first {len(listed)} of {len(names):,}.")
-
-
-def _latency_cells(one: Latency | None) -> list[Cell]:
-    if one is None or one.p50 is None or one.p95 is None:
-        return [Cell("–", sub="not measured"), Cell("–")]
-    return [
-        Cell(
-            wording.duration(one.p50 / 1000),
-            sub=wording.fraction(one.n, one.total),
-            title=one.basis,
-            order=one.p50,
-            values={"ms": one.p50, "n": one.n},
-        ),
-        Cell(wording.duration(one.p95 / 1000), order=one.p95, values={"ms": one.p95}),
-    ]
 
 
 def _draw_page(

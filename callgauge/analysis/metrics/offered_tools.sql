@@ -1,0 +1,37 @@
+-- title: Offered tools
+-- question: Which tools were models offered, how often did they call them, and how many tokens do the definitions cost?
+-- unit: one row a tool that a log lists as offered, or that has an MCP server and was called
+-- days: added up
+-- column mcp_server: the MCP server of the tool; NULL where none is known
+-- column steps: steps whose turn was offered the tool; 0 where no log lists it
+-- column tokens: of its definition in each of these steps, estimated at four bytes per token; NULL where no log lists it
+-- column spent: tokens of its definition in all of these steps
+-- column all_steps: steps whose turn was offered any tool
+-- column calls: to the tool, also where the log does not list the tools offered
+-- note: Tokens are estimated at four bytes per token of the definition as the log lists it. A cache of the provider may make most of them cheaper.
+-- note: A tool that was not called in the chosen days may be called in others.
+WITH
+lists AS (
+  SELECT tool_list, sum(greatest(steps, 1)) AS steps FROM turns
+  WHERE NOT coalesce(duplicate, false) AND tool_list IS NOT NULL
+    AND {filters: days, models, providers, prompts, sources, trials}
+  GROUP BY tool_list
+),
+offered AS (
+  SELECT tool, any_value(mcp_server) AS mcp_server, sum(steps) AS steps, sum(steps * bytes) AS bytes
+  FROM lists JOIN tool_lists USING (tool_list)
+  WHERE {filters: tools, mcp_servers}
+  GROUP BY tool
+),
+called AS (
+  SELECT tool, any_value(mcp_server) AS mcp_server, sum(calls) AS calls FROM daily_calls
+  WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
+  GROUP BY tool
+)
+SELECT coalesce(o.tool, c.tool) AS tool, coalesce(c.mcp_server, o.mcp_server) AS mcp_server,
+       coalesce(steps, 0)::BIGINT AS steps, round(o.bytes / steps / 4)::BIGINT AS tokens,
+       coalesce(round(o.bytes / 4), 0)::BIGINT AS spent, coalesce(calls, 0)::BIGINT AS calls,
+       (SELECT coalesce(sum(steps), 0) FROM lists)::BIGINT AS all_steps
+FROM offered o FULL JOIN called c ON c.tool = o.tool
+WHERE steps > 0 OR c.mcp_server IS NOT NULL
+ORDER BY spent DESC, calls DESC, tool

@@ -1,0 +1,81 @@
+"""Filters by what only sessions know: project, branch, sub-agent, environment.
+
+The daily sums do not have these dimensions. So a cursor sees, in the place of each table that a metric reads,
+the rows of the chosen sessions alone: views of the facts, and daily sums that are made of these facts anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from ingest.store.daily_tables import DAILY_TABLES
+from ingest.store.segments import TRIALS, Connection
+from ingest.store.settling.rollup import sum_facts
+
+SESSION_FILTERS: Mapping[str, str] = {
+    "projects": "project",
+    "branches": "branch",
+    "sub_agents": "sub_agent",
+    "environments": "environment",
+}
+"""The parameter of each filter, and the column of `sessions`."""
+_OF_SESSIONS = "FROM {whole} SEMI JOIN chosen_sessions USING (source, session_id)"
+_VIEWS: Mapping[str, str] = {
+    "sessions": _OF_SESSIONS,
+    "turns": _OF_SESSIONS,
+    "tool_calls": _OF_SESSIONS,
+    "step_texts": _OF_SESSIONS,
+    TRIALS: _OF_SESSIONS,
+    "diagnostics": "FROM {whole} SEMI JOIN tool_calls USING (call_id, file_id)",
+}
+
+
+def read_session_filters(parameters: frozenset[str], given: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    """Return the chosen values by column, for a metric with these parameters that follows the filters.
+
+    A metric on two slices takes what is chosen for both. Raises ValueError where they differ.
+    """
+    prefixes = ("a_", "b_") if "a_sources" in parameters else ("",) if "sources" in parameters else ()
+    sides = [
+        {
+            column: tuple(values)
+            for name, column in SESSION_FILTERS.items()
+            if (values := given.get(f"{prefix}{name}"))
+        }
+        for prefix in prefixes
+    ]
+    if any(side != sides[0] for side in sides):
+        raise ValueError("the two slices have different projects, branches, sub-agents or environments")
+    return dict(sides[0]) if sides else {}
+
+
+def narrow_to_sessions(
+    cursor: Connection,
+    sql: str,
+    chosen: Mapping[str, Sequence[str]],
+    first_day: date | None = None,
+    last_day: date | None = None,
+) -> None:
+    """Let a cursor see only the chosen sessions, in the tables that `sql` names.
+
+    `chosen`: the values by column of `sessions`. The sums are those of the days from `first_day` to
+    `last_day`; None = no bound.
+    """
+    ((catalog,),) = cursor.execute("SELECT current_database()").fetchall()
+    whole = {name: f'"{catalog}".main.{name}' for name in _VIEWS}
+    conditions = [f"list_contains(?, coalesce({column}, 'unknown'))" for column in chosen]
+    cursor.execute(
+        "CREATE TEMP TABLE chosen_sessions AS SELECT DISTINCT source, session_id "  # noqa: S608 - our own names
+        f"FROM {whole['sessions']} WHERE NOT coalesce(duplicate, false) AND {' AND '.join(conditions)}",
+        [list(values) for values in chosen.values()],
+    )
+    for name, rows in _VIEWS.items():
+        cursor.execute(f"CREATE TEMP VIEW {name} AS {rows.format(whole=whole[name])}")
+    sums = [table for table in DAILY_TABLES if re.search(rf"\b{table.name}\b", sql)]
+    if sums:
+        for table in sums:
+            cursor.execute(f'CREATE TEMP TABLE {table.name} AS FROM "{catalog}".main.{table.name} LIMIT 0')
+        sum_facts(cursor, sums, first_day, last_day)
