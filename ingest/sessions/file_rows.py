@@ -185,7 +185,7 @@ class FileRows:
 
     def _add_calls(self, session_id: str, turn: OpenTurn, turn_id: str) -> None:
         shared = (self.file_id, session_id, turn.number, turn_id, self._source, False)
-        call_ids = self._call_ids(session_id, turn)
+        call_ids = self._call_ids(session_id, turn, turn_id)
         add = self._calls.append
         for call_id, call in zip(call_ids, turn.calls, strict=True):
             verdict, event, link = call.verdict, call.event, call.link
@@ -245,8 +245,11 @@ class FileRows:
         begun_by = turn.text if turn.begun else None
         return turn_place(self._source, session_id, turn.number) + turn_mark(begun_by)
 
-    def _call_ids(self, session_id: str, turn: OpenTurn) -> list[str]:
-        """Return the ids of a turn's calls: of its key, else of its place with a mark of the call."""
+    def _call_ids(self, session_id: str, turn: OpenTurn, turn_id: str) -> list[str]:
+        """Return the ids of a turn's calls: of the call's key, else of its place with a mark of the call.
+
+        The place is in the session, or in the turn where that has a key: a fork has a copy of such a turn.
+        """
         ids: list[str] = []
         places: CallPlaces | None = None
         for call in turn.calls:
@@ -254,7 +257,9 @@ class FileRows:
             if event.key is not None:
                 ids.append(stable_id(self._source, event.key))
                 continue
-            places = places or CallPlaces(self._source, session_id, turn.number)
+            if places is None:
+                is_placed = turn_id.startswith(turn_place(self._source, session_id, turn.number))
+                places = CallPlaces(*((self._source, session_id, turn.number) if is_placed else (turn_id,)))
             sent = event.raw_arguments if event.arguments is None else event.arguments
             mark = call_mark(event.tool_call_id, event.tool, event.args_source, sent)
             ids.append(places.make(call.step, call.ordinal) + mark)
