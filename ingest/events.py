@@ -197,6 +197,7 @@ class StepMade(Event, frozen=True, kw_only=True, gc=False):
     latency_ms: float | None = None
     resent: int | None = None  # how often the request was sent again, for what was the network's
     stop_reason: str | None = None  # why the reply ended, in the log's word: tool_use, end_turn, max_tokens …
+    failed: bool = False  # the reply broke off or failed, and its calls never ran: the next may repeat them
     answers: bool = (
         False  # True when the log itself says that this step ended the turn (stop_reason end_turn)
     )

@@ -181,10 +181,24 @@ class OpenTurn(msgspec.Struct):
             context.prompt_id, context.definitions, None, _clean_tool(event.tool),
         )  # fmt: skip
         self._calls_of_step[number] = ordinal + 1
+        self._drop_failed(call)
         if event.tool_call_id is not None:
             self._by_id[event.tool_call_id] = len(self.calls)
         self.calls.append(call)
         self.held += len(event.raw_arguments or "") + _CALL
+
+    def _drop_failed(self, call: OpenCall) -> None:
+        """Drop the call of a failed reply that `call` repeats, with the same id in a later step."""
+        place = self._by_id.get(call.tool_call_id or "")
+        if place is None:
+            return
+        earlier = self.calls[place]
+        step = self.steps.get(earlier.step)
+        if step is None or not step.failed or earlier.step == call.step:
+            return
+        if earlier.result is None and earlier.tool == call.tool:
+            del self.calls[place]
+            self._by_id = {name: at - (at > place) for name, at in self._by_id.items()}
 
     def note_number(self, step: int) -> None:
         """Record a step number that the log itself gives; `first_step` is the lowest."""
