@@ -46,11 +46,16 @@ class ResultStatus(StrEnum):
 
 
 class FlagSource(StrEnum):
-    """How a call's `ResultStatus` was found; `absent` = the log has no sign of the status."""
+    """How a call's `ResultStatus` was found; `absent` = the log has no sign of the status.
+
+    Both of an envelope: the result itself says that the tool failed, while the log has no flag or says ok.
+    """
 
     EXPLICIT = "explicit"
     DERIVED_TEXT = "derived_text"
     DERIVED_EXIT_CODE = "derived_exit_code"
+    ENVELOPE = "envelope"
+    ENVELOPE_AGAINST_OK = "envelope_against_ok"
     ABSENT = "absent"
 
 

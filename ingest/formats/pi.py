@@ -15,8 +15,8 @@ aborted (status `cancelled`). `bashExecution` is what a person typed, no call of
 **Traps.**
 - A message that was cut off (aborted, error) keeps calls that never ran, and of the last one `partialJson`:
   what the model had sent until then. It is `truncated`: the cut is not the model's. Its `usage` is that of
-  the stream's start, so no tokens are counted. pi asks again after an error, and the next reply may have calls
-  with the same ids: they are one call.
+  the stream's start, so no tokens are counted. pi asks again after an error; a call with the same id in the
+  next reply is the same call.
 - The other arguments are the decoded object. pi reads them with a lenient parser as they stream in, so text
   that was not JSON is repaired silently; only what then does not fit the tool's schema is refused, in words.
 - `isError` marks refused arguments, the tool's own refusals and failed commands alike; the texts tell them

@@ -10,6 +10,7 @@ from typing import Any
 
 from ingest.events import LogLine, ProbeSeen, PromptSeen, TrialLookTaken, TrialRunPlanned
 from ingest.sessions.classification import CallClassification, CallDefinitions
+from ingest.sessions.failure_envelopes import DEFAULT_RULES, FailureRules
 from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFacts
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import SessionState
@@ -47,11 +48,19 @@ _JSON_FACTS = frozenset(
 class FileRows:
     """The rows of one file that are not yet drained. `pending` is the number of these rows.
 
-    `facts` fill in the model, the prompt and the day where the log has none, and the run.
+    `facts` fill in the model, the prompt and the day where the log has none, and the run. `failures` are the
+    rules for results that say themselves that the tool failed.
     """
 
-    def __init__(self, file_id: int, source: str, facts: PathFacts = NO_FACTS) -> None:
+    def __init__(
+        self,
+        file_id: int,
+        source: str,
+        facts: PathFacts = NO_FACTS,
+        failures: FailureRules = DEFAULT_RULES,
+    ) -> None:
         self.file_id = file_id
+        self.failures = failures
         self.pending = 0
         self._facts = facts
         self._source = source
@@ -158,7 +167,7 @@ class FileRows:
         """Judge a turn, add its row and the rows of its calls, and add its counts to the session."""
         turn_id = self._turn_id(session.session_id, turn)
         offered = definitions[turn.definitions].offered
-        judged = turn.judge(definitions, results_expected=session.saw_result)
+        judged = turn.judge(definitions, self.failures, results_expected=session.saw_result)
         self._name_prompt(turn)
         model, model_source = self._name_model(turn.model)
         self._add_calls(session.session_id, turn, turn_id)

@@ -167,7 +167,7 @@ def join_content(content: Any) -> str | None:
 
 
 def join_result(content: Any) -> str | None:
-    """Return the text of a tool result, `[image]` or `[2 images]` when it has only images; None without both."""
+    """Return the text of a tool result; `[image]` or `[2 images]` when it has only images."""
     text = join_content(content)
     return text if text is not None else name_images(sum(map(_is_image, read_objects(content))))
 
