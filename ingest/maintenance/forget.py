@@ -17,7 +17,7 @@ from ingest.errors import OptionError
 from ingest.load_report import ForgetReport
 from ingest.maintenance.transaction import change_copy, lock_published
 from ingest.pipeline.planning.naming import read_naming
-from ingest.sessions.failure_envelopes import FailureRules
+from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.stored_text import shorten_name
 from ingest.sessions.table_rows import session_hash
 from ingest.store.generation_file import GenerationBuilder, utc_now

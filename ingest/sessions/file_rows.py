@@ -10,8 +10,8 @@ from typing import Any
 
 from ingest.events import LogLine, ProbeSeen, PromptSeen, TrialLookTaken, TrialRunPlanned
 from ingest.sessions.classification import CallClassification, CallDefinitions
-from ingest.sessions.failure_envelopes import DEFAULT_RULES, FailureRules
 from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFacts
+from ingest.sessions.results.failure_envelopes import DEFAULT_RULES, FailureRules
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import SessionState
 from ingest.sessions.stored_text import cut_text, json_text

@@ -26,12 +26,12 @@ from ingest.events import (
     TurnStarted,
 )
 from ingest.sessions.classification import CallDefinitions, add_log_definitions, restore_definition
-from ingest.sessions.failure_envelopes import DEFAULT_RULES, FailureRules
 from ingest.sessions.file_rows import FileRows
 from ingest.sessions.past_sessions import PastSession, PastSessions
 from ingest.sessions.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.redacted_arguments import mark_redacted
-from ingest.sessions.refusal_texts import settle_layer
+from ingest.sessions.results.failure_envelopes import DEFAULT_RULES, FailureRules
+from ingest.sessions.results.refusal_texts import settle_layer
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import OpenSessionStates, SessionState
 from ingest.sessions.stored_text import json_text, shorten_name

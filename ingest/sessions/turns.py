@@ -25,7 +25,7 @@ from ingest.events import (
 )
 from ingest.sessions.chains import ChainOutcome, Link, link_attempts
 from ingest.sessions.classification import CallClassification, CallDefinitions, classify_call
-from ingest.sessions.failure_envelopes import FailureRules
+from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
 from lenient import ToolCatalog, clean_tool_name, leaked_tool_calls
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.sessions.classification import restore_definition
-from ingest.sessions.failure_envelopes import FailureRules
+from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.row_batches import Row, to_arrow
 from ingest.sessions.split_turns import row_place
 from ingest.sessions.table_rows import call_row, definition_row, diagnostic_rows, turn_row

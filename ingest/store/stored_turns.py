@@ -22,8 +22,8 @@ from ingest.events import (
     Visibility,
 )
 from ingest.sessions.classification import CallDefinitions
-from ingest.sessions.failure_envelopes import told_flag
 from ingest.sessions.redacted_arguments import mark_redacted
+from ingest.sessions.results.failure_envelopes import told_flag
 from ingest.sessions.split_turns import Place, assign_calls, row_place, sort_parts
 from ingest.sessions.stored_text import decode_json
 from ingest.sessions.table_rows import Row, definition_row

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ingest.events import FaultLayer, FlagSource, LogLine, ResultSeen, ResultStatus
-from ingest.sessions.failure_envelopes import FailureRules, find_error, told_flag
+from ingest.sessions.results.failure_envelopes import FailureRules, find_error, told_flag
 
 OK, UNKNOWN, EXIT = FlagSource.EXPLICIT, FlagSource.ABSENT, FlagSource.DERIVED_EXIT_CODE
 ENVELOPE = '{"success": false, "error": "no such city"}'

@@ -40,8 +40,8 @@ from typing import Any
 import orjson
 
 from ingest.errors import OptionError, explain_os_errors
-from ingest.sessions.failure_envelopes import DEFAULT_RULES, FIELDS, FailureRules
 from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFact, PathFacts
+from ingest.sessions.results.failure_envelopes import DEFAULT_RULES, FIELDS, FailureRules
 
 FILE = "naming.toml"
 KEPT_ALIASES = "aliases.json"

@@ -9,7 +9,7 @@ from collections import defaultdict
 
 import pyarrow as pa
 
-from ingest.sessions.failure_envelopes import FailureRules
+from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.row_batches import Row, to_arrow
 from ingest.sessions.split_turns import Place, assign_calls, find_parts, join_parts, row_place
 from ingest.store.generation_file import GenerationBuilder

@@ -24,14 +24,14 @@ import orjson
 from msgspec.structs import replace
 
 from ingest.events import FaultLayer, FlagSource, ResultSeen, ResultStatus
-from ingest.sessions.refusal_texts import find_refusal
-from ingest.sessions.stored_text import TEXT_KEPT, json_text
+from ingest.sessions.results.refusal_texts import find_refusal
 from lenient import parse_arguments
 
 FIELDS = frozenset({"success", "ok", "status"})
 """The fields of an envelope that say that the tool failed."""
 
 _MESSAGE = 500  # characters of an error that are kept as the reason
+_MAY_BE_CUT = 1_900  # characters; of a result the first 2,000 are kept
 _ERRORS = ("error", "errors", "error_message", "errorMessage")
 _WORDS = (*_ERRORS, "message", "msg", "reason", "detail", "details")
 _CODES = frozenset({"code", "error_code", "errorCode", "error_type", "errorType"})
@@ -94,7 +94,7 @@ def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
         return None
     value = _read_object(text)
     if value is None:
-        cut = _CUT.match(text) if len(text) >= TEXT_KEPT - 100 else None
+        cut = _CUT.match(text) if len(text) >= _MAY_BE_CUT else None
         return text if cut and cut[1] in fields else None
     if not any(_says_failed(value, field) for field in fields):
         return None
@@ -122,7 +122,7 @@ def _error_text(value: Mapping[str, Any]) -> str | None:
     held = next((value[name] for name in _WORDS if value.get(name)), None)
     if isinstance(held, Mapping) and isinstance(held.get("message"), str):
         held = held["message"]
-    return held if held is None or isinstance(held, str) else json_text(held)
+    return held if held is None or isinstance(held, str) else orjson.dumps(held).decode()
 
 
 def _read_object(text: str) -> Mapping[str, Any] | None:
