@@ -155,7 +155,8 @@ ORDER = {
     ),
     "ingest": (
         "", "decoding", "privacy", "sessions/results", "sessions",
-        "sources/archives", "sources/databases", "sources", "store/migrations", "store/shared", "store", "store/settling", "backup",
+        "sources/archives", "sources/databases", "sources",
+        "store/migrations", "store/shared", "store", "store/settling", "backup",
         "formats/provider_messages", "formats/conversations", "formats/spans",
         "formats/span_conventions", "formats/traces", "formats/<producer>", "formats", "pipeline/planning",
         "pipeline/reading", "pipeline/workers", "pipeline", "maintenance",

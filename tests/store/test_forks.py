@@ -14,7 +14,7 @@ import pytest
 
 from ingest.maintenance.reparse import reparse
 from ingest.pipeline.load import load
-from tests.store.night import ROLLUPS, ask, contents, session
+from tests.store.night import ROLLUPS, ask, claude_code_session, contents, session
 from tests.store.test_copies import from_scratch
 
 Line = dict[str, Any]
@@ -266,3 +266,16 @@ def made_family(chance: random.Random) -> tuple[dict[str, list[Line]], dict[str,
         ]
     lines = {name: [*head, *(one for some in turns[name] for one in some)] for name, head in heads.items()}
     return lines, own_calls
+
+
+def test_short_ids_of_a_resumed_session_are_known_and_those_of_others_all_count(
+    logs: Path, store: Path
+) -> None:
+    """Claude Code with a model whose provider numbers its calls: every session has a call `t1`."""
+    first = claude_code_session("a")
+    (logs / "a.jsonl").write_text(first)
+    (logs / "b.jsonl").write_text(claude_code_session("b"))
+    (logs / "resumed.jsonl").write_text(first.replace('"sessionId": "a"', '"sessionId": "c"'))
+    assert load([logs], store).duplicates == 1
+    counted = "SELECT session_id, tool_call_id FROM tool_calls WHERE NOT duplicate ORDER BY ALL"
+    assert ask(store, counted) == [("a", "t1"), ("b", "t1")]
