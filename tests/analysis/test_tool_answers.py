@@ -259,10 +259,10 @@ def test_a_definition_that_cannot_be_read_has_no_edit(text: str | None) -> None:
 
 
 def test_results_that_report_a_failure_are_said_with_the_field_that_says_so() -> None:
-    first = {"field": "success", "calls": 9, "results": 50}
+    first: dict[Hashable, Any] = {"field": "success", "calls": 9, "results": 50}
     assert describe_reported_failures([]) is None
     assert describe_reported_failures([first]) == "18% of results say `success: false`; counted as failed."
-    several = [
+    several: list[dict[Hashable, Any]] = [
         first,
         {"field": "status", "calls": 2, "results": 50},
         {"field": None, "calls": 1, "results": 50},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,7 +119,7 @@ def describe_effect(effect: EditEffect) -> str:
     return f"{sentence[0].upper()}{sentence[1:]}"
 
 
-def describe_reported_failures(rows: Sequence[Mapping[str, Any]]) -> str | None:
+def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | None:
     """Return which share of a tool's results report a failure themselves, and that they count as failed.
 
     `rows` are those of the metric `failure_envelopes` for one tool; None without any.

@@ -47,10 +47,10 @@ def show(tool: str) -> None:
     asked = edit_effect.ask_replay(edit, counted) if edit else None
     effect = edit_effect.read_effect(edit, asked) if edit and asked else None
     cards.draw_answer(write_tool_answer(tool, faults, effect, defined=newest is not None), 500)
-    reported = store_queries.ask("failure_envelopes", **counted).to_dict("records")
-    if reported:
+    envelopes = store_queries.ask("failure_envelopes", **counted).to_dict("records")
+    if reported := describe_reported_failures(envelopes):
         st.caption(
-            describe_reported_failures(reported),
+            reported,
             help="The log does not mark these results as failures. If they are data, exclude the tool under "
             "`[failures.tools]` in naming.toml.",
         )
