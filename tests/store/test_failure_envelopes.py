@@ -11,7 +11,7 @@ import pytest
 from ingest.errors import OptionError
 from ingest.maintenance.reparse import reparse
 from ingest.pipeline.load import load
-from tests.store.night import FACTS, ROLLUPS, ask, contents
+from tests.store.night import FACTS, ROLLUPS, ask, contents, session
 from tests.store.test_copies import from_scratch
 
 STATES = (
@@ -102,3 +102,29 @@ def test_a_rule_that_cannot_be_read_is_refused(log: Path, store: Path, text: str
     with pytest.raises(OptionError) as refused:
         load([log], store)
     assert problem in str(refused.value)
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_a_late_result_that_reports_a_failure_counts_like_another(
+    logs: Path, store: Path, tmp_path: Path, order: str
+) -> None:
+    """The call is in one file and its result, which the log calls a success, in another."""
+    text = session("s", turns=(1,)).replace("text of the file", r"{\"success\": false, \"error\": \"x\"}")
+    lines = text.splitlines(keepends=True)
+    parts = {"a": lines[:4], "b": lines[4:]}
+    for name in order:
+        (logs / f"{name}.jsonl").write_text("".join(parts[name]))
+        load([logs / f"{name}.jsonl"], store)
+    failed = ("read", "error", "envelope_against_ok", "execution", "x")
+    assert ask(store, STATES) == [failed]
+    (logs / "c.jsonl").write_text(session("t"))  # a load that does not touch it
+    load([logs], store)
+    assert failed in ask(store, STATES)
+    write_rules(store, "[failures]\nfields = []\n")
+    reparse(store, everything=True)
+    assert ("read", "ok", "explicit", None, None) in ask(store, STATES)
+    assert "envelope_against_ok" not in {row[2] for row in ask(store, STATES)}
+    (logs / "b.jsonl").write_text("".join([*parts["b"], "\n"]))  # the late result is joined again
+    load([logs], store)
+    assert ("read", "ok", "explicit", None, None) in ask(store, STATES)
+    assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
