@@ -46,11 +46,16 @@ class ResultStatus(StrEnum):
 
 
 class FlagSource(StrEnum):
-    """How a call's `ResultStatus` was found; `absent` = the log has no sign of the status."""
+    """How a call's `ResultStatus` was found; `absent` = the log has no sign of the status.
+
+    Both of an envelope: the result itself says that the tool failed, while the log has no flag or says ok.
+    """
 
     EXPLICIT = "explicit"
     DERIVED_TEXT = "derived_text"
     DERIVED_EXIT_CODE = "derived_exit_code"
+    ENVELOPE = "envelope"
+    ENVELOPE_AGAINST_OK = "envelope_against_ok"
     ABSENT = "absent"
 
 
@@ -201,6 +206,7 @@ class StepMade(Event, frozen=True, kw_only=True, gc=False):
     latency_ms: float | None = None
     resent: int | None = None  # how often the request was sent again, for what was the network's
     stop_reason: str | None = None  # why the reply ended, in the log's word: tool_use, end_turn, max_tokens …
+    failed: bool = False  # the reply broke off or failed, and its calls never ran: the next may repeat them
     answers: bool = (
         False  # True when the log itself says that this step ended the turn (stop_reason end_turn)
     )

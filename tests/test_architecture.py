@@ -161,7 +161,8 @@ ORDER = {
         "coerce", "lint", "arguments", "calls/reading", "calls/dialects", "calls", "",
     ),
     "ingest": (
-        "", "decoding", "privacy", "sessions", "sources/archives", "sources/databases", "sources",
+        "", "decoding", "privacy", "sessions/results", "sessions",
+        "sources/archives", "sources/databases", "sources",
         "store/migrations", "store/shared", "store", "store/settling", "backup",
         "formats/provider_messages", "formats/conversations", "formats/spans",
         "formats/span_conventions", "formats/traces", "formats/<producer>", "formats", "pipeline/planning",

@@ -15,7 +15,8 @@ aborted (status `cancelled`). `bashExecution` is what a person typed, no call of
 **Traps.**
 - A message that was cut off (aborted, error) keeps calls that never ran, and of the last one `partialJson`:
   what the model had sent until then. It is `truncated`: the cut is not the model's. Its `usage` is that of
-  the stream's start, so no tokens are counted.
+  the stream's start, so no tokens are counted. pi asks again after an error; a call with the same id in the
+  next reply is the same call.
 - The other arguments are the decoded object. pi reads them with a lenient parser as they stream in, so text
   that was not JSON is repaired silently; only what then does not fit the tool's schema is refused, in words.
 - `isError` marks refused arguments, the tool's own refusals and failed commands alike; the texts tell them
@@ -60,7 +61,7 @@ from ingest.formats.conversations.agent_session import (
     native_call_fields,
 )
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
-from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
+from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content, join_result
 from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
@@ -169,6 +170,7 @@ class PiSession:
             model=read_text(message.get("model")),
             **count_input_parts(*map(usage.get, ("input", "cacheRead", "cacheWrite"))),
             output_tokens=read_count(usage.get("output")) or None,
+            failed=stop in _CUT_OFF,
             answers=stop == "stop",
         )
         for block in blocks:
@@ -182,7 +184,7 @@ class PiSession:
             self._dialogue.note_stop(self._where, self._ts, stop)
 
     def _make_result(self, message: Mapping[str, Any]) -> ResultSeen:
-        content = join_content(message.get("content"))
+        content = join_result(message.get("content"))
         flag = _read_flag(message.get("isError"), content or "")
         return ResultSeen(
             **self._event_place,

@@ -16,6 +16,8 @@ from typing import Any
 from ingest.errors import OptionError
 from ingest.load_report import ForgetReport
 from ingest.maintenance.transaction import change_copy, lock_published
+from ingest.pipeline.planning.naming import read_naming
+from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.stored_text import shorten_name
 from ingest.sessions.table_rows import session_hash
 from ingest.store.generation_file import GenerationBuilder, utc_now
@@ -95,6 +97,7 @@ def forget(
     """
     started = time.monotonic()
     query, values = whose.choice_query()
+    failures = read_naming(store_dir.absolute()).failures
     generation = None
     with lock_published(store_dir, on_write, patience) as (folder, _), change_copy(folder) as building:
         with building.open_transaction("leaving") as con:
@@ -107,7 +110,7 @@ def forget(
             building.abandon()
             folder.discard()
         else:
-            _remove_sessions(building)
+            _remove_sessions(building, failures)
             building.rewrite()
             generation = folder.publish(alone=True)
     if whose.before is None:
@@ -119,7 +122,7 @@ def _read_ids(building: GenerationBuilder, query: str) -> set[str]:
     return {row["id"] for row in building.fetch_rows(query)}
 
 
-def _remove_sessions(building: GenerationBuilder) -> None:
+def _remove_sessions(building: GenerationBuilder, failures: FailureRules) -> None:
     # The plan and the looks of a run are known by its name, as a session is by its id.
     leaving = building.fetch_rows("FROM leaving UNION SELECT source, run FROM leaving_runs")
     hashes = [session_hash(row["source"], row["session_id"]) for row in leaving]
@@ -131,5 +134,5 @@ def _remove_sessions(building: GenerationBuilder) -> None:
         )
     building.pull_sums("task_trials", "(source, session_id) IN (FROM leaving)")
     settle(building, before=("leaving_rows.sql", "remove_sessions.sql", "forget.sql"))
-    conclude_late_turns(building)
+    conclude_late_turns(building, failures)
     add_changes(building)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ingest.load_report import ReparseReport
 from ingest.maintenance.transaction import change_copy, lock_published
+from ingest.pipeline.planning.naming import read_naming
 from ingest.pipeline.planning.tool_catalog import read_tools
 from ingest.pipeline.publish import standing_tables
 from ingest.pipeline.reading.file_reader import ReadSettings
@@ -48,6 +49,7 @@ def reparse(
     """
     started = time.monotonic()
     given = read_tools(tools) if tools else None
+    failures = read_naming(store_dir.absolute()).failures
     everything = everything or given is not None
     with lock_published(store_dir, on_write, patience) as (folder, current):
         calls = count_calls_of_other_parsers(current, None if everything else PARSER_VERSION)
@@ -60,7 +62,7 @@ def reparse(
                 if given is not None:
                     con.execute(_GIVEN, [ReadSettings.from_options(given, 0).options.tools])
             building.pull_sessions(_OF_WANTED)
-            changed = reassess_turns(building, given)
+            changed = reassess_turns(building, failures, given)
             building.replace_tables(standing_tables(building.schemas))
             sum_days(building)
             building.finish()

@@ -144,9 +144,7 @@ def load(
             news = run.totals.has_changes or (
                 current is not None and _needs_publishing(current, names, naming)
             )
-            generation = (
-                publish(run.writer, folder, run.totals, started_at, names, naming.aliases) if news else None
-            )
+            generation = publish(run.writer, folder, run.totals, started_at, names, naming) if news else None
         except BaseException:
             run.writer.abandon()
             raise

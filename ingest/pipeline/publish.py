@@ -17,7 +17,7 @@ from ingest.events import FaultLayer
 from ingest.formats import formats
 from ingest.load_report import DamagedFile, LoadReport, RejectedFile
 from ingest.pipeline.planning.model_aliases import find_aliases
-from ingest.pipeline.planning.naming import AliasSettings
+from ingest.pipeline.planning.naming import AliasSettings, Naming
 from ingest.pipeline.reading.file_reader import FileResult
 from ingest.sessions.row_batches import Row, to_arrow
 from ingest.store.generation_file import GenerationBuilder, utc_now
@@ -156,12 +156,12 @@ def publish(
     totals: LoadTotals,
     started_at: datetime,
     labels: Mapping[str, str],
-    aliases: AliasSettings,
+    naming: Naming,
 ) -> str:
     """Write the ledger, complete and check the new generation, publish it, and return its name.
 
     Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts,
-    `aliases` say how models are counted.
+    `naming` says how models are counted and which results are failures.
     """
     writer.flush()
     pa.default_memory_pool().release_unused()  # what it keeps of the last batch DuckDB can use
@@ -187,8 +187,8 @@ def publish(
     building.replace_tables(standing_tables(building.schemas))
     building.set_labels(labels)
     settle(building, run_id)
-    conclude_late_turns(building)
-    count_models(building, aliases)
+    conclude_late_turns(building, naming.failures)
+    count_models(building, naming.aliases)
     add_changes(building)
     totals.figures = building.run_figures()
     totals.rejects = totals.figures["rejects"]

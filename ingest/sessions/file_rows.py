@@ -11,6 +11,7 @@ from typing import Any
 from ingest.events import LogLine, ProbeSeen, PromptSeen, TrialLookTaken, TrialRunPlanned
 from ingest.sessions.classification import CallClassification, CallDefinitions, ToolSize
 from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFacts
+from ingest.sessions.results.failure_envelopes import DEFAULT_RULES, FailureRules
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import SessionState
 from ingest.sessions.stored_text import cut_text, json_text
@@ -48,11 +49,19 @@ _JSON_FACTS = frozenset(
 class FileRows:
     """The rows of one file that are not yet drained. `pending` is the number of these rows.
 
-    `facts` fill in the model, the prompt and the day where the log has none, and the run.
+    `facts` fill in the model, the prompt and the day where the log has none, and the run. `failures` are the
+    rules for results that say themselves that the tool failed.
     """
 
-    def __init__(self, file_id: int, source: str, facts: PathFacts = NO_FACTS) -> None:
+    def __init__(
+        self,
+        file_id: int,
+        source: str,
+        facts: PathFacts = NO_FACTS,
+        failures: FailureRules = DEFAULT_RULES,
+    ) -> None:
         self.file_id = file_id
+        self.failures = failures
         self.pending = 0
         self._facts = facts
         self._source = source
@@ -164,7 +173,7 @@ class FileRows:
         """Judge a turn, add its row and the rows of its calls, and add its counts to the session."""
         turn_id = self._turn_id(session.session_id, turn)
         offered = definitions[turn.definitions].offered
-        judged = turn.judge(definitions, results_expected=session.saw_result)
+        judged = turn.judge(definitions, self.failures, results_expected=session.saw_result)
         self._name_prompt(turn)
         model, model_source = self._name_model(turn.model)
         self._add_calls(session.session_id, turn, turn_id)
@@ -192,7 +201,7 @@ class FileRows:
 
     def _add_calls(self, session_id: str, turn: OpenTurn, turn_id: str) -> None:
         shared = (self.file_id, session_id, turn.number, turn_id, self._source, False)
-        call_ids = self._call_ids(session_id, turn)
+        call_ids = self._call_ids(session_id, turn, turn_id)
         add = self._calls.append
         for call_id, call in zip(call_ids, turn.calls, strict=True):
             verdict, event, link = call.verdict, call.event, call.link
@@ -252,8 +261,11 @@ class FileRows:
         begun_by = turn.text if turn.begun else None
         return turn_place(self._source, session_id, turn.number) + turn_mark(begun_by)
 
-    def _call_ids(self, session_id: str, turn: OpenTurn) -> list[str]:
-        """Return the ids of a turn's calls: of its key, else of its place with a mark of the call."""
+    def _call_ids(self, session_id: str, turn: OpenTurn, turn_id: str) -> list[str]:
+        """Return the ids of a turn's calls: of the call's key, else of its place with a mark of the call.
+
+        The place is in the session, or in the turn where that has a key: a fork has a copy of such a turn.
+        """
         ids: list[str] = []
         places: CallPlaces | None = None
         for call in turn.calls:
@@ -261,7 +273,9 @@ class FileRows:
             if event.key is not None:
                 ids.append(stable_id(self._source, event.key))
                 continue
-            places = places or CallPlaces(self._source, session_id, turn.number)
+            if places is None:
+                is_placed = turn_id.startswith(turn_place(self._source, session_id, turn.number))
+                places = CallPlaces(*((self._source, session_id, turn.number) if is_placed else (turn_id,)))
             sent = event.raw_arguments if event.arguments is None else event.arguments
             mark = call_mark(event.tool_call_id, event.tool, event.args_source, sent)
             ids.append(places.make(call.step, call.ordinal) + mark)

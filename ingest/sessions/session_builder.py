@@ -30,7 +30,8 @@ from ingest.sessions.file_rows import FileRows
 from ingest.sessions.past_sessions import PastSession, PastSessions
 from ingest.sessions.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.redacted_arguments import mark_redacted
-from ingest.sessions.refusal_texts import settle_layer
+from ingest.sessions.results.failure_envelopes import DEFAULT_RULES, FailureRules
+from ingest.sessions.results.refusal_texts import settle_layer
 from ingest.sessions.row_batches import TableRows
 from ingest.sessions.session_state import OpenSessionStates, SessionState
 from ingest.sessions.stored_text import json_text, shorten_name
@@ -47,7 +48,8 @@ class SessionBuilder:
     """Builds table rows from the events of one file, given in file order.
 
     `catalog` holds the definitions of --tools. `forgotten` are hashes (`session_hash`) of sessions whose
-    events are dropped. `facts` fill in what the log does not say. `past` are sessions that may go on in the
+    events are dropped. `facts` fill in what the log does not say. `failures` are the rules for results that
+    say themselves that the tool failed. `past` are sessions that may go on in the
     file; `rewritten`: the file tells them from their beginning, see `ingest.sessions.past_sessions`.
     """
 
@@ -59,6 +61,7 @@ class SessionBuilder:
         catalog: ToolCatalog,
         forgotten: Collection[str] = (),
         facts: PathFacts = NO_FACTS,
+        failures: FailureRules = DEFAULT_RULES,
         past: PastSessions | None = None,
         rewritten: bool = False,
     ) -> None:
@@ -75,7 +78,7 @@ class SessionBuilder:
         self._spoken: SessionState | None = None  # of the event before: mostly it goes on
         self._events = 0  # since the sessions were weighed
         self._facts = facts
-        self._rows = FileRows(file_id, source, facts)
+        self._rows = FileRows(file_id, source, facts, failures)
 
     @property
     def pending(self) -> int:
@@ -139,9 +142,9 @@ class SessionBuilder:
         """Remove the temporary file, if there is one, whether or not the log was read to its end."""
         self._sessions.close()
 
-    def resume(self, file_id: int) -> None:
-        """Continue the same log under another file id."""
-        self._rows.file_id = file_id
+    def resume(self, file_id: int, failures: FailureRules = DEFAULT_RULES) -> None:
+        """Continue the same log under another file id, with the rules of this load."""
+        self._rows.file_id, self._rows.failures = file_id, failures
 
     def drain(self) -> dict[str, TableRows]:
         """Return the rows that are ready, by table name; see `FileRows.drain`."""

@@ -60,10 +60,13 @@ def _hash(*parts: object) -> blake2b:
 
 
 class CallPlaces:
-    """Makes the ids of the places of a turn's calls: the first 16 digits of the ids of all calls there."""
+    """Makes the ids of the places of a turn's calls: the first 16 digits of the ids of all calls there.
 
-    def __init__(self, source: str, session_id: str, turn: int) -> None:
-        self._turn = _hash(source, session_id, turn)
+    `turn` names the turn: its source, session and number, or the id that the producer's key gave it.
+    """
+
+    def __init__(self, *turn: object) -> None:
+        self._turn = _hash(*turn)
 
     def make(self, step: int, ordinal: int) -> str:
         """Return the `stable_id` of the turn's parts, the step and the ordinal."""

@@ -25,6 +25,7 @@ from ingest.events import (
 )
 from ingest.sessions.chains import ChainOutcome, Link, link_attempts
 from ingest.sessions.classification import CallClassification, CallDefinitions, classify_call
+from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
 from lenient import ToolCatalog, clean_tool_name, leaked_tool_calls
 
@@ -74,7 +75,9 @@ class OpenCall(msgspec.Struct, gc=False):
             raise LookupError("a call is classified when its turn closes")
         return verdict
 
-    def judge(self, definitions: CallDefinitions) -> None:
+    def judge(self, definitions: CallDefinitions, failures: FailureRules) -> None:
+        if self.result is not None:
+            self.result = failures.judge(self.tool, self.result)
         self._verdict = verdict = classify_call(self.event, self.result, definitions)
         self.fault_layer = verdict.fault_layer
 
@@ -181,10 +184,24 @@ class OpenTurn(msgspec.Struct):
             context.prompt_id, context.definitions, None, _clean_tool(event.tool),
         )  # fmt: skip
         self._calls_of_step[number] = ordinal + 1
+        self._drop_failed(call)
         if event.tool_call_id is not None:
             self._by_id[event.tool_call_id] = len(self.calls)
         self.calls.append(call)
         self.held += len(event.raw_arguments or "") + _CALL
+
+    def _drop_failed(self, call: OpenCall) -> None:
+        """Drop the call of a failed reply that `call` repeats, with the same id in a later step."""
+        place = self._by_id.get(call.tool_call_id or "")
+        if place is None:
+            return
+        earlier = self.calls[place]
+        step = self.steps.get(earlier.step)
+        if step is None or not step.failed or earlier.step == call.step:
+            return
+        if earlier.result is None and earlier.tool == call.tool:
+            del self.calls[place]
+            self._by_id = {name: at - (at > place) for name, at in self._by_id.items()}
 
     def note_number(self, step: int) -> None:
         """Record a step number that the log itself gives; `first_step` is the lowest."""
@@ -231,15 +248,18 @@ class OpenTurn(msgspec.Struct):
                 for leaked in _find_leaked_calls(step, number, offered):
                     self.add_call(leaked, context)
 
-    def judge(self, definitions: Sequence[CallDefinitions], *, results_expected: bool) -> Conclusion:
+    def judge(
+        self, definitions: Sequence[CallDefinitions], failures: FailureRules, *, results_expected: bool
+    ) -> Conclusion:
         """Judge every call, including leaked ones, link chains of attempts, and return how the turn ended.
 
-        `results_expected`: the session's log holds results, so a call without one is lost.
+        `failures` are the rules for results that say so themselves. `results_expected`: the session's log
+        holds results, so a call without one is lost.
         """
         self._add_leaked_calls(definitions)
         self.calls.sort(key=_PLACE)
         for call in self.calls:
-            call.judge(definitions[call.definitions])
+            call.judge(definitions[call.definitions], failures)
         may_go_on = self.end is None and not self.superseded and not self.has_answer
         for call, link in zip(self.calls, link_attempts(self.calls, may_go_on=may_go_on), strict=True):
             call.link = link

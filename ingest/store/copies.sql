@@ -11,7 +11,29 @@ WHERE session_id IN (
 )
 GROUP BY session_id, file_id;
 
--- Calls: the row with a result counts, then the fuller transcript, then the file read first, then the first line.
+-- A fork repeats what its parent said, and may give it the time of the fork. So the row of a session that is no fork counts.
+-- Only sessions that hold the same call or turn are compared: a fork of a fork holds what the fork holds.
+CREATE TEMP TABLE parents AS
+SELECT source, session_id, max(parent_session_id) AS parent FROM sessions
+WHERE parent_session_id <> session_id AND session_id IN (
+    SELECT session_id FROM held UNION SELECT session_id FROM turns WHERE turn_id IN (FROM copied_turns)
+)
+GROUP BY ALL;
+
+CREATE TEMP TABLE forked_calls AS
+SELECT DISTINCT call_id, source, session_id, parent IN (
+    SELECT o.session_id FROM tool_calls o WHERE o.call_id = c.call_id AND o.source = c.source
+) AS is_below
+FROM tool_calls c JOIN copied_calls USING (call_id) JOIN parents USING (source, session_id);
+
+CREATE TEMP TABLE forked_turns AS
+SELECT DISTINCT turn_id, source, session_id, parent IN (
+    SELECT o.session_id FROM turns o WHERE o.turn_id = t.turn_id AND o.source = t.source
+) AS is_below
+FROM turns t JOIN copied_turns USING (turn_id) JOIN parents USING (source, session_id);
+
+-- Calls: the row of a session that is no fork counts, then one with a result, then the earliest, then the fuller transcript,
+-- then the file read first, then the first line.
 CREATE TEMP TABLE turned_calls AS
 WITH
     ranked AS (
@@ -19,17 +41,20 @@ WITH
             c.rowid AS row, c.duplicate,
             row_number() OVER (
                 PARTITION BY c.call_id
-                ORDER BY c.result_status IS NOT DISTINCT FROM 'missing', h.calls DESC, c.file_id, c.line, c.rowid
+                ORDER BY
+                    f.is_below NULLS FIRST, c.result_status IS NOT DISTINCT FROM 'missing', c.ts NULLS LAST,
+                    h.calls DESC, c.session_id, c.file_id, c.line, c.rowid
             ) > 1 AS is_copy
         FROM tool_calls c
         JOIN copied_calls USING (call_id)
+        LEFT JOIN forked_calls f USING (call_id, source, session_id)
         JOIN held h ON h.session_id = c.session_id AND h.file_id = c.file_id
     )
 SELECT row, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
 
 UPDATE tool_calls SET duplicate = turned.is_copy FROM turned_calls turned WHERE tool_calls.rowid = turned.row;
 
--- Turns: the row whose end was seen counts, then the one with more steps, then as above.
+-- Turns: that of a session that is no fork, then the row whose end was seen, then the one with more steps, then as above.
 CREATE TEMP TABLE turned_turns AS
 WITH
     ranked AS (
@@ -38,11 +63,12 @@ WITH
             row_number() OVER (
                 PARTITION BY t.turn_id
                 ORDER BY
-                    t.derived_reason IS NOT DISTINCT FROM 'not_ended', t.steps DESC, t.calls DESC,
-                    coalesce(h.calls, 0) DESC, t.file_id, t.line, t.rowid
+                    f.is_below NULLS FIRST, t.derived_reason IS NOT DISTINCT FROM 'not_ended', t.steps DESC, t.calls DESC,
+                    t.ts NULLS LAST, coalesce(h.calls, 0) DESC, t.session_id, t.file_id, t.line, t.rowid
             ) > 1 AS is_copy
         FROM turns t
         JOIN copied_turns USING (turn_id)
+        LEFT JOIN forked_turns f USING (turn_id, source, session_id)
         LEFT JOIN held h ON h.session_id = t.session_id AND h.file_id = t.file_id
     )
 SELECT row, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingest.sessions.classification import restore_definition
+from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.row_batches import Row, to_arrow
 from ingest.sessions.split_turns import row_place
 from ingest.sessions.table_rows import call_row, definition_row, diagnostic_rows, turn_row
@@ -36,7 +37,8 @@ JUDGED = (
     "tool", "tool_sent", "args_source", "own_arguments", "as_sent", "rejected", "outcome",
     "syntax_seen", "schema_seen",
     "parse_error", "parse_warning", "worst_severity", "lossy", "harness_verdict", "harness_message",
-    "fault_layer", "definition_id", "definition_origin", "chain_id", "attempt", "retry_kind", "chain_outcome",
+    "fault_layer", "result_status", "error_flag_source", "result_fault_layer",
+    "definition_id", "definition_origin", "chain_id", "attempt", "retry_kind", "chain_outcome",
 )  # fmt: skip
 CONCLUDED = ("faults", "retries", "derived_ok", "derived_reason")
 _CALL = ("call_id", "file_id")
@@ -63,10 +65,13 @@ _INSERT_DEFINITIONS = """
 _NOTE = "INSERT INTO reworked SELECT DISTINCT session_id, file_id FROM incoming"
 
 
-def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None) -> int:
+def reassess_turns(
+    building: GenerationBuilder, failures: FailureRules, given: ToolCatalog | None = None
+) -> int:
     """Judge the turns in the temporary table `wanted` (turn_id) again; return the number of changed calls.
 
-    Turns whose texts were removed keep their judgement.
+    Turns whose texts were removed keep their judgement. `failures` are the rules for results that say
+    themselves that the tool failed.
     `given` are definitions that replace those once given with --tools; None = the earlier ones stay.
     """
     with building.open_transaction("queue") as con:
@@ -79,7 +84,7 @@ def reassess_turns(building: GenerationBuilder, given: ToolCatalog | None = None
         with building.open_transaction(
             "rework"
         ) as con:  # in one transaction: what is known by rowid must stay where it is
-            changed += ReassessedBatch(building, con, row["batch"], given).reassess()
+            changed += ReassessedBatch(building, con, row["batch"], failures, given).reassess()
     with building.open_transaction("reworked") as con:
         run_script(con, "rework_done.sql")
     return changed
@@ -89,9 +94,15 @@ class ReassessedBatch:
     """A batch of stored turns with their calls, in memory, to be judged again."""
 
     def __init__(
-        self, building: GenerationBuilder, con: Connection, number: int, given: ToolCatalog | None
+        self,
+        building: GenerationBuilder,
+        con: Connection,
+        number: int,
+        failures: FailureRules,
+        given: ToolCatalog | None,
     ) -> None:
         self._building = building
+        self._failures = failures
         self._con = con
         self._number = number
         self._calls = self._read_rows("tool_calls", CALL_COLUMNS)
@@ -105,7 +116,7 @@ class ReassessedBatch:
         findings: list[Row] = []
         for stored in self._build_stored_turns():
             expected = bool(stored.row["results_expected"]) or any(call.result for call in stored.turn.calls)
-            concluded = stored.turn.judge(self._definitions.sets, results_expected=expected)
+            concluded = stored.turn.judge(self._definitions.sets, self._failures, results_expected=expected)
             turns.append(turn_row(stored.turn, concluded) | {"rowid": stored.row["rowid"]})
             for call, row in zip(stored.turn.calls, stored.rows, strict=True):
                 judged = call_row(stored.turn, call) | {"rowid": row["rowid"]}

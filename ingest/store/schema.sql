@@ -147,6 +147,8 @@ CREATE TABLE turns (
 -- syntax_seen / schema_seen: full | failures | none, the denominators of the rates (see docs/internal/architecture.md).
 -- outcome: clean | coerced | repaired | failed | unmeasured. worst_severity: note | warning | error | NULL.
 -- fault_layer: emission | syntax | schema | tool_rejected | execution | `refused` | NULL.
+-- error_flag_source: explicit (the log's own flag) | derived_text | derived_exit_code | envelope (the result itself reports
+-- a failure) | envelope_against_ok (so it does, and the log says ok) | absent.
 -- latency_ms: the tool's time for a call, the whole time for a turn; model_latency_ms: the model's, of the step that
 -- made the call, summed over a turn. Tokens are those of the whole step, too: add them up over turns, not over calls.
 -- cached_tokens and cache_write_tokens, read from and written to a provider's cache, are parts of input_tokens.

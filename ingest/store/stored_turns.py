@@ -23,6 +23,7 @@ from ingest.events import (
 )
 from ingest.sessions.classification import CallDefinitions
 from ingest.sessions.redacted_arguments import mark_redacted
+from ingest.sessions.results.failure_envelopes import told_flag
 from ingest.sessions.split_turns import Place, assign_calls, row_place, sort_parts
 from ingest.sessions.stored_text import decode_json
 from ingest.sessions.table_rows import Row, definition_row
@@ -195,14 +196,16 @@ def _restore_call_event(row: Row) -> CallMade:
 def _restore_result(row: Row, event: CallMade) -> ResultSeen | None:
     if row["result_status"] in _NO_RESULT:
         return None
-    layer = row["result_fault_layer"]
+    source = FlagSource(row["error_flag_source"] or FlagSource.ABSENT)
+    status, told = told_flag(ResultStatus(row["result_status"]), source)
+    layer = row["result_fault_layer"] if told is source else None
     return ResultSeen(
         session_id=row["session_id"],
         where=event.where,
-        status=ResultStatus(row["result_status"]),
-        flag_source=FlagSource(row["error_flag_source"] or FlagSource.ABSENT),
+        status=status,
+        flag_source=told,
         fault_layer=FaultLayer(layer) if layer else None,
-        message=row["harness_message"],
+        message=row["harness_message"] if told is source else None,
         content=row["result_text"],
         latency_ms=row["latency_ms"],
     )

@@ -12,6 +12,7 @@ UPDATE tool_calls SET
     result_text = NULL, result_bytes = NULL, latency_ms = NULL,
     harness_message = CASE
         WHEN refused_by_harness IS NOT NULL THEN harness_message
+        WHEN error_flag_source IN ('envelope', 'envelope_against_ok') THEN NULL
         WHEN harness_message NOT IN (
             SELECT harness_message FROM late_results
             WHERE state = 'joined' AND harness_message IS NOT NULL AND (source, session_id) IN (FROM touched_sessions)

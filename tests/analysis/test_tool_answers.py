@@ -10,7 +10,12 @@ import pytest
 
 from callgauge.analysis.replay.definition_edits import describe_type, find_declaration, propose_edit
 from callgauge.analysis.verdicts.parameter_faults import FaultKind, ToolFaults, read_tool_faults
-from callgauge.analysis.verdicts.tool_answers import EditEffect, list_kinds, write_tool_answer
+from callgauge.analysis.verdicts.tool_answers import (
+    EditEffect,
+    describe_reported_failures,
+    list_kinds,
+    write_tool_answer,
+)
 from callgauge.stats import GROUPS
 from tests.analysis.store_fixture import HOSTILE
 
@@ -251,3 +256,17 @@ def test_where_a_wider_type_helps_nothing_none_is_proposed(
 def test_a_definition_that_cannot_be_read_has_no_edit(text: str | None) -> None:
     assert propose_edit("fetch", None, text, "a", ["text"]) is None
     assert describe_type(find_declaration(text, "a")) == "–"
+
+
+def test_results_that_report_a_failure_are_said_with_the_field_that_says_so() -> None:
+    first: dict[Hashable, Any] = {"field": "success", "calls": 9, "results": 50}
+    assert describe_reported_failures([]) is None
+    assert describe_reported_failures([first]) == "18% of results say `success: false`; counted as failed."
+    several: list[dict[Hashable, Any]] = [
+        first,
+        {"field": "status", "calls": 2, "results": 50},
+        {"field": None, "calls": 1, "results": 50},
+    ]
+    assert describe_reported_failures(several) == (
+        "18% of results say `success: false`, 4.0% say `status: error` and 2.0% say so; counted as failed."
+    )

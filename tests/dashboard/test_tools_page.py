@@ -329,3 +329,18 @@ def test_an_unknown_tool_says_so_and_leads_back(two_tools: Path) -> None:
 def test_an_empty_store_says_what_to_load(store: Path) -> None:
     publish(store, {})
     assert "callgauge ingest" in said(opened(PAGE))
+
+
+def test_results_that_report_a_failure_are_said_on_the_page_of_their_tool(store: Path) -> None:
+    reported = {"result_status": "error", "error_flag_source": "envelope", "fault_layer": "execution"}
+    failed = {"tool": "weather", **reported, "result_text": '{"success": false, "error": "no such city"}'}
+    calls = [a_call(number, tool="weather") for number in range(41)]
+    publish(
+        store,
+        {
+            "tool_calls": [*calls, *(a_call(number, **failed) for number in range(41, 50))],
+            "turns": [a_turn(1)],
+        },
+    )
+    expected = "18% of results say `success: false`; counted as failed."
+    assert expected in [caption.value for caption in opened(PAGE, tool_open="weather").caption]

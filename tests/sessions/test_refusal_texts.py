@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.events import FaultLayer, FlagSource, LogLine, ResultSeen, ResultStatus
-from ingest.sessions.refusal_texts import find_refusal, settle_layer
+from ingest.sessions.results.refusal_texts import find_refusal, settle_layer
 
 REJECTED, REFUSED = FaultLayer.TOOL_REJECTED, FaultLayer.REFUSED
 SAID = [

@@ -120,3 +120,25 @@ def test_the_last_turn_of_a_log_may_still_go_on_but_an_earlier_one_will_not() ->
 def test_a_step_that_the_log_marks_as_the_answer_ends_the_turn() -> None:
     row = turn_of(Log().add(TurnStarted).add(StepMade, text="hello", answers=True))
     assert (row["derived_ok"], row["answer_text"], row["recorded_ok"]) == (True, "hello", None)
+
+
+def test_a_call_that_the_reply_after_a_failed_one_repeats_is_one_call() -> None:
+    log = (
+        Log()
+        .add(TurnStarted)
+        .add(StepMade, failed=True)
+        .raw('{"path": "a', "r:0")
+        .raw('{"path": "b"}', "r:1")
+    )
+    rows = log.add(StepMade).raw('{"path": "a"}', "r:0").ok("r:0").answered().rows()
+    sent = [(row["step"], row["tool_call_id"], row["result_status"]) for row in rows["tool_calls"]]
+    assert sent == [(0, "r:1", "missing"), (1, "r:0", "ok")]
+    assert (rows["turns"][0]["calls"], rows["turns"][0]["steps"]) == (2, 3)
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_calls_with_one_id_are_two_where_no_reply_failed_or_the_first_has_a_result(failed: bool) -> None:
+    log = Log().add(TurnStarted).add(StepMade, failed=failed).raw('{"path": "a"}', "r:0")
+    log = log.ok("r:0") if failed else log
+    rows = log.add(StepMade).raw('{"path": "a"}', "r:0").ok("r:0").answered().rows()
+    assert len(rows["tool_calls"]) == 2

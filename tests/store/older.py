@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 
+from ingest.sessions.table_rows import CallPlaces
 from ingest.store.generations import published_generation
 
 _IDS = {
@@ -17,6 +18,10 @@ _IDS = {
     "turn_parts": ("turn_id",),
     "step_texts": ("turn_id",),
 }
+_PLACES = """
+    CREATE TEMP TABLE places AS
+    SELECT DISTINCT call_id, call_place(source, session_id, turn, step, ordinal) AS place
+    FROM tool_calls WHERE length(call_id) = 24"""
 _VERSIONS = Path(__file__).parent / "versions"
 
 
@@ -37,11 +42,24 @@ def make_older(store: Path, version: int) -> None:
                 shared.remove("arguments")  # is computed
             columns = ", ".join(f'"{name}"' for name in shared)
             con.execute(f"INSERT INTO {table} BY NAME SELECT {columns} FROM newer.{table}")
-        for table in _IDS.keys() & set(tables) if version < 6 else ():  # ids ended with their place
+        if version < 6:  # ids ended with their place, which was in the session
+            con.create_function("call_place", _place_call)
+            con.execute(_PLACES)
+            con.execute("UPDATE tool_calls SET chain_id = p.place FROM places p WHERE chain_id = p.call_id")
+            for table in {"tool_calls", "diagnostics"} & set(tables):
+                con.execute(
+                    f"UPDATE {table} SET call_id = p.place FROM places p WHERE {table}.call_id = p.call_id"
+                )
+            con.execute("DROP TABLE places")
+        for table in _IDS.keys() & set(tables) if version < 6 else ():
             for column in _IDS[table]:
                 con.execute(f"UPDATE {table} SET {column} = left({column}, 16)")
         con.execute("UPDATE store_info SET schema_version = ?", [version])
     newer.unlink()
+
+
+def _place_call(source: str, session_id: str, turn: int, step: int, ordinal: int) -> str:
+    return CallPlaces(source, session_id, turn).make(step, ordinal)
 
 
 def described(store: Path) -> set[tuple[str, str, str]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import LEVEL, SMALLEST
@@ -28,6 +29,7 @@ KINDS = {
     "null": "null",
 }
 """What a sentence calls each kind of value that the metric `parameter_faults` tells apart."""
+_FIELDS = {"success": "`success: false`", "ok": "`ok: false`", "status": "`status: error`", None: "so"}
 _FAULTS = {
     FaultKind.MISSING: "is missing",
     FaultKind.VALUE: "has a value that is not allowed",
@@ -115,6 +117,18 @@ def describe_effect(effect: EditEffect) -> str:
     if effect.every > 1:
         return f"In a sample of one session in {effect.every:,}, {sentence}"
     return f"{sentence[0].upper()}{sentence[1:]}"
+
+
+def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | None:
+    """Return which share of a tool's results report a failure themselves, and that they count as failed.
+
+    `rows` are those of the metric `failure_envelopes` for one tool; None without any.
+    """
+    if not rows:
+        return None
+    shares = [f"{wording.rate(row['calls'], row['results'])} say {_FIELDS[row['field']]}" for row in rows]
+    shares[0] = shares[0].replace(" say ", " of results say ", 1)
+    return f"{wording.list_words(shares)}; counted as failed."
 
 
 def describe_fault_kind(fault: ParameterFault) -> str:

@@ -39,6 +39,8 @@ _FLAGS = {
     "explicit": "the log's own flag",
     "derived_text": "the words of the result",
     "derived_exit_code": "the exit code",
+    "envelope": "the result itself reports a failure",
+    "envelope_against_ok": "the result itself reports a failure; the log says ok",
 }
 TEXT_REMOVED = "The text was removed: the store keeps content for a limited time. Its diagnostics stay."
 _TEXT_HIDDEN = "The text is not shown: this store is served without content."

@@ -32,6 +32,7 @@ message made no call.
   153. Some 50 of those, of one record each, look final but cannot be told for certain. Records inside of
   `progress` never have one. The input is known from the start: `input_tokens` and both cache counts.
 - Records repeat (same `uuid`), and resumed transcripts copy them; calls also carry `tool_use.id` as key.
+  Models of other providers number their calls: such an id (`functions.Read:0`) counts within its message.
 - `is_error` is absent on most successes. The API defines absence as false, and every failure seen carries
   it, so a result without the flag counts as ok, flag explicit.
 - `is_error` marks refusals by a user, a permission or a hook, shell exits, refused arguments and real

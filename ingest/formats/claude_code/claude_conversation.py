@@ -19,6 +19,7 @@ from ingest.formats.claude_code.records import (
     make_call,
     make_lost_call,
     make_result,
+    names_one_call,
 )
 from ingest.formats.claude_code.transcript_entries import (
     ContentBlock,
@@ -200,12 +201,20 @@ class ClaudeConversation:
             kind = block.type
             if kind == "text":
                 message.texts.append(block.text or "")
-            elif kind == "tool_use" and not (block.id is not None and self._is_repeated(f"call:{block.id}")):
+            elif kind == "tool_use" and not self._is_repeated_call(block, message.key):
                 message.calls += 1
                 message.after.append(make_call(self._session_id, block, where, ts))
 
+    def _is_repeated_call(self, block: ContentBlock, message: str | None) -> bool:
+        """Return True for a call that was seen before; a short id says so only within one message."""
+        if block.id is None or (message is None and not names_one_call(block.id)):
+            return False
+        return self._is_repeated(
+            f"call:{block.id}" if names_one_call(block.id) else f"call:{message}:{block.id}"
+        )
+
     def _is_copy(self, block: ContentBlock) -> bool:
-        return block.type == "tool_use" and block.id is not None and f"call:{block.id}" in self._seen
+        return block.type == "tool_use" and names_one_call(block.id) and f"call:{block.id}" in self._seen
 
     def _take_synthetic(
         self,
@@ -265,8 +274,10 @@ class ClaudeConversation:
         ts: datetime | None,
         out: list[Event],
     ) -> None:
-        if block.tool_use_id is not None and self._is_repeated(f"result:{block.tool_use_id}"):
-            return
+        if block.tool_use_id is not None:
+            told_at = "" if names_one_call(block.tool_use_id) else entry.timestamp
+            if self._is_repeated(f"result:{told_at}:{block.tool_use_id}"):
+                return
         report = entry.tool_use_result
         event = make_result(
             self._session_id, report if isinstance(report, ToolReport) else None, block, where, ts

@@ -21,6 +21,7 @@ from ingest.events import (
 )
 from ingest.formats.claude_code.transcript_entries import ContentBlock, ToolReport, Usage, result_text
 from ingest.formats.claude_code.user_lines import find_fault
+from ingest.formats.provider_messages.message_hashes import is_unique
 
 MESSAGE = 500  # characters of a failed result that are kept as its reason
 
@@ -29,6 +30,11 @@ _RESERIALISED, _MISSING = ArgsSource.RESERIALISED, ArgsSource.MISSING
 _OK, _EXPLICIT = ResultStatus.OK, FlagSource.EXPLICIT
 _FAILURES, _TOOL_USE = Visibility.FAILURES, Strategy.TOOL_USE
 _UNSET = msgspec.UNSET
+
+
+def names_one_call(call_id: str | None) -> bool:
+    """Return True for an id that no other call has; models of other providers may number theirs."""
+    return call_id is not None and (call_id.startswith("toolu_") or is_unique(call_id))
 
 
 def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime | None) -> CallMade:
@@ -40,7 +46,7 @@ def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime
         ts=ts,
         tool=block.name,
         tool_call_id=block.id,
-        key=block.id,
+        key=block.id if names_one_call(block.id) else None,
         arguments=given,
         args_source=_MISSING if block.input is _UNSET else _RESERIALISED,
         strategy=_TOOL_USE,

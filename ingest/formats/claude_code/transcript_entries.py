@@ -15,6 +15,7 @@ import msgspec
 import orjson
 
 from ingest.decoding.fields import json_type, read_count, read_number, read_object, read_objects, read_text
+from ingest.formats.provider_messages.chat_messages import name_images
 
 SPEAKING = ("user", "assistant")
 _UNSET: Final = msgspec.UNSET
@@ -313,5 +314,8 @@ def join_part_texts(parts: Sequence[ContentPart | ContentBlock]) -> str:
 
 
 def result_text(content: str | list[ContentPart] | None) -> str:
-    """Return the text of a tool result."""
-    return content if isinstance(content, str) else join_part_texts(content or ())
+    """Return the text of a tool result, `[image]` when it has only images."""
+    if isinstance(content, str):
+        return content
+    parts = content or ()
+    return join_part_texts(parts) or name_images(sum(part.type == "image" for part in parts)) or ""

@@ -29,8 +29,9 @@ repeated.
   `invocation.server` names the MCP server.
 - `failed to parse function arguments: …` is both syntax and schema: serde's words tell them apart.
 - `compacted.replacement_history` and the head of a forked rollout repeat what was said. The first is passed
-  over; the second has the same turn and call ids and counts once. A file's session is that of its first
-  `session_meta`.
+  over; the second has the same turn and call ids, and counts once, in the session that is no fork: its lines
+  have the time of the fork. A file's session is that of its first `session_meta`, and its parent is
+  `forked_from_id`, else the session of the second one.
 - The model may change with each `turn_context`.
 - `namespace` holds the server of an MCP tool; the tool's name is `<namespace>__<name>` as it was before.
 - `tool_search_output` lists some of the tools offered. It is not read as definitions: a call of a tool that

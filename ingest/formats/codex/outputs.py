@@ -13,7 +13,7 @@ from typing import Any
 from ingest.decoding.fields import read_object
 from ingest.events import FaultLayer, FlagSource, ResultStatus
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
-from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
+from ingest.formats.provider_messages.chat_messages import ResultFlag, join_result
 
 _HEAD = 400  # characters in which Codex says how a command ended, before what it printed
 
@@ -63,7 +63,7 @@ def output_text(payload: Mapping[str, Any]) -> str | None:
     The output is a string, a list of parts or, before 2025-09, an object.
     """
     output = payload.get("output")
-    return join_content(read_object(output).get("content") if isinstance(output, dict) else output)
+    return join_result(read_object(output).get("content") if isinstance(output, dict) else output)
 
 
 def read_flag(content: str, told: bool | None = None) -> ResultFlag:

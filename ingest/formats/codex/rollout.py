@@ -42,6 +42,7 @@ class Rollout:
         self._dialogue = AgentSession(identity)
         self._steps = StepTracker(self._dialogue)
         self._session: str | None = None
+        self._parent: str | None = None
         self._task: str | None = None  # the id of the open task
         self._has_tasks = False
         self._servers: dict[str, str] = {}  # call id → the MCP server that ran it
@@ -74,15 +75,20 @@ class Rollout:
     def _take_session_meta(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         session = read_text(payload.get("id"))
         if self._session is not None and session != self._session:
-            return  # a forked rollout repeats the one it comes from
+            # A forked rollout repeats the one it comes from, and what that one repeats.
+            if self._parent is None and session is not None:
+                self._parent = session
+                yield SessionSeen(**self._event_place, parent_session_id=session)
+            return
         if session is not None:
             self._session = self._dialogue.session_id = session
+        self._parent = _parent_session(payload) or self._parent
         git = read_object(payload.get("git"))
         yield SessionSeen(
             **self._event_place,
             harness="codex",
             harness_version=read_text(payload.get("cli_version")),
-            parent_session_id=_parent_session(payload),
+            parent_session_id=self._parent,
             provider=read_text(payload.get("model_provider")),
             project=name_project(payload.get("cwd"), git.get("repository_url")),
             branch=read_text(git.get("branch")),

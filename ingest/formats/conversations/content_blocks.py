@@ -14,7 +14,7 @@ from ingest.decoding.fields import read_objects, read_text
 from ingest.events import FaultLayer
 from ingest.formats.conversations.agent_session import decoded_argument_fields, native_call_fields
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
-from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
+from ingest.formats.provider_messages.chat_messages import ResultFlag, join_result
 
 
 def list_blocks(content: Any) -> list[dict[str, Any]]:
@@ -44,7 +44,7 @@ def result_fields(blocks: list[dict[str, Any]], texts: Texts) -> Iterator[dict[s
     """Yield the `ResultSeen` fields of each result; `texts` are patterns for the layer of a failure."""
     for block in blocks:
         if block.get("type") == "tool_result":
-            content = join_content(block.get("content"))
+            content = join_result(block.get("content"))
             flag = read_flag(block, content or "", texts)
             yield {
                 "tool_call_id": read_text(block.get("tool_use_id")),

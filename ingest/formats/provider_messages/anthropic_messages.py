@@ -18,6 +18,7 @@ from typing import Any
 
 from ingest.decoding.fields import count_input_parts, read_count, read_object, read_objects, read_text
 from ingest.events import ArgsSource, FlagSource, ResultStatus
+from ingest.formats.provider_messages.chat_messages import name_images
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
     ItemKind,
@@ -123,7 +124,10 @@ def read_result(block: Mapping[str, Any]) -> RequestResult:
     Without an `is_error` flag the status is unknown: only the client knows whether a missing flag means
     success.
     """
-    content = join_block_texts(content_blocks(block.get("content")))
+    blocks = content_blocks(block.get("content"))
+    content = join_block_texts(blocks)
+    if not content:
+        content = name_images(sum(part.get("type") == "image" for part in blocks)) or content
     flag = block.get("is_error")
     if not isinstance(flag, bool):
         return RequestResult(content)

@@ -27,6 +27,8 @@ from ingest.events import (
     TurnStarted,
 )
 
+_IMAGES = frozenset({"image", "image_url", "input_image", "computer_screenshot"})
+
 
 class ResultFlag(NamedTuple):
     """The success or failure of a call as a log states it; the values become fields of `ResultSeen`."""
@@ -113,7 +115,7 @@ class ChatConversation:
             **shared,
             tool_call_id=read_text(message.get("tool_call_id")),
             tool=read_text(message.get("name")),
-            content=join_content(message.get("content")),
+            content=join_result(message.get("content")),
             **flag.fields,
         )
 
@@ -162,3 +164,21 @@ def join_content(content: Any) -> str | None:
         ]
         return "\n".join(part for part in parts if part is not None) or None
     return read_text(content)
+
+
+def join_result(content: Any) -> str | None:
+    """Return the text of a tool result; `[image]` or `[2 images]` when it has only images."""
+    text = join_content(content)
+    return text if text is not None else name_images(sum(map(_is_image, read_objects(content))))
+
+
+def name_images(count: int) -> str | None:
+    """Return the text that is stored for a result of so many images and no text; None without an image."""
+    if count == 0:
+        return None
+    return "[image]" if count == 1 else f"[{count} images]"
+
+
+def _is_image(part: Mapping[str, Any]) -> bool:
+    kind = part.get("type")
+    return kind in _IMAGES or isinstance(part.get("image"), dict)

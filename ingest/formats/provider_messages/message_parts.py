@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from ingest.decoding.fields import read_object, read_objects, read_text
+from ingest.formats.provider_messages.chat_messages import join_result
 from ingest.formats.provider_messages.embedded_json import open_json, to_text, unquote
 
 
@@ -224,6 +225,8 @@ def read_result(value: Any) -> tuple[str | None, bool | None]:
     texts = [part for part in read_objects(inner) if part_kind(part) == "text"]
     if texts and len(texts) == len(inner):
         return join_texts(texts), None
+    if isinstance(inner, list) and not texts and (images := join_result(inner)):
+        return images, None
     return to_text(value), None
 
 

@@ -15,7 +15,12 @@ from typing import Any
 
 from ingest.decoding.fields import count_whole_input, read_count, read_object, read_objects, read_text
 from ingest.events import ArgsSource, FaultLayer
-from ingest.formats.provider_messages.chat_messages import argument_fields, join_content, list_calls
+from ingest.formats.provider_messages.chat_messages import (
+    argument_fields,
+    join_content,
+    join_result,
+    list_calls,
+)
 from ingest.formats.provider_messages.embedded_json import open_json
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
@@ -207,4 +212,4 @@ def free_text_fields(words: Any) -> dict[str, Any]:
 
 
 def read_result(message: Mapping[str, Any]) -> RequestResult:
-    return RequestResult(join_content(message.get("content")), read_text(message.get("name")))
+    return RequestResult(join_result(message.get("content")), read_text(message.get("name")))

@@ -17,7 +17,7 @@ from typing import Any
 
 from ingest.decoding.fields import count_whole_input, read_count, read_object, read_objects, read_text
 from ingest.events import ArgsSource, FlagSource, ResultStatus
-from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
+from ingest.formats.provider_messages.chat_messages import argument_fields, join_content, join_result
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
     ItemKind,
@@ -34,13 +34,16 @@ from ingest.formats.provider_messages.exchange import (
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
 from ingest.formats.provider_messages.openai_chat import free_text_fields, leading_prompt
 
-# Items whose tool the client runs and the provider defines: its name, and the field with its arguments.
+# Items whose tool the client runs and the provider defines: its name, and the field with its arguments. The
+# provider may run `tool_search` itself: then it is no call.
 _CLIENT_CALLS = {
     "local_shell_call": ("local_shell", "action"),
     "shell_call": ("shell", "action"),
     "apply_patch_call": ("apply_patch", "operation"),
     "computer_call": ("computer", "action"),
+    "tool_search_call": ("tool_search", "arguments"),
 }
+_SEARCHED = "tool_search_output"
 _CLIENT_TOOLS = {"local_shell": "local_shell", "shell": "shell", "apply_patch": "apply_patch",
                  "computer_use_preview": "computer", "computer": "computer"}  # fmt: skip
 _STATUS = {"failed": ResultStatus.ERROR, "completed": ResultStatus.OK}
@@ -82,6 +85,8 @@ def client_tools(tools: Any) -> list[Mapping[str, Any]]:
             found.append({"name": tool.get("name"), "description": read_text(tool.get("description")) or ""})
         elif kind == "namespace":
             found += client_tools(tool.get("tools"))
+        elif kind == "tool_search" and tool.get("execution") == "client":
+            found.append(dict(tool) | {"type": "function", "name": kind})
         elif isinstance(kind, str) and kind in _CLIENT_TOOLS:
             found.append({"name": _CLIENT_TOOLS[kind]})
     return found
@@ -124,7 +129,9 @@ def conversation_id(body: Mapping[str, Any]) -> str | None:
 
 def read_items(item: Mapping[str, Any]) -> Iterator[ConversationItem]:
     kind, role = item.get("type", "message"), item.get("role")
-    if isinstance(kind, str) and kind.endswith("_call_output"):
+    if isinstance(kind, str) and (
+        kind.endswith("_call_output") or (kind == _SEARCHED and _runs_at_client(item))
+    ):
         yield ConversationItem(
             ItemKind.RESULT, ids=(read_text(item.get("call_id")) or read_text(item.get("id")),), body=item
         )
@@ -141,7 +148,7 @@ def item_marks(item: Mapping[str, Any]) -> tuple[str, ...]:
         return words_mark(item_words(item))
     if kind in ("function_call", "custom_tool_call"):
         return (call_mark(item.get("name"), item.get("call_id"), item.get("arguments", item.get("input"))),)
-    if isinstance(kind, str) and kind in _CLIENT_CALLS:
+    if isinstance(kind, str) and kind in _CLIENT_CALLS and _runs_at_client(item):
         tool, key = _CLIENT_CALLS[kind]
         return (call_mark(tool, item.get("call_id"), item.get(key)),)
     return ()
@@ -156,12 +163,16 @@ def read_call(item: Mapping[str, Any]) -> ModelCall | None:
             arguments = decoded_argument_fields(argument_fields(item.get("arguments")))
             return ModelCall.from_api(item.get("name"), id_, arguments, _BY_PROGRAM)
         return ModelCall.from_api(item.get("name"), id_, argument_fields(item.get("arguments")))
-    if isinstance(kind, str) and kind in _CLIENT_CALLS:
+    if isinstance(kind, str) and kind in _CLIENT_CALLS and _runs_at_client(item):
         tool, key = _CLIENT_CALLS[kind]
         return ModelCall.from_api(
             tool, id_, {"arguments": item.get(key), "args_source": ArgsSource.RESERIALISED}
         )
     return None
+
+
+def _runs_at_client(item: Mapping[str, Any]) -> bool:
+    return item.get("execution") != "server"
 
 
 def item_words(item: Mapping[str, Any]) -> str | None:
@@ -174,10 +185,11 @@ def refusal_text(item: Mapping[str, Any]) -> str | None:
 
 def read_result(item: Mapping[str, Any]) -> RequestResult:
     output = item.get("output")
-    content = join_content(output)
+    content = join_result([output] if isinstance(output, dict) else output)
     if content is None and output is not None and not isinstance(output, str):
         content = join_texts(read_text(part.get("stdout")) for part in read_objects(output))
-    status = item.get("status") if item.get("type") == "apply_patch_call_output" else None
+    has_status = item.get("type") in ("apply_patch_call_output", _SEARCHED)
+    status = item.get("status") if has_status else None
     if isinstance(status, str) and status in _STATUS:
         return RequestResult(content, status=_STATUS[status], flag_source=FlagSource.EXPLICIT)
     return RequestResult(content)

@@ -19,6 +19,12 @@ The file `naming.toml` in the store's folder holds patterns for every load, and 
     [aliases.names]
     "our-proxy/sonnet" = "claude-sonnet-4-5"
 
+    [failures]
+    fields = ["success", "ok", "status"]   # of a result that says itself that its tool failed; [] = none
+    [failures.tools]
+    "search_logs" = []                     # of this tool none
+    "mcp__ci__*" = ["success"]
+
 Aliases of a callgauge.toml are kept in the store, too, as aliases.json: so its models are counted in one way,
 whatever is done with it. Names in both files are refused.
 
@@ -41,6 +47,7 @@ import orjson
 from ingest.errors import OptionError, explain_os_errors
 from ingest.record_mapping import BadMappingError, RecordMapping
 from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFact, PathFacts
+from ingest.sessions.results.failure_envelopes import DEFAULT_RULES, FIELDS, FailureRules
 
 FILE = "naming.toml"
 KEPT_ALIASES = "aliases.json"
@@ -98,6 +105,7 @@ class AliasSettings:
 
 
 DEFAULT_ALIASES = AliasSettings()
+_TABLES = ("path", "map", "aliases", "failures")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +119,7 @@ class Naming:
     given: PathFacts = NO_FACTS
     aliases: AliasSettings = DEFAULT_ALIASES
     mapped: PathFacts = NO_FACTS
+    failures: FailureRules = DEFAULT_RULES
 
     def facts_of(self, path: str, known: PathFacts) -> PathFacts:
         """Return the facts of a file; `known` are those of an earlier load, which stay where no rule fits."""
@@ -142,7 +151,7 @@ def read_naming(
         mapped = check_mapping(mapping)
     except BadRuleError as problem:
         raise OptionError(f"--map {problem}") from problem
-    told, default, aliases = _read_file(store_dir / FILE)
+    told, default, aliases, failures = _read_file(store_dir / FILE)
     if kept := _read_kept_aliases(store_dir / KEPT_ALIASES):
         if aliases.own:
             raise OptionError(
@@ -151,7 +160,7 @@ def read_naming(
             )
         aliases = replace(aliases, own=kept, own_rule="callgauge.toml")
     given = PathFacts(model=PathFact(model, FactSource.GIVEN)) if model else NO_FACTS
-    return Naming((*rules, *told), default.update(given), aliases, mapped)
+    return Naming((*rules, *told), default.update(given), aliases, mapped, failures)
 
 
 def keep_aliases(store_dir: Path, names: Mapping[str, str]) -> None:
@@ -228,18 +237,21 @@ def check_mapping(paths: Any) -> PathFacts:
         raise BadRuleError(str(problem)) from problem
 
 
-def _read_file(path: Path) -> tuple[list[PathRule], PathFacts, AliasSettings]:
+def _read_file(path: Path) -> tuple[list[PathRule], PathFacts, AliasSettings, FailureRules]:
     try:
         told = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
-        return [], NO_FACTS, DEFAULT_ALIASES
+        return [], NO_FACTS, DEFAULT_ALIASES, DEFAULT_RULES
     except (OSError, ValueError) as problem:  # no TOML, no UTF-8
         raise OptionError(f"{path} cannot be read: {problem}") from problem
-    if unknown := told.keys() - {"path", "map", "aliases"}:
-        raise OptionError(f"{path}: {min(unknown)!r} is unknown; use [[path]], [map] and [aliases]")
+    if unknown := told.keys() - set(_TABLES):
+        raise OptionError(
+            f"{path}: {min(unknown)!r} is unknown; use [[path]], [map], [aliases] and [failures]"
+        )
     try:
         rules = [_read_rule(rule) for rule in _list_of_tables(told.get("path", []))]
-        return rules, check_mapping(told.get("map", {})), _read_aliases(told.get("aliases", {}))
+        mapped, aliases = check_mapping(told.get("map", {})), _read_aliases(told.get("aliases", {}))
+        return rules, mapped, aliases, _read_failures(told.get("failures", {}))
     except BadRuleError as problem:
         raise OptionError(f"{path}: {problem}") from problem
 
@@ -282,6 +294,27 @@ def _read_aliases(table: Any) -> AliasSettings:
     if not isinstance(own, dict) or not all(isinstance(name, str) and name for name in own.values()):
         raise BadRuleError('[aliases.names] has lines such as "name in the log" = "model"')
     return AliasSettings(own=own, **switches)
+
+
+def _read_failures(table: Any) -> FailureRules:
+    if not isinstance(table, dict):
+        raise BadRuleError("[failures] is a table")
+    if unknown := table.keys() - {"fields", "tools"}:
+        raise BadRuleError(f"[failures] has {min(unknown)!r}, which is unknown; it has fields and tools")
+    tools = table.get("tools", {})
+    if not isinstance(tools, dict):
+        raise BadRuleError('[failures.tools] has lines such as "search_logs" = []')
+    own = tuple((pattern, _read_fields(fields, pattern)) for pattern, fields in tools.items())
+    return FailureRules(_read_fields(table.get("fields", sorted(FIELDS)), "fields"), own)
+
+
+def _read_fields(listed: Any, name: str) -> frozenset[str]:
+    if not isinstance(listed, list) or not all(
+        isinstance(field, str) and field in FIELDS for field in listed
+    ):
+        known = ", ".join(f'"{field}"' for field in sorted(FIELDS))
+        raise BadRuleError(f"{name} of [failures] is {listed!r}; write a list of {known}; [] counts none")
+    return frozenset(listed)
 
 
 def read_labels(path: Path | None) -> Mapping[str, str]:

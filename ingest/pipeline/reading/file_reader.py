@@ -304,7 +304,7 @@ class FileReader:
             self._content.rewind()
             return False
         self._translator, self._sessions, self._unread = state
-        self._sessions.resume(self._output.file_id)
+        self._sessions.resume(self._output.file_id, self._settings.options.naming.failures)
         self._begun, self._lines, self._output.flushed = begun, begun.line - 1, begun.offset
         return True
 
@@ -317,6 +317,7 @@ class FileReader:
             catalog=self._settings.catalog,
             forgotten=self._settings.forgotten,
             facts=self._job.facts,
+            failures=self._settings.options.naming.failures,
             past=self._job.past,
             rewritten=container.is_rewritten,
         )

@@ -43,9 +43,14 @@ def _call_place(
     return CallPlaces(source, session_id, turn).make(step, ordinal)
 
 
+def _call_place_in_turn(turn_id: str, step: int | None, ordinal: int | None) -> str | None:
+    return None if step is None or ordinal is None else CallPlaces(turn_id).make(step, ordinal)
+
+
 # What a script needs that SQL does not have, with the types of what it takes.
 _FUNCTIONS: Mapping[str, tuple[Callable[..., str | None], list[Any]]] = {
     "call_place": (_call_place, ["VARCHAR", "VARCHAR", "INTEGER", "INTEGER", "INTEGER"]),
+    "call_place_in_turn": (_call_place_in_turn, ["VARCHAR", "INTEGER", "INTEGER"]),
     "call_mark": (_stored_call_mark, ["VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR"]),
     "turn_place": (turn_place, ["VARCHAR", "VARCHAR", "INTEGER"]),
     "turn_mark": (turn_mark, ["VARCHAR"]),

@@ -1,10 +1,11 @@
 -- From version 5: the ids of calls and turns that have no key of their own end with a mark of what they are, behind the 16
--- digits that they were made of before, and that old links hold.
+-- digits that they were made of before, and that old links hold. Calls of a turn with a key of its own have their place in it.
 
 CREATE TEMP TABLE marked_calls AS
 SELECT
     rowid AS row, call_id AS old, file_id,
-    call_id || call_mark(tool_call_id, coalesce(tool_sent, tool), args_source, raw_arguments) AS new
+    if(turn_id = turn_place(source, session_id, turn), call_id, call_place_in_turn(turn_id, step, ordinal))
+        || call_mark(tool_call_id, coalesce(tool_sent, tool), args_source, raw_arguments) AS new
 FROM tool_calls
 WHERE call_id = call_place(source, session_id, turn, step, ordinal);
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 
 import pyarrow as pa
 
+from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.row_batches import Row, to_arrow
 from ingest.sessions.split_turns import Place, assign_calls, find_parts, join_parts, row_place
 from ingest.store.generation_file import GenerationBuilder
@@ -37,7 +38,7 @@ _UPDATE = f"""
 _NOTE = "INSERT INTO late_turns SELECT turn_id FROM incoming EXCEPT FROM late_turns"
 
 
-def conclude_late_turns(building: GenerationBuilder) -> None:
+def conclude_late_turns(building: GenerationBuilder, failures: FailureRules) -> None:
     """Join turns that are split over files, and conclude again the turns that a late result or part changed.
 
     Call it after `settle`.
@@ -51,7 +52,7 @@ def conclude_late_turns(building: GenerationBuilder) -> None:
     with building.open_transaction("late turns") as con:
         run_script(con, "superseded_turns.sql")
         con.execute("CREATE TEMP TABLE wanted AS SELECT DISTINCT turn_id FROM late_turns")
-    reassess_turns(building)
+    reassess_turns(building, failures)
 
 
 def _join_turns(building: GenerationBuilder, batch: int) -> None:

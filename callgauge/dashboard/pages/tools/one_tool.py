@@ -12,7 +12,11 @@ from callgauge.analysis.day_paging import oldest_of_newest
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice, make_slices, rank_slices
 from callgauge.analysis.verdicts.parameter_faults import read_tool_faults
-from callgauge.analysis.verdicts.tool_answers import find_leading_fault, write_tool_answer
+from callgauge.analysis.verdicts.tool_answers import (
+    describe_reported_failures,
+    find_leading_fault,
+    write_tool_answer,
+)
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link, draw_replay_link
@@ -43,6 +47,13 @@ def show(tool: str) -> None:
     asked = edit_effect.ask_replay(edit, counted) if edit else None
     effect = edit_effect.read_effect(edit, asked) if edit and asked else None
     cards.draw_answer(write_tool_answer(tool, faults, effect, defined=newest is not None), 500)
+    envelopes = store_queries.ask("failure_envelopes", **counted).to_dict("records")
+    if reported := describe_reported_failures(envelopes):
+        st.caption(
+            reported,
+            help="The log does not mark these results as failures. If they are data, exclude the tool under "
+            "`[failures.tools]` in naming.toml.",
+        )
     if edit and asked:
         edit_effect.draw_progress(edit, asked)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):

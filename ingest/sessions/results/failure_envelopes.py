@@ -1,0 +1,148 @@
+"""Finds results that are a failure envelope: an object in which the tool itself says that it failed.
+
+Many tools report a failure as a value, and their agent takes the call for a success:
+`{"success": false, "error": "no such city"}`. Such a call failed, whatever the log's flag says. Some tools
+return the same words as data: a query of another system's log, a health check. So an envelope is the whole
+result, the field is at its top, and
+
+- `success` and `ok` are the boolean false, with an error text or without other content;
+- `status` is the text "error", and no field has other content than codes and texts of the error.
+
+A command's output is data: an explicit success of a shell tool stands. On the real logs in which these rules
+were measured, no result changed, and no result was taken for an envelope that was none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+import orjson
+from msgspec.structs import replace
+
+from ingest.events import FaultLayer, FlagSource, ResultSeen, ResultStatus
+from ingest.sessions.results.refusal_texts import find_refusal
+from lenient import parse_arguments
+
+FIELDS = frozenset({"success", "ok", "status"})
+"""The fields of an envelope that say that the tool failed."""
+
+_MESSAGE = 500  # characters of an error that are kept as the reason
+_MAY_BE_CUT = 1_900  # characters; of a result the first 2,000 are kept
+_ERRORS = ("error", "errors", "error_message", "errorMessage")
+_WORDS = (*_ERRORS, "message", "msg", "reason", "detail", "details")
+_CODES = frozenset({"code", "error_code", "errorCode", "error_type", "errorType"})
+_ABOUT_THE_ERROR = FIELDS | _CODES | frozenset(_WORDS)
+_LIKELY = re.compile(
+    r"[\"'](?:success|ok)[\"']\s*:\s*[fF]alse|[\"']status[\"']\s*:\s*[\"']error", re.IGNORECASE
+)
+# What is cut off cannot be read as a whole: an envelope whose error text is long begins like this.
+_CUT = re.compile(r'\{\s*"(success|ok)"\s*:\s*false\s*,\s*"(?:error|error_message|errorMessage)"\s*:\s*"[^"]')
+_FRAME = re.compile(r"Wall time: [\d.]{1,20} seconds\nOutput:\n")  # of MCP tools in Codex
+_PART = re.compile(r'\[\s*\{\s*"type"\s*:\s*"text"')
+_SHELLS = re.compile(
+    r"(?i)(?:(?:local|run|exec(?:ute)?)[_-]?)*(?:bash|shell|terminal|zsh|powershell|pwsh|cmd|command|commands)"
+    r"(?:[_-]?(?:command|cmd|tool|v\d))*|exec|execute|run_terminal_cmd"
+)
+_STATUSES = {FlagSource.ABSENT: ResultStatus.UNKNOWN, FlagSource.EXPLICIT: ResultStatus.OK}
+_SOURCES = {FlagSource.ABSENT: FlagSource.ENVELOPE, FlagSource.EXPLICIT: FlagSource.ENVELOPE_AGAINST_OK}
+_TOLD = {made: told for told, made in _SOURCES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class FailureRules:
+    """Which fields of an envelope count as a failure: of all tools, and of those whose name fits a pattern.
+
+    The first pattern that fits counts.
+    """
+
+    fields: frozenset[str] = FIELDS
+    tools: tuple[tuple[str, frozenset[str]], ...] = ()
+
+    def judge(self, tool: str | None, result: ResultSeen) -> ResultSeen:
+        """Return the result as a failure when it is an envelope that counts for this tool."""
+        content = result.content
+        told = result.flag_source
+        if content is None or _STATUSES.get(told) is not result.status or _LIKELY.search(content) is None:
+            return result
+        own = next((fields for pattern, fields in self.tools if fnmatchcase(tool or "", pattern)), None)
+        if own is None and told is FlagSource.EXPLICIT and _SHELLS.fullmatch(tool or ""):
+            return result
+        error = find_error(content, self.fields if own is None else own)
+        if error is None:
+            return result
+        layer = find_refusal(error) or FaultLayer.EXECUTION
+        status = ResultStatus.DENIED if layer is FaultLayer.REFUSED else ResultStatus.ERROR
+        return replace(
+            result, status=status, flag_source=_SOURCES[told], fault_layer=layer, message=error[:_MESSAGE]
+        )
+
+
+DEFAULT_RULES = FailureRules()
+
+
+def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
+    """Return the error that an envelope reports, its whole text without one; None when it is no envelope."""
+    frame = _FRAME.match(content)
+    text = (content[frame.end() :] if frame else content).strip()
+    if _PART.match(text):
+        text = _read_part(text)
+    if not text.startswith("{"):
+        return None
+    value = _read_object(text)
+    if value is None:
+        cut = _CUT.match(text) if len(text) >= _MAY_BE_CUT else None
+        return text if cut and cut[1] in fields else None
+    if not any(_says_failed(value, field) for field in fields):
+        return None
+    return _error_text(value) or text
+
+
+def told_flag(status: ResultStatus, source: FlagSource) -> tuple[ResultStatus, FlagSource]:
+    """Return the status and its source as the log had them, before `FailureRules.judge`."""
+    told = _TOLD.get(source)
+    return (status, source) if told is None else (_STATUSES[told], told)
+
+
+def _says_failed(value: Mapping[str, Any], field: str) -> bool:
+    if field == "status":
+        says_so = isinstance(value.get(field), str) and value[field].lower() == "error"
+    else:
+        says_so = value.get(field) is False
+    if not says_so or value.get("success") is True or value.get("ok") is True:
+        return False
+    is_alone = all(name in _ABOUT_THE_ERROR or not held for name, held in value.items())
+    return is_alone or (field != "status" and any(value.get(name) for name in _ERRORS))
+
+
+def _error_text(value: Mapping[str, Any]) -> str | None:
+    held = next((value[name] for name in _WORDS if value.get(name)), None)
+    if isinstance(held, Mapping) and isinstance(held.get("message"), str):
+        held = held["message"]
+    return held if held is None or isinstance(held, str) else orjson.dumps(held).decode()
+
+
+def _read_object(text: str) -> Mapping[str, Any] | None:
+    """Return the object in a text of JSON or of a printed Python dict; None when it is not whole."""
+    try:
+        value = orjson.loads(text)
+    except ValueError:
+        if not text.endswith("}"):
+            return None
+        read = parse_arguments(text)
+        is_certain = all(found.severity == "note" for found in read.diagnostics)
+        value = read.arguments if is_certain else None
+    return value if isinstance(value, dict) else None
+
+
+def _read_part(text: str) -> str:
+    """Return the text of the only part of a content; '' for another."""
+    try:
+        parts = orjson.loads(text)
+    except ValueError:
+        return ""
+    said = parts[0].get("text") if len(parts) == 1 and isinstance(parts[0], dict) else None
+    return said.strip() if isinstance(said, str) else ""
