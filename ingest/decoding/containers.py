@@ -46,7 +46,7 @@ from ingest.log_format import Record
 
 _BOM = b"\xef\xbb\xbf"
 _STREAM = re.compile(rb"(?:(?:data|event|id|retry):|:)")
-_CASSETTE = re.compile(rb"^(?:interactions|http_interactions):", re.MULTILINE)
+_CASSETTE = re.compile(rb"^(?:(?:http_)?interactions:|requests:\r?\n *- )", re.MULTILINE)
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SPACE = re.compile(r"[\s,]*")
 
