@@ -7,6 +7,9 @@ come from transcripts of versions 1.0 to 2.1.
 `uuid`, `parentUuid`, `sessionId`, `timestamp`, `version`, `isSidechain`; `message` is an Anthropic message.
 Types that are not named here pass silently.
 
+A session of Claude Code on the web, as its API gives it, is one document: `{loglines: [record, …]}`; where
+its records name no session, the file is one.
+
 **Sessions.** The `sessionId` of the record, not the file's name: a resumed transcript begins with lines of
 the session it continues. A sub-agent's records (`isSidechain` with `agentId`, or `progress` records of type
 `agent_progress`, which hold the same messages) become the session `<sessionId>/agent-<agentId>` with its
@@ -55,14 +58,16 @@ JSON; who served the model; whether a turn succeeded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from ingest.decoding.fields import read_objects
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.claude_code.claude_conversation import ClaudeConversation
 from ingest.formats.claude_code.transcript_entries import (
+    SPEAKING,
     ToolReport,
     TranscriptEntry,
     UnusableEntry,
@@ -104,6 +109,8 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 def _is_ours(record: Mapping[str, Any]) -> bool:
     kind = record.get("type")
+    if kind is None and "loglines" in record:
+        return any(line.get("type") in SPEAKING and "message" in line for line in _read_loglines(record))
     if kind in ("user", "assistant", "system", "progress", "attachment"):
         return {"parentUuid", "isSidechain", "sessionId", "uuid"} <= record.keys()
     if kind == "file-history-snapshot":
@@ -113,19 +120,24 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     return kind == "queue-operation" and {"operation", "sessionId"} <= record.keys()
 
 
+def _read_loglines(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return read_objects(record.get("loglines"))
+
+
 def side_file(about: About) -> str | None:
     """Return a description of a file that Claude Code keeps next to its transcripts; None for others."""
     return "a side file of Claude Code" if _SIDE_FILE.fullmatch(about.path) else None
 
 
-def translator(_about: About) -> Translator:
-    return _Transcript()
+def translator(about: About) -> Translator:
+    return _Transcript(about.identity)
 
 
 class _Transcript:
     """Translator of one file, with one open conversation per session and sub-agent."""
 
-    def __init__(self) -> None:
+    def __init__(self, identity: str) -> None:
+        self._identity = identity
         self._open = OpenSessions[ClaudeConversation]()
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
         self._spoken: ClaudeConversation | None = None  # of the record before: mostly it goes on
@@ -141,8 +153,10 @@ class _Transcript:
     def close(self) -> None:
         self._open.close()
 
-    def take(self, record: Record) -> list[Event] | list[Rejected]:
+    def take(self, record: Record) -> Iterable[Event | Rejected]:
         entry = record.value
+        if isinstance(entry, dict) and "loglines" in entry:
+            return [event for line in self._split_document(record) for event in self.take(line)]
         if type(entry) is not TranscriptEntry:  # of most lines `skim` has made one
             entry = read_entry(entry) if isinstance(entry, dict) else entry
             if entry is None:
@@ -163,6 +177,12 @@ class _Transcript:
         if isinstance(report, ToolReport) and report.status == "completed" and report.agent_id is not None:
             self._end_sub_agent(f"{entry.session_id}/agent-{report.agent_id}", report, events)
         return events
+
+    def _split_document(self, record: Record) -> Iterator[Record]:
+        """Yield the records in a document, each with its own line."""
+        for line in _read_loglines(record.value):
+            where = record.find_line('"message"', past=True) if "message" in line else record.where
+            yield Record(where, {"sessionId": self._identity, **line}, b"", where.offset)
 
     def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
         """Return the conversation to which the entry belongs, newly opened if needed.

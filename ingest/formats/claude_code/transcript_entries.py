@@ -162,6 +162,8 @@ def skim(data: bytes) -> TranscriptEntry | UnusableEntry | None:
     line that is not JSON or has a field of another type than expected.
     """
     entry = _DECODE(data)
+    if entry.type is None:
+        raise ValueError("a document of records, or none of this producer's")
     if entry.type == "progress" and entry.data is not None and entry.data.type == "agent_progress":
         entry = _unwrap_inner(entry, entry.data)
     if entry.type in SPEAKING:
