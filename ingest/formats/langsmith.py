@@ -1,7 +1,8 @@
 """LangSmith: runs (its word for spans) as its API, its SDK and its exports give them.
 
-**On disk.** `client.list_runs()` or a bulk export written one run a line, an array of runs, or the answer of
-`/runs/query` (`{"runs": […]}`). `child_runs` may hold the runs below a run. Written from the documentation
+**On disk.** `client.list_runs()` or a bulk export written one run a line, an array of runs, the answer of
+`/runs/query` (`{"runs": […]}`), or the batches that the SDK sends (`{"post": […], "patch": […]}`).
+`child_runs` may hold the runs below a run. Written from the documentation
 (https://docs.langchain.com/langsmith/run-data-format) and from runs quoted in public repositories; no whole
 export was at hand.
 
@@ -19,6 +20,8 @@ without an offset are UTC. `session_id` is the project; a conversation is `extra
 - The same message holds Anthropic's calls twice: as blocks of its content and as `tool_calls`.
 - A tool's output is a message with `tool_call_id` and `status`, or just its text.
 - The chains around (LangGraph, RunnableSequence, …) repeat every message; only llm runs count.
+- A batch posts a run when it begins and patches it when it ends: both parts of one batch are one run. A run
+  that ends in a later batch is known from its end alone.
 - Inputs and outputs that were too large are links (`inputs_s3_urls`): such a reply was not recorded.
 
 **Meaning, bounds**: as in `otlp`.
@@ -74,7 +77,20 @@ def translator(_about: About) -> Translator:
 
 
 def _top_runs(record: dict[str, Any]) -> list[dict[str, Any]]:
+    if "post" in record or "patch" in record:
+        return _merge_batch(read_objects(record.get("post")), read_objects(record.get("patch")))
     return read_objects(record.get("runs")) or [record]
+
+
+def _merge_batch(begun: list[dict[str, Any]], ended: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the runs of a batch, each with what its two parts say; of a field in both the second counts."""
+    runs: dict[str, dict[str, Any]] = {}
+    for part in (*begun, *ended):
+        before = runs.get(str(part.get("id")), {})
+        told = {key: value for key, value in part.items() if value is not None}
+        extra = {**read_object(before.get("extra")), **read_object(told.get("extra"))}
+        runs[str(part.get("id"))] = {**before, **told, **({"extra": extra} if extra else {})}
+    return list(runs.values())
 
 
 def _is_run(run: Mapping[str, Any]) -> bool:
