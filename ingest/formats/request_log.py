@@ -2,7 +2,8 @@
 
 **Shape.** No standard, but few spellings. The two bodies are `request` and `response` (Portkey,
 Cloudflare and most home-made loggers), `input` and `output` (OpenPipe), `request_body` and
-`response_body` (Helicone), `requestBody`/`responseBody`, `req`/`res`; or the fields of the request stand
+`response_body` (Helicone), `requestBody`/`responseBody`, `req`/`res`, `modelInput`/`modelOutput` (batches of
+Bedrock; those of Gemini have `request` and `response`); or the fields of the request stand
 at the top beside `response`. Each is an object, JSON text, the text of a stream, or a list of chunks; or
 an HTTP envelope around it: `url`, `headers`, `status`, `body`. Result files of batch jobs have replies
 only: OpenAI's `custom_id` and `response.body`, Anthropic's `custom_id` and `result.message`. Chat
@@ -69,6 +70,7 @@ _PAIRS = (
     ("input", "output"),
     ("req", "res"),
     ("raw_request", "raw_response"),
+    ("modelInput", "modelOutput"),
 )
 _ENVELOPE = frozenset({"url", "uri", "method", "headers", "status", "status_code", "statusCode"})
 _BODIES = ("body_raw", "body", "json", "content", "data")
@@ -116,6 +118,8 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
     for asked, came in _PAIRS:
         if asked in record and came in record:
             return _unwrap_pair(record[asked], record[came], record)
+    if "modelInput" in record and "error" in record:
+        return _unwrap_pair(record["modelInput"], {"error": record["error"]}, record)
     if is_request(record) and "response" in record:
         return _unwrap_pair(dict(record), record["response"], record)
     return None
@@ -184,7 +188,8 @@ def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
     if found is not None and found.asked is not None and (name := read_text(labels.get("prompt_name"))):
         found.asked.prompt_name, found.asked.prompt_version = name, read_text(labels.get("prompt_version"))
     if found is not None and found.provider is None:
-        found.provider = (read_text(value.get("provider")) or "").lower() or None
+        batch = "aws" if "modelOutput" in value else ""
+        found.provider = (read_text(value.get("provider")) or batch).lower() or None
     return found
 
 
