@@ -3,9 +3,9 @@
 **Shape.** VCR and its like (vcrpy, go-vcr, betamax, Ruby's VCR): one document with `interactions` or
 `http_interactions`, each with `request.{method, uri | url, body}` and `response.{status, headers, body}`;
 pydantic's writes `parsed_body`; LangChain's has two lists, `requests` and `responses`, of which the entries
-at the same place belong together, mostly in `.yaml.gz`. nock: an array of `{scope, method, path, status, response}`, the request
-often left out. HAR: `log.entries[].{request.postData, response.content}`, as browsers and Polly.js write
-it.
+at the same place belong together, mostly in `.yaml.gz`. nock: an array of `{scope, method, path, status,
+response}`, the request often left out. HAR: `log.entries[].{request.postData, response.content}`, as browsers
+and Polly.js write it.
 
 **Which API** is told from the body: Chat Completions and their like, Responses, Anthropic Messages,
 Google's generateContent, Bedrock's Converse; whole or streamed (Converse: whole), gzip, deflate, zstd,
