@@ -9,8 +9,9 @@ among the events:
 - `gemini -o stream-json`
 - `cursor-agent -p --output-format stream-json`
 - `opencode run --format json`
+- the events of a session of Claude Managed Agents (`GET /v1/sessions/<id>/events`, or its stream)
 
-Sources: the documentation of the five, openai/codex `codex-rs/exec/src/exec_events.rs`, sst/opencode
+Sources: the documentation of the six, openai/codex `codex-rs/exec/src/exec_events.rs`, sst/opencode
 `packages/opencode/src/cli/cmd/run.ts`, and streams quoted in public repositories.
 
 **Shape.** Claude: `{type: system | user | assistant | stream_event | result, session_id, uuid,
@@ -18,7 +19,9 @@ parent_tool_use_id}`, `message` as in its transcripts. Codex: `{type: thread.sta
 item is `{id, type: agent_message | command_execution | mcp_tool_call | file_change | collab_tool_call …}`.
 Gemini: `{type: init | message | tool_use | tool_result | result, timestamp}`. Cursor: `{type: system | user |
 assistant | tool_call | result}`, a call is `tool_call.<name>ToolCall.{args, result}`. OpenCode: `{type:
-step_start | text | tool_use | step_finish | error, sessionID, part}`, parts as in its sessions.
+step_start | text | tool_use | step_finish | error, sessionID, part}`, parts as in its sessions. Managed
+Agents: `{type: user.message | agent.message | agent.tool_use | agent.tool_result | session.status_idle …, id,
+processed_at}`, also as a page `{data: [event, …]}`.
 
 **Turns.** One run is one turn, unless the stream shows further prompts. `result`, `turn.completed` and
 `turn.failed` end it; an OpenCode turn ends with a step that did not stop for a call.
@@ -31,14 +34,16 @@ step_start | text | tool_use | step_finish | error, sessionID, part}`, parts as 
   at OpenAI, a to-do list is no call: neither counts.
 - Cursor's tools are named by their key without `ToolCall`. With `--stream-partial-output` a text comes in
   pieces and again whole.
-- Codex, Gemini and Cursor give token counts for the whole run: they count for its last step.
+- Codex, Gemini and Cursor give token counts for the whole run, Managed Agents for each request apart from
+  what came of it: their sum counts for the last step of the turn.
+- A call of Managed Agents that waits for a person (`requires_action`) does not end the turn.
 - A sub-agent of Claude Code (`parent_tool_use_id`) is a session of its own.
 - A stream has the session id of the transcript that the agent may write as well: load one of the two. Claude
   Code's and OpenCode's calls are known again by their ids, those of the others are not.
 
 **Cannot tell.** System prompt, definitions, the model's own argument text; Claude, Codex and OpenCode do not
-repeat the prompt; Codex and OpenCode do not name the model; only Gemini, OpenCode and newer versions of
-Cursor have times.
+repeat the prompt; Codex, OpenCode and Managed Agents do not name the model; Claude Code, Codex and older
+versions of Cursor have no times.
 """
 
 from __future__ import annotations
@@ -49,6 +54,7 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from ingest.decoding.fields import (
+    count_input_parts,
     count_whole_input,
     read_count,
     read_epoch_ms,
@@ -90,7 +96,7 @@ SOURCE = Source(
     error_flag="yes: is_error, status, and the exit code of commands",
     definitions="no: supply them with --tools",
     system_prompt="no",
-    model="partly: Claude Code per step, Gemini CLI and Cursor per run; Codex and OpenCode do not name it",
+    model="partly: Claude Code per step, Gemini CLI and Cursor per run; the others do not name it",
     turn_end="yes: the result of the run; whether it did what the user wanted is not recorded",
     cannot_tell="Clean and repaired calls cannot be distinguished without the model's own text.",
 )
@@ -100,7 +106,12 @@ _Value = Mapping[str, Any]
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_find_producer(record) is not None for record in head)
+    return any(_find_producer(event) is not None for record in head for event in _list_events(record))
+
+
+def _list_events(record: _Value) -> list[dict[str, Any]]:
+    """Return the events of a page; any other record is itself an event."""
+    return (read_objects(record.get("data")) if "type" not in record else []) or [dict(record)]
 
 
 def _find_producer(record: _Value) -> type[AgentRun] | None:
@@ -123,7 +134,13 @@ class _HeadlessRuns:
         self._run: AgentRun | None = None
 
     def take(self, record: Record) -> Iterator[Event]:
-        value = record.value
+        if "type" in record.value or "data" not in record.value:
+            yield from self._take_event(record.value, record.where)
+            return
+        for event in _list_events(record.value):
+            yield from self._take_event(event, record.find_line(f'"{event.get("id")}"'))
+
+    def _take_event(self, value: _Value, where: LogLine) -> Iterator[Event]:
         owner, named = type(self._run), None
         if self._run is None or not self._run.owns(read_text(value.get("type")) or "", value):
             owner = _find_producer(value) or owner
@@ -133,7 +150,7 @@ class _HeadlessRuns:
                 yield from self.finish()
                 self._run = owner(named or self._identity)
         if self._run is not None:
-            yield from self._run.take(value, record.where)
+            yield from self._run.take(value, where)
 
     def finish(self) -> Iterator[Event]:
         run, self._run = self._run, None
@@ -622,4 +639,70 @@ def _cursor_result(result: _Value) -> tuple[ResultFlag, str | None]:
     return (failed_flag(content or "") if word else ResultFlag()), content
 
 
-_RUNS: tuple[type[AgentRun], ...] = (_ClaudeRun, _OpenCodeRun, _CodexRun, _GeminiRun, _CursorRun)
+class _ManagedRun(_SequentialRun):
+    """A session of Claude Managed Agents."""
+
+    session_key = "session_id"
+    harness = "claude_managed_agents"
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
+        self._usage: list[_Value] = []  # of the requests of the open turn
+        self._denied: set[str] = set()
+
+    @staticmethod
+    def owns(kind: str, event: _Value) -> bool:
+        if kind == "user.message":
+            return "processed_at" in event and "content" in event  # other agents have the type as well
+        return kind in _MANAGED and "id" in event
+
+    def read_time(self, event: _Value) -> datetime | None:
+        return read_time(event.get("processed_at"))
+
+    def read_event(self, event: _Value, where: LogLine, ts: datetime | None) -> Iterable[Event]:
+        kind = read_text(event.get("type")) or ""
+        name = kind.removeprefix("agent.").removeprefix("user.")
+        if kind == "user.message":
+            yield from self.ask(where, ts, join_content(event.get("content")))
+        elif kind == "agent.message":
+            self.say(where, ts, join_content(event.get("content")))
+        elif name in ("tool_use", "mcp_tool_use", "custom_tool_use"):
+            server, tool = read_text(event.get("mcp_server_name")), read_text(event.get("name"))
+            yield from self.call(
+                where, ts, read_text(event.get("id")), tool=f"mcp__{server}__{tool}" if server else tool,
+                **decoded_argument_fields(event.get("input")),
+            )  # fmt: skip
+        elif name in ("tool_result", "mcp_tool_result", "custom_tool_result"):
+            call_id = read_text(event.get(name.replace("result", "use") + "_id"))
+            content = join_content(event.get("content"))
+            if call_id not in self._denied:
+                flag = failed_flag(content or "") if event.get("is_error") is True else PASSED
+                yield from self.result(where, ts, call_id, flag, content)
+        elif kind == "user.tool_confirmation" and event.get("result") == "deny":
+            call_id, said = read_text(event.get("tool_use_id")), read_text(event.get("deny_message"))
+            self._denied.add(call_id or "")
+            yield from self.result(where, ts, call_id, failed_flag(said or "", FaultLayer.REFUSED), said)
+        elif kind == "span.model_request_end":
+            self._usage.append(read_object(event.get("model_usage")))
+        elif kind == "session.status_idle":
+            reason = read_text(read_object(event.get("stop_reason")).get("type"))
+            if reason not in (None, "requires_action"):
+                yield from self._close(where, ts, reason, ok=None if reason == "end_turn" else False)
+        elif kind == "session.status_terminated":
+            yield from self._close(where, ts, TurnStatus.ERROR.value, ok=False)
+
+    def _close(
+        self, where: LogLine, ts: datetime | None, status: str | None, ok: bool | None
+    ) -> Iterator[Event]:
+        names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+        counts = [sum(read_count(usage.get(name)) or 0 for usage in self._usage) for name in names]
+        self._usage = []
+        tokens = count_input_parts(*counts[:3])
+        yield from self.end(where, ts, status, ok=ok, **tokens, output_tokens=counts[3] or None)
+
+
+_MANAGED = frozenset(
+    {"agent.message", "agent.thinking", "agent.tool_use", "agent.tool_result", "agent.mcp_tool_use",
+     "agent.mcp_tool_result", "agent.custom_tool_use", "span.model_request_start"}
+)  # fmt: skip
+_RUNS: tuple[type[AgentRun], ...] = (_ClaudeRun, _OpenCodeRun, _CodexRun, _GeminiRun, _CursorRun, _ManagedRun)
