@@ -246,3 +246,9 @@ def test_a_file_in_no_format_says_that_calls_stand_in_it(logs: Path, store: Path
     (rejected,) = load([logs], store).rejected
     assert "it contains tool calls (`" in rejected.reason
     assert "in a form that no format reads" in rejected.reason
+
+
+def test_a_file_of_a_known_kind_that_no_format_reads_says_its_kind(logs: Path, store: Path) -> None:
+    write(logs / "set.json", {"eval_set_id": "s", "eval_cases": [{"said": CALLS[min(CALLS)]}]})
+    (rejected,) = load([logs], store).rejected
+    assert "of an evaluation set of ADK (expected calls), which no format reads" in rejected.reason
