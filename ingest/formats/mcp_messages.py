@@ -75,12 +75,9 @@ def _list_messages(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for key in _FRAMES:
         inner = open_json(record[key], 1) if key in record else None
-        found += [one for one in (inner if isinstance(inner, list) else [inner]) if _is_message(one)]
+        held = read_objects(inner) if isinstance(inner, list) else [read_object(inner)]
+        found += [one for one in held if "jsonrpc" in one]
     return found
-
-
-def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and "jsonrpc" in value
 
 
 def translator(about: About) -> Translator:
