@@ -2,10 +2,11 @@
 
 **On disk.** What the Python SDK's console exporter prints (`span.to_json()`, one document after another),
 what JavaScript tests and exporters store of a `ReadableSpan` (an array with `spanContext`, `startTime` as
-`[seconds, nanoseconds]`), and single spans as observability projects keep them: `{scopeName, spanName,
-attributes}`, or nothing but the attributes. MLflow's traces (`trace.to_json()`, `mlflow.search_traces`, the
-files `traces.json` of its artifacts): `{info, data: {spans}}`, in `attributes` `mlflow.{spanType, spanInputs,
-spanOutputs, chat.tools, chat.tokenUsage}` as JSON text; the session is in `info`.
+`[seconds, nanoseconds]`), arrays of `{trace_id, span_id, parent_span_id, attributes, span_events}` (Strands
+evals), and single spans as observability projects keep them: `{scopeName, spanName, attributes}`, or nothing
+but the attributes. MLflow's traces (`trace.to_json()`, the files `traces.json` of its artifacts): `{info,
+data: {spans}}`, in `attributes` `mlflow.{spanType, spanInputs, spanOutputs, chat.tools, chat.tokenUsage}` as
+JSON text; the session is in `info`.
 
 **Meaning, conventions, bounds, what it cannot tell**: as in `otlp`.
 

@@ -49,7 +49,7 @@ def read_span(span: Attributes, where: LogLine, trace_id: str, span_id: str) -> 
         attributes=read_attributes(span),
         events=tuple(
             (read_text(event.get("name")) or "", flatten(open_json(event.get("attributes"))))
-            for event in read_objects(open_json(span.get("events")))
+            for event in read_objects(open_json(first_value(span, "events", "span_events")))
         ),
         resource=flatten(read_object(resource.get("attributes")) or read_object(resource.get("_attributes"))),
         scope=scope,
