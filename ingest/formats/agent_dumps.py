@@ -127,10 +127,11 @@ def _either(value: _Value, camel: str) -> Any:
 
 
 def _is_adk(record: _Value) -> bool:
-    if isinstance(_either(record, "invocationId"), str) and isinstance(record.get("author"), str):
-        return True
-    events = read_objects(record.get("events"))
-    return bool(events) and _either(record, "appName") is not None and _is_adk(events[0])
+    if isinstance(record.get("author"), str):
+        return isinstance(_either(record, "invocationId"), str)
+    if "events" not in record or _either(record, "appName") is None:
+        return False
+    return any(map(_is_adk, read_objects(record["events"])[:1]))
 
 
 class _AdkSession(MessageDump):

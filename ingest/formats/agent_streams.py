@@ -109,9 +109,9 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return any(_find_producer(event) is not None for record in head for event in _list_events(record))
 
 
-def _list_events(record: _Value) -> list[dict[str, Any]]:
+def _list_events(record: _Value) -> Sequence[_Value]:
     """Return the events of a page; any other record is itself an event."""
-    return (read_objects(record.get("data")) if "type" not in record else []) or [dict(record)]
+    return (record,) if "type" in record else read_objects(record.get("data"))
 
 
 def _find_producer(record: _Value) -> type[AgentRun] | None:
@@ -134,11 +134,9 @@ class _HeadlessRuns:
         self._run: AgentRun | None = None
 
     def take(self, record: Record) -> Iterator[Event]:
-        if "type" in record.value or "data" not in record.value:
-            yield from self._take_event(record.value, record.where)
-            return
         for event in _list_events(record.value):
-            yield from self._take_event(event, record.find_line(f'"{event.get("id")}"'))
+            where = record.where if event is record.value else record.find_line(f'"{event.get("id")}"')
+            yield from self._take_event(event, where)
 
     def _take_event(self, value: _Value, where: LogLine) -> Iterator[Event]:
         owner, named = type(self._run), None

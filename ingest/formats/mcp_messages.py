@@ -55,7 +55,7 @@ SOURCE = Source(
     cannot_tell="Who made the calls and why: a connection has no prompts, models or turns.",
 )
 
-_FRAMES = ("message", "payload", "data", "body", "msg", "raw", "request", "response", "content")
+_FRAMES = frozenset({"message", "payload", "data", "body", "msg", "raw", "request", "response", "content"})
 _TIMES = ("timestamp", "ts", "time", "created_at")
 _SESSIONS = ("session_id", "sessionId", "mcp_session_id", "mcpSessionId", "connection_id", "connectionId")
 _METHODS = frozenset({"tools/call", "tools/list"})
@@ -72,12 +72,16 @@ def _list_messages(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the JSON-RPC messages in a record: itself, or those in its frame."""
     if "jsonrpc" in record:
         return [dict(record)]
-    found: list[dict[str, Any]] = []
-    for key in _FRAMES:
-        inner = open_json(record[key], 1) if key in record else None
-        held = read_objects(inner) if isinstance(inner, list) else [read_object(inner)]
-        found += [one for one in held if "jsonrpc" in one]
-    return found
+    if _FRAMES.isdisjoint(record):
+        return []
+    framed = (inner for key, held in record.items() if key in _FRAMES for inner in _open_frame(held))
+    return [message for message in framed if "jsonrpc" in message]
+
+
+def _open_frame(held: Any) -> list[dict[str, Any]]:
+    if isinstance(held, str):
+        held = open_json(held, 1) if '"jsonrpc"' in held else None
+    return [held] if isinstance(held, dict) else read_objects(held)
 
 
 def translator(about: About) -> Translator:
