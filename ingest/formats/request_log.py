@@ -106,14 +106,22 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     pair = _find_pair(record)
     if pair is None or not any(is_reply(body) for body in pair.response.objects):
         return False
-    return "custom_id" in record or any(is_request(body) for body in pair.request.objects)
+    return _is_batch_result(record) or any(is_request(body) for body in pair.request.objects)
+
+
+def _is_batch_result(record: Mapping[str, Any]) -> bool:
+    """Return True for a line of a batch job's results, which has the reply and the key of its request."""
+    return "custom_id" in record or (
+        "key" in record and record.keys() <= {"key", "response", "error", "metadata"}
+    )
 
 
 def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
     """Return the two bodies of a line, under any of the known key names; None when the line has none."""
     result = read_object(record.get("result"))
-    if "custom_id" in record and (result or isinstance(record.get("response"), dict)):
-        kept = result.get("message") or result.get("error") or record.get("response") or record.get("error")
+    if _is_batch_result(record) and (result or isinstance(record.get("response"), dict) or "error" in record):
+        failed = {"error": record.get("error")}
+        kept = result.get("message") or result.get("error") or record.get("response") or failed
         return _unwrap_pair({}, kept, record)
     for asked, came in _PAIRS:
         if asked in record and came in record:
