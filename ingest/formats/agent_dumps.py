@@ -245,7 +245,8 @@ def _is_promptfoo(record: _Value) -> bool:
 
 
 def _promptfoo_rows(record: _Value) -> list[dict[str, Any]]:
-    within = read_objects(read_object(record.get("results")).get("results"))
+    listed = record.get("results")
+    within = read_objects(listed if isinstance(listed, list) else read_object(listed).get("results"))
     return within or ([dict(record)] if "promptIdx" in record or "testIdx" in record else [])
 
 
