@@ -99,7 +99,7 @@ class _McpLog:
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._count = 0
-        self._open: OrderedDict[str | None, _Connection] = OrderedDict()
+        self._open: OrderedDict[str | None, _McpConnection] = OrderedDict()
 
     def take(self, record: Record) -> Iterator[Event]:
         value = record.value
@@ -111,7 +111,7 @@ class _McpLog:
             if connection is None or (begins and connection.has_calls):
                 session = f"{self._identity}/{self._count}" if self._count else self._identity
                 self._count += named is None
-                self._open[named] = connection = _Connection(named or session)
+                self._open[named] = connection = _McpConnection(named or session)
                 while len(self._open) > _OPEN:
                     self._open.popitem(last=False)
             yield from connection.take(message, record.where, ts)
@@ -123,7 +123,7 @@ class _McpLog:
         """Do nothing: no file or other resource is open."""
 
 
-class _Connection:
+class _McpConnection:
     """One client and one server."""
 
     def __init__(self, session_id: str) -> None:
