@@ -3,32 +3,26 @@
 **Where it comes from.** Standard output, kept as `.jsonl`, `.log` or `.txt`; lines of other programs may be
 among the events:
 
-- `claude -p --output-format stream-json` (or `json --verbose`, the same as an array), also with
-  `--include-partial-messages`; Qwen Code and Amp (`--stream-json`) print the same
 - `codex exec --json`
 - `gemini -o stream-json`
 - `cursor-agent -p --output-format stream-json`
-- `opencode run --format json`
 - the events of a session of Claude Managed Agents (`GET /v1/sessions/<id>/events`, or its stream)
 
-Sources: the documentation of the six, openai/codex `codex-rs/exec/src/exec_events.rs`, sst/opencode
-`packages/opencode/src/cli/cmd/run.ts`, and streams quoted in public repositories.
+What `claude -p` and `opencode run` print is in `claude_code` and `opencode`. Sources: the documentation of
+the four, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams quoted in public repositories.
 
-**Shape.** Claude: `{type: system | user | assistant | stream_event | result, session_id, uuid,
-parent_tool_use_id}`, `message` as in its transcripts. Codex: `{type: thread.started | turn.* | item.*}`, an
-item is `{id, type: agent_message | command_execution | mcp_tool_call | file_change | collab_tool_call …}`.
-Gemini: `{type: init | message | tool_use | tool_result | result, timestamp}`. Cursor: `{type: system | user |
-assistant | tool_call | result}`, a call is `tool_call.<name>ToolCall.{args, result}`. OpenCode: `{type:
-step_start | text | tool_use | step_finish | error, sessionID, part}`, parts as in its sessions. Managed
-Agents: `{type: user.message | agent.message | agent.tool_use | agent.tool_result | session.status_idle …, id,
-processed_at}`, also as a page `{data: [event, …]}`.
+**Shape.** Codex: `{type: thread.started | turn.* | item.*}`, an item is `{id, type: agent_message |
+command_execution | mcp_tool_call | file_change | collab_tool_call …}`. Gemini: `{type: init | message |
+tool_use | tool_result | result, timestamp}`. Cursor: `{type: system | user | assistant | tool_call |
+result}`, a call is `tool_call.<name>ToolCall.{args, result}`. Managed Agents: `{type: user.message |
+agent.message | agent.tool_use | agent.tool_result | session.status_idle …, id, processed_at}`, also as a page
+`{data: [event, …]}`.
 
-**Turns.** One run is one turn, unless the stream shows further prompts. `result`, `turn.completed` and
-`turn.failed` end it; an OpenCode turn ends with a step that did not stop for a call.
+**Turns.** One run is one turn, unless the stream shows further prompts. `result`, `turn.completed`,
+`turn.failed` and an idle session end it.
 
 **Traps.**
-- A call is told when it starts and again when it ends, Claude's also in pieces (`stream_event`): it counts
-  once, by its id. Of the pieces only the final usage and the stop reason of a message are used.
+- A call is told when it starts and again when it ends: it counts once, by its id.
 - Codex' items stand for tools and do not name them: a command is `command_execution`, a patch
   `file_change`; MCP tools are `mcp__<server>__<tool>`. Its item ids begin anew in each run. Web searches run
   at OpenAI, a to-do list is no call: neither counts.
@@ -37,13 +31,10 @@ processed_at}`, also as a page `{data: [event, …]}`.
 - Codex, Gemini and Cursor give token counts for the whole run, Managed Agents for each request apart from
   what came of it: their sum counts for the last step of the turn.
 - A call of Managed Agents that waits for a person (`requires_action`) does not end the turn.
-- A sub-agent of Claude Code (`parent_tool_use_id`) is a session of its own.
-- A stream has the session id of the transcript that the agent may write as well: load one of the two. Claude
-  Code's and OpenCode's calls are known again by their ids, those of the others are not.
+- The agent may write a log of its own beside the stream, in which calls have other ids: load one of the two.
 
-**Cannot tell.** System prompt, definitions, the model's own argument text; Claude, Codex and OpenCode do not
-repeat the prompt; Codex, OpenCode and Managed Agents do not name the model; Claude Code, Codex and older
-versions of Cursor have no times.
+**Cannot tell.** System prompt, definitions, the model's own argument text; Codex does not repeat the prompt;
+Codex and Managed Agents do not name the model; Codex and older versions of Cursor have no times.
 """
 
 from __future__ import annotations
@@ -74,8 +65,6 @@ from ingest.events import (
     TurnStatus,
     Visibility,
 )
-from ingest.formats.claude_code.claude_conversation import ClaudeConversation
-from ingest.formats.claude_code.transcript_entries import TranscriptEntry, read_entry
 from ingest.formats.conversations.agent_session import (
     AgentSession,
     decoded_argument_fields,
@@ -83,7 +72,6 @@ from ingest.formats.conversations.agent_session import (
 )
 from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.gemini_cli import read_flag
-from ingest.formats.opencode.session_events import OpenCodeSession
 from ingest.formats.provider_messages.chat_messages import ResultFlag, argument_fields, join_content
 from ingest.formats.provider_messages.embedded_json import to_text
 from ingest.log_format import About, Record, Source, Translator
@@ -92,11 +80,11 @@ SOURCE = Source(
     name="agent_streams",
     title="Headless agent streams",
     raw_arguments="no: only decoded objects",
-    argument_failures="partly: marked by Claude Code, Gemini CLI and OpenCode",
-    error_flag="yes: is_error, status, and the exit code of commands",
+    argument_failures="partly: marked by Gemini CLI",
+    error_flag="yes: status, and the exit code of commands",
     definitions="no: supply them with --tools",
     system_prompt="no",
-    model="partly: Claude Code per step, Gemini CLI and Cursor per run; the others do not name it",
+    model="partly: Gemini CLI and Cursor per run; the others do not name it",
     turn_end="yes: the result of the run; whether it did what the user wanted is not recorded",
     cannot_tell="Clean and repaired calls cannot be distinguished without the model's own text.",
 )
@@ -179,153 +167,6 @@ class AgentRun(ABC):
     @abstractmethod
     def finish(self) -> Iterable[Event]:
         """Return the events that were incomplete at the end of the run."""
-
-
-class _ClaudeRun(AgentRun):
-    """Claude Code's run: the messages are those of a transcript, in other frames."""
-
-    session_key = "session_id"
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(session_id)
-        self._open: dict[str | None, ClaudeConversation] = {}  # by the call that started a sub-agent
-        self._streamed: dict[str | None, str | None] = {}  # the message of which pieces come
-        self._whole: dict[str | None, str | None] = {}  # the message that came whole
-        self._version: str | None = None
-
-    @staticmethod
-    def owns(kind: str, event: _Value) -> bool:
-        if kind in ("user", "assistant", "stream_event"):
-            return {"session_id", "parent_tool_use_id"} <= event.keys()
-        if kind == "result":
-            return "num_turns" in event and "session_id" in event
-        return kind == "system" and event.get("subtype") == "init" and "tools" in event
-
-    def take(self, event: _Value, where: LogLine) -> Iterable[Event]:
-        out: list[Event] = []
-        kind, lane = event.get("type"), read_text(event.get("parent_tool_use_id"))
-        if kind == "system" and event.get("subtype") == "init":
-            self._version = read_text(event.get("claude_code_version"))
-        elif kind in ("user", "assistant"):
-            self._take_message(event, lane, where, out)
-        elif kind == "stream_event":
-            self._take_piece(read_object(event.get("event")), lane, where, out)
-        elif kind == "result":
-            self._end(event, out)
-        return out
-
-    def finish(self) -> Iterable[Event]:
-        out: list[Event] = []
-        for lane in list(self._open):
-            self._open.pop(lane).finish(out)
-        return out
-
-    def _take_message(self, event: _Value, lane: str | None, where: LogLine, out: list[Event]) -> None:
-        frame = {
-            **event,
-            "sessionId": self.session_id,
-            "toolUseResult": event.get("tool_use_result"),
-            "version": self._version,
-            "isMeta": event.get("isSynthetic") is True,
-        }
-        entry = read_entry(frame)
-        if isinstance(entry, TranscriptEntry):
-            if event.get("type") == "assistant":
-                self._whole[lane] = entry.message.id if entry.message else None
-            self._conversation(lane).take(entry, where, 0, out)
-        for block in read_objects(read_object(event.get("message")).get("content")):
-            ended = read_text(block.get("tool_use_id"))
-            if ended in self._open and ended is not None:
-                self._open.pop(ended).finish(out)
-
-    def _take_piece(self, piece: _Value, lane: str | None, where: LogLine, out: list[Event]) -> None:
-        """Note the final usage and the stop reason of the message that has just come whole."""
-        if piece.get("type") == "message_start":
-            self._streamed[lane] = read_text(read_object(piece.get("message")).get("id"))
-        known = self._streamed.get(lane)
-        if piece.get("type") == "message_delta" and known is not None and known == self._whole.get(lane):
-            reason = read_object(piece.get("delta")).get("stop_reason")
-            message: dict[str, Any] = {
-                "id": known,
-                "content": [],
-                "stop_reason": reason,
-                "usage": piece.get("usage"),
-            }
-            entry = read_entry({"type": "assistant", "sessionId": self.session_id, "message": message})
-            if isinstance(entry, TranscriptEntry):
-                self._conversation(lane).take(entry, where, 0, out)
-
-    def _conversation(self, lane: str | None) -> ClaudeConversation:
-        if lane not in self._open:
-            own = self.session_id if lane is None else f"{self.session_id}/agent-{lane}"
-            self._open[lane] = ClaudeConversation(own, None if lane is None else self.session_id)
-        return self._open[lane]
-
-    def _end(self, event: _Value, out: list[Event]) -> None:
-        for lane in [lane for lane in self._open if lane is not None]:
-            self._open.pop(lane).finish(out)
-        failed = event.get("is_error") is True
-        self._conversation(None).finish(
-            out,
-            status=read_text(event.get("subtype")),
-            answer=read_text(event.get("result")) or ("" if failed else None),
-            recorded_ok=False if failed else None,
-            latency_ms=read_number(event.get("duration_ms")),
-            cost=read_number(event.get("total_cost_usd")),
-        )
-
-
-class _OpenCodeRun(AgentRun):
-    """OpenCode's run: the parts are those of a session, without their messages."""
-
-    session_key = "sessionID"
-
-    def __init__(self, session_id: str) -> None:
-        super().__init__(session_id)
-        self._session = OpenCodeSession(session_id)
-        self._parts: list[_Value] = []
-        self._places: dict[str, LogLine] = {}
-        self._begun = False
-        self._info: dict[str, Any] = {}
-
-    @staticmethod
-    def owns(kind: str, event: _Value) -> bool:
-        if kind == "error":
-            return "sessionID" in event and "error" in event
-        named = kind in ("step_start", "step_finish", "text", "tool_use", "reasoning")
-        return named and "sessionID" in event and isinstance(event.get("part"), dict)
-
-    def take(self, event: _Value, where: LogLine) -> Iterable[Event]:
-        part, ts = read_object(event.get("part")), event.get("timestamp")
-        if not self._begun:
-            self._begun = True
-            yield self._session.begin({"time": {"created": ts}}, where)
-        if not self._info:
-            self._info = {"id": part.get("messageID"), "time": {"created": ts}}
-        self._places.setdefault(read_text(part.get("messageID")) or "", where)
-        for ident in (part.get("id"), part.get("callID")):
-            self._places[read_text(ident) or ""] = where
-        kind = event.get("type")
-        if kind == "error":
-            self._info["error"] = event.get("error")
-            yield from self._end_message()
-        elif kind in ("text", "tool_use", "step_finish"):
-            self._parts.append(part)
-        if kind == "step_finish":
-            self._info["finish"] = part.get("reason")
-            self._info["time"]["completed"] = ts
-            yield from self._end_message()
-
-    def finish(self) -> Iterable[Event]:
-        if self._parts:
-            yield from self._end_message()
-        yield from self._session.finish()
-
-    def _end_message(self) -> Iterator[Event]:
-        message = {"info": {"role": "assistant", **self._info}, "parts": self._parts}
-        places, self._info, self._parts, self._places = self._places, {}, [], {}
-        first = next(iter(places.values()), LogLine(1, 0))
-        yield from self._session.take_message(message, lambda ident: places.get(str(ident), first))
 
 
 class _SequentialRun(AgentRun):
@@ -703,4 +544,4 @@ _MANAGED = frozenset(
     {"agent.message", "agent.thinking", "agent.tool_use", "agent.tool_result", "agent.mcp_tool_use",
      "agent.mcp_tool_result", "agent.custom_tool_use", "span.model_request_start"}
 )  # fmt: skip
-_RUNS: tuple[type[AgentRun], ...] = (_ClaudeRun, _OpenCodeRun, _CodexRun, _GeminiRun, _CursorRun, _ManagedRun)
+_RUNS: tuple[type[AgentRun], ...] = (_CodexRun, _GeminiRun, _CursorRun, _ManagedRun)

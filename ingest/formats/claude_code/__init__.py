@@ -7,6 +7,10 @@ come from transcripts of versions 1.0 to 2.1.
 `uuid`, `parentUuid`, `sessionId`, `timestamp`, `version`, `isSidechain`; `message` is an Anthropic message.
 Types that are not named here pass silently.
 
+`claude -p --output-format stream-json` (or `json --verbose`, an array; also with
+`--include-partial-messages`) prints the same messages with `session_id` and `parent_tool_use_id`, often kept
+as `.txt` among lines of other programs. Qwen Code and Amp (`--stream-json`) print them, too.
+
 A session of Claude Code on the web, as its API gives it, is one document: `{loglines: [record, …]}`; where
 its records name no session, the file is one.
 
@@ -40,6 +44,9 @@ message made no call.
 - Arguments that are not JSON arrive as `{"__unparsedToolInput": {"raw", "len"}}`, the text cut near 2 KB.
 - A call whose markup broke leaves no block: a notice ("Your tool call was malformed …"), a `stop_reason`
   tool_use without a call, or `<invoke name=…>` as plain text at the start of a line, outside a code fence.
+- A stream may show a message in pieces (`stream_event`) and whole: of the pieces only the final usage and the
+  stop reason are used. Its `result` has the verdict, the time and the cost of the run. It has no times and
+  mostly no prompts; a sub-agent is known by the call that started it (`parent_tool_use_id`).
 - `<synthetic>` is no model: such records are the harness speaking.
 
 **Bounds.** Any number of conversations may be open in one file; the ones silent for longest wait in a
@@ -66,6 +73,7 @@ from ingest.decoding.fields import read_objects
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.claude_code.claude_conversation import ClaudeConversation
+from ingest.formats.claude_code.headless import HeadlessRuns, is_stream_event
 from ingest.formats.claude_code.transcript_entries import (
     SPEAKING,
     ToolReport,
@@ -88,7 +96,7 @@ SOURCE = Source(
     definitions="no: supply them with --tools",
     system_prompt="no",
     model="yes: per step; not who served it",
-    turn_end="partly: stop_reason, interruptions and API errors, without a verdict",
+    turn_end="partly: stop_reason, interruptions, API errors and the result of a headless run",
     cannot_tell="Clean and repaired calls cannot be distinguished without the model's own text. "
     "Whether a turn did what the user wanted is not recorded.",
 )
@@ -104,7 +112,7 @@ _CHAINED = 50_000  # records of sidechains without an id that are remembered
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_ours(record) for record in head)
+    return any(_is_ours(record) or is_stream_event(record) for record in head)
 
 
 def _is_ours(record: Mapping[str, Any]) -> bool:
@@ -139,6 +147,7 @@ class _Transcript:
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._open = OpenSessions[ClaudeConversation]()
+        self._headless = HeadlessRuns()
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
         self._spoken: ClaudeConversation | None = None  # of the record before: mostly it goes on
         self._lane_spoken: str | None = None
@@ -149,6 +158,7 @@ class _Transcript:
             events: list[Event] = []
             conversation.finish(events)
             yield from events
+        yield from self._headless.finish()
 
     def close(self) -> None:
         self._open.close()
@@ -157,6 +167,8 @@ class _Transcript:
         entry = record.value
         if isinstance(entry, dict) and "loglines" in entry:
             return [event for line in self._split_document(record) for event in self.take(line)]
+        if isinstance(entry, dict) and is_stream_event(entry):
+            return self._headless.take(entry, record.where)
         if type(entry) is not TranscriptEntry:  # of most lines `skim` has made one
             entry = read_entry(entry) if isinstance(entry, dict) else entry
             if entry is None:

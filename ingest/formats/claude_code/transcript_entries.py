@@ -17,6 +17,7 @@ import orjson
 from ingest.decoding.fields import json_type, read_count, read_number, read_object, read_objects, read_text
 
 SPEAKING = ("user", "assistant")
+_STREAMED = frozenset({None, *SPEAKING, "system", "stream_event", "result"})  # types of such events
 _UNSET: Final = msgspec.UNSET
 
 
@@ -162,8 +163,8 @@ def skim(data: bytes) -> TranscriptEntry | UnusableEntry | None:
     line that is not JSON or has a field of another type than expected.
     """
     entry = _DECODE(data)
-    if entry.type is None:
-        raise ValueError("a document of records, or none of this producer's")
+    if entry.session_id is None and entry.type in _STREAMED:
+        raise ValueError("a document of records, or an event of a headless run: read whole")
     if entry.type == "progress" and entry.data is not None and entry.data.type == "agent_progress":
         entry = _unwrap_inner(entry, entry.data)
     if entry.type in SPEAKING:
