@@ -51,6 +51,10 @@ _UNREAD_KINDS = (
     (frozenset({"workspaceDirectory", "history"}), "a session of Continue"),
 )
 _KEY_SHOWN = 60  # characters; half a key could be half a secret
+_WRITTEN_CALL = re.compile(
+    rb"""tool_?call|tool_?use|function_?call|<function|<invoke|["'](?:arguments|parameters)["']""",
+    re.IGNORECASE,
+)
 _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
 
 
@@ -233,7 +237,10 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         raise UnusableFileError(f"cannot be read: {head.too_long}")
     if not head.objects:
         kind, why = _describe_no_records(head.first, about.name)
-        raise _refuse_foreign(kind, why, _collect_explanations(about))
+        refusal = _refuse_foreign(kind, why, _collect_explanations(about))
+        if kind is ForeignKind.TEXT and not _WRITTEN_CALL.search(head.first):
+            refusal.foreign = kind  # plain prose, whatever else a text of this name could be
+        raise refusal
     if form is not None:
         return formats()[form]
     if not head.claiming:
