@@ -275,7 +275,9 @@ def test_formats_says_which_one_reads_a_file_and_why_none_does(log: Path, tmp_pa
     said = run("formats", log).stdout.splitlines()
     assert said[0] == f"{log}: session_history"
     assert said[1] == "  lines of objects; the first has the keys ts, sessionId, type, content, role, meta"
-    assert "  not claude_code: it needs `isSidechain`, `parentUuid`, `uuid`: not there" in said
+    assert (
+        "  not braintrust: it needs `span_attributes`, `events`, `data`, `rows` and 1 more: not there" in said
+    )
     (tmp_path / "empty").write_bytes(b"")
     result = run("formats", tmp_path / "empty")
     assert (result.exit_code, result.stdout) == (

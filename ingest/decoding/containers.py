@@ -46,7 +46,11 @@ from ingest.log_format import Record
 
 _BOM = b"\xef\xbb\xbf"
 _STREAM = re.compile(rb"(?:(?:data|event|id|retry):|:)")
-_CASSETTE = re.compile(rb"^(?:interactions|http_interactions):", re.MULTILINE)
+_CASSETTE = re.compile(rb"^(?:(?:http_)?interactions:|requests:\r?\n *- )", re.MULTILINE)
+# What begins a JSON array, but not a line of a program such as "[entrypoint] …" or "[2026-10-01 10:00] …".
+_ARRAY = re.compile(
+    rb"""\[\s*(?:[{\["\]]|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(?:[,\]]|\Z)|(?:true|false|null)\b|\Z)"""
+)
 _YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _SPACE = re.compile(r"[\s,]*")
 
@@ -86,7 +90,7 @@ def detect_container(head: bytes) -> Container:
     if is_session_files(head):
         return Container.FILES
     start = head.removeprefix(_BOM).lstrip()
-    if start.startswith(b"["):
+    if _ARRAY.match(start):
         return Container.DOCUMENT
     if start.startswith(b"{"):
         return Container.LINES if _has_object_line(start) else Container.DOCUMENT

@@ -275,7 +275,7 @@ class GeminiConversation(AgentSession):
 
     def _take_result(self, call: Mapping[str, Any], where: LogLine, ts: datetime | None) -> Iterator[Event]:
         content = join_answers(call.get("result"))
-        flag = _read_flag(call, content or "")
+        flag = read_flag(call, content or "")
         if flag is not None:
             yield ResultSeen(
                 session_id=self.session_id,
@@ -287,7 +287,7 @@ class GeminiConversation(AgentSession):
             )
 
 
-def _read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
+def read_flag(call: Mapping[str, Any], content: str) -> ResultFlag | None:
     """Return the status of a call; None while the call has no result."""
     status = call.get("status")
     if status == "cancelled":

@@ -1,9 +1,12 @@
-"""OpenTelemetry spans as SDKs print them: plain JSON objects with `gen_ai.…` (or a relative) in `attributes`.
+"""OpenTelemetry spans as SDKs and MLflow write them: plain JSON with `gen_ai.…` or the like in `attributes`.
 
 **On disk.** What the Python SDK's console exporter prints (`span.to_json()`, one document after another),
 what JavaScript tests and exporters store of a `ReadableSpan` (an array with `spanContext`, `startTime` as
-`[seconds, nanoseconds]`), and single spans as observability projects keep them: `{scopeName, spanName,
-attributes}`, or nothing but the attributes.
+`[seconds, nanoseconds]`), arrays of `{trace_id, span_id, parent_span_id, attributes, span_events}` (Strands
+evals), and single spans as observability projects keep them: `{scopeName, spanName, attributes}`, or nothing
+but the attributes. MLflow's traces (`trace.to_json()`, the files `traces.json` of its artifacts): `{info,
+data: {spans}}`, in `attributes` `mlflow.{spanType, spanInputs, spanOutputs, chat.tools, chat.tokenUsage}` as
+JSON text; the session is in `info`.
 
 **Meaning, conventions, bounds, what it cannot tell**: as in `otlp`.
 
@@ -21,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from ingest.decoding.fields import read_objects
+from ingest.decoding.fields import read_object, read_objects
 from ingest.formats.span_conventions import collect_facts
 from ingest.formats.spans.dumped_spans import read_span, span_ids
 from ingest.formats.spans.span import RawSpan
@@ -29,10 +32,14 @@ from ingest.formats.spans.span_attributes import Attributes
 from ingest.formats.traces.trace_translator import TOLD_BY_SPANS, Found, KnownSpan, TraceTranslator
 from ingest.log_format import About, Record, Source, Translator
 
-SOURCE = Source(name="genai_span_json", title="Spans printed by an OpenTelemetry SDK", **TOLD_BY_SPANS)
+SOURCE = Source(
+    name="genai_span_json", title="Spans printed by an OpenTelemetry SDK, MLflow traces", **TOLD_BY_SPANS
+)
 
-_PREFIXES = ("gen_ai.", "ai.", "llm.", "openinference.", "traceloop.", "codex.", "gcp.vertex.agent.")
-_OF_SPANS = ("spanContext", "context", "spanName", "scopeName", "parent_id", "parentSpanId")
+_PREFIXES = ("gen_ai.", "ai.", "llm.", "openinference.", "traceloop.", "codex.", "gcp.vertex.agent.",
+             "mlflow.")  # fmt: skip
+_OF_SPANS = ("spanContext", "context", "spanName", "scopeName", "parent_id", "parentSpanId",
+             "parent_span_id")  # fmt: skip
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -45,7 +52,8 @@ def translator(about: About) -> Translator:
 
 def _list_spans(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the spans of a document; a record without a list of spans is itself the only span."""
-    return read_objects(record.get("spans")) or [record]
+    within = read_objects(record.get("spans")) or read_objects(read_object(record.get("data")).get("spans"))
+    return within or [record]
 
 
 def _is_span(span: dict[str, Any]) -> bool:
@@ -65,6 +73,9 @@ def _has_model_attributes(attributes: Attributes) -> bool:
 
 
 def _find_spans(identity: str, record: Record) -> Iterator[Found]:
+    info = read_object(record.value.get("info"))
+    told = read_object(info.get("trace_metadata")) or read_object(info.get("request_metadata"))
+    named = {"session_id": told.get("mlflow.trace.session"), "user": told.get("mlflow.trace.user")}
     for number, span in enumerate(_list_spans(record.value)):
         trace_id, span_id = span_ids(span)
         record.find_line('"spanId"' if "spanContext" in span else '"span_id"')
@@ -72,12 +83,15 @@ def _find_spans(identity: str, record: Record) -> Iterator[Found]:
         raw = read_span(span, where, trace_id or "", span_id or f"{where.line}.{where.offset}.{number}")
         if "attributes" not in span:
             raw.attributes = span
-        yield _place_in_trace(raw, identity)
+        yield _place_in_trace(raw, identity, named if any(named.values()) else None)
 
 
-def _place_in_trace(raw: RawSpan, identity: str) -> Found:
-    if raw.trace_id:
+def _place_in_trace(raw: RawSpan, identity: str, named: dict[str, Any] | None) -> Found:
+    if raw.trace_id and named is None:
         return raw
     facts = collect_facts(raw)
+    facts.fill(**(named or {}))
+    if raw.trace_id:
+        return KnownSpan(raw, facts)
     raw.trace_id = facts.session_id or identity or "spans"
     return KnownSpan(raw, facts)

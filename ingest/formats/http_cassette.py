@@ -2,9 +2,10 @@
 
 **Shape.** VCR and its like (vcrpy, go-vcr, betamax, Ruby's VCR): one document with `interactions` or
 `http_interactions`, each with `request.{method, uri | url, body}` and `response.{status, headers, body}`;
-pydantic's writes `parsed_body`. nock: an array of `{scope, method, path, status, response}`, the request
-often left out. HAR: `log.entries[].{request.postData, response.content}`, as browsers and Polly.js write
-it.
+pydantic's writes `parsed_body`; LangChain's has two lists, `requests` and `responses`, of which the entries
+at the same place belong together, mostly in `.yaml.gz`. nock: an array of `{scope, method, path, status,
+response}`, the request often left out. HAR: `log.entries[].{request.postData, response.content}`, as browsers
+and Polly.js write it.
 
 **Which API** is told from the body: Chat Completions and their like, Responses, Anthropic Messages,
 Google's generateContent, Bedrock's Converse; whole or streamed (Converse: whole), gzip, deflate, zstd,
@@ -32,6 +33,7 @@ is rejected.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -60,6 +62,7 @@ SOURCE = Source(
 )
 
 _LISTS = ("interactions", "http_interactions")
+_ITEM = re.compile(rb"^- ", re.MULTILINE)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -70,7 +73,17 @@ def _is_recording(record: Mapping[str, Any]) -> bool:
     for entries in (record.get("interactions"), record.get("http_interactions"), _har_entries(record)):
         if isinstance(entries, list) and entries and isinstance(entries[0], dict):
             return {"request", "response"} <= entries[0].keys()
+    if _pair_lists(record):
+        return True
     return {"scope", "method", "path", "response"} <= record.keys()
+
+
+def _pair_lists(record: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the pairs of a recording that keeps its requests and its responses in two lists."""
+    sent, came = read_objects(record.get("requests")), read_objects(record.get("responses"))
+    if not sent or not came or not {"uri", "url"} & sent[0].keys() or "body" not in came[0]:
+        return []
+    return list(zip(sent, came, strict=False))
 
 
 def _har_entries(record: Mapping[str, Any]) -> Any:
@@ -86,6 +99,15 @@ class _CassetteTranslator:
         self._traffic = ExchangeTranslator(about.identity)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
+        pairs = _pair_lists(record.value)
+        lines = _find_list_items(record, 2 * len(pairs))
+        for number, (request, response) in enumerate(pairs):
+            yield from self._take_interaction(
+                {"request": request, "response": response},
+                record,
+                lines[number],
+                lines[len(pairs) + number],
+            )
         places = _InteractionLines(record)
         for interaction in _list_interactions(record.value):
             yield from self._take_interaction(
@@ -168,6 +190,17 @@ def _read_status(response: Mapping[str, Any]) -> int | None:
     return (
         read_count(status) or read_count(read_object(status).get("code")) or read_count(response.get("code"))
     )
+
+
+def _find_list_items(record: Record, count: int) -> list[LogLine]:
+    """Return the lines of the items of a YAML document's lists, in order; else its first line for each."""
+    found: list[LogLine] = []
+    line, seen = record.where.line, 0
+    for item in _ITEM.finditer(record.data) if count else ():
+        line += record.data.count(b"\n", seen, item.start())
+        seen = item.start()
+        found.append(LogLine(line, record.start + seen))
+    return found if len(found) == count else [record.where] * count
 
 
 class _InteractionLines:

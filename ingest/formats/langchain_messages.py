@@ -1,7 +1,8 @@
 """LangChain messages: what `messages_to_dict`, `dumps` or a LangGraph state make of a conversation.
 
 **Where it comes from.** Home-made dumps; no place on disk. LangGraph's threads (`GET /threads/<id>/state`)
-have the messages in `values.messages`. Unseen as files; the shapes are those of the serialisers
+have the messages in `values.messages`, its checkpoints in `channel_values.messages`; the states of a thread
+repeat them: a message with an id counts once. Unseen as files; the shapes are those of the serialisers
 (github.com/langchain-ai/langchain, `langchain_core/messages` and `langchain_core/load`), which trace stores
 hold as well.
 
@@ -20,7 +21,7 @@ with `messages`; each array or object is a session.
 
 **How a turn ends.** With a message of the model without a call, or with the next human message.
 
-**Cannot tell.** Definitions; times.
+**Cannot tell.** Definitions; times, but for when a state was saved.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ingest.decoding.fields import count_whole_input, read_count, read_object, read_text
+from ingest.decoding.fields import count_whole_input, read_count, read_object, read_text, read_time
 from ingest.events import FaultLayer
 from ingest.formats.conversations.message_dump import Conversation, MessageDump
 from ingest.log_format import About, Source, Translator
@@ -50,6 +51,8 @@ SOURCE = Source(
 _TYPES = frozenset(
     name + chunk for name in ("system", "human", "ai", "tool", "function") for chunk in ("", "MessageChunk")
 ) | {"AIMessageChunk", "HumanMessageChunk", "SystemMessageChunk", "ToolMessageChunk"}
+_REMEMBERED = 50_000  # messages of states
+_SIGNS = frozenset(("additional_kwargs", "response_metadata", "tool_call_id"))
 _CLASS = re.compile(r"(?:AI|Human|System|Tool|Function|Chat)Message(?:Chunk)?")
 _OTHERS = frozenset(("run_type", "trace_id", "traceId", "model", "choices", "mode", "response", "sessionId"))
 
@@ -59,7 +62,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_ours(value: Mapping[str, Any]) -> bool:
-    return _is_message(value) or bool(_list_conversations(value))
+    return (_is_message(value) and _has_sign(value)) or bool(_list_conversations(value))
 
 
 def _is_message(value: Any) -> bool:
@@ -70,18 +73,33 @@ def _is_message(value: Any) -> bool:
         return isinstance(path, list) and bool(path) and bool(_CLASS.fullmatch(str(path[-1])))
     if not isinstance(kind := value.get("type"), str) or kind not in _TYPES:
         return False
-    said = value.get("data", value)
-    return isinstance(said, dict) and "content" in said and ("data" in value or "additional_kwargs" in said)
+    return "content" in read_object(value.get("data", value))
+
+
+def _has_sign(message: Mapping[str, Any]) -> bool:
+    """Return True when only LangChain writes such a message: others have types like `system` as well."""
+    kind = str(message.get("type"))
+    wrapped = "data" in message or kind == "constructor" or not _SIGNS.isdisjoint(message)
+    return wrapped or kind.startswith(("human", "ai", "Human", "AI"))
 
 
 def _list_conversations(value: Mapping[str, Any]) -> list[Conversation]:
     if value.keys() & _OTHERS:
         return []
-    for holder in (value, read_object(value.get("values")), read_object(value.get("state"))):
+    checkpoint = read_object(value.get("checkpoint"))
+    held = (value.get("values"), value.get("state"), value.get("channel_values"),
+            checkpoint.get("channel_values"))  # fmt: skip
+    for holder in (value, *map(read_object, held)):
         messages = holder.get("messages")
-        if isinstance(messages, list) and messages and all(map(_is_message, messages)):
-            return [Conversation(messages, read_text(value.get("thread_id")))]
+        if isinstance(messages, list) and all(map(_is_message, messages)) and any(map(_has_sign, messages)):
+            return [Conversation(messages, _read_thread(value))]
     return []
+
+
+def _read_thread(value: Mapping[str, Any]) -> str | None:
+    configured = read_object(read_object(value.get("config")).get("configurable"))
+    holders = (value, configured, read_object(value.get("metadata")))
+    return next((found for one in holders if (found := read_text(one.get("thread_id")))), None)
 
 
 def translator(about: About) -> Translator:
@@ -96,8 +114,30 @@ class _LangchainMessages(MessageDump):
         (FaultLayer.SCHEMA, re.compile(r"Error: [^\n]{0,100}\d validation errors? for ")),
     )
 
+    def __init__(self, about: About) -> None:
+        super().__init__(about)
+        self._seen: dict[tuple[str, str], None] = {}  # (thread, message) of states that name both
+
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
-        return None if _is_message(value) else _list_conversations(value)
+        if _is_message(value):
+            return None
+        at = read_time(value.get("created_at")) or read_time(read_object(value.get("checkpoint")).get("ts"))
+        fresh = [one._replace(messages=self._drop_seen(one), ts=at) for one in _list_conversations(value)]
+        return [one for one in fresh if one.messages]
+
+    def _drop_seen(self, state: Conversation) -> list[Any]:
+        """Return the messages that no earlier state of the thread had."""
+        kept: list[Any] = []
+        for message in state.messages:
+            ident = read_text(message.get("id"))
+            known = (state.id, ident) if state.id and ident else None
+            if known is None or known not in self._seen:
+                kept.append(message)
+            if known is not None:
+                self._seen[known] = None
+        while len(self._seen) > _REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+        return kept
 
     def unwrap(self, message: Mapping[str, Any]) -> Iterator[Any]:
         said = message.get("data")

@@ -1,7 +1,8 @@
 """LangSmith: runs (its word for spans) as its API, its SDK and its exports give them.
 
-**On disk.** `client.list_runs()` or a bulk export written one run a line, an array of runs, or the answer of
-`/runs/query` (`{"runs": […]}`). `child_runs` may hold the runs below a run. Written from the documentation
+**On disk.** `client.list_runs()` or a bulk export written one run a line, an array of runs, the answer of
+`/runs/query` (`{"runs": […]}`), or the batches that the SDK sends (`{"post": […], "patch": […]}`).
+`child_runs` may hold the runs below a run. Written from the documentation
 (https://docs.langchain.com/langsmith/run-data-format) and from runs quoted in public repositories; no whole
 export was at hand.
 
@@ -19,6 +20,8 @@ without an offset are UTC. `session_id` is the project; a conversation is `extra
 - The same message holds Anthropic's calls twice: as blocks of its content and as `tool_calls`.
 - A tool's output is a message with `tool_call_id` and `status`, or just its text.
 - The chains around (LangGraph, RunnableSequence, …) repeat every message; only llm runs count.
+- A batch posts a run when it begins, and the same or a later one patches it when it ends: both are one run.
+  A run that never ends is not read.
 - Inputs and outputs that were too large are links (`inputs_s3_urls`): such a reply was not recorded.
 
 **Meaning, bounds**: as in `otlp`.
@@ -63,6 +66,7 @@ _ALL_TYPES = frozenset((*_TYPES, "chain", "retriever", "embedding", "prompt", "p
 _IDS = {"trace_id", "dotted_order", "parent_run_id", "parent_run_ids", "child_run_ids"}
 _THREAD = ("thread_id", "session_id", "conversation_id")
 _DEEPEST = 50  # levels of child_runs
+_BEGUN = 10_000  # runs of batches that have not ended
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -70,11 +74,12 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def translator(_about: About) -> Translator:
-    return TraceTranslator(_find_spans)
+    return TraceTranslator(_RunFinder())
 
 
 def _top_runs(record: dict[str, Any]) -> list[dict[str, Any]]:
-    return read_objects(record.get("runs")) or [record]
+    batch = [*read_objects(record.get("post")), *read_objects(record.get("patch"))]
+    return batch or read_objects(record.get("runs")) or [record]
 
 
 def _is_run(run: Mapping[str, Any]) -> bool:
@@ -91,8 +96,38 @@ def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
             waiting.extend((child, depth + 1) for child in reversed(read_objects(run.get("child_runs"))))
 
 
-def _find_spans(record: Record) -> Iterator[Found]:
-    for run in _walk_runs(record.value):
+class _RunFinder:
+    """Finds the runs of a file's records; keeps those that a batch has begun and not ended."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, dict[str, Any]] = {}
+
+    def __call__(self, record: Record) -> Iterator[Found]:
+        if "post" not in record.value and "patch" not in record.value:
+            yield from _find_spans(record, _walk_runs(record.value))
+            return
+        posted, patched = read_objects(record.value.get("post")), read_objects(record.value.get("patch"))
+        ended = {str(run.get("id")) for run in patched}
+        for run in posted:
+            self._begun[str(run.get("id"))] = run
+        merged = [_merge_run(self._begun.pop(str(run.get("id")), {}), run) for run in patched]
+        whole = [run for run in posted if run.get("end_time") and str(run.get("id")) not in ended]
+        for run in whole:
+            del self._begun[str(run.get("id"))]
+        while len(self._begun) > _BEGUN:
+            del self._begun[next(iter(self._begun))]
+        yield from _find_spans(record, iter([*whole, *merged]))
+
+
+def _merge_run(begun: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a run with what its two parts say; of a field in both the second counts."""
+    told = {key: value for key, value in ended.items() if value is not None}
+    extra = {**read_object(begun.get("extra")), **read_object(told.get("extra"))}
+    return {**begun, **told, **({"extra": extra} if extra else {})}
+
+
+def _find_spans(record: Record, runs: Iterator[dict[str, Any]]) -> Iterator[Found]:
+    for run in runs:
         span_id = read_text(run.get("id"))
         if not span_id:
             yield Rejected(record.where, "missing_field", "a run has no id", make_snippet(record.data))

@@ -2,7 +2,8 @@
 
 **Shape.** No standard, but few spellings. The two bodies are `request` and `response` (Portkey,
 Cloudflare and most home-made loggers), `input` and `output` (OpenPipe), `request_body` and
-`response_body` (Helicone), `requestBody`/`responseBody`, `req`/`res`; or the fields of the request stand
+`response_body` (Helicone), `requestBody`/`responseBody`, `req`/`res`, `modelInput`/`modelOutput` (batches of
+Bedrock; those of Gemini have `request` and `response`); or the fields of the request stand
 at the top beside `response`. Each is an object, JSON text, the text of a stream, or a list of chunks; or
 an HTTP envelope around it: `url`, `headers`, `status`, `body`. Result files of batch jobs have replies
 only: OpenAI's `custom_id` and `response.body`, Anthropic's `custom_id` and `result.message`. Chat
@@ -69,6 +70,7 @@ _PAIRS = (
     ("input", "output"),
     ("req", "res"),
     ("raw_request", "raw_response"),
+    ("modelInput", "modelOutput"),
 )
 _ENVELOPE = frozenset({"url", "uri", "method", "headers", "status", "status_code", "statusCode"})
 _BODIES = ("body_raw", "body", "json", "content", "data")
@@ -104,18 +106,28 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     pair = _find_pair(record)
     if pair is None or not any(is_reply(body) for body in pair.response.objects):
         return False
-    return "custom_id" in record or any(is_request(body) for body in pair.request.objects)
+    return _is_batch_result(record) or any(is_request(body) for body in pair.request.objects)
+
+
+def _is_batch_result(record: Mapping[str, Any]) -> bool:
+    """Return True for a line of a batch job's results, which has the reply and the key of its request."""
+    return "custom_id" in record or (
+        "key" in record and record.keys() <= {"key", "response", "error", "metadata"}
+    )
 
 
 def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
     """Return the two bodies of a line, under any of the known key names; None when the line has none."""
     result = read_object(record.get("result"))
-    if "custom_id" in record and (result or isinstance(record.get("response"), dict)):
-        kept = result.get("message") or result.get("error") or record.get("response") or record.get("error")
+    if _is_batch_result(record) and (result or isinstance(record.get("response"), dict) or "error" in record):
+        failed = {"error": record.get("error")}
+        kept = result.get("message") or result.get("error") or record.get("response") or failed
         return _unwrap_pair({}, kept, record)
     for asked, came in _PAIRS:
         if asked in record and came in record:
             return _unwrap_pair(record[asked], record[came], record)
+    if "modelInput" in record and "error" in record:
+        return _unwrap_pair(record["modelInput"], {"error": record["error"]}, record)
     if is_request(record) and "response" in record:
         return _unwrap_pair(dict(record), record["response"], record)
     return None
@@ -184,7 +196,8 @@ def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
     if found is not None and found.asked is not None and (name := read_text(labels.get("prompt_name"))):
         found.asked.prompt_name, found.asked.prompt_version = name, read_text(labels.get("prompt_version"))
     if found is not None and found.provider is None:
-        found.provider = (read_text(value.get("provider")) or "").lower() or None
+        batch = "aws" if "modelOutput" in value else ""
+        found.provider = (read_text(value.get("provider")) or batch).lower() or None
     return found
 
 

@@ -13,6 +13,7 @@ from ingest.decoding import call_marks
 from ingest.decoding.call_marks import find_marks, may_hold_marks
 from ingest.decoding.containers import Container
 from ingest.events import LogLine
+from ingest.load_report import ForeignKind
 from ingest.log_format import Record
 from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint, unread_calls
@@ -246,3 +247,22 @@ def test_a_file_in_no_format_says_that_calls_stand_in_it(logs: Path, store: Path
     (rejected,) = load([logs], store).rejected
     assert "it contains tool calls (`" in rejected.reason
     assert "in a form that no format reads" in rejected.reason
+
+
+def test_a_file_of_a_known_kind_that_no_format_reads_says_its_kind(logs: Path, store: Path) -> None:
+    write(logs / "set.json", {"eval_set_id": "s", "eval_cases": [{"said": CALLS[min(CALLS)]}]})
+    (rejected,) = load([logs], store).rejected
+    assert "of an evaluation set of ADK (expected calls), which no format reads" in rejected.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "foreign"),
+    [("Notes on the run.\n", ForeignKind.TEXT), ('<tool_call>{"name": "f"}</tool_call>\n', None)],
+    ids=["prose", "call"],
+)
+def test_a_text_is_no_log_unless_a_call_is_written_in_it(
+    logs: Path, store: Path, text: str, foreign: ForeignKind | None
+) -> None:
+    (logs / "reply.txt").write_text(text)
+    (rejected,) = load([logs], store).rejected
+    assert rejected.foreign is foreign

@@ -7,6 +7,13 @@ come from transcripts of versions 1.0 to 2.1.
 `uuid`, `parentUuid`, `sessionId`, `timestamp`, `version`, `isSidechain`; `message` is an Anthropic message.
 Types that are not named here pass silently.
 
+`claude -p --output-format stream-json` (or `json --verbose`, an array; also with
+`--include-partial-messages`) prints the same messages with `session_id` and `parent_tool_use_id`, often kept
+as `.txt` among lines of other programs. Qwen Code and Amp (`--stream-json`) print them, too.
+
+A session of Claude Code on the web, as its API gives it, is one document: `{loglines: [record, …]}`; where
+its records name no session, the file is one.
+
 **Sessions.** The `sessionId` of the record, not the file's name: a resumed transcript begins with lines of
 the session it continues. A sub-agent's records (`isSidechain` with `agentId`, or `progress` records of type
 `agent_progress`, which hold the same messages) become the session `<sessionId>/agent-<agentId>` with its
@@ -41,6 +48,9 @@ message made no call.
 - Arguments that are not JSON arrive as `{"__unparsedToolInput": {"raw", "len"}}`, the text cut near 2 KB.
 - A call whose markup broke leaves no block: a notice ("Your tool call was malformed …"), a `stop_reason`
   tool_use without a call, or `<invoke name=…>` as plain text at the start of a line, outside a code fence.
+- A stream may show a message in pieces (`stream_event`) and whole: of the pieces only the final usage and the
+  stop reason are used. Its `result` has the verdict, the time and the cost of the run. It has no times and
+  mostly no prompts; a sub-agent is known by the call that started it (`parent_tool_use_id`).
 - `<synthetic>` is no model: such records are the harness speaking.
 
 **Bounds.** Any number of conversations may be open in one file; the ones silent for longest wait in a
@@ -59,15 +69,17 @@ JSON; who served the model; whether a turn succeeded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ingest.decoding.fields import read_object, read_text
+from ingest.decoding.fields import read_object, read_objects, read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.claude_code.claude_conversation import ClaudeConversation
+from ingest.formats.claude_code.headless import HeadlessRuns, is_stream_event
 from ingest.formats.claude_code.transcript_entries import (
+    SPEAKING,
     ToolReport,
     TranscriptEntry,
     UnusableEntry,
@@ -89,7 +101,7 @@ SOURCE = Source(
     definitions="no: supply them with --tools",
     system_prompt="no",
     model="yes: per step; not who served it",
-    turn_end="partly: stop_reason, interruptions and API errors, without a verdict",
+    turn_end="partly: stop_reason, interruptions, API errors and the result of a headless run",
     cannot_tell="Clean and repaired calls cannot be distinguished without the model's own text. "
     "Whether a turn did what the user wanted is not recorded.",
 )
@@ -106,11 +118,13 @@ _CHAINED = 50_000  # records of sidechains without an id that are remembered
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_is_ours(record) for record in head)
+    return any(_is_ours(record) or is_stream_event(record) for record in head)
 
 
 def _is_ours(record: Mapping[str, Any]) -> bool:
     kind = record.get("type")
+    if kind is None and "loglines" in record:
+        return any(line.get("type") in SPEAKING and "message" in line for line in _read_loglines(record))
     if kind in ("user", "assistant", "system", "progress", "attachment"):
         return {"parentUuid", "isSidechain", "sessionId", "uuid"} <= record.keys()
     if kind == "file-history-snapshot":
@@ -120,21 +134,27 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     return kind == "queue-operation" and {"operation", "sessionId"} <= record.keys()
 
 
+def _read_loglines(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return read_objects(record.get("loglines"))
+
+
 def side_file(about: About) -> str | None:
     """Return a description of a file that Claude Code keeps next to its transcripts; None for others."""
     return "a side file of Claude Code" if _SIDE_FILE.fullmatch(about.path) else None
 
 
-def translator(_about: About) -> Translator:
-    return _Transcript()
+def translator(about: About) -> Translator:
+    return _Transcript(about.identity)
 
 
 class _Transcript:
     """Translator of one file, with one open conversation per session and sub-agent."""
 
-    def __init__(self) -> None:
+    def __init__(self, identity: str) -> None:
+        self._identity = identity
         self._open = OpenSessions[ClaudeConversation]()
         self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
+        self._headless = HeadlessRuns()
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
         self._spoken: ClaudeConversation | None = None  # of the record before: mostly it goes on
         self._lane_spoken: str | None = None
@@ -145,12 +165,17 @@ class _Transcript:
             events: list[Event] = []
             conversation.finish(events)
             yield from events
+        yield from self._headless.finish()
 
     def close(self) -> None:
         self._open.close()
 
-    def take(self, record: Record) -> list[Event] | list[Rejected]:
+    def take(self, record: Record) -> Iterable[Event | Rejected]:
         entry = record.value
+        if isinstance(entry, dict) and "loglines" in entry:
+            return [event for line in self._split_document(record) for event in self.take(line)]
+        if isinstance(entry, dict) and is_stream_event(entry):
+            return self._headless.take(entry, record.where)
         if type(entry) is not TranscriptEntry:  # of most lines `skim` has made one
             entry = read_entry(entry) if isinstance(entry, dict) else entry
             if entry is None:
@@ -173,6 +198,12 @@ class _Transcript:
         if isinstance(report, ToolReport) and report.status == "completed" and report.agent_id is not None:
             self._end_sub_agent(f"{entry.session_id}/agent-{report.agent_id}", report, events)
         return events
+
+    def _split_document(self, record: Record) -> Iterator[Record]:
+        """Yield the records in a document, each with its own line."""
+        for line in _read_loglines(record.value):
+            where = record.find_line('"message"', past=True) if "message" in line else record.where
+            yield Record(where, {"sessionId": self._identity, **line}, b"", where.offset)
 
     def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
         """Return the conversation to which the entry belongs, newly opened if needed.

@@ -7,7 +7,9 @@ whole message shows whether a call was lost.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
@@ -138,11 +140,20 @@ class ClaudeConversation:
             self._turn.latency_ms = (self._turn.latency_ms or 0.0) + (read_number(entry.duration_ms) or 0.0)
         self._waiting += size
 
-    def finish(self, out: list[Event], *, status: str | None = None, answer: str | None = None) -> None:
+    def finish(
+        self,
+        out: list[Event],
+        *,
+        status: str | None = None,
+        answer: str | None = None,
+        latency_ms: float | None = None,
+        **verdict: Any,
+    ) -> None:
         """Close the open message and the open turn.
 
-        `status` and `answer` override those of the turn. When neither is known, because the turn's last
-        message made a call, no end of the turn is added.
+        `status`, `answer` and `latency_ms` override those of the turn; `verdict` are further fields of
+        `TurnEnded`. When neither status nor answer is known, because the turn's last message made a call, no
+        end of the turn is added.
         """
         self._close_message(out)
         turn, self._turn = self._turn, None
@@ -150,8 +161,9 @@ class ClaudeConversation:
             return
         turn.status = status or turn.status
         turn.answer = answer if answer is not None else turn.answer
+        turn.latency_ms = latency_ms if latency_ms is not None else turn.latency_ms
         if turn.status is not None or turn.answer is not None:
-            out.append(self._make_end(turn))
+            out.append(self._make_end(turn, verdict))
 
     # --- records -----------------------------------------------------------------------------
 
@@ -376,7 +388,7 @@ class ClaudeConversation:
             message.after.append(make_lost_call(self._session_id, where, ts, notice.strip()[:MESSAGE]))
             message.calls += 1
 
-    def _make_end(self, turn: TranscriptTurn) -> TurnEnded:
+    def _make_end(self, turn: TranscriptTurn, verdict: Mapping[str, Any]) -> TurnEnded:
         return TurnEnded(
             session_id=self._session_id,
             where=turn.where,
@@ -384,4 +396,5 @@ class ClaudeConversation:
             status=turn.status,
             answer=turn.answer,
             latency_ms=turn.latency_ms,
+            **verdict,
         )

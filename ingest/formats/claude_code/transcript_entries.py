@@ -18,6 +18,7 @@ from ingest.decoding.fields import json_type, read_count, read_number, read_obje
 from ingest.formats.provider_messages.chat_messages import name_images
 
 SPEAKING = ("user", "assistant")
+_STREAMED = frozenset({None, *SPEAKING, "system", "stream_event", "result"})  # types of such events
 _UNSET: Final = msgspec.UNSET
 
 
@@ -167,6 +168,8 @@ def skim(data: bytes) -> TranscriptEntry | UnusableEntry | None:
     line that is not JSON or has a field of another type than expected.
     """
     entry = _DECODE(data)
+    if entry.session_id is None and entry.type in _STREAMED:
+        raise ValueError("a document of records, or an event of a headless run: read whole")
     if entry.type == "progress" and entry.data is not None and entry.data.type == "agent_progress":
         entry = _unwrap_inner(entry, entry.data)
     if entry.type in SPEAKING:

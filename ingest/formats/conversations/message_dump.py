@@ -36,13 +36,21 @@ from ingest.log_format import About, Record
 
 
 class Conversation(NamedTuple):
-    """A conversation in a record; `id` is None where the log does not name it."""
+    """A conversation in a record; `id` is None where the log does not name it.
+
+    `ts` is the time of messages without their own, `step` are fields of every `StepMade`, `user` asked,
+    `verdict` are the status and `ok` that the log states for the last turn.
+    """
 
     messages: Iterable[Any]
     id: str | None = None
     system: str | None = None
     definitions: tuple[Mapping[str, Any], ...] = ()
     task: str | None = None
+    ts: datetime | None = None
+    step: Mapping[str, Any] = {}
+    user: str | None = None
+    verdict: Mapping[str, Any] | None = None
 
 
 class MessageDump(ABC):
@@ -80,10 +88,11 @@ class MessageDump(ABC):
             name = f"{self._identity}/{self._count}" if self._count else self._identity
             self._count += 1
             session = DumpedSession(conversation.id or name, record.where)
+            session.ts = conversation.ts
             yield from self._begin(session, conversation)
             for message in conversation.messages:
-                yield from self._take_message(session, message, record)
-            yield from session.finish()
+                yield from self._take_message(session, message, record, conversation.step)
+            yield from session.finish(conversation.verdict)
 
     def take_message(self, session_id: str, record: Record) -> Iterator[Event]:
         """Yield the events of a record that is one message; the messages of a session come together."""
@@ -92,21 +101,24 @@ class MessageDump(ABC):
             self._only = DumpedSession(session_id, record.where)
             yield from self._begin(self._only, Conversation(()))
         self._only.where = record.where
-        yield from self._take_message(self._only, record.value, record)
+        yield from self._take_message(self._only, record.value, record, {})
 
     def _begin(self, session: DumpedSession, conversation: Conversation) -> Iterator[Event]:
         place = session.event_place()
         if self.harness or conversation.task:
-            yield SessionSeen(**place, harness=self.harness, task=conversation.task)
+            yield SessionSeen(**place, harness=self.harness, task=conversation.task, user=conversation.user)
         if conversation.system:
             yield PromptSeen(**place, text=conversation.system)
         if conversation.definitions:
             yield ToolsOffered(**place, definitions=conversation.definitions)
 
-    def _take_message(self, session: DumpedSession, raw: Any, record: Record) -> Iterator[Event]:
+    def _take_message(
+        self, session: DumpedSession, raw: Any, record: Record, step: Mapping[str, Any]
+    ) -> Iterator[Event]:
         message = read_object(raw)
         session.ts = self.read_time(message) or session.ts
-        facts = self.step_facts(message)
+        own = self.step_facts(message)
+        facts = {**step, **{key: fact for key, fact in own.items() if fact is not None}} if step else own
         for part in self.unwrap(message):
             for said in read_messages(part):
                 yield from session.take(said, facts, record, self.fault_texts)
@@ -150,7 +162,9 @@ class DumpedSession:
     def session_id(self) -> str:
         return self._turns.session_id
 
-    def finish(self) -> Iterator[Event]:
+    def finish(self, verdict: Mapping[str, Any] | None = None) -> Iterator[Event]:
+        if verdict is not None:
+            self._turns.note_stop(self.where, self.ts, **verdict)
         yield from self._turns.close_turn()
 
     def event_place(self) -> dict[str, Any]:

@@ -7,6 +7,9 @@ under a name that ends in `.jsonl`. Sources: sst/opencode, `packages/opencode/sr
 of versions 1.2 and 1.14 (2026); two trees made for the tests of other readers. The database and the older
 tree are read after the sources: none was seen.
 
+`opencode run --format json` prints the parts of a session one a line (`{type, timestamp, sessionID, part}`),
+without prompts and models.
+
 **Shape.** `{info: {id, parentID, version, …}, messages: [{info, parts}]}`. `info.role` user (text parts;
 those with `synthetic` are the harness's) or assistant (`modelID`, `providerID`, `tokens`, `finish`,
 `error`). Parts: text, tool (`tool`, `callID`, `state.{status, input, output, error, metadata, time}`),
@@ -53,6 +56,7 @@ from ingest.decoding.lines import make_snippet
 from ingest.decoding.session_files import read_producer
 from ingest.events import Event, Rejected
 from ingest.formats.conversations.database_rows import is_database, row_kind
+from ingest.formats.opencode.run_events import HeadlessSessions, is_run_event
 from ingest.formats.opencode.session_events import translate_session
 from ingest.formats.opencode.storage import OpenCodeFiles, OpenCodeRows
 from ingest.log_format import About, Record, Source, Translator
@@ -78,9 +82,13 @@ _PIECES = (  # the files of OpenCode's storage: what each holds, and the keys it
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return is_database(head, "opencode") or any(
-        read_producer(record) == "opencode" or _is_export(record) or _storage_piece(record) is not None
-        for record in head[:1]
+    return (
+        is_database(head, "opencode")
+        or any(map(is_run_event, head))
+        or any(
+            read_producer(record) == "opencode" or _is_export(record) or _storage_piece(record) is not None
+            for record in head[:1]
+        )
     )
 
 
@@ -106,6 +114,7 @@ class _Export:
         self._identity = identity
         self._rows = OpenCodeRows(identity)
         self._files = OpenCodeFiles()
+        self._headless = HeadlessSessions()
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         kind = row_kind(record)
@@ -113,6 +122,8 @@ class _Export:
             yield from self._files.take(record, record.file)
         elif kind is not None:
             yield from self._rows.take(record, kind)
+        elif is_run_event(record.value):
+            yield from self._headless.take(record.value, record.where)
         elif "tables" not in record.value and read_producer(record.value) is None:
             yield from self._take_document(record)
 
@@ -130,6 +141,7 @@ class _Export:
     def finish(self) -> Iterable[Event]:
         yield from self._rows.finish()
         yield from self._files.finish()
+        yield from self._headless.finish()
 
     def close(self) -> None:
         """Do nothing: no file or other resource is open."""

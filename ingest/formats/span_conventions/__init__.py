@@ -25,6 +25,7 @@ READERS: tuple[tuple[frozenset[str], Callable[[RawSpan, SpanFacts], None]], ...]
     (frozenset({"events", "model_request_parameters", "tool_arguments"}), frameworks.read_pydantic_ai),
     (frozenset({"langsmith"}), frameworks.read_langsmith),
     (frozenset({"langfuse"}), frameworks.read_langfuse),
+    (frozenset({"mlflow"}), frameworks.read_mlflow),
     (frozenset({"codex"}), frameworks.read_codex),
     (frozenset({"target"}), frameworks.read_beeai),
 )

@@ -1,4 +1,4 @@
-"""Reads the attributes of six frameworks: ADK, Pydantic AI, LangSmith, Langfuse, Codex and BeeAI."""
+"""Reads the attributes of ADK, Pydantic AI, LangSmith, Langfuse, MLflow, Codex and BeeAI."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingest.decoding.fields import count_input_parts, count_whole_input, read_object, read_objects
-from ingest.formats.provider_messages.embedded_json import open_json
+from ingest.formats.provider_messages.embedded_json import open_json, unquote
 from ingest.formats.provider_messages.message_lists import read_messages, read_reply
 from ingest.formats.provider_messages.model_requests import find_definitions, read_request
 from ingest.formats.span_conventions.gen_ai_events import read_events
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind
 from ingest.formats.spans.span_attributes import first_count, first_text, first_value
 
+_MLFLOW = {
+    "CHAT_MODEL": SpanKind.INFERENCE, "LLM": SpanKind.INFERENCE, "TOOL": SpanKind.EXECUTION,
+    "AGENT": SpanKind.AGENT,
+}  # fmt: skip
 _LANGFUSE = {"generation": SpanKind.INFERENCE, "tool": SpanKind.EXECUTION, "agent": SpanKind.AGENT}
 
 
@@ -119,6 +123,39 @@ def read_langfuse(raw: RawSpan, facts: SpanFacts) -> None:
             **count_usage_input(usage),
             output_tokens=first_count(usage, "output"),
         )
+
+
+def read_mlflow(raw: RawSpan, facts: SpanFacts) -> None:
+    """Fill `facts` from MLflow's attributes, each of which is JSON text (a string in quotes, too)."""
+    told = {
+        key.removeprefix("mlflow."): unquote(value) if isinstance(value, str) else value
+        for key, value in raw.attributes.items()
+        if key.startswith("mlflow.")
+    }
+    kind = _MLFLOW.get(str(told.get("spanType")))
+    given, gave = open_json(told.get("spanInputs")), open_json(told.get("spanOutputs"))
+    facts.fill(
+        kind=kind,
+        session_id=first_text(told, "trace.session"),
+        user=first_text(told, "trace.user"),
+    )
+    if kind is SpanKind.EXECUTION:
+        facts.fill(tool=raw.name or None, arguments=given if isinstance(given, dict) else None, result=gave)
+    elif kind is SpanKind.INFERENCE:
+        request, usage = read_request(given), read_object(open_json(told.get("chat.tokenUsage")))
+        names = (told.get("llm.model"), read_object(gave).get("model"), read_object(given).get("model"))
+        facts.fill(
+            model=next((name for name in names if isinstance(name, str) and name), None),
+            provider=first_text(told, "llm.provider"),
+            definitions=find_definitions(told.get("chat.tools")) or None,
+            output=read_reply(gave),
+            **count_whole_input(
+                first_count(usage, "input_tokens"), first_count(usage, "cache_read_input_tokens")
+            ),
+            output_tokens=first_count(usage, "output_tokens"),
+        )
+        if request is not None:
+            facts.fill(input=request.messages or None, system=request.system, definitions=request.definitions)
 
 
 def count_usage_input(usage: Mapping[str, Any]) -> dict[str, Any]:

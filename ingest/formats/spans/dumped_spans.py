@@ -42,12 +42,14 @@ def read_span(span: Attributes, where: LogLine, trace_id: str, span_id: str) -> 
         where=where,
         name=text_of(span, "name", "spanName", "span_name") or "",
         parent_id=normalise_hex(parent),
-        start=parse_time(first_value(span, "start_time", "startTime", "startTimeUnixNano")),
-        end=parse_time(first_value(span, "end_time", "endTime", "endTimeUnixNano")),
+        start=parse_time(
+            first_value(span, "start_time", "startTime", "startTimeUnixNano", "start_time_unix_nano")
+        ),
+        end=parse_time(first_value(span, "end_time", "endTime", "endTimeUnixNano", "end_time_unix_nano")),
         attributes=read_attributes(span),
         events=tuple(
             (read_text(event.get("name")) or "", flatten(open_json(event.get("attributes"))))
-            for event in read_objects(open_json(span.get("events")))
+            for event in read_objects(open_json(first_value(span, "events", "span_events")))
         ),
         resource=flatten(read_object(resource.get("attributes")) or read_object(resource.get("_attributes"))),
         scope=scope,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -40,7 +40,22 @@ HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
 _FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
 _UNDER_WAY = ".jsonl.part"  # of a session in a run of trials
+# Known kinds of files with calls that no format reads: the keys of their objects, and what they are.
+_UNREAD_KINDS = (
+    (frozenset({"eval_set_id", "eval_cases"}), "an evaluation set of ADK (expected calls)"),
+    (frozenset({"hookName", "iteration"}), "hooks of Cline"),
+    (frozenset({"op_name", "trace_id", "inputs"}), "Weights & Biases Weave"),
+    (frozenset({"run_id", "thread_id", "step_details"}), "run steps of OpenAI's Assistants"),
+    (frozenset({"event_id", "type", "response"}), "OpenAI's Realtime API"),
+    (frozenset({"jsonrpc", "result"}), "a JSON-RPC log (A2A and the like)"),
+    (frozenset({"trace_id", "span_id", "meta"}), "Datadog's LLM Observability"),
+    (frozenset({"workspaceDirectory", "history"}), "a session of Continue"),
+)
 _KEY_SHOWN = 60  # characters; half a key could be half a secret
+_WRITTEN_CALL = re.compile(
+    rb"""tool_?call|tool_?use|function_?call|<function|<invoke|["'](?:arguments|parameters)["']""",
+    re.IGNORECASE,
+)
 _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
 
 
@@ -232,11 +247,14 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         raise UnusableFileError(f"cannot be read: {head.too_long}")
     if not head.objects:
         kind, why = _describe_no_records(head.first, about.name)
-        raise _refuse_foreign(kind, why, _collect_explanations(about))
+        refusal = _refuse_foreign(kind, why, _collect_explanations(about))
+        if kind is ForeignKind.TEXT and not _WRITTEN_CALL.search(head.first):
+            refusal.foreign = kind  # plain prose, whatever else a text of this name could be
+        raise refusal
     if form is not None:
         return formats()[form]
     if not head.claiming:
-        calls = [_describe_calls(mark) for mark in islice(find_marks(head.objects), 1)]
+        calls = [_describe_calls(mark, head.objects) for mark in islice(find_marks(head.objects), 1)]
         told = _collect_explanations(about)
         kind, why = _describe_head(head)
         if about.mapping is not None:
@@ -289,8 +307,10 @@ def _refuse_foreign(
     return unusable
 
 
-def _describe_calls(mark: CallMark) -> str:
-    return f"it contains tool calls (`{mark.word[:60]}`), in a form that no format reads"
+def _describe_calls(mark: CallMark, objects: Iterable[Mapping[str, Any]]) -> str:
+    found = f"it contains tool calls (`{mark.word[:60]}`)"
+    kind = next((name for keys, name in _UNREAD_KINDS for one in objects if keys <= one.keys()), None)
+    return f"{found} of {kind}, which no format reads" if kind else f"{found}, in a form that no format reads"
 
 
 def _collect_explanations(about: About) -> list[str]:

@@ -1,0 +1,132 @@
+"""Reads what `claude -p --output-format stream-json` prints: the events of a run, one a line.
+
+The messages are those of a transcript in other frames: `{type: system | user | assistant | stream_event |
+result, session_id, uuid, parent_tool_use_id, message}`. Qwen Code and Amp (`--stream-json`) print the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ingest.decoding.fields import read_number, read_object, read_objects, read_text
+from ingest.events import Event, LogLine
+from ingest.formats.claude_code.claude_conversation import ClaudeConversation
+from ingest.formats.claude_code.transcript_entries import TranscriptEntry, read_entry
+
+
+def is_stream_event(event: Mapping[str, Any]) -> bool:
+    """Return True when an event can only be of such a stream."""
+    kind = event.get("type")
+    if kind in ("user", "assistant", "stream_event"):
+        return {"session_id", "parent_tool_use_id"} <= event.keys()
+    if kind == "result":
+        return "num_turns" in event and "session_id" in event
+    return kind == "system" and event.get("subtype") == "init" and "tools" in event
+
+
+class HeadlessRuns:
+    """The runs in a file, one after another."""
+
+    def __init__(self) -> None:
+        self._run: HeadlessRun | None = None
+
+    def take(self, event: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
+        session = read_text(event.get("session_id")) or ""
+        if self._run is None or session != self._run.session_id:
+            yield from self.finish()
+            self._run = HeadlessRun(session)
+        yield from self._run.take(event, where)
+
+    def finish(self) -> Iterator[Event]:
+        run, self._run = self._run, None
+        if run is not None:
+            yield from run.finish()
+
+
+class HeadlessRun:
+    """One run: the messages are those of a transcript, in other frames."""
+
+    def __init__(self, session_id: str) -> None:
+        self.session_id = session_id
+        self._open: dict[str | None, ClaudeConversation] = {}  # by the call that started a sub-agent
+        self._streamed: dict[str | None, str | None] = {}  # the message of which pieces come
+        self._whole: dict[str | None, str | None] = {}  # the message that came whole
+        self._version: str | None = None
+
+    def take(self, event: Mapping[str, Any], where: LogLine) -> list[Event]:
+        out: list[Event] = []
+        kind, lane = event.get("type"), read_text(event.get("parent_tool_use_id"))
+        if kind == "system" and event.get("subtype") == "init":
+            self._version = read_text(event.get("claude_code_version"))
+        elif kind in ("user", "assistant"):
+            self._take_message(event, lane, where, out)
+        elif kind == "stream_event":
+            self._take_piece(read_object(event.get("event")), lane, where, out)
+        elif kind == "result":
+            self._end(event, out)
+        return out
+
+    def finish(self) -> list[Event]:
+        out: list[Event] = []
+        for lane in list(self._open):
+            self._open.pop(lane).finish(out)
+        return out
+
+    def _take_message(
+        self, event: Mapping[str, Any], lane: str | None, where: LogLine, out: list[Event]
+    ) -> None:
+        frame = {
+            **event,
+            "sessionId": self.session_id,
+            "toolUseResult": event.get("tool_use_result"),
+            "version": self._version,
+            "isMeta": event.get("isSynthetic") is True,
+        }
+        entry = read_entry(frame)
+        if isinstance(entry, TranscriptEntry):
+            if event.get("type") == "assistant":
+                self._whole[lane] = entry.message.id if entry.message else None
+            self._conversation(lane).take(entry, where, 0, out)
+        for block in read_objects(read_object(event.get("message")).get("content")):
+            ended = read_text(block.get("tool_use_id"))
+            if ended in self._open and ended is not None:
+                self._open.pop(ended).finish(out)
+
+    def _take_piece(
+        self, piece: Mapping[str, Any], lane: str | None, where: LogLine, out: list[Event]
+    ) -> None:
+        """Note the final usage and the stop reason of the message that has just come whole."""
+        if piece.get("type") == "message_start":
+            self._streamed[lane] = read_text(read_object(piece.get("message")).get("id"))
+        known = self._streamed.get(lane)
+        if piece.get("type") == "message_delta" and known is not None and known == self._whole.get(lane):
+            reason = read_object(piece.get("delta")).get("stop_reason")
+            message: dict[str, Any] = {
+                "id": known,
+                "content": [],
+                "stop_reason": reason,
+                "usage": piece.get("usage"),
+            }
+            entry = read_entry({"type": "assistant", "sessionId": self.session_id, "message": message})
+            if isinstance(entry, TranscriptEntry):
+                self._conversation(lane).take(entry, where, 0, out)
+
+    def _conversation(self, lane: str | None) -> ClaudeConversation:
+        if lane not in self._open:
+            own = self.session_id if lane is None else f"{self.session_id}/agent-{lane}"
+            self._open[lane] = ClaudeConversation(own, None if lane is None else self.session_id)
+        return self._open[lane]
+
+    def _end(self, event: Mapping[str, Any], out: list[Event]) -> None:
+        for lane in [lane for lane in self._open if lane is not None]:
+            self._open.pop(lane).finish(out)
+        failed = event.get("is_error") is True
+        self._conversation(None).finish(
+            out,
+            status=read_text(event.get("subtype")),
+            answer=read_text(event.get("result")) or ("" if failed else None),
+            recorded_ok=False if failed else None,
+            latency_ms=read_number(event.get("duration_ms")),
+            cost=read_number(event.get("total_cost_usd")),
+        )
