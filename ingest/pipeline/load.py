@@ -102,6 +102,8 @@ def load(
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
+    Publish no first generation when no file could be read.
+
     `paths` are files, folders, patterns, addresses and `-` (see `ingest.sources.discovery`). `tools` are
     files of tool definitions (see `ingest.pipeline.planning.tool_catalog`). `labels` is a file of people's
     names for prompts (see `ingest.pipeline.planning.naming`). `max_line` is the longest line to read,
@@ -141,9 +143,7 @@ def load(
         try:
             run.load_all(found)
             del found  # of 100,000 files 90 MB, which the tables can use
-            news = run.totals.has_changes or (
-                current is not None and _needs_publishing(current, names, naming)
-            )
+            news = _has_news(run.totals, current, names, naming)
             generation = publish(run.writer, folder, run.totals, started_at, names, naming) if news else None
         except BaseException:
             run.writer.abandon()
@@ -157,9 +157,13 @@ def load(
     return run.totals.make_report(generation, time.monotonic() - started)
 
 
-def _needs_publishing(current: Path, names: Mapping[str, str], naming: Naming) -> bool:
-    """Return True when the published generation is outdated, or names some prompts or models otherwise."""
-    return is_outdated(current) or has_new_labels(current, names) or has_new_aliases(current, naming.aliases)
+def _has_news(totals: LoadTotals, current: Path | None, names: Mapping[str, str], naming: Naming) -> bool:
+    """Return True when there is something to publish: new data, or other names of prompts or models."""
+    if current is None:  # a store of refused files only would look like one whose data is lost
+        return bool(totals.loaded)
+    if totals.has_changes or is_outdated(current):
+        return True
+    return has_new_labels(current, names) or has_new_aliases(current, naming.aliases)
 
 
 def _is_mapped(row: LedgerRow | LedgerCopy) -> bool:

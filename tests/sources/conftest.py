@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from tests.bucket import s3, s3_server
-from tests.store.conftest import logs, store
+from tests.store.conftest import begun, logs, store
 
-__all__ = ["logs", "s3", "s3_server", "store"]
+__all__ = ["begun", "logs", "s3", "s3_server", "store"]

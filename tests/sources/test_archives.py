@@ -167,11 +167,11 @@ def test_an_archive_in_an_archive_is_refused(logs: Path, store: Path, packing: s
     }
 
 
-def test_a_zip_inside_gzip_is_refused(logs: Path, store: Path) -> None:
+def test_a_zip_inside_gzip_is_refused(logs: Path, begun: Path) -> None:
     (logs / "night").write_bytes(gzip.compress(zipped(logs / "zip", LOGS).read_bytes()))
     (logs / "zip").unlink()
-    load([logs], store)
-    assert rejected(store) == {"night": "cannot be read: it is a zip archive inside gzip data; unpack that"}
+    load([logs], begun)
+    assert rejected(begun) == {"night": "cannot be read: it is a zip archive inside gzip data; unpack that"}
 
 
 def test_hidden_members_folders_and_links_are_left_out(logs: Path, store: Path) -> None:
@@ -286,10 +286,10 @@ def test_a_log_that_becomes_an_archive_stays_beside_its_members(logs: Path, stor
     assert count(store, "files") == 4
 
 
-def test_an_archive_of_nothing_is_named(logs: Path, store: Path) -> None:
+def test_an_archive_of_nothing_is_named(logs: Path, begun: Path) -> None:
     zipped(logs / "night", {".hidden": b"x"})
-    load([logs], store)
-    assert rejected(store) == {"night": "is an archive without files (hidden files are skipped)"}
+    load([logs], begun)
+    assert rejected(begun) == {"night": "is an archive without files (hidden files are skipped)"}
 
 
 def test_a_member_on_a_tape_that_was_wound_on_does_not_give_anothers_bytes(tmp_path: Path) -> None:

@@ -168,12 +168,11 @@ def test_of_a_compressed_log_that_is_cut_the_whole_lines_are_read_and_the_rest_w
     whole = COMPRESSED[kind](data)
     (logs / "night").write_bytes(whole[:-20])
     report = load([logs], store)
-    ((line, offset, code, reason),) = ask(store, "SELECT line, byte_offset, code, reason FROM rejects") or [
-        (0, 0, "cut_off", "")
-    ]
     if not report.loaded:  # bzip2 and zstd give a block whole or not at all
         assert "data ends in the middle" in report.rejected[0].reason
     else:
+        places = ask(store, "SELECT line, byte_offset, code, reason FROM rejects")
+        ((line, offset, code, reason),) = places
         assert (code, report.rejects, report.new_rejects) == ("cut_off", 1, 1)
         assert reason.endswith("data ends in the middle, here; the lines before are in")
         assert line == data[:offset].count(b"\n") + 1

@@ -72,14 +72,14 @@ def test_a_tar_without_its_end_mark_says_so(logs: Path, store: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_zip_that_is_cut_is_refused(logs: Path, store: Path) -> None:
+def test_a_zip_that_is_cut_is_refused(logs: Path, begun: Path) -> None:
     whole = zipped(logs / "night", LOGS).read_bytes()
     (logs / "night").write_bytes(whole[:-40])
-    assert load([logs], store).loaded == 0
-    assert "its table of contents is damaged or cut off" in rejected(store)["night"]
+    assert load([logs], begun).loaded == 0
+    assert "its table of contents is damaged or cut off" in rejected(begun)["night"]
     (logs / "night").write_bytes(whole)
-    assert load([logs], store).loaded == 3
-    assert rejected(store) == {}
+    assert load([logs], begun).loaded == 3
+    assert rejected(begun) == {}
 
 
 @pytest.mark.thorough(quick=1)
@@ -111,14 +111,14 @@ def test_an_unknown_zip_method_is_refused(logs: Path, store: Path) -> None:
     assert "compressed with zip method 98, which is not read here" in rejected(store)["s3.jsonl"]
 
 
-def test_members_that_share_their_bytes_are_a_bomb(logs: Path, store: Path) -> None:
+def test_members_that_share_their_bytes_are_a_bomb(logs: Path, begun: Path) -> None:
     made = bytearray(zipped(logs / "night", LOGS).read_bytes())
     first = made.index(b"PK\x01\x02")
     second = made.index(b"PK\x01\x02", first + 4)
     made[second + 42 : second + 46] = made[first + 42 : first + 46]
     (logs / "night").write_bytes(made)
-    load([logs], store)
-    assert "its members overlap" in rejected(store)["night"]
+    load([logs], begun)
+    assert "its members overlap" in rejected(begun)["night"]
 
 
 def test_a_member_that_lies_about_its_length_is_refused(logs: Path, store: Path) -> None:
@@ -131,12 +131,12 @@ def test_a_member_that_lies_about_its_length_is_refused(logs: Path, store: Path)
 
 
 def test_a_table_of_contents_that_would_fill_the_memory_is_refused(
-    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+    logs: Path, begun: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(zip_archive, "CONTENTS", 100)
     zipped(logs / "night", LOGS)
-    load([logs], store)
-    assert "its table of contents has more than 100 bytes" in rejected(store)["night"]
+    load([logs], begun)
+    assert "its table of contents has more than 100 bytes" in rejected(begun)["night"]
 
 
 @pytest.mark.thorough(quick=1)
@@ -150,11 +150,11 @@ def test_an_archive_of_too_many_files_is_refused_after_as_many(
     assert "it contains more than 2 files; unpack it" in rejected(store)["night"]
 
 
-def test_an_extended_header_that_would_fill_the_memory_is_refused(logs: Path, store: Path) -> None:
+def test_an_extended_header_that_would_fill_the_memory_is_refused(logs: Path, begun: Path) -> None:
     long = tarred({"x" * (tar_archive.EXTENDED + 1): b"{}"}, form=tarfile.GNU_FORMAT)
     (logs / "night").write_bytes(long)
-    load([logs], store)
-    assert "it has an extended header of" in rejected(store)["night"]
+    load([logs], begun)
+    assert "it has an extended header of" in rejected(begun)["night"]
 
 
 def test_damage_anywhere_is_damage_and_nothing_else(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ingest.pipeline.load import load
 from ingest.pipeline.workers import process_executor
+from tests.store.night import session
 from tests.store.waiting import ReadyWorker
 
 
@@ -26,3 +28,12 @@ def store(tmp_path: Path) -> Path:
 def workers_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a load with workers reads, they read."""
     monkeypatch.setattr(process_executor, "WorkerProcess", ReadyWorker)
+
+
+@pytest.fixture
+def begun(tmp_path: Path, store: Path) -> Path:
+    """A store that holds one session: a first load of nothing but refused files publishes none."""
+    (tmp_path / "earlier").mkdir()
+    (tmp_path / "earlier" / "s.jsonl").write_text(session("earlier"))
+    load([tmp_path / "earlier"], store)
+    return store

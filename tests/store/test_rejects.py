@@ -13,6 +13,7 @@ from ingest.formats import formats
 from ingest.load_report import ForeignKind, Reject
 from ingest.maintenance.rejects import list_rejects, retry_rejected
 from ingest.pipeline.load import load
+from ingest.store.generations import published_generation
 from tests.store.night import count, rows_by_reference, session
 
 TOOL = {"name": "read", "input_schema": {"properties": {"path": {"type": "string"}}}}
@@ -104,3 +105,11 @@ def test_a_file_that_was_read_with_definitions_is_not_read_without(logs: Path, s
     report, left = retry_rejected(store, tools=[tools])
     assert report is not None
     assert (report.loaded, left) == (1, [])
+
+
+def test_a_first_load_that_reads_nothing_publishes_nothing(logs: Path, store: Path) -> None:
+    (logs / "notes.txt").write_text("no log")
+    for _ in range(2):
+        report = load([logs], store)
+        assert (report.loaded, report.new_rejected, report.generation) == (0, 1, None)
+    assert published_generation(store) is None

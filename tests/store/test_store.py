@@ -15,7 +15,7 @@ from tests.store.night import ask, count, session
 
 
 def test_the_codes_and_the_sources_are_in_every_generation(logs: Path, store: Path) -> None:
-    (logs / "empty").write_text("")
+    (logs / "s.jsonl").write_text(session("s"))
     load([logs], store)
     assert {name for (name,) in ask(store, "SELECT code FROM codes")} == set(CODES)
     assert {name for (name,) in ask(store, "SELECT source FROM sources")} == set(formats())

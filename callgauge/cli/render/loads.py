@@ -170,7 +170,9 @@ def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]
         *(f"  {name:{width}}  {value}" for name, value in rows),
         *load_trouble(report),
     ]
-    published = f"published {report.generation} in" if report.generation else "nothing new for"
+    is_read = report.loaded or report.unchanged or report.moved
+    unpublished = "nothing new for" if is_read else "nothing was read, and nothing was published in"
+    published = f"published {report.generation} in" if report.generation else unpublished
     lines.append(f"{published} {store}")
     if rates:
         width = max(len(title) for title, _ in rates)
