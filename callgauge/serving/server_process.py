@@ -9,19 +9,31 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from contextlib import suppress
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from click import Abort  # Streamlit's command line is made with it; Ctrl-C becomes this
 from streamlit.web.cli import main
 
+from callgauge.serving.connections import WaitingConnections, guard_connections, raise_file_limit
+
 _LONGEST_STOP = 5.0  # seconds; systemd waits 90 of them, Kubernetes 30, Docker 10 before they kill
 
 
-class StoppingServer(uvicorn.Server):
-    """Uvicorn's server, which ends in any case some seconds after it was asked to."""
+class GuardedServer(uvicorn.Server):
+    """Uvicorn's server, which closes connections that ask nothing, and ends soon after it was asked to."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen."""
+        most = max(64, min(raise_file_limit() // 4, 1_000))
+        waiting = WaitingConnections(most, each=most // 2)
+        protocol: Any = self.config.http_protocol_class
+        self.config.http_protocol_class = guard_connections(protocol, waiting)
+        await super().startup(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop the server; called when a signal arrives."""
@@ -40,6 +52,6 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _end)
-    uvicorn.Server = StoppingServer  # type: ignore[misc]  # Streamlit makes its server of this name
+    uvicorn.Server = GuardedServer  # type: ignore[misc]  # Streamlit makes its server of this name
     with suppress(Abort):
         main(prog_name="streamlit", standalone_mode=False)

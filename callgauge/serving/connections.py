@@ -1,0 +1,97 @@
+"""Closes connections that hold a place and ask nothing, so that nobody takes the server down with them.
+
+A connection waits from its beginning, and again after each answer, until the header of a request is there. It
+may wait for some seconds. Where too many wait, the one that has waited longest is closed: whoever asks
+something is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import Counter, OrderedDict
+from typing import Any
+
+if sys.platform != "win32":
+    import resource
+
+WAITING_SECONDS = 15.0
+_MOST_FILES = 65_536
+_USUAL_FILES = 1_024
+
+
+def raise_file_limit() -> int:
+    """Raise the limit of open files to the hardest that this process may set, and return it."""
+    if sys.platform == "win32":
+        return _USUAL_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if wanted > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(soft, wanted)
+
+
+class WaitingConnections:
+    """The connections that wait for a request, the longest first: at most `most`, and `each` of one address.
+
+    Each is closed after `seconds`.
+    """
+
+    def __init__(self, most: int, each: int, seconds: float = WAITING_SECONDS) -> None:
+        self._most = most
+        self._each = each
+        self._seconds = seconds
+        self._waiting: OrderedDict[asyncio.Transport, tuple[str, asyncio.TimerHandle]] = OrderedDict()
+        self._of_address: Counter[str] = Counter()
+
+    def begin(self, transport: asyncio.Transport) -> None:
+        """Count a connection that waits, and close another one where too many do."""
+        if transport in self._waiting:
+            return
+        peer = transport.get_extra_info("peername")
+        address = str(peer[0]) if peer else ""
+        if self._of_address[address] >= self._each:
+            self._close(next(known for known, (other, _) in self._waiting.items() if other == address))
+        elif len(self._waiting) >= self._most:
+            self._close(next(iter(self._waiting)))
+        timer = asyncio.get_running_loop().call_later(self._seconds, self._close, transport)
+        self._waiting[transport] = address, timer
+        self._of_address[address] += 1
+
+    def end(self, transport: asyncio.Transport) -> None:
+        """Stop counting a connection: its request is there, or it is closed."""
+        known = self._waiting.pop(transport, None)
+        if known is not None:
+            address, timer = known
+            timer.cancel()
+            self._of_address[address] -= 1
+            if not self._of_address[address]:
+                del self._of_address[address]
+
+    def _close(self, transport: asyncio.Transport) -> None:
+        self.end(transport)
+        transport.abort()
+
+
+def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[Any]:
+    """Return uvicorn's HTTP protocol, whose connections count in `waiting` until a header is there."""
+
+    class GuardedProtocol(protocol):  # type: ignore[misc]  # made at run time, for h11 and httptools
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            waiting.begin(transport)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            transport = self.transport
+            is_asked = self.cycle is not None and not self.cycle.response_complete
+            if is_asked or transport.is_closing() or transport.get_protocol() is not self:  # a websocket
+                waiting.end(transport)
+            else:
+                waiting.begin(transport)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            waiting.end(self.transport)
+            super().connection_lost(exc)
+
+    return GuardedProtocol
