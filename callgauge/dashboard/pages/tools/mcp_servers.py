@@ -57,7 +57,11 @@ def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
         Column("MCP server", "name"),
         Column("Calls", "number"),
         Column("Never called", "number", "Tools that a log lists as offered and no session called"),
-        Column("Tokens / step", "number", "Of the definitions of its tools, at four bytes per token"),
+        Column(
+            "Tokens / step",
+            "number",
+            "Of the definitions of its tools, in the steps that were offered them, at four bytes per token",
+        ),
         *(Column(RATES[name].title, "rate", scale=scales[name].ends()) for name in _RATES),
         Column("Latency p50", "number", "Half of the server's calls took at most this long"),
         Column("Latency p95", "number"),
@@ -70,7 +74,7 @@ def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
                 href=filters.page_link("calls", {filters.MCP_SERVER: name}, {}) if name in calls else None,
                 order=calls.get(name, 0),
             ),
-            *_definition_cells(tools.get(name, ())),
+            *_definition_cells(tools.get(name, ()), is_server=name != NO_SERVER),
             *(
                 judged_rate_cell(slices[rate][name], scales[rate]) if name in slices[rate] else Cell("–")
                 for rate in _RATES
@@ -103,13 +107,18 @@ def _name_cell(name: str) -> Cell:
     )
 
 
-def _definition_cells(tools: Sequence[Row]) -> list[Cell]:
-    """Return how many of a server's offered tools were never called, and the tokens of all of them."""
+def _definition_cells(tools: Sequence[Row], *, is_server: bool) -> list[Cell]:
+    """Return how many of a server's offered tools were never called, and what all of them cost per step.
+
+    A server's tools are mostly offered together: the steps are those of the tool that was offered most.
+    """
     listed = [row for row in tools if row["steps"]]
     if not listed:
         return [Cell("–", sub="no log lists its tools"), Cell("–")]
     unused = [str(row["tool"]) for row in listed if not row["calls"]]
-    tokens, spent = (sum(row[name] for row in listed) for name in ("tokens", "spent"))
+    steps = max(row["steps" if is_server else "all_steps"] for row in listed)
+    spent = sum(row["spent"] for row in listed)
+    tokens = round(spent / steps)
     return [
         Cell(
             f"{len(unused):,}",
