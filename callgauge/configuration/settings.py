@@ -235,10 +235,21 @@ class SignInSettings:
     )
     user_header: Annotated[str, Text(), "header: where the proxy names the user."] = "X-Forwarded-Email"
     groups_header: Annotated[str | None, Text(), "header: where it names the groups."] = "X-Forwarded-Groups"
-    proxies: Annotated[tuple[str, ...], _TEXTS, "header: addresses of the proxy."] = ("127.0.0.1", "::1")
+    proxies: Annotated[
+        tuple[str, ...] | None,
+        _TEXTS,
+        "Addresses of your proxies: only their X-Forwarded-For counts. header: 127.0.0.1 and ::1 without it.",
+    ] = None
     password_file: Annotated[
         Path | None, FileText(), "password, link: the file of users; that of the store without it."
     ] = None
+
+    @property
+    def trusted_proxies(self) -> tuple[str, ...]:
+        """The proxies that are believed: of the method `header` those of this machine, if none is named."""
+        if self.proxies is not None:
+            return self.proxies
+        return ("127.0.0.1", "::1") if self.method == "header" else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -18,14 +20,40 @@ def peer_address(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
-def client_address(scope: Scope) -> str:
-    """Return the client's address: behind a proxy of this machine what that says, which is no proof."""
-    peer = peer_address(scope)
-    if is_loopback(peer):
-        told = Headers(scope=scope).get("x-forwarded-for", "").rpartition(",")[2].strip()
-        if told and len(told) <= 64 and told.isprintable():
-            return told
-    return peer
+class ClientAddresses:
+    """Finds the client of a request: the other end of the connection, or whom a trusted proxy names.
+
+    `proxies`: addresses and networks of the proxies whose X-Forwarded-For counts. Raises ValueError for
+    anything else.
+    """
+
+    def __init__(self, proxies: Sequence[str] = ()) -> None:
+        self._proxies = [ipaddress.ip_network(name, strict=False) for name in proxies]
+
+    def find(self, scope: Scope) -> str:
+        """Return the client's address: the last one in X-Forwarded-For that is no proxy itself."""
+        peer = peer_address(scope)
+        if self.is_proxy(peer):
+            for named in reversed(Headers(scope=scope).get("x-forwarded-for", "").split(",")):
+                address = named.strip()
+                if _read_address(address) is None:
+                    break
+                if not self.is_proxy(address):
+                    return address
+        return peer
+
+    def is_proxy(self, address: str) -> bool:
+        """Return True for the address of a trusted proxy."""
+        read = _read_address(address)
+        return read is not None and any(read in network for network in self._proxies)
+
+
+def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
 
 
 def is_of_this_machine(scope: Scope) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import asynccontextmanager
 
 
 class RateLimit:
@@ -59,3 +61,29 @@ class OpenCount:
         self._open[key] -= 1
         if self._open[key] <= 0:
             del self._open[key]
+
+
+class SlowTurns:
+    """Lets each key go on slowly: one at a time, each after a pause of `seconds`; at most `most` may wait."""
+
+    def __init__(self, seconds: float, most: int = 20) -> None:
+        self._seconds = seconds
+        self._most = most
+        self._waiting: Counter[Hashable] = Counter()
+        self._locks: dict[Hashable, asyncio.Lock] = {}
+
+    @asynccontextmanager
+    async def take(self, key: Hashable) -> AsyncIterator[bool]:
+        """Wait for the turn of a key; False at once where too many wait for theirs."""
+        if self._waiting[key] >= self._most:
+            yield False
+            return
+        self._waiting[key] += 1
+        try:
+            async with self._locks.setdefault(key, asyncio.Lock()):
+                await asyncio.sleep(self._seconds)
+                yield True
+        finally:
+            self._waiting[key] -= 1
+            if not self._waiting[key]:
+                del self._waiting[key], self._locks[key]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from starlette.testclient import TestClient
@@ -11,8 +13,9 @@ from starlette.websockets import WebSocketDisconnect
 
 from callgauge.configuration.settings import SignInSettings
 from callgauge.serving import open_pages
+from callgauge.serving.clients import ClientAddresses
 from callgauge.serving.identity import User, write_headers
-from callgauge.serving.request_limits import OpenCount, RateLimit
+from callgauge.serving.request_limits import OpenCount, RateLimit, SlowTurns
 from callgauge.serving.sign_in import gate
 from callgauge.serving.sign_in.page import FILES
 from callgauge.serving.sign_in.users_file import FILE, UsersFile
@@ -179,20 +182,55 @@ def test_nobody_is_sent_elsewhere(password_site: Site, then: str) -> None:
 
 
 def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
+    assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 303
+    known = password_site.browser("192.0.2.8")
+    assert fill(known, "ann", PASSWORD).status_code == 303
     browser = password_site.browser()
     for name, password in (("ann", PASSWORD + "x"), ("ann", ""), ("nobody", PASSWORD), ("", PASSWORD)):
         answer = fill(browser, name, password)
         assert answer.status_code == 403
         assert "do not fit together" in answer.text
         assert "callgauge_session" not in answer.headers.get("set-cookie", "")
-    statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(20)]
-    assert statuses[-1] == 429
-    assert fill(browser, "ann", PASSWORD).status_code == 429  # also the right one, from there
-    assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 303
+    with patch("callgauge.serving.request_limits.asyncio.sleep") as paused:
+        statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(20)]
+        assert statuses == [403] * 20
+        assert paused.await_count == 4  # after twenty tries each waits for its turn
+        assert fill(browser, "bob", PASSWORD).status_code == 303  # a colleague behind the same proxy
+        assert paused.await_count == 5
+        statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(40)]
+        assert statuses[-1] == 429  # guesses of one name, from wherever
+    assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 429
+    assert fill(known, "ann", PASSWORD).status_code == 303  # the browser in which she signed in before
     for _ in range(25):  # what fits is no guess: a team may come from one address
         assert fill(password_site.browser("192.0.2.9"), "bob", PASSWORD).status_code == 303
     assert '"reason": "too many tries"' in password_site.log()
     assert PASSWORD not in password_site.log()
+
+
+def test_only_named_proxies_say_where_a_request_comes_from() -> None:
+    scope: dict[str, Any] = {"type": "http", "client": ("10.0.0.1", 1)}
+    scope["headers"] = [(b"x-forwarded-for", b"203.0.113.9, 192.0.2.1")]
+    assert ClientAddresses().find(scope) == "10.0.0.1"
+    assert ClientAddresses(("10.0.0.0/8",)).find(scope) == "192.0.2.1"
+    assert ClientAddresses(("10.0.0.0/8", "192.0.2.1")).find(scope) == "203.0.113.9"
+    scope["headers"] = [(b"x-forwarded-for", b"unknown")]
+    assert ClientAddresses(("10.0.0.0/8",)).find(scope) == "10.0.0.1"
+    local = {"type": "http", "client": ("127.0.0.1", 1), "headers": [(b"x-forwarded-for", b"192.0.2.1")]}
+    assert ClientAddresses(SignInSettings(method="password").trusted_proxies).find(local) == "127.0.0.1"
+    assert ClientAddresses(SignInSettings(method="header").trusted_proxies).find(local) == "192.0.2.1"
+
+
+def test_only_so_many_wait_for_their_slow_turn() -> None:
+    async def ask_at_once(number: int) -> list[bool]:
+        turns = SlowTurns(0.01, most=3)
+
+        async def ask() -> bool:
+            async with turns.take("192.0.2.7") as is_free:
+                return is_free
+
+        return list(await asyncio.gather(*(ask() for _ in range(number))))
+
+    assert asyncio.run(ask_at_once(5)) == [True, True, True, False, False]
 
 
 def test_another_sites_form_signs_nobody_in(password_site: Site) -> None:

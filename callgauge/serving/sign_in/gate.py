@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from callgauge.configuration.settings import SignInSettings
 from callgauge.serving.access_log import AccessLog
-from callgauge.serving.clients import client_address, is_of_this_machine
+from callgauge.serving.clients import ClientAddresses, is_of_this_machine
 from callgauge.serving.identity import (
     LOCAL_USER,
     NETWORK_USER,
@@ -83,6 +83,7 @@ class Gate:
         self._routes = routes
         self._admission = admission or Admission(settings)
         self._log = log
+        self._clients = ClientAddresses(settings.trusted_proxies)
         self._proxy = ProxyIdentity(settings) if settings.method == "header" else None
         self._requests = RateLimit(1_200, 60)
         self._pages = OpenCount(each=200, most=1_000)
@@ -97,7 +98,7 @@ class Gate:
         path, is_page = scope["path"], scope["type"] == "http"
         is_for_all = is_page and _is_for_all(path, scope["method"])
         is_sign_in = is_page and self._routes is not None and _is_sign_in(path)
-        visitor = _Visitor(scope)
+        visitor = _Visitor(scope, self._clients.find(scope))
         if not is_for_all and not is_sign_in:
             self._find_user(visitor)
         if not path.startswith(_STATIC) and not self._requests.take(visitor.key):
@@ -171,7 +172,7 @@ class Gate:
             if scope["method"] == "GET":
                 send = _NotedDownload(send, self._log, user)
         elif path.startswith(PROGRAMS) and self._log is not None:
-            self._log.write("api", user, client=client_address(scope), path=path)
+            self._log.write("api", user, client=self._clients.find(scope), path=path)
         await self._app(scope, _LimitedBody(receive), send)
 
     async def _open_page(
@@ -204,8 +205,9 @@ class Gate:
 class _Visitor:
     """A request, and what is known of who made it."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, client: str) -> None:
         self.scope = scope
+        self.client = client
         # Never by Request.url: that is made with the Host that a client names.
         self.path: str = scope["path"]
         self.query: str = scope.get("query_string", b"").decode("latin-1")
@@ -218,7 +220,7 @@ class _Visitor:
     @property
     def key(self) -> str:
         """Whose limits count: the user's, or the address's where there is none."""
-        return self.user.name if self.user and self.user.name else client_address(self.scope)
+        return self.user.name if self.user and self.user.name else self.client
 
     def announces_too_much(self) -> bool:
         told = self.request.headers.get("content-length", "0")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Sequence
-
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
 from callgauge.configuration.settings import SignInSettings
-from callgauge.serving.clients import peer_address
+from callgauge.serving.clients import ClientAddresses, peer_address
 from callgauge.serving.sign_in.admission import Identity
 
 _LONGEST = 320  # characters of an e-mail address
@@ -25,13 +22,11 @@ class ProxyIdentity:
     def __init__(self, settings: SignInSettings) -> None:
         self._user_header = settings.user_header
         self._groups_header = settings.groups_header
-        self._proxies: Sequence[ipaddress.IPv4Network | ipaddress.IPv6Network] = [
-            ipaddress.ip_network(name, strict=False) for name in settings.proxies
-        ]
+        self._clients = ClientAddresses(settings.trusted_proxies)
 
     def read(self, scope: Scope) -> Identity | None:
         """Return whom the proxy names; None where it names nobody, or the request is not the proxy's."""
-        if not self._is_proxy(peer_address(scope)):
+        if not self._clients.is_proxy(peer_address(scope)):
             return None
         headers = Headers(scope=scope)
         named = headers.getlist(self._user_header)
@@ -43,12 +38,3 @@ class ProxyIdentity:
         told = headers.getlist(self._groups_header) if self._groups_header else []
         groups = [group.strip() for line in told for group in line.split(",")]
         return Identity(name, tuple(group for group in groups if group)[:_MOST_GROUPS])
-
-    def _is_proxy(self, address: str) -> bool:
-        try:
-            peer = ipaddress.ip_address(address)
-        except ValueError:
-            return False
-        if isinstance(peer, ipaddress.IPv6Address) and peer.ipv4_mapped:
-            peer = peer.ipv4_mapped
-        return any(peer in network for network in self._proxies)

@@ -17,9 +17,9 @@ from starlette.responses import RedirectResponse, Response
 
 from callgauge.configuration.settings import SignInSettings
 from callgauge.serving.access_log import AccessLog
-from callgauge.serving.clients import client_address
+from callgauge.serving.clients import ClientAddresses
 from callgauge.serving.identity import User
-from callgauge.serving.request_limits import RateLimit
+from callgauge.serving.request_limits import RateLimit, SlowTurns
 from callgauge.serving.sign_in.admission import Admission, Identity
 from callgauge.serving.sign_in.oidc import MINUTES, OidcProvider, ProviderRefusedError
 from callgauge.serving.sign_in.page import (
@@ -42,7 +42,9 @@ from callgauge.serving.sign_in.users_file import (
 PLACE = "/sign-in"
 SIGN_OUT = "/sign-out"
 _LINK, _BEGIN, _BACK = f"{PLACE}/link", f"{PLACE}/oidc", f"{PLACE}/oidc/callback"
-_FORM_COOKIE, _PENDING_COOKIE = "callgauge_form", "callgauge_pending"
+_FORM_COOKIE, _PENDING_COOKIE, _KNOWN_COOKIE = "callgauge_form", "callgauge_pending", "callgauge_known"
+_KNOWN_SECONDS = 180 * 86_400  # that a browser in which somebody signed in is known
+PAUSE = 5.0  # seconds before each further try of a client that used its tries up
 _FORM_SECONDS = 3600
 _FORM_LENGTH = 48  # characters of the cookie
 _LONGEST_NEXT = 8_000
@@ -73,6 +75,9 @@ class SignInRoutes:
         self._visits = RateLimit(300, 600)  # a whole team may come from the address of one proxy
         self._tries_of_client = RateLimit(20, 600)
         self._tries_of_name = RateLimit(60, 600)
+        self._tries_of_known = RateLimit(20, 600)
+        self._slow = SlowTurns(PAUSE)
+        self._clients = ClientAddresses(settings.trusted_proxies)
         self._hashing = asyncio.Semaphore(_AT_ONCE)
         self._oidc = (
             OidcProvider(
@@ -155,27 +160,53 @@ class SignInRoutes:
     async def _take_password(self, request: Request, users: UsersFile) -> Response:
         told = await _read_form(request)
         name, password = told.get("name", "")[:LONGEST_NAME], told.get("password", "")[:LONGEST_PASSWORD]
-        client = client_address(request.scope)
+        client = self._clients.find(request.scope)
         if not self._is_own_form(request, told):
             return self._ask(request, "The page was too old. Try again.", told, HTTPStatus.FORBIDDEN)
-        # A known name is slowed down, too: guesses may come from many addresses.
+        # A client that used its tries up goes on slowly: a team may share the address of a proxy with a
+        # stranger. A name is limited, too, as guesses may come from many addresses; a browser in which this
+        # person signed in before is not, so that a stranger's guesses lock nobody out.
         tidy = name.strip().lower()
-        if not (self._tries_of_client.take(client) and self._tries_of_name.take(tidy)):
-            self._log.write("sign_in_refused", name=name, client=client, reason="too many tries")
-            return self._ask(request, _TOO_OFTEN, told, HTTPStatus.TOO_MANY_REQUESTS)
-        async with self._hashing:
-            user = await asyncio.to_thread(users.check_password, name, password)
+        is_known = self._is_known_browser(request, tidy) and self._tries_of_known.take(tidy)
+        if not (is_known or self._tries_of_name.take(tidy)):
+            return self._slow_down(request, told, name, client)
+        is_quick = not is_known and self._tries_of_client.take(client)
+        if is_known or is_quick:
+            user = await self._check_password(users, name, password)
+        else:
+            async with self._slow.take(client) as is_free:
+                if not is_free:
+                    return self._slow_down(request, told, name, client)
+                user = await self._check_password(users, name, password)
         if user is None:
             self._log.write("sign_in_refused", name=name, client=client, reason="password")
             return self._ask(request, _REFUSED, told, HTTPStatus.FORBIDDEN)
-        self._tries_of_client.give_back(client)
-        self._tries_of_name.give_back(tidy)
-        return self._let_in(request, _identity_of(user), tidy_next(told.get("next")))
+        if is_quick:
+            self._tries_of_client.give_back(client)
+        if not is_known:
+            self._tries_of_name.give_back(tidy)
+        answer = self._let_in(request, _identity_of(user), tidy_next(told.get("next")))
+        known = self._signer.sign("known", tidy)
+        self._set_cookie(request, answer, _KNOWN_COOKIE, known, _KNOWN_SECONDS, PLACE)
+        return answer
+
+    async def _check_password(self, users: UsersFile, name: str, password: str) -> ListedUser | None:
+        async with self._hashing:
+            return await asyncio.to_thread(users.check_password, name, password)
+
+    def _is_known_browser(self, request: Request, tidy: str) -> bool:
+        """Return True for a browser in which the person of this name signed in before."""
+        cookie = request.cookies.get(_KNOWN_COOKIE, "")
+        return bool(tidy) and self._signer.read("known", cookie, _KNOWN_SECONDS) == tidy
+
+    def _slow_down(self, request: Request, told: dict[str, str], name: str, client: str) -> Response:
+        self._log.write("sign_in_refused", name=name, client=client, reason="too many tries")
+        return self._ask(request, _TOO_OFTEN, told, HTTPStatus.TOO_MANY_REQUESTS)
 
     def _show_link(self, request: Request, users: UsersFile) -> Response:
         """Ask before the link is used: programs that look at links in mails must not use it up."""
         text = request.query_params.get("token", "")
-        if not self._visits.take(client_address(request.scope)):
+        if not self._visits.take(self._clients.find(request.scope)):
             return make_page("Sign in", draw_problem(_TOO_OFTEN), status=HTTPStatus.TOO_MANY_REQUESTS)
         user = users.read_link(text)
         if user is None:
@@ -188,7 +219,7 @@ class SignInRoutes:
 
     async def _take_link(self, request: Request, users: UsersFile) -> Response:
         told = await _read_form(request)
-        client = client_address(request.scope)
+        client = self._clients.find(request.scope)
         if not self._is_own_form(request, told):
             return make_page("Sign in", draw_problem("Open the link again."), status=HTTPStatus.FORBIDDEN)
         user = users.use_link(told.get("token", ""))
@@ -198,7 +229,7 @@ class SignInRoutes:
         return self._let_in(request, _identity_of(user), tidy_next(told.get("next")))
 
     async def _go_to_provider(self, request: Request, provider: OidcProvider) -> Response:
-        if not self._visits.take(client_address(request.scope)):
+        if not self._visits.take(self._clients.find(request.scope)):
             return self._ask_otherwise(request, _TOO_OFTEN, HTTPStatus.TOO_MANY_REQUESTS)
         back = f"{self._own_address(request)}{_BACK}"
         try:
@@ -220,12 +251,12 @@ class SignInRoutes:
         return self._let_in(request, kept, then)
 
     def _refuse_provider(self, request: Request, refused: ProviderRefusedError) -> Response:
-        self._log.write("sign_in_refused", client=client_address(request.scope), reason=str(refused))
+        self._log.write("sign_in_refused", client=self._clients.find(request.scope), reason=str(refused))
         return self._ask_otherwise(request, str(refused), HTTPStatus.FORBIDDEN)
 
     def _let_in(self, request: Request, identity: Identity, then: str) -> Response:
         user = self._admission.admit(identity)
-        client = client_address(request.scope)
+        client = self._clients.find(request.scope)
         if user is None:
             self._log.write("sign_in_refused", name=identity.name, client=client, reason="not allowed")
             return refuse_account(identity.name)
@@ -250,7 +281,7 @@ class SignInRoutes:
             return self._make_form_page(request, "Sign out?", 200, words, (SIGN_OUT, "Sign out", {}, ()))
         self._sessions.end(session)
         user = self._admission.admit(session.identity) or User(session.identity.name, "viewer", False)
-        self._log.write("sign_out", user, client=client_address(request.scope))
+        self._log.write("sign_out", user, client=self._clients.find(request.scope))
         answer = make_page(
             "Signed out",
             draw_sentence("Other tabs show nothing new any more.", quiet=True),

@@ -10,10 +10,10 @@ from typing import Any
 
 from callgauge.configuration.settings import SignInSettings
 from callgauge.serving.access_log import AccessLog
+from callgauge.serving.clients import ClientAddresses
 from callgauge.serving.identity import User
 from callgauge.serving.sign_in.admission import Admission
 from callgauge.serving.sign_in.oidc import is_safe_address
-from callgauge.serving.sign_in.proxy_identity import ProxyIdentity
 from callgauge.serving.sign_in.routes import SignInRoutes
 from callgauge.serving.sign_in.sessions import SecretError, Sessions, Signer, read_secret
 from callgauge.serving.sign_in.users_file import FILE, UsersFile, UsersFileError
@@ -33,6 +33,10 @@ def users_file(settings: SignInSettings, folder: Path) -> UsersFile | None:
 def check_sign_in(settings: SignInSettings, folder: Path) -> None:
     """Raise SignInSetupError when a server with these settings would let in nobody, or anybody."""
     check = {"oidc": _check_oidc, "header": _check_header, "password": _check_users, "link": _check_users}
+    try:
+        ClientAddresses(settings.trusted_proxies)
+    except ValueError as problem:
+        raise SignInSetupError(f"[sign_in] proxies: {problem}") from None
     if settings.method in check:
         check[settings.method](settings, folder)
         try:
@@ -59,12 +63,8 @@ def _check_oidc(settings: SignInSettings, _: Path) -> None:
 
 
 def _check_header(settings: SignInSettings, _: Path) -> None:
-    if not settings.proxies:
+    if not settings.trusted_proxies:
         raise SignInSetupError("[sign_in] needs proxies with header: the addresses that may send it")
-    try:
-        ProxyIdentity(settings)
-    except ValueError as problem:
-        raise SignInSetupError(f"[sign_in] proxies: {problem}") from None
 
 
 def _check_users(settings: SignInSettings, folder: Path) -> None:
