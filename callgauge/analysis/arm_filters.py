@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any, Literal
 from urllib.parse import unquote
 
@@ -73,7 +73,7 @@ def read_days(text: str, first: date, last: date) -> Days:
 
     Raises ValueError for a text that is no range, and for days outside of the store's.
     """
-    days = read_range(text).resolve(last, last) or (first, last)
+    days = read_range(text).resolve(last, datetime.now(UTC).date()) or (first, last)
     if days[-1] < first or days[0] > last:
         raise ValueError(text)
     return max(days[0], first), min(days[-1], last)

@@ -124,6 +124,7 @@ def load(
     nothing published; all are IngestErrors.
     """
     started, started_at = time.monotonic(), utc_now()
+    executor = ExecutorOptions(workers, on, shared)
     store_dir = store_dir.absolute()
     catalog, notes = read_given_definitions(store_dir, tools)
     names, known_as = read_labels(labels), check_format_name(form)
@@ -136,7 +137,6 @@ def load(
         settings = ReadSettings.from_options(
             catalog, max_line, known_as, privacy, left_out, forgotten, naming
         )
-        executor = ExecutorOptions(workers, on, shared)
         options: dict[str, Any] = {"limit": limit, "again": again, "replacing": replacing}
         run = LogLoader(folder, ledger, settings, on_progress, stop, executor=executor, **options)
         run.totals.left = left

@@ -29,7 +29,7 @@ def test_days_in_the_url_are_cut_to_those_of_the_store() -> None:
     assert arm_filters.read_days("2026-11-15", first, last) == (date(2026, 11, 15), date(2026, 11, 15))
     assert arm_filters.read_days("2026-11-30_2020-01-01", first, last) == (first, last)
     assert arm_filters.join_days((DAY, DAY)) == "2026-11-20"
-    for nonsense in ("yesterday", "2020-01-01", "2026-11-12_2026-11-13_2026-11-14", ""):
+    for nonsense in ("soon", "2020-01-01", "2026-11-12_2026-11-13_2026-11-14", ""):
         with pytest.raises(ValueError):  # noqa: PT011 - which words it has is the date parser's choice
             arm_filters.read_days(nonsense, first, last)
 

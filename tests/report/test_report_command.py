@@ -77,7 +77,7 @@ def test_a_report_is_printed_or_written(published: Path, tmp_path: Path) -> None
     [
         ([], 2, "name --store DIR or --config FILE"),
         (["--store", "x", "--send"], 2, "--send takes --config"),
-        (["--store", "x", "--since", "soon"], 2, "use yesterday"),
+        (["--store", "x", "--since", "soon"], 2, "use today, yesterday"),
         (["--store", "x"], 1, "callgauge ingest"),
         (["--config", "no-such.toml"], 2, "no-such.toml"),
     ],

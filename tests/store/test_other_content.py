@@ -122,7 +122,7 @@ def claude_code_lines(name: str, turns: int) -> list[str]:
     for turn in range(turns):
         text = claude_code_session(name)
         for old, new in (
-            ('"t1"', f'"t{turn}"'),
+            ('"t1"', f'"toolu_{turn}"'),
             ('"id": "m', f'"id": "m{turn}-'),
             (f'"{name}-', f'"{name}-{turn}-'),
             ("T10:", f"T1{turn}:"),

@@ -9,7 +9,7 @@ WITH answered AS (
   SELECT tool, error_flag_source IN ('envelope', 'envelope_against_ok') AS is_envelope, result_text
   FROM tool_calls
   WHERE result_status <> 'missing' AND NOT coalesce(duplicate, false) AND tool IS NOT NULL
-    AND {filters: days, models, providers, prompts, tools, sources, trials}
+    AND {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}
 ),
 counted AS (
   SELECT tool, count(*) AS results, count(*) FILTER (is_envelope) AS envelopes FROM answered GROUP BY tool
