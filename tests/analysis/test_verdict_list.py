@@ -87,6 +87,7 @@ def test_rankings(reader: StoreReader) -> None:
             assert listed().fullmatch(sentence), sentence
 
 
+@pytest.mark.thorough
 def test_comparisons_and_advice(reader: StoreReader, runs_all: bool) -> None:
     choices, count = reader.ask("choices"), 5 if runs_all else 3
     models = choices[choices.dimension == "model"].value.tolist()[:count]

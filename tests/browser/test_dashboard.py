@@ -181,6 +181,7 @@ def test_a_copied_link_opens_what_was_on_the_screen_and_the_case_can_be_saved(ap
     expect(findings).to_contain_text("trailing_comma")
 
 
+@pytest.mark.thorough
 def test_an_open_page_shows_a_new_load_by_itself(app: App) -> None:
     app.open()
     app.expect("1 / 44 calls")

@@ -138,6 +138,7 @@ def test_an_acknowledged_alert_folds_away_with_who_and_why_and_comes_back(store:
     assert "Needs attention (1)" in said(app)
 
 
+@pytest.mark.thorough
 def test_what_a_model_does_to_its_prompt_and_tool_is_told_once(store: Path) -> None:
     publish_nights(store, regressed(SINCE, to=0.5))
     app = opened()

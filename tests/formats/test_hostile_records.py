@@ -92,7 +92,7 @@ def test_one_strange_value_anywhere_is_survived(name: str, data: st.DataObject) 
         assert 1 <= event.where.line <= len(records)
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in RECORDS if line_skimmer(formats()[name]) is not None])
 @settings(max_examples=500, deadline=None)
 @given(data=st.data(), torn=st.booleans(), junk=st.binary(max_size=3))

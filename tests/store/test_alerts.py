@@ -63,6 +63,7 @@ def test_what_is_the_same_calls_is_part_of_one_alert(loaded: Path) -> None:
     assert set(others) == set(leading)
 
 
+@pytest.mark.thorough
 def test_a_load_of_each_night_and_a_late_file_end_in_the_same_alerts(
     month: Path, loaded: Path, tmp_path: Path
 ) -> None:

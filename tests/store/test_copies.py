@@ -147,7 +147,7 @@ def from_scratch(store: Path, tmp_path: Path) -> dict[str, list[str]]:
     return made
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(3))
 def test_after_any_chain_of_loads_the_rollups_equal_those_made_from_scratch(
     logs: Path, store: Path, tmp_path: Path, seed: int

@@ -102,7 +102,7 @@ EXPECTED_CALLS = [
 EXPECTED_TURNS = [(day, name, 1, calls + 1, (calls + 1) * 100) for day, name, calls in EXPECTED_CALLS]
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("order", list(permutations(("parent", "fork", "other", "below"))))
 def test_a_session_keeps_what_its_forks_repeat_in_any_order_of_nights(
     logs: Path, store: Path, tmp_path: Path, order: Sequence[str]
@@ -209,7 +209,7 @@ def test_calls_at_one_place_of_turns_that_differ_all_count(logs: Path, store: Pa
     assert load([logs], store).duplicates == 0
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(12))
 def test_however_rollouts_are_loaded_the_figures_are_those_of_one_load(
     logs: Path, store: Path, tmp_path: Path, seed: int

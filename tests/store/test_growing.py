@@ -76,7 +76,7 @@ def read_on(store: Path) -> int:
     return int(ask(store, "SELECT lines FROM ingest_runs ORDER BY run_id DESC LIMIT 1")[0][0])
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", range(PARTS))
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -129,6 +129,7 @@ def test_a_turn_that_begins_in_a_last_line_without_its_break_counts_once(tmp_pat
         tmp_path.mkdir()
 
 
+@pytest.mark.thorough
 def test_a_small_log_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, "WORTH", 1_000_000)
     data = session("s1").encode() + session("s2").encode()

@@ -91,7 +91,7 @@ def states(store: Path) -> list[tuple[Any, ...]]:
     return sorted(ask(store, "SELECT file_id, byte_offset, line, prefix, open_turns FROM unfinished"))
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("first", [True, False], ids=["first load", "load into a store"])
 def test_killed_at_every_write_the_next_load_completes_it(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool

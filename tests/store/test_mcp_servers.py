@@ -59,6 +59,7 @@ def test_reparse_keeps_the_server(logs: Path, store: Path) -> None:
     assert ask(store, SERVERS) == NAMED
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("are_sealed", [False, True])
 def test_a_store_of_the_version_before_gets_the_servers(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, are_sealed: bool

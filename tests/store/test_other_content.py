@@ -103,7 +103,7 @@ def long_session_at_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "store"
 
 
-@pytest.mark.thorough(quick=3)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("cut", range(1, len(LONG_SESSION)))
 def test_a_session_that_goes_on_across_a_rotation_is_one(
     logs: Path, store: Path, tmp_path: Path, long_session_at_once: Path, cut: int

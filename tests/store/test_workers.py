@@ -168,6 +168,7 @@ def test_a_pipe_is_read_here_while_workers_read_files(
     assert in_order(tmp_path / "1") == in_order(tmp_path / "2")
 
 
+@pytest.mark.thorough
 def test_progress_is_the_same_whoever_reads(logs: Path, tmp_path: Path) -> None:
     night(logs)
     long_file(logs / "5-long.jsonl")
