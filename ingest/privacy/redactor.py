@@ -27,6 +27,11 @@ from lenient import ToolCatalog, ToolDefinition
 
 _SHORTEST = 4  # characters that may hold anything
 _IS_PLACEHOLDER = re.compile(r"[a-z]+-[0-9a-f]{10}")  # as `path` makes them
+# A folder's or a file's name, without what follows it: `a` in `a.jsonl.gz`.
+_PATH_PART = re.compile(
+    r"([^/\\!]+?)(?:(?:\.(?:jsonl?|ndjson|log|txt|ya?ml|csv|db|sqlite3?|eval|traj|gz|bz2|xz|zst|lz4|zip|tar|7z))+"
+    r"|\.\w{1,10})?(?=[/\\!]|\Z)"
+)
 _NUMBER_SMALLEST = 10**12  # no card has fewer digits
 _VALUES = frozenset({"value", "stringvalue", "default", "example", "examples", "const", "enum"})
 _NAMES = frozenset({"name", "key", "header"})
@@ -198,7 +203,7 @@ class Redactor:
         """
         spots = merge_spots(
             spot
-            for spot in self._find_spots(text)
+            for spot in self._find_path_spots(text)
             if not _IS_PLACEHOLDER.fullmatch(text[spot.start : spot.end])
         )
         for start, spot in reversed(list(spots)):
@@ -206,6 +211,20 @@ class Redactor:
             digest = blake2b(value, key=self.key, digest_size=5).hexdigest()
             text = f"{text[:start]}{spot.kind}-{digest}{text[spot.end :]}"
         return text
+
+    def _find_path_spots(self, path: str) -> Iterator[Spot]:
+        """Yield the matches in a path; the value of a name (`password=…`) ends with its folder or file."""
+        within = [
+            Spot(part.start() + spot.start, part.start() + spot.end, spot.kind)
+            for part in _PATH_PART.finditer(path)
+            for spot in self._find_spots(part[1])
+        ]
+        yield from within
+        for spot in self._find_spots(path):
+            if spot.kind != "password" or all(
+                spot.end <= inner.start or inner.end <= spot.start for inner in within
+            ):
+                yield spot
 
     def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
         """Return the same tools with redacted texts, so that redacted arguments still fit their schemas."""

@@ -275,3 +275,52 @@ def test_a_long_reason_is_cut(tmp_path: Path, store: Path) -> None:
     )
     load([logs], store)
     assert ask(store, "SELECT length(reason) FROM rejects") == [(500,)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password=hunterPATH7x.jsonl",
+        "password=hunterPATH.jsonl",
+        "run api_key=hunterPATH7x.jsonl",
+        "password=hunterPATH7x/a.jsonl",
+        "token=hunterPATH7x/deep/a.jsonl",
+        "password=hunterPATH7x.old/a.jsonl",
+        "db password: hunterPATH7x.jsonl",
+    ],
+)
+def test_the_name_of_a_file_or_a_folder_keeps_no_named_secret(tmp_path: Path, store: Path, name: str) -> None:
+    logs = tmp_path / "logs"
+    (logs / name).parent.mkdir(parents=True)
+    (logs / name).write_text(session("s1"))
+    report = load([logs], store, private=REDACTED)
+    assert report.loaded == 1
+    text = everything(store)
+    assert "hunter" not in text
+    assert "password-" in text
+    assert b"hunter" not in bytes_of(store)
+    ((path,),) = ask(store, "SELECT path FROM files")
+    assert path.startswith(str(logs))
+    assert path.endswith(".jsonl")
+    assert load([logs], store, private=REDACTED).unchanged == 1
+
+
+def test_two_files_beside_each_other_in_a_folder_named_by_a_secret_stay_beside_each_other() -> None:
+    privacy, _ = REDACTED.for_store(Path(), keep=False)
+    first, second = (privacy.redact_path(f"/x/password=hunter77/{name}.jsonl") for name in "ab")
+    assert first.removesuffix("a.jsonl") == second.removesuffix("b.jsonl")
+    assert privacy.redact_path(first) == first
+    member = privacy.redact_path("/x/a.zip!token=hunterPATH7x/b.jsonl")
+    assert member.startswith("/x/a.zip!token=password-")
+    assert member.endswith("/b.jsonl")
+
+
+def test_an_archive_member_keeps_no_named_secret(tmp_path: Path, store: Path) -> None:
+    log = tmp_path / "a.jsonl"
+    log.write_text(session("s1"))
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        archive.add(log, "password=hunterPATH7x.jsonl")
+    log.unlink()
+    load([tmp_path / "a.tar"], store, private=REDACTED)
+    assert ask(store, "SELECT count(*) FROM files WHERE path LIKE '%password=password-%'") == [(1,)]
+    assert "hunter" not in everything(store)
