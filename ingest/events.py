@@ -13,6 +13,8 @@ from typing import Any, final
 
 import msgspec
 
+MESSAGE_READ = 2_000  # characters of a failed result that are read as its reason; fewer are stored
+
 
 class ArgsSource(StrEnum):
     """Where the arguments of a call come from; the values of `tool_calls.args_source`."""

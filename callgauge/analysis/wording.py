@@ -30,9 +30,11 @@ _EXACT = (
 )
 STALE = timedelta(hours=36)  # loads are nightly: one was missed
 # Spreadsheets pass over blanks and what has no width before a sign, and know the signs of full width, too.
-_FORMULA = re.compile(
-    r"[\t\r\n]|[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]"
-)
+_NO_WIDTH = r"\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+_FORMULA_SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
+_FORMULA = re.compile(rf"[\t\r\n]|[\s{_NO_WIDTH}]*{_FORMULA_SIGN}")
+# Where ; or a tab separates cells, or a line break in a cell ends its row, a formula may begin there, too.
+_LATER_FORMULA = re.compile(rf"(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|[{_NO_WIDTH}])*{_FORMULA_SIGN})")
 # Runs of right-to-left script end at letters of other scripts and at @, behind which a version stands.
 # drawing.js isolates the same runs.
 _RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
@@ -312,6 +314,7 @@ def in_figure(text: str, limit: int = 60) -> str:
 
 def in_sheet(text: str) -> str:
     """Return a CSV cell, with an apostrophe before text that a spreadsheet would take for a formula."""
+    text = _LATER_FORMULA.sub("'", text)
     return f"'{text}" if _FORMULA.match(text) else text
 
 

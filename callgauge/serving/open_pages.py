@@ -16,7 +16,7 @@ _MEDIA = re.compile(r"/media/([0-9a-zA-Z]+\.[0-9a-zA-Z]+)")
 _OFFERS = frozenset({"url", "image", "icon_image", "favicon"})
 _FOLDER = str(Path(__file__).resolve().parents[1]).encode()
 _LONGEST_FIRST = 1_000_000  # bytes; the message that begins a run has a few thousand
-_POLICY, _TOO_MUCH = 1008, 1009  # codes of a closed websocket
+_NOT_BINARY, _POLICY, _TOO_MUCH = 1003, 1008, 1009  # codes of a closed websocket
 
 
 class SentMedia:
@@ -60,13 +60,18 @@ class OpenPage:
         self._is_closed = False
 
     async def receive(self) -> Message:
-        """Return the page's next message; the end of the connection where it may send no more."""
+        """Return the page's next message; the end of the connection where it may send no more.
+
+        Streamlit's pages send bytes only, and Streamlit fails at a frame of text.
+        """
         message = await self._receive()
         if message["type"] != "websocket.receive" or self._is_closed:
             return message
         if not self._is_admitted():
             return await self._close(_POLICY)
-        if not self._may_send(len(message.get("bytes") or message.get("text") or b"")):
+        if message.get("bytes") is None:
+            return await self._close(_NOT_BINARY)
+        if not self._may_send(len(message["bytes"])):
             return await self._close(_TOO_MUCH)
         return message
 

@@ -32,12 +32,14 @@ _IMPORT = re.compile(r'\b(?:from|import)"\./([^"/]+\.js)"')
 
 @dataclass(slots=True)
 class _Answer:
-    """A whole answer of the server behind a middleware."""
+    """A whole answer of the server behind a middleware; it never starts where the browser has left."""
 
     start: Message = field(default_factory=dict)
     body: bytes = b""
 
-    async def read(self, app: ASGIApp, scope: Scope, receive: Receive) -> None:
+    async def read(self, app: ASGIApp, scope: Scope, receive: Receive) -> bool:
+        """Read the application's answer. Return False when it never started."""
+
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self.start = message
@@ -45,6 +47,7 @@ class _Answer:
                 self.body += message.get("body", b"")
 
         await app(scope, receive, note)
+        return bool(self.start)
 
     @property
     def headers(self) -> MutableHeaders:
@@ -80,7 +83,8 @@ class CompressedAssets:
         key = (scope["path"], coding)
         if key not in self._kept:
             answer = _Answer()
-            await answer.read(self._app, scope, receive)
+            if not await answer.read(self._app, scope, receive):
+                return
             whole = answer.headers.get("content-length") == str(len(answer.body))
             # Only what exists is kept, so the memory is bounded; and nothing that broke off on its way.
             if answer.start["status"] != 200 or not whole:
@@ -130,7 +134,8 @@ class FirstPage:
         # The page that a browser kept may have the style of an earlier version: ask for the whole, as text.
         asked = [pair for pair in scope["headers"] if pair[0] not in _ASKED_FOR_LESS]
         answer = _Answer()
-        await answer.read(self._app, {**scope, "headers": asked}, receive)
+        if not await answer.read(self._app, {**scope, "headers": asked}, receive):
+            return
         if answer.headers.get("content-type", "").startswith("text/html"):
             answer.replace_body(self._with_our_head(answer.body.decode()).encode())
         await answer.send(send)

@@ -261,7 +261,9 @@ def _read_yaml(data: bytes) -> Iterator[Record | Rejected]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         place = getattr(error, "problem_mark", None)
         line = LogLine(place.line + 1, 0) if place else start
-        yield Rejected(line, "not_yaml", f"not YAML: {str(error).splitlines()[0][:200]}", make_snippet(data))
+        yield Rejected(
+            line, "not_yaml", f"not YAML: {str(error).splitlines()[0][:SNIPPET_READ]}", make_snippet(data)
+        )
         return
     if isinstance(value, dict):
         yield Record(start, value, data, 0)

@@ -21,6 +21,7 @@ from ingest.events import LogLine, Rejected
 MAX_LINE = 64 * 1024 * 1024  # bytes; the longest line seen in real logs was under 20 MB
 SNIPPET = 200  # characters of a rejected line that are kept …
 SNIPPET_READ = 2_000  # … and that are read: what is cut before it is redacted ends in half a secret
+REASON = 500  # characters of the reason that are kept
 BLOCK = 1024 * 1024  # bytes that are read at once
 BEGIN = LogLine(1, 0)
 _BOM = b"\xef\xbb\xbf"
@@ -202,3 +203,8 @@ def make_snippet(data: bytes) -> str:
 def cut_snippet(text: str) -> str:
     """Return what is kept of a snippet, which may have been redacted since it was made."""
     return text[:SNIPPET].rstrip("\r\n")
+
+
+def cut_reason(text: str) -> str:
+    """Return what is kept of a reason, which may quote the line and have been redacted since it was made."""
+    return text[:REASON]

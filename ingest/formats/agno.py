@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
-from ingest.decoding.lines import SNIPPET
+from ingest.decoding.lines import SNIPPET_READ
 from ingest.events import Event, LogLine, PromptSeen, Rejected, ResultSeen, SessionSeen, TurnStatus
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.formats.conversations.database_rows import (
@@ -108,7 +108,7 @@ def _decode_twice(record: Record) -> Any:
     value = open_json(read_json_column(record, "runs"))
     if not isinstance(value, str):
         return value
-    return Rejected(record.where, "not_json", "the text in the column runs is not JSON", value[:SNIPPET])
+    return Rejected(record.where, "not_json", "the text in the column runs is not JSON", value[:SNIPPET_READ])
 
 
 class _AgnoSession:

@@ -42,6 +42,7 @@ from ingest.decoding.fields import (
     read_time,
 )
 from ingest.events import (
+    MESSAGE_READ,
     ArgsSource,
     CallMade,
     Event,
@@ -57,7 +58,6 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 from ingest.log_format import About, Record, Source, Translator
@@ -275,7 +275,7 @@ class _AtifRun:
                 tool_call_id=call_id,
                 status=status,
                 flag_source=source,
-                message=(content or "")[:MESSAGE] if failed is True else None,
+                message=(content or "")[:MESSAGE_READ] if failed is True else None,
                 content=content,
             )
 
@@ -298,5 +298,5 @@ def _terminus_refusal(step: Mapping[str, Any]) -> str | None:
     for result in read_objects(read_object(step.get("observation")).get("results")):
         said = (join_content(result.get("content")) or "").lstrip()
         if said.startswith(_PARSING_ERRORS):
-            return said[:MESSAGE]
+            return said[:MESSAGE_READ]
     return None

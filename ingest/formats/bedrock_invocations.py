@@ -30,7 +30,7 @@ from typing import Any
 
 from ingest.decoding.call_marks import find_marks
 from ingest.decoding.fields import read_count, read_number, read_object, read_objects, read_text, read_time
-from ingest.decoding.lines import make_snippet
+from ingest.decoding.lines import SNIPPET_READ, make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.conversations.exchange_translator import ExchangeTranslator
 from ingest.formats.provider_messages.api_detection import make_exchange
@@ -103,7 +103,7 @@ def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejec
     failed = read_text(value.get("errorCode"))
     kept = read_text(came.get("outputBodyS3Path"))
     if kept is not None and "outputBodyJson" not in came:
-        reason = f"the reply is kept elsewhere, as {kept[:200]}, and is not read"
+        reason = f"the reply is kept elsewhere, as {kept[:SNIPPET_READ]}, and is not read"
         return Rejected(record.where, "missing_field", reason, make_snippet(record.data))
     response = decode_body(came.get("outputBodyJson"))
     found = make_exchange(

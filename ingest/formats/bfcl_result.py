@@ -34,6 +34,7 @@ from typing import Any
 from ingest.decoding.fields import json_type, read_count, read_number, read_object, read_objects, read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import (
+    MESSAGE_READ,
     ArgsSource,
     CallMade,
     Event,
@@ -49,7 +50,6 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.trial_messages import python_fault_layer
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
@@ -213,7 +213,7 @@ def _make_result(content: str, ordinal: int, step: int, shared: dict[str, Any]) 
         status=ResultStatus.ERROR if layer else ResultStatus.OK,
         flag_source=FlagSource.DERIVED_TEXT,
         fault_layer=layer,
-        message=content[:MESSAGE] if layer else None,
+        message=content[:MESSAGE_READ] if layer else None,
         content=content,
     )
 

@@ -30,6 +30,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_number, read_object, read_objects, read_text, read_time
 from ingest.events import (
+    MESSAGE_READ,
     ArgsSource,
     CallMade,
     Event,
@@ -43,7 +44,6 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import task_name
 from ingest.log_format import About, Record, Source, Translator
@@ -165,6 +165,6 @@ def _make_observation(said: str, step: int, shared: dict[str, Any]) -> ResultSee
         status=status,
         flag_source=known,
         fault_layer=layer,
-        message=said[:MESSAGE] if layer else None,
+        message=said[:MESSAGE_READ] if layer else None,
         content=said,
     )

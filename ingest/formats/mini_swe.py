@@ -48,6 +48,7 @@ from ingest.decoding.fields import (
     read_text,
 )
 from ingest.events import (
+    MESSAGE_READ,
     ArgsSource,
     CallMade,
     Event,
@@ -62,7 +63,6 @@ from ingest.events import (
     Strategy,
     TurnStarted,
 )
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.swe_run import SweRun, take_run
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
@@ -241,7 +241,7 @@ class _MiniSweRun(SweRun):
             **self.event_place(),
             "step": self._step,
             "refused_by_harness": layer,
-            "harness_message": refusal[:MESSAGE],
+            "harness_message": refusal[:MESSAGE_READ],
         }
         if calls and layer is not FaultLayer.EMISSION:
             yield make_call(calls[-1], facts, strategy=Strategy.TOOL_USE)
@@ -271,7 +271,7 @@ class _MiniSweRun(SweRun):
             facts = {"status": ResultStatus.OK, "flag_source": FlagSource.EXPLICIT}
         call_id = read_text(message.get("tool_call_id"))
         if facts.get("fault_layer"):
-            facts["message"] = words[:MESSAGE]
+            facts["message"] = words[:MESSAGE_READ]
         return ResultSeen(**self.event_place(), step=self._step, tool_call_id=call_id, content=words, **facts)
 
     def _make_step(self, response: Mapping[str, Any], words: str | None, *, native: bool) -> StepMade:

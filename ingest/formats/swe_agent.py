@@ -42,6 +42,7 @@ import orjson
 
 from ingest.decoding.fields import read_number, read_object, read_objects, read_text
 from ingest.events import (
+    MESSAGE_READ,
     ArgsSource,
     CallMade,
     Event,
@@ -55,7 +56,6 @@ from ingest.events import (
     ToolsOffered,
     TurnStarted,
 )
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.swe_run import SweRun, translate_runs
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
 from ingest.log_format import About, Record, Source, Translator
@@ -215,7 +215,7 @@ class _SweAgentRun(SweRun):
             args_source=ArgsSource.MISSING,
             strategy=strategy,
             refused_by_harness=layer,
-            harness_message=refusal[:MESSAGE],
+            harness_message=refusal[:MESSAGE_READ],
         )
 
     def _make_observation(
@@ -235,7 +235,7 @@ class _SweAgentRun(SweRun):
             status=status,
             flag_source=FlagSource.DERIVED_TEXT if layer else FlagSource.ABSENT,
             fault_layer=layer,
-            message=(refusal or content or "")[:MESSAGE] if layer else None,
+            message=(refusal or content or "")[:MESSAGE_READ] if layer else None,
             content=content,
             latency_ms=latency,
         )

@@ -37,6 +37,7 @@ import orjson
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text
 from ingest.events import (
+    MESSAGE_READ,
     ArgsSource,
     CallMade,
     Event,
@@ -52,7 +53,6 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import question_task
 from ingest.formats.conversations.trial_messages import python_fault_layer
@@ -166,7 +166,7 @@ def _make_observation(shared: dict[str, Any], node: Mapping[str, Any]) -> Result
         status=ResultStatus.ERROR if layer else unknown,
         flag_source=source,
         fault_layer=layer,
-        message=(content or "")[:MESSAGE] if layer else None,
+        message=(content or "")[:MESSAGE_READ] if layer else None,
         content=content,
     )
 

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ingest.decoding.fields import json_type, read_object, read_objects, read_text, read_time
-from ingest.decoding.lines import make_snippet
+from ingest.decoding.lines import SNIPPET_READ, make_snippet
 from ingest.events import Event, Rejected, TrialLookTaken, TrialRunPlanned
 from ingest.log_format import About, Record, Source, Translator
 
@@ -201,7 +201,7 @@ def _read_lock(record: Record) -> Iterator[Event | Rejected]:
     ts = read_time(value.get("created_at"))
     yield TrialRunPlanned(session_id=run, where=record.where, ts=ts, facts=facts)
     if lock.wrong:
-        yield _reject(record, "wrong_type", f"{'; '.join(lock.wrong)[:400]}: stored as unknown")
+        yield _reject(record, "wrong_type", f"{'; '.join(lock.wrong)[:SNIPPET_READ]}: stored as unknown")
 
 
 def _read_look(record: Record) -> Iterator[Event | Rejected]:
@@ -225,7 +225,7 @@ def _read_look(record: Record) -> Iterator[Event | Rejected]:
     ts = read_time(record.value.get("at"))
     yield TrialLookTaken(session_id=str(facts["run"]), where=record.where, ts=ts, facts=facts)
     if look.wrong:
-        yield _reject(record, "wrong_type", f"{'; '.join(look.wrong)[:400]}: stored as unknown")
+        yield _reject(record, "wrong_type", f"{'; '.join(look.wrong)[:SNIPPET_READ]}: stored as unknown")
 
 
 def _reject(record: Record, code: str, reason: str) -> Rejected:

@@ -35,7 +35,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ingest.decoding.fields import read_count, read_epoch_ms, read_object, read_objects, read_text
-from ingest.decoding.lines import make_snippet
+from ingest.decoding.lines import SNIPPET_READ, make_snippet
 from ingest.events import (
     Event,
     FaultLayer,
@@ -155,7 +155,7 @@ class StateLog:
         fits = isinstance(path, list) and path and self.state is not None
         if not fits or not _apply(self.state, kind, path, change):
             reason = f"a change of kind {kind} that does not fit the session before it"
-            yield Rejected(record.where, "wrong_type", reason[:300], make_snippet(record.data))
+            yield Rejected(record.where, "wrong_type", reason[:SNIPPET_READ], make_snippet(record.data))
             return
         if path[0] == "requests":
             self._note_place(path, change, record.where)

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from ingest.privacy.decoded_views import View
 from ingest.privacy.placeholders import Spot, merge_spots
 
 _GLUED = frozenset("+/=.@%~_-?")  # signs that a value may have beside the place where a line ends
-_BREAK = re.compile(r"\n(?<=[\w+/=.@%~?\r\\ -]\n)[ \t]{0,40}(?=[\w+/=.@%~?-])")
+_MARGIN = r"[ \t]{0,8}(?:\d{1,6}(?:→|\t|:[ ]?|[ ]?\|[ ]?)|(?:[>|#]{1,3}|//)[ ])"  # a number, a quotation
+_BREAK = re.compile(
+    rf"\n(?<=[\w+/=.@%~?\r\\ -]\n)(?:(?P<margin>{_MARGIN})[ \t]{{0,40}}(?=\w)"
+    r"|[ \t]{0,40}(?=[\w+/=.@%~?-]))"
+)
+_HAS_MARGIN = re.compile(_MARGIN)
+_CHANGED = "+-"  # in a diff
 _TELLING = re.compile(
     r"[\d@]"
 )  # stands in nearly every value that only shows when its parts are put together
@@ -71,13 +77,7 @@ class _Window(NamedTuple):
 def _find_windows(text: str, forced: Collection[int]) -> list[_Window]:
     windows: list[_Window] = []
     chain: _Window | None = None
-    for found in _BREAK.finditer(text):
-        at, behind = found.span()
-        if text[at - 1] in "\r\\ ":
-            while at and text[at - 1] in "\r\\ ":
-                at -= 1
-            if not at or not (text[at - 1].isalnum() or text[at - 1] in _GLUED):
-                continue
+    for at, behind in _find_breaks(text):
         before = text[max(0, at - _RUN_USUAL) : at].rsplit(maxsplit=1)[-1]
         after = text[behind : behind + _RUN_USUAL].split(maxsplit=1)[0]
         if at not in forced and not _may_be_value(before + after):
@@ -95,6 +95,27 @@ def _find_windows(text: str, forced: Collection[int]) -> list[_Window]:
     if chain is not None and len(chain.breaks) > 1:
         windows.append(chain)
     return windows
+
+
+def _find_breaks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield what is between two lines, without the margin that both have."""
+    for found in _BREAK.finditer(text):
+        at, behind = found.span()
+        if text[at - 1] in "\r\\ ":
+            while at and text[at - 1] in "\r\\ ":
+                at -= 1
+            if not at or not (text[at - 1].isalnum() or text[at - 1] in _GLUED):
+                continue
+        line = text.rfind("\n", max(0, at - _RUN_LONGEST), at) + 1
+        line = max(line, text.rfind('"', line, at) + 1)  # the first line of a text
+        if text[behind] in _CHANGED and text[line] == text[behind]:
+            behind += 1
+            while text[behind : behind + 1] in (" ", "\t"):
+                behind += 1
+            if text[behind : behind + 1].isalnum():
+                yield at, behind
+        elif not found["margin"] or _HAS_MARGIN.match(text, line):
+            yield at, behind
 
 
 def _may_be_value(joined: str) -> bool:

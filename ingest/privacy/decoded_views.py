@@ -1,28 +1,51 @@
 r"""Shows a text as its readers will decode it, so that detectors find a value however it is spelled.
 
 A value may stand in a text with escapes of JSON (`\u0041`, `\/`, also several times over, where JSON stands
-within JSON), of URLs (`%41`), or of HTML (`&#65;`). Each view is a text of its own that knows where in the
-text before it each of its characters comes from. A placeholder that is chosen for characters of a view is
-spelled the way these are spelled in the text, with the same length.
+within JSON), of URLs (`%41`), or of HTML (`&#65;`), and with the colours of a terminal in it. Each view is a
+text of its own that knows where in the text before it each of its characters comes from. A placeholder that
+is chosen for characters of a view is spelled the way these are spelled in the text, with the same length.
+
+A command that is written as a list of words is shown as a shell has it, for the detectors know commands. A
+blank within a word is shown as a sign of its own, so that the word stays one word.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html.entities import html5
+from typing import Any
 
 _LAYERS = 10  # JSON within JSON …; lenient decodes as many
 # It begins with a class of characters, by which `re` skips most of a text fast.
 _ESCAPE = re.compile(
-    r"""[\\%&](?:(?<=\\)(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|["'`\\/nrtbf])"""
+    r"""[\\%&\x1b](?:(?<=\\)(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|["'`\\/nrtbf]|(?:033|e)\[[\d;]{0,16}[A-Za-z])"""
+    r"|(?<=\x1b)(?:\[[\d;:?]{0,20}[A-Za-z]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[()][0-9AB])"
     r"|(?<=%)[0-9a-fA-F]{2}(?:%[0-9a-fA-F]{2})*"
     r"|(?<=&)(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});)"
 )
 _SHORT = {rf"\{sign}": sign for sign in "\"'`\\/"} | {
     r"\n": "\n", r"\r": "\r", r"\t": "\t", r"\b": "\b", r"\f": "\f",
 }  # fmt: skip
+_COLOURS = ("\x1b", "\\033", "\\e")
+# A list of words: `["mysql", "--password", "…"]`; a variable is a word, too.
+INNER_BLANK = "\ue000"  # private use: no text of a log has it
+_WORD_LONGEST = 1_000  # characters of a word
+_WORD = (
+    rf"\"(?:[^\"\\\r\n]|\\[^\r\n]){{0,{_WORD_LONGEST}}}+\"|'(?:[^'\\\r\n]|\\[^\r\n]){{0,{_WORD_LONGEST}}}+'"
+    r"|[\w.*]{1,40}+"
+)
+_LIST = re.compile(
+    rf"[\[(]\s{{0,40}}+(?:(?:{_WORD})\s{{0,40}}+(?:,\s{{0,40}}+)?+){{1,200}}+(?:[\"'][^\"'\r\n]{{1,{_WORD_LONGEST}}}+\Z)?"
+)
+_QUOTED = re.compile(rf"{_WORD}|[\"'][^\"'\r\n]{{1,{_WORD_LONGEST}}}\Z")
+_LINES = re.compile(rf"(?:(?:\A|\n)[ \t]{{0,40}}+- [^\r\n]{{1,{_WORD_LONGEST}}}+\r?){{2,200}}+")
+_LINE = re.compile(r"(?:\A|\n)[ \t]{0,40}- [ \t]{0,4}([^\r\n]+)")
+_HAS_OPTION = re.compile(r"[\"'\s]-{1,2}[A-Za-z]")
+_PROGRAM = re.compile(r"[\"']([\w./-]{1,60})[\"']\s{0,4},\s{0,40}[\"']?\w{1,20}[\"']?\s{0,4}[:=]\s{0,4}\Z")
+_PROGRAM_KEYS = frozenset({"command", "cmd", "program", "executable"})
+_BLANK = re.compile(r"\s")
 _LETTER_OF_LENGTH = {2: "é", 3: "ẽ", 4: "𝓪"}  # bytes of UTF-8
 
 
@@ -113,7 +136,7 @@ def decode_layers(text: str) -> Iterator[View]:
 
 def _decode(text: str, parent: View | None) -> View | None:
     """Return the view of a text without its escapes, None when it has none."""
-    if "\\" not in text and "%" not in text and "&" not in text:
+    if "\\" not in text and "%" not in text and "&" not in text and "\x1b" not in text:
         return None
     view = View("", text, parent)
     parts: list[str] = []
@@ -121,6 +144,12 @@ def _decode(text: str, parent: View | None) -> View | None:
     for found in _ESCAPE.finditer(text):
         start, end = found.span()
         escape = found[0]
+        if escape.startswith(_COLOURS):
+            parts.append(text[last:start])
+            length += start - last
+            view.add_piece(length, 0, start, end)
+            last = end
+            continue
         pieces = ((_SHORT[escape], 2),) if escape in _SHORT else _decode_escape(escape)
         if not pieces:
             continue
@@ -185,3 +214,74 @@ def _respell_entity(escape: str, code: int) -> str:
         if len(spelled) == len(digits) or (len(spelled) < len(digits) and digits.startswith("0")):
             return f"{head}{spelled:0>{len(digits)}};"
     return escape
+
+
+def join_words(text: str, parent: View | None) -> View | None:
+    """Return the lists of words with an option among them, one a line; None when there are none."""
+    if "'-" not in text and '"-' not in text and "- -" not in text:
+        return None
+    view = View("", text, parent)
+    parts: list[str] = []
+    length = last = 0
+    for quoted, words in _find_lists(text):
+        for at, (start, end) in enumerate(words):
+            view.add_piece(length, 1, last, start)
+            parts.append(" " if at else "\n")
+            word = text[start:end]
+            length += 1
+            if quoted and text[start - 1] not in "\"'":  # a variable, as a shell shows it
+                view.add_piece(length, 1, start, start + 1)
+                word = f"${word[1:]}"
+            for blank in _BLANK.finditer(word):
+                view.add_piece(length + blank.start(), 1, start + blank.start(), start + blank.end())
+            parts.append(_BLANK.sub(INNER_BLANK, word))
+            length += end - start
+            last = end
+    view.text = "".join([*parts, "\n"])
+    return view if parts else None
+
+
+def _find_lists(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
+    """Yield the words of each list: in brackets, with texts in quotes, or one a line after a dash."""
+    lists: list[tuple[int, bool, list[tuple[int, int]]]] = []
+    for pattern, each in ((_LIST, _QUOTED), (_LINES, _LINE)):
+        for found in pattern.finditer(text):
+            if _HAS_OPTION.search(text, *found.span()):
+                spans = [word.span(each.groups) for word in each.finditer(text, *found.span())]
+                words = [_within_quotes(text, *span) for span in spans]
+                program = _PROGRAM.search(text, max(0, found.start() - 140), found.start())
+                words = [program.span(1), *words] if program else words
+                lists.append((words[0][0], pattern is _LIST, words))
+    behind = 0
+    for start, quoted, words in sorted(lists):
+        if start >= behind:
+            behind = words[-1][1]
+            yield quoted, words
+
+
+def _within_quotes(text: str, start: int, end: int) -> tuple[int, int]:
+    first = text[start]
+    if first not in "\"'":
+        return start, end
+    return start + 1, end - (end - start > 1 and text[end - 1] == first)
+
+
+def is_command(items: Sequence[Any]) -> bool:
+    """Return True for a list of texts with an option among them."""
+    return (
+        len(items) > 1
+        and all(type(item) is str for item in items)
+        and any(item.startswith("-") and item.lstrip("-")[:1].isalpha() for item in items)
+    )
+
+
+def program_of(members: Mapping[Any, Any]) -> str:
+    """Return the program that a mapping names beside its arguments, '' when it names none."""
+    return next(
+        (str(name) for key, name in members.items() if key in _PROGRAM_KEYS and type(name) is str), ""
+    )
+
+
+def join_items(items: Sequence[str]) -> str:
+    """Return the items of a decoded list as one line, with the length of each item kept."""
+    return " ".join(_BLANK.sub(INNER_BLANK, item) for item in items)

@@ -18,7 +18,7 @@ from lenient.regex import compile_regex
 
 _NEAR = 160  # characters looked at where a pattern may pass over any number of blanks
 _LONGEST = 1_200
-_KEY_BODY = compile_regex(r"(?:(?!-----END)[\w+/=:,.\s-]|\\+[nrt])*+")
+_KEY_BODY = compile_regex(r"(?:(?!-----END)[\w+/=:,.\s|>→-]|\\+[nrt])*+")  # with the margin of a quotation
 KEY_NEEDLES = ("private key", "putty-user-key-file-")
 _KEY_SHORTEST = 40  # characters; less is a text about keys, and so is a body …
 _KEY_LINE = re.compile(r"[\w+/=]{24}")  # … without a line of Base64 near its beginning

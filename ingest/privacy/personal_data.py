@@ -17,7 +17,7 @@ _LOCAL = re.compile(rf"(?:[\w.+%-]|{ESCAPED_LETTER})+\Z")
 _PLAIN = string.ascii_letters + string.digits + "_.+%-"  # the same without other scripts, for speed
 _LOCAL_LONGEST = 64  # RFC 5321, 4.5.3.1.1
 _DOMAIN = re.compile(r"@(?!v?\d+\.\d)(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
-_IN_URL = re.compile(r"/[^\s/@:]+:\Z")  # https://bob:secret@host: no address
+_IN_URL = re.compile(r":(?:\\*/){2}[^\s/@:]+:\Z")  # https://bob:secret@host: no address
 _SERVICES = frozenset({"git", "svn", "hg"})  # git@github.com is an address for programs
 
 _NAME = rf"(?:[^/\\\s\"'`<>:;,|*?(){{}}\[\]$&=#%!~\x00-\x1f]|{ESCAPED_LETTER})+"

@@ -12,7 +12,7 @@ from functools import lru_cache
 from hashlib import blake2b, shake_128
 from typing import NamedTuple
 
-from ingest.privacy.decoded_views import View
+from ingest.privacy.decoded_views import INNER_BLANK, View
 
 _ESCAPE = re.compile(r"(\\+)(u[0-9a-fA-F]{0,4}|x[0-9a-fA-F]{0,2}|[\s\S])")
 _HEX_BODY = re.compile(r"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}")
@@ -89,6 +89,7 @@ def _choose_characters(value: str, kind: str, key: bytes) -> str:
     Up to half of the letters spell the value's type; the other characters come from the value and the key.
     """
     plain = _ESCAPE.sub(_decode_escape, value) if "\\" in value else value
+    plain = plain.replace(INNER_BLANK, " ")
     digest = blake2b(plain.encode("utf-8", "surrogatepass"), key=key, digest_size=32).digest()
     random = shake_128(digest).digest(len(value))
     word = iter(kind[: sum(map(str.isalpha, value)) // 2])

@@ -11,18 +11,30 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ingest.privacy.broken_lines import WholeValues, join_lines
-from ingest.privacy.decoded_views import View, decode_layers
+from ingest.privacy.decoded_views import (
+    View,
+    decode_layers,
+    is_command,
+    join_items,
+    join_words,
+    program_of,
+)
 from ingest.privacy.matches import Detector, Match, SearchedText
-from ingest.privacy.named_secrets import Family, classify_name, is_named_secret
 from ingest.privacy.placeholders import Spot, merge_spots, replace_spots
 from ingest.privacy.rules import RedactionRules
+from ingest.privacy.secret_names import Family, classify_name, is_named_secret
 from lenient import ToolCatalog, ToolDefinition
 
 _SHORTEST = 4  # characters that may hold anything
 _IS_PLACEHOLDER = re.compile(r"[a-z]+-[0-9a-f]{10}")  # as `path` makes them
+# A folder's or a file's name, without what follows it: `a` in `a.jsonl.gz`.
+_PATH_PART = re.compile(
+    r"([^/\\!]+?)(?:(?:\.(?:jsonl?|ndjson|log|txt|ya?ml|csv|db|sqlite3?|eval|traj|gz|bz2|xz|zst|lz4|zip|tar|7z))+"
+    r"|\.\w{1,10})?(?=[/\\!]|\Z)"
+)
 _NUMBER_SMALLEST = 10**12  # no card has fewer digits
-_VALUES = frozenset({"value", "default", "example", "examples", "const", "enum"})
-_NAMES = ("name", "key", "header")
+_VALUES = frozenset({"value", "stringvalue", "default", "example", "examples", "const", "enum"})
+_NAMES = frozenset({"name", "key", "header"})
 _NAMES_KEPT = 8_192
 _CHARACTERS_KEPT = 2_000_000  # of texts whose results are kept: agents repeat prompts in every request
 
@@ -51,6 +63,15 @@ def _order_needles(detectors: Sequence[Detector]) -> list[_Needle]:
         else:
             within.longer.append((needle.text, needle.places))
     return first
+
+
+def _fold_key(key: Any) -> str:
+    """Return a key as all writers have it: `ParameterValue` and `Value` are `value`."""
+    return str(key).replace("_", "").lower().removeprefix("parameter")
+
+
+def _names_value(key: Any, name: Any) -> bool:
+    return isinstance(name, str) and _fold_key(key) in _NAMES
 
 
 @dataclass(slots=True)
@@ -110,7 +131,7 @@ class Redactor:
         return replace_spots(text, spots, self.key, parsed=parsed) if spots else text
 
     def _find_spots(self, text: str) -> list[Spot]:
-        """Return the matches in the text as it is, decoded, and with broken lines joined.
+        """Return the matches in the text as it is, decoded, and with broken lines and lists of words joined.
 
         Of matches with one start, those of the first detector come first, and those in the most decoded view.
         """
@@ -126,6 +147,12 @@ class Redactor:
             lines = shown.text if shown else text
             if "\n" in lines:
                 found += self._find_broken(lines, shown, whole, -1 - len(views))
+            if words := join_words(lines, shown):
+                found += [
+                    (place, -1 - len(views), Spot(*words.locate(*match[:2]), match.kind, words, *match[:2]))
+                    for place, match in self._find_matches(words.text)
+                    if self._detectors[place].labelled
+                ]
         found.sort(key=itemgetter(0, 1))
         return [spot for *_, spot in found]
 
@@ -176,7 +203,7 @@ class Redactor:
         """
         spots = merge_spots(
             spot
-            for spot in self._find_spots(text)
+            for spot in self._find_path_spots(text)
             if not _IS_PLACEHOLDER.fullmatch(text[spot.start : spot.end])
         )
         for start, spot in reversed(list(spots)):
@@ -184,6 +211,20 @@ class Redactor:
             digest = blake2b(value, key=self.key, digest_size=5).hexdigest()
             text = f"{text[:start]}{spot.kind}-{digest}{text[spot.end :]}"
         return text
+
+    def _find_path_spots(self, path: str) -> Iterator[Spot]:
+        """Yield the matches in a path; the value of a name (`password=…`) ends with its folder or file."""
+        within = [
+            Spot(part.start() + spot.start, part.start() + spot.end, spot.kind)
+            for part in _PATH_PART.finditer(path)
+            for spot in self._find_spots(part[1])
+        ]
+        yield from within
+        for spot in self._find_spots(path):
+            if spot.kind != "password" or all(
+                spot.end <= inner.start or inner.end <= spot.start for inner in within
+            ):
+                yield spot
 
     def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
         """Return the same tools with redacted texts, so that redacted arguments still fit their schemas."""
@@ -213,7 +254,9 @@ class Redactor:
                 waiting += [(members, key, self._telling_name(key, name, members)) for key in members]
             elif isinstance(item, list | tuple):
                 holder[place] = items = list(item)
-                waiting += [(items, index, name) for index in range(len(items))]
+                program = program_of(holder) if isinstance(holder, Mapping) else ""
+                done = self._redact_command(program, items) if is_command(items) else ()
+                waiting += [(items, index, name) for index in range(len(items)) if index not in done]
         return root[0]
 
     def _telling_name(self, key: str, outer: str, members: Mapping[str, Any]) -> str:
@@ -224,9 +267,11 @@ class Redactor:
         """
         if "password" not in self.rules.on:
             return ""
-        if key in _VALUES:
-            named = next((members[at] for at in _NAMES if isinstance(members.get(at), str)), None)
-            return named if key == "value" and named is not None else outer
+        told = _fold_key(key)
+        if told in _VALUES:
+            if told != "value":
+                return outer
+            return next((name for at, name in members.items() if _names_value(at, name)), outer)
         return key
 
     def _redact_named(self, text: str, name: str) -> str:
@@ -234,6 +279,24 @@ class Redactor:
         if family is not None and is_named_secret(text, family, name):
             return self._redact_secret(text)
         return self.redact_name(text)  # definitions repeat their texts in every request
+
+    def _redact_command(self, program: str, words: list[str]) -> set[int]:
+        """Redact the words that are secrets because of other words of their command; return their indexes."""
+        line = join_items([program, *words])
+        matches = [match for place, match in self._find_matches(line) if self._detectors[place].labelled]
+        done: set[int] = set()
+        end = len(program)
+        for index, word in enumerate(words):
+            start, end = end + 1, end + 1 + len(word)
+            spots = [
+                Spot(max(match.start - start, 0), min(match.end - start, len(word)), match.kind)
+                for match in matches
+                if match.start < end and match.end > start
+            ]
+            if spots:
+                words[index] = replace_spots(word, [*spots, *self._find_spots(word)], self.key, parsed=False)
+                done.add(index)
+        return done
 
     def _redact_number(self, number: int, name: str) -> int:
         if abs(number) < _NUMBER_SMALLEST and not name:

@@ -7,7 +7,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 
 from ingest.privacy.matches import Match, SearchedText
-from ingest.privacy.named_secrets import is_secret
+from ingest.privacy.secret_names import is_secret
 
 _QUOTES = r"[\"'`\\]{0,4}"
 _SCHEME = (

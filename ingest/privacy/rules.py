@@ -33,7 +33,7 @@ from ingest.privacy.labelled_secrets import (
     find_url_passwords,
 )
 from ingest.privacy.matches import Detector, Match, SearchedText, has_digits
-from ingest.privacy.named_secrets import NAME_NEEDLES, find_named_secrets
+from ingest.privacy.named_secrets import find_named_secrets, find_other_named_secrets, is_not_ascii
 from ingest.privacy.personal_data import (
     HOME_NEEDLES,
     PHONE_NEEDLES,
@@ -52,8 +52,10 @@ from ingest.privacy.request_credentials import (
     find_command_passwords,
     find_cookies,
 )
+from ingest.privacy.secret_names import NAME_NEEDLES
+from ingest.privacy.stated_secrets import PASSWORD_FILE_NEEDLES, find_password_lines, find_sql_passwords
 
-RULES_VERSION = 2  # what the detectors find; a file read with another version is read again
+RULES_VERSION = 3  # what the detectors find; a file read with another version is read again
 
 _DETECTORS: Mapping[str, Sequence[Detector]] = {
     "key": (Detector(find_private_keys, KEY_NEEDLES),),
@@ -61,7 +63,12 @@ _DETECTORS: Mapping[str, Sequence[Detector]] = {
     "authorization": (Detector(find_authorization, ("authorization", "basic "), labelled=True),),
     "cookie": (Detector(find_cookies, COOKIE_NEEDLES, labelled=True),),
     "command": (Detector(find_command_passwords, COMMAND_NEEDLES, labelled=True),),
-    "password": (Detector(find_named_secrets, NAME_NEEDLES, labelled=True),),
+    "password": (
+        Detector(find_named_secrets, NAME_NEEDLES, labelled=True),
+        Detector(find_other_named_secrets, labelled=True, guard=is_not_ascii),
+        Detector(find_sql_passwords, ("identified",), labelled=True),
+        Detector(find_password_lines, PASSWORD_FILE_NEEDLES, labelled=True),
+    ),
     "email": (Detector(find_emails, ("@",)),),
     "card": (Detector(find_cards, guard=has_digits),),
     "iban": (Detector(find_ibans, guard=has_digits),),

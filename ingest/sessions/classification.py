@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from ingest.events import ArgsSource, CallMade, FaultLayer, ResultSeen, ResultStatus, Visibility
-from ingest.sessions.stored_text import json_text
+from ingest.sessions.stored_text import cut_message, json_text
 from lenient import (
     Outcome,
     ToolCallRequest,
@@ -126,7 +126,7 @@ def classify_call(
         status = layer = said = None
     else:
         status, layer, said = result.status, result.fault_layer, result.message
-    message = call.harness_message or said
+    message = cut_message(call.harness_message or said)
     request = _parse_call(call, definition, definitions)
     offered = definitions.offered is not None or origin == "log"
     # A plain tuple: most verdicts are known, and to name its parts takes as long as to look one up.

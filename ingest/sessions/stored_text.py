@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import orjson
 
 TEXT_KEPT = 2_000  # characters
+MESSAGE_KEPT = 500  # characters of a harness's message
 NAME_KEPT = 1_000  # characters of an id, or of a name by which pages group and link
 _HASH = 16  # hexadecimal digits
 
@@ -100,6 +101,11 @@ def cut_text(text: str | None) -> str | None:
     Not for raw arguments, which are never cut.
     """
     return text if text is None or len(text) <= TEXT_KEPT else text[:TEXT_KEPT] + "…"
+
+
+def cut_message(message: str | None) -> str | None:
+    """Return what is kept of a harness's message, which may have been redacted since it was read."""
+    return message if message is None else message[:MESSAGE_KEPT]
 
 
 def strip_thought(words: str) -> str:

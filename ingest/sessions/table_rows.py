@@ -14,6 +14,7 @@ from ingest.sessions.classification import CallClassification
 from ingest.sessions.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.stored_text import (
     TEXT_KEPT,
+    cut_message,
     cut_text,
     json_text,
     shorten_name,
@@ -305,7 +306,7 @@ def late_result_row(result: ResultSeen) -> Row:
         "result_status": result.status,
         "error_flag_source": result.flag_source,
         "result_fault_layer": result.fault_layer,
-        "harness_message": result.message,
+        "harness_message": cut_message(result.message),
         "result_text": cut_text(result.content),
         "result_bytes": content_bytes(result.content),
         "latency_ms": result.latency_ms,

@@ -76,7 +76,20 @@ def test_a_csv_cell_is_never_a_formula(text: str) -> None:
     assert wording.in_sheet(text) == f"'{text}"
 
 
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", " =", "\u200b=", "\uff1d"])
+@pytest.mark.parametrize("separator", [";", "\t", "\n", "\r", "\r\n", ";;", "\n\t"])
+def test_no_part_of_a_cell_begins_a_formula_where_another_sign_separates(separator: str, sign: str) -> None:
+    shown = wording.in_sheet(f"x{separator}{sign}cmd|' /C calc'!A1;y")
+    assert shown == f"x{separator}'{sign}cmd|' /C calc'!A1;y"
+
+
+def test_a_long_cell_of_separators_takes_time_in_proportion_to_its_length() -> None:
+    for text in ("x" + "\n" * 200_000, "x;" + " " * 200_000, "x" + "; " * 100_000):
+        assert wording.in_sheet(text) == text
+
+
 def test_other_csv_cells_stay_as_they_are() -> None:
+    assert wording.in_sheet("a; b\n1-2\tc=d") == "a; b\n1-2\tc=d"
     assert wording.in_sheet('{"a": 1}') == '{"a": 1}'
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from callgauge.serving.streamlit_answers import EARLY, SCRIPTS, FirstPage, GoneBrowsers
+from callgauge.serving.streamlit_answers import EARLY, SCRIPTS, CompressedAssets, FirstPage, GoneBrowsers
 from tests.event_loops import run
 
 
@@ -41,6 +42,25 @@ def test_a_browser_that_went_away_is_no_error() -> None:
 def test_any_other_error_stays_one(kind: str) -> None:
     with pytest.raises(RuntimeError, match="our own mistake"):
         run(GoneBrowsers(fail)({"type": kind}, receive, send))
+
+
+async def leave(_scope: Scope, _receive: Receive, _send: Send) -> None:
+    """End without an answer, as an application does when its browser has left."""
+
+
+@pytest.mark.parametrize(
+    ("layer", "path"), [(FirstPage, "/"), (CompressedAssets, "/static/js/a.js")], ids=["page", "script"]
+)
+def test_an_answer_that_never_started_is_no_error(layer: Any, path: str) -> None:
+    sent: list[Message] = []
+
+    async def note(message: Message) -> None:
+        sent.append(message)
+
+    headers = [(b"accept", b"text/html"), (b"accept-encoding", b"gzip")]
+    asked = {"type": "http", "method": "GET", "path": path, "headers": headers}
+    run(layer(leave)(asked, receive, note))
+    assert sent == []
 
 
 def test_the_first_page_names_each_script_of_every_page_once() -> None:

@@ -235,3 +235,92 @@ def test_the_command_takes_rules_from_a_file_and_says_what_is_wrong_with_them(
     done = run("ingest", logs, "--store", store, "--redact-config", config)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "unknown detector 'mails'; use one of age, " in done.stderr
+
+
+LOGIN = "mongodb+srv://svc:hunterCUT77x@cluster0.example/?w=1"
+
+
+@pytest.mark.parametrize("place", [8, 12, 40, 450, 470])
+def test_a_reason_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, place: int) -> None:
+    ts = f"{'y' * place} {LOGIN}"
+    logs = tmp_path / "a.jsonl"
+    logs.write_text(session("s1") + json.dumps({"ts": ts, "sessionId": "q", "type": "turn_start"}) + "\n")
+    load([logs], store, private=REDACTED)
+    assert ask(store, "SELECT reason LIKE 'ts is not a time%' FROM rejects") == [(True,)]
+    assert "hunter" not in everything(store)
+
+
+@pytest.mark.thorough(quick=3)
+@pytest.mark.parametrize("place", [440, 460, 480, 500, 2_000])
+def test_a_message_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, place: int) -> None:
+    refusal = f"Tool call error: No tool calls found {'y' * (place - 64)} {LOGIN} {'y' * 3_000}"
+    told: list[dict[str, Any]] = [
+        {"role": "system", "content": "You are a helpful assistant."},
+        {"role": "user", "content": "Please solve this."},
+        {"role": "user", "content": refusal, "extra": {"interrupt_type": "FormatError"}},
+    ]
+    trajectory = json.loads(Path("tests/cases/formats/mini_swe/native_calls_of_2x.json").read_text())
+    trajectory["messages"] = told
+    logs = tmp_path / "a.traj.json"
+    logs.write_text(json.dumps(trajectory))
+    load([logs], store, private=REDACTED)
+    assert ask(store, "SELECT length(harness_message) FROM tool_calls") == [(500,)]
+    assert "hunter" not in everything(store)
+
+
+def test_a_long_reason_is_cut(tmp_path: Path, store: Path) -> None:
+    logs = tmp_path / "a.jsonl"
+    logs.write_text(
+        json.dumps({"ts": "y" * 5_000, "sessionId": "q", "type": "turn_start"}) + "\n" + session("s1")
+    )
+    load([logs], store)
+    assert ask(store, "SELECT length(reason) FROM rejects") == [(500,)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password=hunterPATH7x.jsonl",
+        "password=hunterPATH.jsonl",
+        "run api_key=hunterPATH7x.jsonl",
+        "password=hunterPATH7x/a.jsonl",
+        "token=hunterPATH7x/deep/a.jsonl",
+        "password=hunterPATH7x.old/a.jsonl",
+        "db password: hunterPATH7x.jsonl",
+    ],
+)
+def test_the_name_of_a_file_or_a_folder_keeps_no_named_secret(tmp_path: Path, store: Path, name: str) -> None:
+    logs = tmp_path / "logs"
+    (logs / name).parent.mkdir(parents=True)
+    (logs / name).write_text(session("s1"))
+    report = load([logs], store, private=REDACTED)
+    assert report.loaded == 1
+    text = everything(store)
+    assert "hunter" not in text
+    assert "password-" in text
+    assert b"hunter" not in bytes_of(store)
+    ((path,),) = ask(store, "SELECT path FROM files")
+    assert path.startswith(str(logs))
+    assert path.endswith(".jsonl")
+    assert load([logs], store, private=REDACTED).unchanged == 1
+
+
+def test_two_files_beside_each_other_in_a_folder_named_by_a_secret_stay_beside_each_other() -> None:
+    privacy, _ = REDACTED.for_store(Path(), keep=False)
+    first, second = (privacy.redact_path(f"/x/password=hunter77/{name}.jsonl") for name in "ab")
+    assert first.removesuffix("a.jsonl") == second.removesuffix("b.jsonl")
+    assert privacy.redact_path(first) == first
+    member = privacy.redact_path("/x/a.zip!token=hunterPATH7x/b.jsonl")
+    assert member.startswith("/x/a.zip!token=password-")
+    assert member.endswith("/b.jsonl")
+
+
+def test_an_archive_member_keeps_no_named_secret(tmp_path: Path, store: Path) -> None:
+    log = tmp_path / "a.jsonl"
+    log.write_text(session("s1"))
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        archive.add(log, "password=hunterPATH7x.jsonl")
+    log.unlink()
+    load([tmp_path / "a.tar"], store, private=REDACTED)
+    assert ask(store, "SELECT count(*) FROM files WHERE path LIKE '%password=password-%'") == [(1,)]
+    assert "hunter" not in everything(store)

@@ -6,18 +6,25 @@ It also holds the contract with Streamlit's own code that the gate rests on: whe
 from __future__ import annotations
 
 import re
+import socket
+import struct
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import duckdb
 import httpx2
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from callgauge.analysis.texts.url_texts import pack_text
+from callgauge.serving.open_pages import _NOT_BINARY
 from callgauge.serving.sign_in.users_file import FILE, UsersFile
+from callgauge.serving.streamlit_answers import SCRIPTS
 from ingest.store.generations import published_generation
+from tests.analysis.store_fixture import publish, small_tables
 from tests.browser.conftest import Served, serving
 from tests.dashboard import hostile_log
 from tests.serving.page_traffic import PageTraffic, open_socket, run_page
@@ -151,6 +158,36 @@ def test_streamlit_takes_the_user_from_the_gate_for_whom_it_resumes(
             assert (opened.new_session.initialize.session_id == session) is is_resumed
             assert name.encode() in found.data
             assert new.new_session.main_script_path == "app.py"
+
+
+def leave_early(url: str, method: str, path: str, size: int) -> None:
+    """Ask for something, send less than was announced, and reset the connection."""
+    address = urlsplit(url)
+    asked = (
+        f"{method} {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAccept: text/html\r\n"
+        f"Accept-Encoding: gzip\r\nContent-Length: {size}\r\n\r\n"
+    )
+    with socket.create_connection((address.hostname, address.port)) as connection:
+        connection.sendall(asked.encode() + b"x" * (size // 2))
+        time.sleep(0.02)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+
+def test_a_browser_that_leaves_early_leaves_no_error_in_the_log(tmp_path: Path) -> None:
+    publish(tmp_path / "store", small_tables())
+    script = f"/static/js/{next(SCRIPTS.glob('Button.*.js')).name}"
+    with serving(tmp_path / "store", tmp_path) as running:
+        for path in ("/", script, "/_stcore/upload_file/a/b", "/api/v1/calls"):
+            for method in ("GET", "POST", "PUT"):
+                for size in (0, 5_000):
+                    leave_early(running.url, method, path, size)
+        with open_socket(running.url, {}) as page:
+            page.send("a frame of text")
+            with suppress(ConnectionClosed):
+                while True:
+                    page.recv(10)
+            assert page.close_code == _NOT_BINARY
+        time.sleep(1)
 
 
 @pytest.mark.thorough

@@ -14,9 +14,17 @@ from typing import Any
 import msgspec
 
 from ingest.decoding.fields import name_project, read_number, read_time
-from ingest.events import Event, LogLine, SessionSeen, StepMade, TurnEnded, TurnStarted, TurnStatus
+from ingest.events import (
+    MESSAGE_READ,
+    Event,
+    LogLine,
+    SessionSeen,
+    StepMade,
+    TurnEnded,
+    TurnStarted,
+    TurnStatus,
+)
 from ingest.formats.claude_code.records import (
-    MESSAGE,
     count_input,
     make_call,
     make_lost_call,
@@ -385,7 +393,7 @@ class ClaudeConversation:
             # The model's message with the broken call is not in the log at all.
             message = self._open_message(None, message.model if message else None, where, ts, out)
         if message.stop_reason != "tool_use" and not find_leaked_call("\n".join(message.texts)):
-            message.after.append(make_lost_call(self._session_id, where, ts, notice.strip()[:MESSAGE]))
+            message.after.append(make_lost_call(self._session_id, where, ts, notice.strip()[:MESSAGE_READ]))
             message.calls += 1
 
     def _make_end(self, turn: TranscriptTurn, verdict: Mapping[str, Any]) -> TurnEnded:

@@ -9,6 +9,7 @@ import msgspec
 
 from ingest.decoding.fields import count_input_parts, read_count, read_object, read_text
 from ingest.events import (
+    MESSAGE_READ,
     ArgsSource,
     CallMade,
     FaultLayer,
@@ -22,8 +23,6 @@ from ingest.events import (
 from ingest.formats.claude_code.transcript_entries import ContentBlock, ToolReport, Usage, result_text
 from ingest.formats.claude_code.user_lines import find_fault
 from ingest.formats.provider_messages.message_hashes import is_unique
-
-MESSAGE = 500  # characters of a failed result that are kept as its reason
 
 # Named once: looking a member up in its Enum takes as long as making a small object.
 _RESERIALISED, _MISSING = ArgsSource.RESERIALISED, ArgsSource.MISSING
@@ -124,7 +123,7 @@ def make_result(
 
 
 def _failure_reason(content: str) -> str:
-    return content.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")[:MESSAGE]
+    return content.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")[:MESSAGE_READ]
 
 
 def count_input(usage: Usage | None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ingest.events import (
+    MESSAGE_READ,
     CallMade,
     Event,
     PromptSeen,
@@ -33,7 +34,6 @@ from ingest.formats.conversations.conversation_matching import (
     RepeatedConversation,
 )
 from ingest.formats.conversations.prescribed_react import follow_react
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.provider_messages.exchange import (
     ConversationItem,
     Exchange,
@@ -46,7 +46,7 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 
-_SAID = 2_000  # characters of what a user said to a model that never replied
+_SAID = 4_000  # characters that are read of what a user said to a model that never replied
 _LONGEST = timedelta(hours=1)  # that a reply takes
 _TOOL_LISTS = 64  # lists of definitions that are kept to see whether a request offers new ones
 _ENDED = {
@@ -178,7 +178,7 @@ class ExchangeTranslator:
                 status=result.status,
                 flag_source=result.flag_source,
                 fault_layer=result.fault_layer,
-                message=(result.content or "")[:MESSAGE] if failed else None,
+                message=(result.content or "")[:MESSAGE_READ] if failed else None,
                 content=result.content,
             )
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ingest.events import FaultLayer, FlagSource, ResultStatus
+from ingest.events import MESSAGE_READ, FaultLayer, FlagSource, ResultStatus
 from ingest.formats.provider_messages.chat_messages import ResultFlag
-
-MESSAGE = 500  # characters of a failed result that are kept as its reason
 
 Texts = Sequence[tuple[FaultLayer, re.Pattern[str]]]
 """Pairs of a layer and a pattern for the start of a failed call's result; the first match counts."""
@@ -28,4 +26,4 @@ def failed_flag(
     The status is DENIED for a call that was refused (the layer REFUSED), else ERROR.
     """
     status = ResultStatus.DENIED if layer is FaultLayer.REFUSED else ResultStatus.ERROR
-    return ResultFlag(status, source, {"fault_layer": layer, "message": content[:MESSAGE]})
+    return ResultFlag(status, source, {"fault_layer": layer, "message": content[:MESSAGE_READ]})

@@ -18,6 +18,7 @@ from ingest.decoding.fields import (
     read_time,
 )
 from ingest.events import (
+    MESSAGE_READ,
     Event,
     FlagSource,
     PromptSeen,
@@ -30,7 +31,6 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.inspect.sample_events import SamplePools, agent_events
 from ingest.formats.inspect.sample_scores import call_facts, error_verdict, find_raw_arguments, read_scores
 from ingest.formats.provider_messages.chat_messages import make_call
@@ -255,7 +255,7 @@ class _SampleTranslator:
             status=status,
             flag_source=FlagSource.EXPLICIT,
             fault_layer=layer,
-            message=said[:MESSAGE] if said else None,
+            message=said[:MESSAGE_READ] if said else None,
             content=self._kept.message_text(content) or said,
             latency_ms=took * 1000 if took is not None else None,
         )

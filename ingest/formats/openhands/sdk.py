@@ -7,6 +7,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text, read_time
 from ingest.events import (
+    MESSAGE_READ,
     ArgsSource,
     CallMade,
     Event,
@@ -23,7 +24,6 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.openhands.action_texts import find_lost_call, refusal_layer
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 
@@ -106,13 +106,17 @@ class SdkEvents:
         content = join_content(seen.get("content")) or read_text(seen.get("output"))
         status, source = _read_status(seen)
         failed = status is ResultStatus.ERROR
-        yield self._make_result(event, status, source, content, (content or "")[:MESSAGE] if failed else None)
+        yield self._make_result(
+            event, status, source, content, (content or "")[:MESSAGE_READ] if failed else None
+        )
 
     def _take_error(self, event: Mapping[str, Any]) -> Iterator[Event]:
         said = read_text(event.get("error")) or ""
         expected = read_object(event.get("classification")).get("kind") == "agent_action"
         layer = refusal_layer(said, expected=expected)
-        yield self._make_result(event, ResultStatus.ERROR, FlagSource.EXPLICIT, said, said[:MESSAGE], layer)
+        yield self._make_result(
+            event, ResultStatus.ERROR, FlagSource.EXPLICIT, said, said[:MESSAGE_READ], layer
+        )
 
     def _take_rejection(self, event: Mapping[str, Any]) -> Iterator[Event]:
         said = read_text(event.get("rejection_reason"))

@@ -8,6 +8,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_count, read_object, read_objects, read_text, read_time
 from ingest.events import (
+    MESSAGE_READ,
     ArgsSource,
     CallMade,
     Event,
@@ -24,7 +25,6 @@ from ingest.events import (
     TurnEnded,
     TurnStarted,
 )
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.openhands.action_texts import find_lost_call
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
 from ingest.formats.provider_messages.openai_chat import count_input
@@ -158,7 +158,7 @@ class StreamEvents:
                 args_source=ArgsSource.MISSING if lost.raw is None else ArgsSource.RAW,
                 strategy=Strategy.TOOL_USE,
                 refused_by_harness=lost.layer,
-                harness_message=content[:MESSAGE],
+                harness_message=content[:MESSAGE_READ],
             )
 
     def _make_result(self, event: Mapping[str, Any], kind: str, content: str, call_id: str) -> ResultSeen:
@@ -169,7 +169,7 @@ class StreamEvents:
             status=status,
             flag_source=source,
             fault_layer=layer,
-            message=content[:MESSAGE] if layer else None,
+            message=content[:MESSAGE_READ] if layer else None,
             content=content,
         )
 

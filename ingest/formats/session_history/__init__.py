@@ -48,7 +48,7 @@ from functools import partial
 from typing import Any
 
 from ingest.decoding.fields import json_type, read_text
-from ingest.decoding.lines import make_snippet
+from ingest.decoding.lines import SNIPPET_READ, make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.session_history.history_entries import HistoryEntry, read_entry, read_session_id, skim
 from ingest.formats.session_history.sessions import HistorySession
@@ -70,7 +70,6 @@ SOURCE = Source(
     cannot_tell="Files of the first form name no model and no prompt, and mark no successful result.",
 )
 
-_SHOWN = 40  # characters of a wrong value that its reject quotes
 _TYPES = frozenset({
     "session_start", "session_title", "session_end", "turn_start", "assistant", "action", "observation",
     "final", "turn_end", "context_usage", "context_compact", "agent_message", "agent_status",
@@ -135,4 +134,4 @@ def _find_problem(record: Mapping[str, Any]) -> tuple[str, str]:
             return "missing_field", f"the record has no {name}"
         if not isinstance(value, str):
             return "wrong_type", f"{name} is a JSON {json_type(value)} where a string is due"
-    return "wrong_type", f'ts is not a time in ISO 8601: "{record["ts"][:_SHOWN]}"'
+    return "wrong_type", f'ts is not a time in ISO 8601: "{record["ts"][:SNIPPET_READ]}"'

@@ -7,6 +7,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_count, read_number, read_object, read_text
 from ingest.events import (
+    MESSAGE_READ,
     CallMade,
     Event,
     FaultLayer,
@@ -15,7 +16,6 @@ from ingest.events import (
     Strategy,
     Visibility,
 )
-from ingest.formats.conversations.result_layers import MESSAGE
 from ingest.formats.session_history.history_calls import HistoryCall, build_calls
 from ingest.formats.session_history.history_entries import HistoryEntry, StepRecords
 from ingest.formats.session_history.history_texts import (
@@ -147,7 +147,7 @@ def _make_result(step: StepRecords, call: HistoryCall, ordinal: int) -> ResultSe
         status=verdict.status,
         flag_source=verdict.flag_source,
         fault_layer=verdict.layer,
-        message=content[:MESSAGE] if verdict.layer is not None else None,
+        message=content[:MESSAGE_READ] if verdict.layer is not None else None,
         content=content,
         latency_ms=read_number(entry.meta.get("duration_ms")),
         simulated=read_text(entry.meta.get("simulated")),

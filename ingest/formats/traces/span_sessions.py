@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from ingest.decoding.fields import count_whole_input
+from ingest.decoding.lines import SNIPPET_READ
 from ingest.events import (
     ArgsSource,
     CallMade,
@@ -256,7 +257,7 @@ class TracedSession:
         if call_id is not None and call_id not in self._known:
             return self.foreign_result(TracedCall(said=MessageCall(tool, call_id), run=run), run, run.end)
         reason = f"a run of the tool {tool} that no model call of its trace asked for"
-        return Rejected(run.where, "orphan_result", reason[:500], run.span_id[:200])
+        return Rejected(run.where, "orphan_result", reason[:SNIPPET_READ], run.span_id[:SNIPPET_READ])
 
     def foreign_result(self, made: TracedCall, told_by: UnderstoodSpan, time: int | None) -> ResultSeen:
         fields = result_fields(made) or {}

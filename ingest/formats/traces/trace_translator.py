@@ -12,6 +12,7 @@ from functools import partial
 
 import msgspec
 
+from ingest.decoding.lines import SNIPPET_READ
 from ingest.events import Event, LogLine, Rejected
 from ingest.formats.provider_messages.message_parts import Message
 from ingest.formats.provider_messages.model_requests import Definitions, are_same_definitions
@@ -126,7 +127,7 @@ class TraceTranslator:
             (found.raw, found.facts) if isinstance(found, KnownSpan) else (found, collect_facts(found))
         )
         if facts.problem is not None:
-            yield Rejected(raw.where, "wrong_type", facts.problem, raw.span_id[:200])
+            yield Rejected(raw.where, "wrong_type", facts.problem, raw.span_id[:SNIPPET_READ])
         span = make_span(raw, facts)
         self.open_trace(raw.trace_id).add(span)
         self._open.spill(raw.trace_id)

@@ -15,7 +15,7 @@ from typing import BinaryIO, Protocol
 from msgspec.structs import replace
 
 from ingest.decoding.containers import Container, read_batches
-from ingest.decoding.lines import BEGIN, cut_snippet
+from ingest.decoding.lines import BEGIN, cut_reason, cut_snippet
 from ingest.decoding.session_files import FileRecords
 from ingest.errors import DamagedFileError, IngestError
 from ingest.events import REJECT_CODES, CallMade, Event, LogLine, Rejected
@@ -398,7 +398,7 @@ class FileReader:
             "line": reject.where.line,
             "byte_offset": reject.where.offset,
             "code": reject.code,
-            "reason": reject.reason if quoting else REJECT_CODES.get(reject.code, reject.code),
+            "reason": cut_reason(reject.reason) if quoting else REJECT_CODES.get(reject.code, reject.code),
             "snippet": cut_snippet(reject.snippet) if quoting else "",
         }
         self._output.add("rejects", TableRows.from_dicts([row]))

@@ -69,4 +69,4 @@ class EvalLines(io.RawIOBase):
                 self._open = name, open_member(shared, self._waiting.pop())
             return self._open[1].readinto(view) or 0
         except DamagedFileError as error:
-            raise DamagedFileError(f"of its member {name[:200]}: {error}") from error
+            raise DamagedFileError(f"of its member {name[:2_000]}: {error}") from error
