@@ -114,6 +114,7 @@ def test_a_call_that_an_exporter_sends_is_counted_by_the_next_load(
         (b"{}", JSON, "br", 415, "send gzip"),
         (gzip.compress(b" " * (MOST_BYTES + 1)), JSON, "gzip", 413, "64 MB"),
     ],
+    ids=["type", "protobuf", "JSON", "list", "object", "cut off", "not packed", "brotli", "too long"],
 )
 def test_what_is_no_request_is_refused_and_writes_nothing(
     client: TestClient, tmp_path: Path, body: bytes, media_type: str, coding: str, status: int, words: str
