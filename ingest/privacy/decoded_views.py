@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from html.entities import html5
 from typing import Any
 
+from lenient.regex import compile_regex
+
 _LAYERS = 10  # JSON within JSON …; lenient decodes as many
 # It begins with a class of characters, by which `re` skips most of a text fast.
 _ESCAPE = re.compile(
@@ -36,11 +38,11 @@ _WORD = (
     rf"\"(?:[^\"\\\r\n]|\\[^\r\n]){{0,{_WORD_LONGEST}}}+\"|'(?:[^'\\\r\n]|\\[^\r\n]){{0,{_WORD_LONGEST}}}+'"
     r"|[\w.*]{1,40}+"
 )
-_LIST = re.compile(
+_LIST = compile_regex(
     rf"[\[(]\s{{0,40}}+(?:(?:{_WORD})\s{{0,40}}+(?:,\s{{0,40}}+)?+){{1,200}}+(?:[\"'][^\"'\r\n]{{1,{_WORD_LONGEST}}}+\Z)?"
 )
 _QUOTED = re.compile(rf"{_WORD}|[\"'][^\"'\r\n]{{1,{_WORD_LONGEST}}}\Z")
-_LINES = re.compile(rf"(?:(?:\A|\n)[ \t]{{0,40}}+- [^\r\n]{{1,{_WORD_LONGEST}}}+\r?){{2,200}}+")
+_LINES = compile_regex(rf"(?:(?:\A|\n)[ \t]{{0,40}}+- [^\r\n]{{1,{_WORD_LONGEST}}}+\r?){{2,200}}+")
 _LINE = re.compile(r"(?:\A|\n)[ \t]{0,40}- [ \t]{0,4}([^\r\n]+)")
 _HAS_OPTION = re.compile(r"[\"'\s]-{1,2}[A-Za-z]")
 _PROGRAM = re.compile(r"[\"']([\w./-]{1,60})[\"']\s{0,4},\s{0,40}[\"']?\w{1,20}[\"']?\s{0,4}[:=]\s{0,4}\Z")

@@ -33,6 +33,7 @@ def test_the_result_fits_the_definition_or_there_is_an_error(
     check_fit(parse_arguments(written(arguments), tool), tool)
 
 
+@pytest.mark.thorough
 @examples(300)
 @given(raw=any_text | broken, tool=sound_definitions)
 def test_what_was_mended_fits_the_definition_or_there_is_an_error(raw: str, tool: ToolDefinition) -> None:

@@ -169,6 +169,7 @@ def test_what_is_clean_is_what_json_loads_returns(
             assert same(request.arguments, json.loads(raw))
 
 
+@pytest.mark.thorough
 @examples(150)
 @given(raw=any_text | broken, tool=st.none() | definitions)
 def test_reading_our_own_output_changes_nothing(raw: str, tool: ToolDefinition | None) -> None:
@@ -196,6 +197,7 @@ def test_text_and_its_bytes_read_alike(raw: str, tool: ToolDefinition | None) ->
     check_alike(parse_arguments(raw, tool), parse_arguments(raw.encode(), tool))
 
 
+@pytest.mark.thorough
 @examples(100)
 @given(raw=any_text | broken, tool=st.none() | definitions)
 def test_a_policy_changes_nothing_but_what_counts_as_an_error(raw: str, tool: ToolDefinition | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
@@ -100,6 +101,7 @@ def assert_agreed(document: Any, value: Any) -> None:
         assert request.diagnostics
 
 
+@pytest.mark.thorough
 @ORACLE
 @given(document=DOCUMENTS, value=VALUES)
 def test_the_oracle_and_we_agree(document: dict[str, Any], value: Any) -> None:

@@ -96,6 +96,7 @@ def test_arguments_of_plain_types_are_read_alike(
     agree(data.draw(spelled(call[1])), call[0])
 
 
+@pytest.mark.thorough
 @examples(200)
 @given(arguments=objects, tool=definitions, data=st.data())
 def test_any_arguments_are_read_alike(
@@ -104,6 +105,7 @@ def test_any_arguments_are_read_alike(
     agree(data.draw(spelled(arguments)), tool)
 
 
+@pytest.mark.thorough
 @examples(200)
 @given(raw=broken, tool=definitions)
 def test_broken_texts_are_read_alike(raw: str, tool: ToolDefinition) -> None:

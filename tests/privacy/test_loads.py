@@ -277,6 +277,7 @@ def test_a_long_reason_is_cut(tmp_path: Path, store: Path) -> None:
     assert ask(store, "SELECT length(reason) FROM rejects") == [(500,)]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     "name",
     [

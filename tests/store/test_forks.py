@@ -115,6 +115,7 @@ def test_a_session_keeps_what_its_forks_repeat_in_any_order_of_nights(
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("names", [("a", "b", "c", "d"), ("d", "c", "b", "a")])
 @pytest.mark.parametrize("id_", [RANDOM_ID, *SHORT_IDS])
 def test_the_copies_of_calls_without_a_unique_id_are_recognised(
@@ -128,6 +129,7 @@ def test_the_copies_of_calls_without_a_unique_id_are_recognised(
     assert (ask(store, CALLS), ask(store, TURNS)) == (EXPECTED_CALLS, EXPECTED_TURNS)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("order", list(permutations(("parent", "fork"))))
 def test_a_fork_of_the_same_day_whose_lines_look_older_is_still_the_copy(
     logs: Path, store: Path, order: Sequence[str]
@@ -140,6 +142,7 @@ def test_a_fork_of_the_same_day_whose_lines_look_older_is_still_the_copy(
     assert [row[1:] for row in ask(store, CALLS)] == [("fork", 1), ("parent", 1)]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("order", list(permutations(("parent", "below"))))
 def test_a_fork_whose_own_parent_is_not_loaded_is_still_the_copy(
     logs: Path, store: Path, order: Sequence[str]
@@ -151,6 +154,7 @@ def test_a_fork_whose_own_parent_is_not_loaded_is_still_the_copy(
     assert ask(store, CALLS) == [(date(2026, 10, 1), "parent", 2), (date(2026, 10, 5), "below", 7)]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("order", list(permutations(("parent", "fork"))))
 def test_a_rollout_that_does_not_name_its_parent_has_the_one_whose_lines_it_repeats(
     logs: Path, store: Path, order: Sequence[str]

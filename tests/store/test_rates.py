@@ -37,7 +37,7 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Facts:
     return Facts(folder / "store")
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("table", ROLLUPS)
 @pytest.mark.parametrize("store", ["samples", "nights"])
 def test_a_rollup_is_what_a_count_of_the_facts_gives(
