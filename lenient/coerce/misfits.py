@@ -7,14 +7,21 @@ validator takes for the same result. The validator converts the members with any
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from orjson import JSONDecodeError, loads
 
 from lenient.coerce.coercions import REFUSED, coerce
 from lenient.coerce.compiled_tool import fits
-from lenient.coerce.validator import ABSENT, REJECTED, Validator, find_declared_name, hint_undeclared
+from lenient.coerce.validator import (
+    ABSENT,
+    REJECTED,
+    Validator,
+    find_declared_name,
+    hint_undeclared,
+    list_missing,
+)
 from lenient.definitions.json_schema.json_values import is_finite, to_json_text
 from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.json_schema.value_kinds import ValueKind
@@ -84,6 +91,8 @@ def convert_misfits(
             renamed[key], field = name, fields[name]
             where = join_path("$", name), span.start, span.end
             findings.append(Diagnostic("parameter_name_normalised", *where, key, name))
+            if fits(field, value):
+                continue
         member = _NEW(_SentValue, (text, span, value))
         conversion = _convert_simply(node, name, field, member, len(findings))
         if conversion is None:
@@ -103,7 +112,11 @@ def convert_misfits(
     if renamed:
         arguments = {renamed.get(key, key): value for key, value in arguments.items()}
     if not node.required <= sent.keys():
-        findings += _report_missing(node, text, sent.keys() | renamed.values())
+        start, end = text.index("{"), text.rindex("}") + 1
+        findings += [
+            Diagnostic("missing_required", join_path("$", name), start, end, detail=name)
+            for name in list_missing(node, sent.keys() | renamed.values())
+        ]
     return arguments, findings, rejected
 
 
@@ -116,8 +129,6 @@ def _convert_simply(
         if node.extra is not None or not (type(value) is str or is_finite(value)):
             return None
         return "unknown_parameter", value, shorten(name), hint_undeclared(node, name, earlier)
-    if fits(field, value):  # its name was misspelt
-        return None, value, None, None
     if field.is_scalar or field.is_listed_text:
         if value is None:
             if name in node.required:
@@ -148,11 +159,3 @@ def _report(member: _SentValue, place: str, conversion: _Conversion) -> Diagnost
         if len(became) > MAX_FOUND:
             became = shorten(became)
     return _NEW(Diagnostic, (code, place, start, end, shown, became, detail, hint))
-
-
-def _report_missing(node: Node, text: str, names: Set[str]) -> Iterator[Diagnostic]:
-    """Yield a diagnostic for each required field that is not among the names sent."""
-    start, end = text.index("{"), text.rindex("}") + 1
-    for name in node.fields:
-        if name in node.required and name not in names:
-            yield Diagnostic("missing_required", join_path("$", name), start, end, detail=name)

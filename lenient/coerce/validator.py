@@ -244,9 +244,8 @@ class Validator:
 
     def report_missing(self, node: Node, sent: Set[str], located: LocatedValue, path: Path) -> None:
         """Report the required fields that are not among the names `sent`."""
-        for name in node.fields:
-            if name in node.required and name not in sent:
-                self.report("missing_required", located, (path, name), detail=name, found=False)
+        for name in list_missing(node, sent):
+            self.report("missing_required", located, (path, name), detail=name, found=False)
 
     def convert_field(self, node: Node, name: str, located: LocatedValue, path: Path) -> Any:
         """Return the converted value of one field, REJECTED, or ABSENT for a null in an optional field."""
@@ -518,6 +517,11 @@ def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
         return key
     earlier = (node.spellings.get(normalise_name(other)) for other in _keys_before(sent, key))
     return key if name in earlier else name
+
+
+def list_missing(node: Node, sent: Set[str]) -> list[str]:
+    """Return the required fields that are not among the names `sent`, in the order of the definition."""
+    return [name for name in node.fields if name in node.required and name not in sent]
 
 
 def hint_undeclared(node: Node, name: str, earlier: int) -> str | None:

@@ -77,11 +77,10 @@ def is_doubtful(
         return False  # its strings do not stand apart
     if "comment_removed" in codes and codes & _DOUBTS == {"ambiguous"}:
         return False  # the comment is in doubt
-    texts = _find_quoted_texts(piece.text, first, node, ends) if "unescaped_inner_quote" in codes else ()
-    if "unescaped_inner_quote" in codes and not any(
-        looks_like_parts(piece.text, end) for at, end in ends.items() if at not in texts
-    ):
-        codes.remove("unescaped_inner_quote")
+    if "unescaped_inner_quote" in codes:
+        texts = _find_quoted_texts(piece.text, first, node, ends)
+        if not any(looks_like_parts(piece.text, end) for at, end in ends.items() if at not in texts):
+            codes.remove("unescaped_inner_quote")
     if codes.isdisjoint(_DOUBTS):
         return _GOES_ON.match(piece.text, first.end) is not None
     if piece.text.rstrip()[-1:] in _CLOSERS:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lenient.regex import compile_regex
@@ -129,47 +130,43 @@ def list_value_ends(
     value yet; `names` are those of them that the text may hold as a key. `opened` is False when the opening
     quote is missing; then a quote must end the text.
     """
-    search = _ValueEnds(text, start, opening, names, limit, opened=opened, is_named=is_named)
+    search = _ValueEnds(text, start, opening, names, limit, opened, is_named)
     if search.pass_quotes() and opened:
         search.add_ends_without_quote()
     return search.choices, search.inner
 
 
+@dataclass(slots=True)
 class _ValueEnds:
     """The ends that were found for one string, and what the passed quotes tell.
 
     `depth` is the number of brackets that the text opened and did not close, `lowest` its least value, and
-    `parentheses` the number of round ones.
+    `parentheses` the number of round ones. All are counted up to `counted`.
     `is_open` means that a quote has no partner yet, `doubtful` that one looked like one between two parts.
     """
 
-    def __init__(
-        self,
-        text: str,
-        start: int,
-        opening: str,
-        names: Collection[str],
-        limit: float,
-        *,
-        opened: bool,
-        is_named: bool,
-    ) -> None:
-        self.text = text
-        self.start = start
-        self.opening = opening
-        self.names = names
-        self.limit = limit
-        self.opened = opened
-        self.is_named = is_named
-        self.choices: list[StringChoice] = []
-        self.inner = 0
-        self.first = -1
-        self.cost = 0.0
-        self.is_open = False
-        self.doubtful = False
-        self.depth = self.lowest = self.parentheses = 0
-        self.counted = start
-        self.is_json = text[start : start + 1] in ("{", "[")
+    text: str
+    start: int
+    opening: str
+    names: Collection[str]
+    limit: float
+    opened: bool
+    is_named: bool
+    choices: list[StringChoice] = field(default_factory=list)
+    inner: int = 0
+    first: int = -1
+    cost: float = 0.0
+    is_open: bool = False
+    doubtful: bool = False
+    depth: int = 0
+    lowest: int = 0
+    parentheses: int = 0
+    counted: int = field(init=False)
+    is_json: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.counted = self.start
+        self.is_json = self.text[self.start : self.start + 1] in ("{", "[")
 
     def pass_quotes(self) -> bool:
         """Look at each quote that may end the text. Return False when the others would cost too much."""
