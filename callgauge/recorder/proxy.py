@@ -39,7 +39,7 @@ _OF_CONNECTION = frozenset(
     }
 )  # fmt: skip
 _BAD_GATEWAY, _FORBIDDEN = 502, 403
-_OTHERS = "This address is served to this machine only."
+_LOCAL_ONLY = "This address is served to this machine only."
 _WENT_AWAY = "the client went away"
 
 
@@ -90,7 +90,7 @@ class RecordingProxy:
     def check_sender(self, scope: Scope) -> None:
         """Raise TraceRequestError for a request of another machine, where only this one may ask."""
         if not self._may_ask(Headers(scope=scope)):
-            raise TraceRequestError(_FORBIDDEN, _OTHERS)
+            raise TraceRequestError(_FORBIDDEN, _LOCAL_ONLY)
 
     def _may_ask(self, headers: Headers) -> bool:
         return not self._is_local or _is_this_machine(headers.get("host", ""))
@@ -115,7 +115,7 @@ class RecordingProxy:
 
     async def _pass(self, request: Request, send: Send) -> None:
         if not self._may_ask(request.headers):
-            await _send_error(send, _FORBIDDEN, _OTHERS)
+            await _send_error(send, _FORBIDDEN, _LOCAL_ONLY)
             return
         exchange = PassingExchange(
             address=self._find_address(request),

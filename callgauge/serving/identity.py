@@ -57,3 +57,9 @@ def read_headers(headers: Mapping[str, str]) -> User | None:
         "admin" if role == "admin" else "viewer",
         headers.get(WRITES_HEADER) == "yes",
     )
+
+
+def read_bearer(headers: Mapping[str, str]) -> str | None:
+    """Return the token of `Authorization: Bearer TOKEN`; None for any other header, and without one."""
+    scheme, blank, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if blank and scheme.lower() == "bearer" else None

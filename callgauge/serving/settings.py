@@ -82,8 +82,8 @@ def texts_are_shown() -> bool:
 
 def traces_from_environment() -> Path | None:
     """Return the folder for the traces that programs send; None = none are taken."""
-    told = os.environ.get(TRACES_VARIABLE)
-    return Path(told) if told else None
+    folder = os.environ.get(TRACES_VARIABLE)
+    return Path(folder) if folder else None
 
 
 def store_from_environment() -> Path | None:

@@ -15,7 +15,7 @@ from starlette.types import Scope
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.tokens import PREFIX, AccessToken, TokenList, match_token
 from callgauge.serving.clients import is_of_this_machine
-from callgauge.serving.identity import User
+from callgauge.serving.identity import User, read_bearer
 from callgauge.serving.settings import sign_in_from_environment
 from callgauge.traces.otlp_requests import TraceRequestError
 
@@ -37,15 +37,15 @@ class TokenFinder:
 
         A token that may only send traces has no user.
         """
-        found = self._match(text)
-        if found is None or found.role == "sender":
+        token = self._match(text)
+        if token is None or token.role == "sender":
             return None
-        return User(found.name, "admin" if found.role == "admin" else "viewer", may_write=False)
+        return User(token.name, "admin" if token.role == "admin" else "viewer", may_write=False)
 
     def may_send(self, text: str) -> bool:
         """Return True for a token that may send traces."""
-        found = self._match(text)
-        return found is not None and found.role in ("sender", "admin")
+        token = self._match(text)
+        return token is not None and token.role in ("sender", "admin")
 
     def _match(self, text: str) -> AccessToken | None:
         if not text.startswith(PREFIX):
@@ -75,10 +75,10 @@ def check_sender(scope: Scope) -> None:
 
     It needs a token for it; without sign-in, requests of this machine need none.
     """
-    authorization, bearer = Headers(scope=scope).get("authorization", ""), "bearer "
-    if authorization.lower().startswith(bearer):
+    token = read_bearer(Headers(scope=scope))
+    if token is not None:
         finder = _find_finder()
-        may_send = finder is not None and finder.may_send(authorization[len(bearer) :].strip())
+        may_send = finder is not None and finder.may_send(token)
     else:
         may_send = sign_in_from_environment().method == "none" and is_of_this_machine(scope)
     if not may_send:

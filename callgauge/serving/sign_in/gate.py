@@ -25,6 +25,7 @@ from callgauge.serving.identity import (
     USER_HEADER,
     WRITES_HEADER,
     User,
+    read_bearer,
     write_headers,
 )
 from callgauge.serving.open_pages import OpenPage, SentMedia
@@ -43,7 +44,6 @@ MEDIA = "/media/"
 _PARTS = re.compile(r"/(static|app|media|component|_stcore)/|.*/_stcore/")  # of pages, and no pages
 _STATIC = ("/static/", "/app/static/")
 _OURS = tuple(name.encode() for name in (USER_HEADER, ROLE_HEADER, WRITES_HEADER))
-_BEARER = "bearer "
 _NO_TOKEN = {
     "type": "about:blank",
     "title": "A token is needed",
@@ -119,10 +119,9 @@ class Gate:
     def _find_user(self, visitor: _Visitor) -> None:
         """Find who asks, and whether that person may come in."""
         request = visitor.request
-        told = request.headers.get("authorization", "")
-        if visitor.path.startswith(PROGRAMS) and told:
-            is_bearer = told.lower().startswith(_BEARER)
-            visitor.user = self._find_token(told[len(_BEARER) :].strip()) if is_bearer else None
+        if visitor.path.startswith(PROGRAMS) and request.headers.get("authorization"):
+            token = read_bearer(request.headers)
+            visitor.user = None if token is None else self._find_token(token)
         elif self._method == "none":
             visitor.user = LOCAL_USER if is_of_this_machine(visitor.scope) else NETWORK_USER
         elif self._proxy is not None:
@@ -172,7 +171,7 @@ class Gate:
             if scope["method"] == "GET":
                 send = _NotedDownload(send, self._log, user)
         elif path.startswith(PROGRAMS) and self._log is not None:
-            self._log.write("api", user, client=self._clients.find(scope), path=path)
+            self._log.write("api", user, client=visitor.client, path=path)
         await self._app(scope, _LimitedBody(receive), send)
 
     async def _open_page(

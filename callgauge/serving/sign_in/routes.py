@@ -44,7 +44,7 @@ SIGN_OUT = "/sign-out"
 _LINK, _BEGIN, _BACK = f"{PLACE}/link", f"{PLACE}/oidc", f"{PLACE}/oidc/callback"
 _FORM_COOKIE, _PENDING_COOKIE, _KNOWN_COOKIE = "callgauge_form", "callgauge_pending", "callgauge_known"
 _KNOWN_SECONDS = 180 * 86_400  # that a browser in which somebody signed in is known
-PAUSE = 5.0  # seconds before each further try of a client that used its tries up
+_PAUSE = 5.0  # seconds before each further try of a client that used its tries up
 _FORM_SECONDS = 3600
 _FORM_LENGTH = 48  # characters of the cookie
 _LONGEST_NEXT = 8_000
@@ -76,7 +76,7 @@ class SignInRoutes:
         self._tries_of_client = RateLimit(20, 600)
         self._tries_of_name = RateLimit(60, 600)
         self._tries_of_known = RateLimit(20, 600)
-        self._slow = SlowTurns(PAUSE)
+        self._slow = SlowTurns(_PAUSE)
         self._clients = ClientAddresses(settings.trusted_proxies)
         self._hashing = asyncio.Semaphore(_AT_ONCE)
         self._oidc = (
@@ -169,14 +169,14 @@ class SignInRoutes:
         tidy = name.strip().lower()
         is_known = self._is_known_browser(request, tidy) and self._tries_of_known.take(tidy)
         if not (is_known or self._tries_of_name.take(tidy)):
-            return self._slow_down(request, told, name, client)
+            return self._refuse_for_now(request, told, name, client)
         is_quick = not is_known and self._tries_of_client.take(client)
         if is_known or is_quick:
             user = await self._check_password(users, name, password)
         else:
             async with self._slow.take(client) as is_free:
                 if not is_free:
-                    return self._slow_down(request, told, name, client)
+                    return self._refuse_for_now(request, told, name, client)
                 user = await self._check_password(users, name, password)
         if user is None:
             self._log.write("sign_in_refused", name=name, client=client, reason="password")
@@ -199,7 +199,7 @@ class SignInRoutes:
         cookie = request.cookies.get(_KNOWN_COOKIE, "")
         return bool(tidy) and self._signer.read("known", cookie, _KNOWN_SECONDS) == tidy
 
-    def _slow_down(self, request: Request, told: dict[str, str], name: str, client: str) -> Response:
+    def _refuse_for_now(self, request: Request, told: dict[str, str], name: str, client: str) -> Response:
         self._log.write("sign_in_refused", name=name, client=client, reason="too many tries")
         return self._ask(request, _TOO_OFTEN, told, HTTPStatus.TOO_MANY_REQUESTS)
 
