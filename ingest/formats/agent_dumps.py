@@ -223,8 +223,8 @@ def _amp_block(block: _Value) -> Iterator[_Value]:
     inner = result.get("content") if isinstance(result, dict) and len(result) == 1 else None
     content = inner if inner is not None else result
     if status != "done":
-        told = error.get("message") or run.get("reason") or to_text(content)
-        content = told if status not in _AMP_REFUSED else f"{status}: {told or ''}"
+        reason = error.get("message") or run.get("reason") or to_text(content)
+        content = reason if status not in _AMP_REFUSED else f"{status}: {reason or ''}"
     named = block.get("toolUseID")
     yield {**block, "tool_use_id": named, "content": to_text(content), "is_error": status != "done"}
 
@@ -403,10 +403,12 @@ def _smolagents_step(step: _Value) -> Iterator[Any]:
     error = step.get("error")
     if error is None and step.get("observations") is None and step.get("action_output") is None:
         return
-    told = read_object(error).get("message") or step.get("observations") or to_text(step.get("action_output"))
+    result = (
+        read_object(error).get("message") or step.get("observations") or to_text(step.get("action_output"))
+    )
     failed = None if error is not None and len(calls) > 1 else error is not None
     for call in calls:
-        yield {"role": "tool", "tool_call_id": call.get("id"), "content": told, "is_error": failed}
+        yield {"role": "tool", "tool_call_id": call.get("id"), "content": result, "is_error": failed}
 
 
 def _smolagents_call(call: _Value) -> dict[str, Any]:

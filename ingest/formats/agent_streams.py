@@ -22,9 +22,9 @@ agent.message | agent.tool_use | agent.tool_result | session.status_idle …, id
 `turn.failed` and an idle session end it.
 
 **Traps.**
-- A call is told when it starts and again when it ends: it counts once, by its id.
+- A call is reported when it starts and again when it ends: it counts once, by its id.
 - Codex' items stand for tools and do not name them: a command is `command_execution`, a patch
-  `file_change`; MCP tools are `mcp__<server>__<tool>`. Its item ids begin anew in each run. Web searches run
+  `file_change`; MCP tools are `mcp__<server>__<tool>`. Its item ids start again in each run. Web searches run
   at OpenAI, a to-do list is no call: neither counts.
 - Cursor's tools are named by their key without `ToolCall`. With `--stream-partial-output` a text comes in
   pieces and again whole.
@@ -103,7 +103,7 @@ def _list_events(record: _Value) -> Sequence[_Value]:
 
 
 def _find_producer(record: _Value) -> type[AgentRun] | None:
-    """Return the class that reads the stream of which an event is; None where it does not tell."""
+    """Return the class that reads the stream of which an event is; None where it may be of several."""
     kind = record.get("type")
     if not isinstance(kind, str):
         return None
@@ -331,8 +331,8 @@ _CODEX_CALLS: Mapping[str, Callable[[_Value], tuple[str, Any]]] = {
 
 def _codex_content(item: _Value) -> str | None:
     result, error = read_object(item.get("result")), read_object(item.get("error"))
-    said = (item.get("aggregated_output"), error.get("message"), join_content(result.get("content")))
-    return next((text for text in said if isinstance(text, str)), None)
+    texts = (item.get("aggregated_output"), error.get("message"), join_content(result.get("content")))
+    return next((text for text in texts if isinstance(text, str)), None)
 
 
 def _codex_flag(item: _Value, content: str) -> ResultFlag:
@@ -391,8 +391,8 @@ class _GeminiRun(_SequentialRun):
         if layer is not None and event.get("status") == "error":
             return failed_flag(content, layer)
         call_id = read_text(event.get("tool_id"))
-        found = read_flag({"status": event.get("status"), "name": self.tool_of(call_id)}, content)
-        return found or ResultFlag()
+        flag = read_flag({"status": event.get("status"), "name": self.tool_of(call_id)}, content)
+        return flag or ResultFlag()
 
 
 _GEMINI_FAULTS = {  # google-gemini/gemini-cli, packages/core/src/tools/tool-error.ts

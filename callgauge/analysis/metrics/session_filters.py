@@ -1,7 +1,7 @@
 """Filters by what only sessions know: project, branch, sub-agent, environment.
 
 The daily sums do not have these dimensions. So a cursor sees, in the place of each table that a metric reads,
-the rows of the chosen sessions alone: views of the facts, and daily sums that are made of these facts anew.
+the rows of the chosen sessions alone: views of the facts, and daily sums that are counted from these facts.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ from ingest.decoding.fields import read_object, read_objects, read_text
 from ingest.decoding.lines import make_snippet
 from ingest.events import Event, Rejected
 from ingest.formats.claude_code.claude_conversation import ClaudeConversation
-from ingest.formats.claude_code.headless import HeadlessRuns, is_stream_event
+from ingest.formats.claude_code.headless import HeadlessRun, is_stream_event
 from ingest.formats.claude_code.transcript_entries import (
     SPEAKING,
     ToolReport,
@@ -87,6 +87,7 @@ from ingest.formats.claude_code.transcript_entries import (
     skim,
 )
 from ingest.formats.conversations.agent_session import remember_call
+from ingest.formats.conversations.consecutive_runs import ConsecutiveRuns
 from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.open_sessions import OpenSessions
 
@@ -154,7 +155,7 @@ class _Transcript:
         self._identity = identity
         self._open = OpenSessions[ClaudeConversation]()
         self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
-        self._headless = HeadlessRuns()
+        self._headless = ConsecutiveRuns("session_id", HeadlessRun)
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
         self._spoken: ClaudeConversation | None = None  # of the record before: mostly it goes on
         self._lane_spoken: str | None = None

@@ -6,7 +6,7 @@ result, session_id, uuid, parent_tool_use_id, message}`. Qwen Code and Amp (`--s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_number, read_object, read_objects, read_text
@@ -23,25 +23,6 @@ def is_stream_event(event: Mapping[str, Any]) -> bool:
     if kind == "result":
         return "num_turns" in event and "session_id" in event
     return kind == "system" and event.get("subtype") == "init" and "tools" in event
-
-
-class HeadlessRuns:
-    """The runs in a file, one after another."""
-
-    def __init__(self) -> None:
-        self._run: HeadlessRun | None = None
-
-    def take(self, event: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
-        session = read_text(event.get("session_id")) or ""
-        if self._run is None or session != self._run.session_id:
-            yield from self.finish()
-            self._run = HeadlessRun(session)
-        yield from self._run.take(event, where)
-
-    def finish(self) -> Iterator[Event]:
-        run, self._run = self._run, None
-        if run is not None:
-            yield from run.finish()
 
 
 class HeadlessRun:

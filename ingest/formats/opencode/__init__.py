@@ -55,8 +55,9 @@ from typing import Any
 from ingest.decoding.lines import make_snippet
 from ingest.decoding.session_files import read_producer
 from ingest.events import Event, Rejected
+from ingest.formats.conversations.consecutive_runs import ConsecutiveRuns
 from ingest.formats.conversations.database_rows import is_database, row_kind
-from ingest.formats.opencode.run_events import HeadlessSessions, is_run_event
+from ingest.formats.opencode.run_events import HeadlessSession, is_run_event
 from ingest.formats.opencode.session_events import translate_session
 from ingest.formats.opencode.storage import OpenCodeFiles, OpenCodeRows
 from ingest.log_format import About, Record, Source, Translator
@@ -114,7 +115,7 @@ class _Export:
         self._identity = identity
         self._rows = OpenCodeRows(identity)
         self._files = OpenCodeFiles()
-        self._headless = HeadlessSessions()
+        self._headless = ConsecutiveRuns("sessionID", HeadlessSession)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         kind = row_kind(record)

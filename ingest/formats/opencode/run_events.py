@@ -23,25 +23,6 @@ def is_run_event(event: Mapping[str, Any]) -> bool:
     return named and "sessionID" in event and isinstance(event.get("part"), dict)
 
 
-class HeadlessSessions:
-    """The sessions in a file, one after another."""
-
-    def __init__(self) -> None:
-        self._session: HeadlessSession | None = None
-
-    def take(self, event: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
-        named = read_text(event.get("sessionID")) or ""
-        if self._session is None or named != self._session.session_id:
-            yield from self.finish()
-            self._session = HeadlessSession(named)
-        yield from self._session.take(event, where)
-
-    def finish(self) -> Iterator[Event]:
-        session, self._session = self._session, None
-        if session is not None:
-            yield from session.finish()
-
-
 class HeadlessSession:
     """One session: the parts are those of a session's messages, in their order."""
 

@@ -1,0 +1,42 @@
+"""Runs of an agent that stand one after another in a file: each event names the run to which it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+from ingest.decoding.fields import read_text
+from ingest.events import Event, LogLine
+
+
+class Run(Protocol):
+    """The translator of one run."""
+
+    session_id: str
+
+    def take(self, event: Mapping[str, Any], where: LogLine) -> Iterable[Event]:
+        """Return the events that are complete with one event of the run."""
+
+    def finish(self) -> Iterable[Event]:
+        """Return the events that were incomplete at the end of the run."""
+
+
+class ConsecutiveRuns:
+    """The runs in a file. The field `key` of an event names its session; `make_run` makes a run of one."""
+
+    def __init__(self, key: str, make_run: Callable[[str], Run]) -> None:
+        self._key = key
+        self._make_run = make_run
+        self._run: Run | None = None
+
+    def take(self, event: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
+        session = read_text(event.get(self._key)) or ""
+        if self._run is None or session != self._run.session_id:
+            yield from self.finish()
+            self._run = self._make_run(session)
+        yield from self._run.take(event, where)
+
+    def finish(self) -> Iterator[Event]:
+        run, self._run = self._run, None
+        if run is not None:
+            yield from run.finish()
