@@ -159,12 +159,15 @@ def formats_(
 
     Exits with 1 if no format reads one of the files.
     """
-    from ingest.formats import formats
+    from ingest.formats import distribution_of, format_problems, formats
     from ingest.pipeline.reading.format_explanation import explain_files
 
+    for problem in format_problems():
+        render.print_message(problem)
     if not files:
-        sources = [form.SOURCE for form in formats().values()]
-        print(render.to_json(list(map(asdict, sources))) if as_json else render.formats_text(sources))
+        sources = [(form.SOURCE, distribution_of(form)) for form in formats().values()]
+        listed = [{**asdict(source), "distribution": known} for source, known in sources]
+        print(render.to_json(listed) if as_json else render.formats_text(sources))
         return
     claims = [claim for file in files for claim in explain_files(file)]
     print(render.to_json([asdict(claim) for claim in claims]) if as_json else render.claims_text(claims))

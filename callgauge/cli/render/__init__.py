@@ -221,12 +221,17 @@ def claims_text(claims: Sequence[FormatClaim]) -> str:
     return "\n".join(map(escape_for_terminal, lines))
 
 
-def formats_text(sources: list[Source]) -> str:
-    """Return all log formats as text, each with what its logs contain."""
+def formats_text(sources: Sequence[tuple[Source, str | None]]) -> str:
+    """Return all log formats as text, each with what its logs contain.
+
+    A third-party format comes with the name of its distribution.
+    """
     blocks = []
-    for source in sources:
+    for source, distribution in sources:
         facts = {name: value for name, value in asdict(source).items() if name not in ("name", "title")}
         lines = [f"{source.name}: {source.title}"]
         lines += [f"  {name.replace('_', ' '):18}  {value}" for name, value in facts.items()]
-        blocks.append("\n".join(lines))
+        if distribution is not None:
+            lines.append(f"  {'distribution':18}  {distribution}")
+        blocks.append("\n".join(map(escape_for_terminal, lines)))
     return "\n\n".join(blocks)
