@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from callgauge.api.questions.parsed_calls import code_data, list_accepting_policies, request_data
@@ -55,6 +56,7 @@ __all__ = [
     "backup_text",
     "catch_interrupts",
     "code_data",
+    "definition_finding_data",
     "escape_for_terminal",
     "fail",
     "fail_in_lines",
@@ -146,6 +148,31 @@ def _show_value(value: Any) -> str:
 
 def definition_finding_data(found: DefinitionFinding) -> dict[str, Any]:
     return {**asdict(found), "severity": found.severity, "message": found.message}
+
+
+LintResults = Sequence[tuple[Path, Sequence[DefinitionFinding]]]
+"""The results of `callgauge lint` by file."""
+
+
+def lint_json(results: LintResults) -> str:
+    """Return the lint results of all files as one JSON list."""
+    return to_json(
+        [
+            {**definition_finding_data(found), "file": str(file)}
+            for file, findings in results
+            for found in findings
+        ]
+    )
+
+
+def lint_text(results: LintResults) -> str:
+    """Return the lint results as text, below the file's name where there are several files."""
+    if len(results) == 1:
+        return definition_findings_text(results[0][1])
+    return "\n\n".join(
+        f"{escape_for_terminal(str(file))}\n{definition_findings_text(findings)}"
+        for file, findings in results
+    )
 
 
 def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
