@@ -5,11 +5,28 @@ wheel shares no file with the distribution `callgauge-lenient`, and either can b
 the other.
 """
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from callgauge.notebooks import Comparison, Store, StoreQuestionError, open_store
+
+__all__ = ["Comparison", "Store", "StoreQuestionError", "open_store"]
 
 _BUNDLED = (
     Path(__file__).resolve().parent / "_bundled"
 )  # a checkout has none: there both lie beside this package
 if _BUNDLED.is_dir() and str(_BUNDLED) not in sys.path:
     sys.path.insert(0, str(_BUNDLED))
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of `callgauge.notebooks`, whose import of pandas and DuckDB waits until then."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from callgauge import notebooks
+
+    return getattr(notebooks, name)

@@ -109,19 +109,22 @@ def load_definition(path: Path, name: str | None) -> ToolDefinition:
 
 @app.command()
 def lint(
-    file: Annotated[Path, typer.Argument(metavar="FILE", readable=False, help="Definitions, in any format.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", readable=False, help="Definitions, in any format.")
+    ],
     name: Annotated[str | None, typer.Option(help="Only this tool.")] = None,
     as_json: Json = False,
 ) -> None:
     """Find what makes models fail in tool definitions, and suggest fixes.
 
-    Exits with 1 if there is a warning or an error, with 0 if there are only notes or nothing.
+    Each file is checked by itself. Exits with 1 if there is a warning or an error, with 0 if there are only
+    notes or nothing.
     """
-    subject = load_definition(file, name) if name is not None else load_catalog(file)
-    findings = definition_findings(subject)
-    data = [render.definition_finding_data(found) for found in findings]
-    print(render.to_json(data) if as_json else render.definition_findings_text(findings))
-    raise typer.Exit(1 if any(found.severity is not Severity.NOTE for found in findings) else 0)
+    subjects = [load_definition(file, name) if name is not None else load_catalog(file) for file in files]
+    findings = list(zip(files, map(definition_findings, subjects), strict=True))
+    print(render.lint_json(findings) if as_json else render.lint_text(findings))
+    severities = [found.severity for _, several in findings for found in several]
+    raise typer.Exit(1 if any(severity is not Severity.NOTE for severity in severities) else 0)
 
 
 @app.command()
@@ -159,12 +162,15 @@ def formats_(
 
     Exits with 1 if no format reads one of the files.
     """
-    from ingest.formats import formats
+    from ingest.formats import distribution_of, format_problems, formats
     from ingest.pipeline.reading.format_explanation import explain_files
 
+    for problem in format_problems():
+        render.print_message(problem)
     if not files:
-        sources = [form.SOURCE for form in formats().values()]
-        print(render.to_json(list(map(asdict, sources))) if as_json else render.formats_text(sources))
+        sources = [(form.SOURCE, distribution_of(form)) for form in formats().values()]
+        listed = [{**asdict(source), "distribution": known} for source, known in sources]
+        print(render.to_json(listed) if as_json else render.formats_text(sources))
         return
     claims = [claim for file in files for claim in explain_files(file)]
     print(render.to_json([asdict(claim) for claim in claims]) if as_json else render.claims_text(claims))

@@ -1,4 +1,4 @@
-"""The log formats: one module per producer of logs, found by listing this package.
+"""The log formats: one module per producer of logs, found by listing this package, and third-party formats.
 
 A format module begins with notes on the producer's fields and has
 
@@ -31,28 +31,56 @@ from ingest.decoding.lines import decode_object
 from ingest.events import Event, Rejected
 from ingest.log_format import About, Format, Record
 from ingest.record_mapping import RecordMapping
+from ingest.third_party_formats import InstalledFormat, load_installed_formats
 
 
 @cache
-def formats() -> dict[str, Format]:
+def _own_formats() -> dict[str, Format]:
     """Return every format of this package by name: the modules of the package that define `SOURCE`."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
     return {name: cast("Format", module) for name, module in modules.items() if hasattr(module, "SOURCE")}
 
 
+@cache
+def _installed_formats() -> tuple[dict[str, InstalledFormat], tuple[str, ...]]:
+    return load_installed_formats(_own_formats())
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """Return every format by name: those of this package, then those of other distributions."""
+    return {**_own_formats(), **_installed_formats()[0]}
+
+
+def format_problems() -> tuple[str, ...]:
+    """Return a sentence for each third-party format that cannot be used."""
+    return _installed_formats()[1]
+
+
+def distribution_of(form: Format) -> str | None:
+    """Return the name and version of the distribution of a third-party format; None for one of our own."""
+    return form.distribution if isinstance(form, InstalledFormat) else None
+
+
 def claiming_formats(head: Sequence[dict[str, Any]], mapping: RecordMapping | None = None) -> list[Format]:
     """Return the formats that recognise a file which begins with the records `head`.
 
-    The caller reads the file only when exactly one format is returned. The formats of last resort get the
-    records as `mapping` maps them; all others ignore it.
+    The caller reads the file only when exactly one format is returned. Third-party formats are asked when no
+    format of ours claims the file, so that none of them can take a file from it; then the formats of last
+    resort, which get the records as `mapping` maps them.
     """
-    every = formats().values()
-    claiming = [form for form in every if not is_last_resort(form) and form.recognise(head)]
-    if claiming:
+    own, installed = _own_formats().values(), _installed_formats()[0].values()
+    claiming = [form for form in own if not is_last_resort(form) and form.recognise(head)]
+    if claiming or (claiming := [form for form in installed if form.recognise(head)]):
         return claiming
     mapped = head if mapping is None else mapping.apply_all(head)
-    return [form for form in every if is_last_resort(form) and form.recognise(mapped)]
+    return [form for form in own if is_last_resort(form) and form.recognise(mapped)]
+
+
+def is_asked_first(form: Format) -> bool:
+    """Return whether the format's claim counts whatever other formats say of the file."""
+    return not (is_last_resort(form) or isinstance(form, InstalledFormat))
 
 
 def is_last_resort(form: Format) -> bool:
@@ -79,15 +107,18 @@ def describe_side_file(about: About) -> str | None:
     return next((words for describe in _functions_named("side_file") if (words := describe(about))), None)
 
 
-def explain_unread(about: About) -> list[str]:
-    """Return the explanations that formats have for a file that no format reads; mostly none."""
-    return [told for explain in _functions_named("explain") if (told := explain(about)) is not None]
+def explain_unread(about: About, head: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the explanations for a file that no format reads, such as a format that failed; mostly none."""
+    failed = [form.describe_error(head) for form in _installed_formats()[0].values()] if head else []
+    explained = [explain(about) for explain in _functions_named("explain")]
+    return [sentence for sentence in (*explained, *failed) if sentence is not None]
 
 
 @cache
 def _functions_named(name: str) -> list[Callable[[About], str | None]]:
     """Return the optional function `name` of each format that has it."""
-    return [function for form in formats().values() if (function := getattr(form, name, None)) is not None]
+    own = _own_formats().values()
+    return [function for form in own if (function := getattr(form, name, None)) is not None]
 
 
 def translate_file(

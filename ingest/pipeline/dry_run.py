@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.decoding.lines import MAX_LINE
-from ingest.formats import is_last_resort
+from ingest.formats import format_problems, is_last_resort
 from ingest.formats.chat_jsonl import describe_record
 from ingest.load_report import ForeignKind, RejectedFile
 from ingest.pipeline.planning.archive_expansion import expand_archives
@@ -144,7 +144,7 @@ def forecast_load(
             planner.plan_file(log)
     finally:
         tar_archive.close_kept_archive()
-    return planner.forecast(hidden.notes())
+    return planner.forecast((*hidden.notes(), *format_problems()))
 
 
 class LoadPlanner:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ingest.decoding.lines import MAX_LINE
+from ingest.formats import format_problems
 from ingest.load_report import LoadReport, Progress
 from ingest.pipeline.ledger_update import LedgerUpdate
 from ingest.pipeline.planning.archive_expansion import expand_archives
@@ -151,7 +152,8 @@ def load(
         if generation is None:
             run.writer.abandon()
         run.drop_rows()
-    run.totals.notes += (*notes, *hidden.notes(), *warn_of_earlier_privacy(ledger, settings.options))
+    warnings = (*format_problems(), *warn_of_earlier_privacy(ledger, settings.options))
+    run.totals.notes += (*notes, *hidden.notes(), *warnings)
     if generation is None and current is not None:
         run.totals.newest = read_newest_time(current, run.totals.present)
     return run.totals.make_report(generation, time.monotonic() - started)

@@ -56,14 +56,16 @@ _MESSAGES = (
     "callgauge/api", "callgauge/checked_files", "callgauge/cli", "callgauge/configuration",
     "callgauge/deployment", "callgauge/gateway", "callgauge/memory", "callgauge/monitoring",
     "callgauge/nightly", "callgauge/prices", "callgauge/recorder", "callgauge/report",
-    "callgauge/serving", "callgauge/stats", "callgauge/trials", "ingest", "lenient",
+    "callgauge/serving", "callgauge/stats", "callgauge/trials", "callgauge/notebooks.py",
+    "callgauge/pytest_plugin.py", "callgauge/recorded_calls.py", "ingest", "lenient",
 )  # fmt: skip
 _PAGES = ("callgauge/analysis", "callgauge/dashboard")
 _DOCUMENTS = (
-    "README.md", "SECURITY.md", "CONTRIBUTING.md", "docs/index.md", "docs/gateway.md", "docs/parser.md",
-    "docs/privacy.md", "docs/record.md", "docs/scale.md", "docs/service.md", "docs/session-log.md",
-    "docs/statistics.md", "docs/trials.md", "docs/verdicts.md", "docs/reference/glossary.md",
-    "docs/reference/codes.md", "docs/reference/definitions.md", "docs/reference/api.md",
+    "README.md", "SECURITY.md", "CONTRIBUTING.md", "docs/index.md", "docs/gateway.md",
+    "docs/integrations.md", "docs/parser.md", "docs/privacy.md", "docs/record.md", "docs/scale.md",
+    "docs/service.md", "docs/session-log.md", "docs/statistics.md", "docs/trials.md", "docs/verdicts.md",
+    "docs/reference/glossary.md", "docs/reference/codes.md", "docs/reference/definitions.md",
+    "docs/reference/api.md",
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from tests.integrations.distributions import read_example
 from tests.packaging.installation import (
     CALLGAUGE,
     LENIENT,
@@ -84,8 +85,9 @@ def test_every_package_that_is_imported_is_declared() -> None:
     providers = importlib.metadata.packages_distributions()
     for package in THIRD_PARTY:
         needed = {name.lower().replace("_", "-") for name in providers[package]}
-        # numpy comes with pandas, which cannot be had without it.
-        assert needed & declared or package == "numpy", f"pyproject.toml does not declare {needed}"
+        # numpy comes with pandas, which cannot be had without it; pytest itself imports our plugin.
+        is_known = package in ("numpy", "pytest") or needed & declared
+        assert is_known, f"pyproject.toml does not declare {needed}"
 
 
 @pytest.mark.thorough
@@ -128,3 +130,31 @@ def test_either_distribution_can_be_removed_from_beside_the_other(
     else:
         assert parse.returncode == 0, parse.stderr
         assert "No module named 'lenient'" in lenient.stderr
+
+
+@pytest.mark.thorough
+def test_the_wheel_brings_the_pytest_plugin(installed: Installation, tmp_path: Path) -> None:
+    call = "callgauge_check_calls([{'name': 'a', 'input': {}}], [])"
+    test = f"def test_calls(callgauge_check_calls):\n    {call}\n"
+    (tmp_path / "test_calls.py").write_text(test)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
+    done = installed.run("python", "-P", "-m", "pytest", "-p", "no:cacheprovider", cwd=tmp_path)
+    assert "unknown_tool" in done.stdout, done.stdout + done.stderr
+    store = ("--callgauge-store", "none", "--callgauge-baseline", "7 days", "--callgauge-no-worse", "1%")
+    judged = installed.run(
+        "python", "-P", "-m", "pytest", *store, "--deselect", "test_calls.py", cwd=tmp_path
+    )
+    assert "FAILED Nothing has been loaded yet" in judged.stdout, judged.stdout + judged.stderr
+
+
+@pytest.mark.thorough
+def test_a_strangers_script_passes_mypy_in_strict_mode(installed: Installation, tmp_path: Path) -> None:
+    module = read_example("Log formats", "python", "acme_format.py")
+    script = read_example("Notebooks", "python") + "\ncallgauge.open_store('x').rates(by=3)\n"
+    (tmp_path / "script.py").write_text(script)
+    (tmp_path / "acme_format.py").write_text(module)
+    words = ("--strict", "--cache-dir", "cache", "script.py", "acme_format.py")
+    done = installed.run("python", "-P", "-m", "mypy", *words, cwd=tmp_path)
+    problems = [line for line in done.stdout.splitlines() if "error: " in line]
+    assert len(problems) == 1, done.stdout + done.stderr
+    assert 'has incompatible type "int"' in problems[0]

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from callgauge.api.questions.parsed_calls import code_data, list_accepting_policies, request_data
@@ -55,6 +56,7 @@ __all__ = [
     "backup_text",
     "catch_interrupts",
     "code_data",
+    "definition_finding_data",
     "escape_for_terminal",
     "fail",
     "fail_in_lines",
@@ -148,6 +150,31 @@ def definition_finding_data(found: DefinitionFinding) -> dict[str, Any]:
     return {**asdict(found), "severity": found.severity, "message": found.message}
 
 
+LintResults = Sequence[tuple[Path, Sequence[DefinitionFinding]]]
+"""The results of `callgauge lint` by file."""
+
+
+def lint_json(results: LintResults) -> str:
+    """Return the lint results of all files as one JSON list."""
+    return to_json(
+        [
+            {**definition_finding_data(found), "file": str(file)}
+            for file, findings in results
+            for found in findings
+        ]
+    )
+
+
+def lint_text(results: LintResults) -> str:
+    """Return the lint results as text, below the file's name where there are several files."""
+    if len(results) == 1:
+        return definition_findings_text(results[0][1])
+    return "\n\n".join(
+        f"{escape_for_terminal(str(file))}\n{definition_findings_text(findings)}"
+        for file, findings in results
+    )
+
+
 def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
     """Return the lint results with their suggestions as text, and their number by severity."""
     lines = []
@@ -221,12 +248,17 @@ def claims_text(claims: Sequence[FormatClaim]) -> str:
     return "\n".join(map(escape_for_terminal, lines))
 
 
-def formats_text(sources: list[Source]) -> str:
-    """Return all log formats as text, each with what its logs contain."""
+def formats_text(sources: Sequence[tuple[Source, str | None]]) -> str:
+    """Return all log formats as text, each with what its logs contain.
+
+    A third-party format comes with the name of its distribution.
+    """
     blocks = []
-    for source in sources:
+    for source, distribution in sources:
         facts = {name: value for name, value in asdict(source).items() if name not in ("name", "title")}
         lines = [f"{source.name}: {source.title}"]
         lines += [f"  {name.replace('_', ' '):18}  {value}" for name, value in facts.items()]
-        blocks.append("\n".join(lines))
+        if distribution is not None:
+            lines.append(f"  {'distribution':18}  {distribution}")
+        blocks.append("\n".join(map(escape_for_terminal, lines)))
     return "\n\n".join(blocks)

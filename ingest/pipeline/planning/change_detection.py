@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache, lru_cache
 from hashlib import blake2b
 
-from ingest.formats import formats, is_last_resort
+from ingest.formats import distribution_of, formats, is_last_resort
 from ingest.load_report import ForeignKind
 from ingest.pipeline.planning.naming import NO_RULES, Naming
 from ingest.sessions.path_facts import PathFacts
@@ -167,11 +167,12 @@ def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
 
 @cache
 def reader_version() -> str:
-    """Return a hash of Callgauge's version and the names of all formats.
+    """Return a hash of Callgauge's version, the names of all formats, and third-party versions.
 
     When it changes, what was refused before may be readable, and is looked at again.
     """
-    return blake2b(" ".join([CALLGAUGE_VERSION, *formats()]).encode(), digest_size=8).hexdigest()
+    known = [f"{name} {distribution_of(form) or ''}".strip() for name, form in formats().items()]
+    return blake2b(" ".join([CALLGAUGE_VERSION, *known]).encode(), digest_size=8).hexdigest()
 
 
 def is_still_foreign(found: LogFile, known: LedgerRow, options: ReadOptions) -> bool:

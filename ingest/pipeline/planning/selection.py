@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ingest.errors import OptionError
-from ingest.formats import formats
+from ingest.formats import format_problems, formats
 from ingest.sources.log_file import LogFile
 from ingest.time_ranges import read_moment
 
@@ -30,7 +30,7 @@ def check_format_name(name: str | None) -> str | None:
         return name
     near = difflib.get_close_matches(name, formats(), n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge formats` lists all formats"
-    raise OptionError(f"unknown format {name!r}; {hint}")
+    raise OptionError("; ".join([f"unknown format {name!r}", hint, *format_problems()]))
 
 
 def parse_moment(since: str, now: datetime) -> int:

@@ -43,6 +43,7 @@ from ingest.sources.log_content import LogContent, open_log
 from ingest.sources.log_file import LogFile, can_open
 from ingest.sources.session_trees import SessionTree
 from ingest.store.ledger import ReadWith
+from ingest.third_party_formats import InstalledFormat, describe_format_error
 from lenient import ToolCatalog
 
 _MISSING = 1_000  # names of files that are remembered for a log: a later load looks for each
@@ -201,11 +202,12 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
             raise describe_read_error(error, f" beyond line {reader.line:,}") from error
         except Exception as error:  # a format must not stop a night, whatever a log holds
             sink.take_back_file()
-            reason = settings.privacy.redact_text(str(error))[:200]
-            raise UnusableFileError(
-                f"broke the reading of {recognised.form.SOURCE.name} logs at line {reader.line:,} "
-                f"({type(error).__name__}: {reason}); please report it with that line"
-            ) from error
+            reason = settings.privacy.redact_text(describe_format_error(error))[:200]
+            where = f"{recognised.form.SOURCE.name} logs at line {reader.line:,}"
+            advice = "please report it with that line"
+            if isinstance(recognised.form, InstalledFormat):
+                advice = recognised.form.report_to
+            raise UnusableFileError(f"broke the reading of {where} ({reason}); {advice}") from error
     if not recognised.is_claimed and not any(result.rows[table] for table in _READ):
         sink.take_back_file()
         unusable = UnusableFileError(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ingest.decoding.lines import MAX_LINE
-from ingest.formats import formats, is_last_resort
+from ingest.formats import formats, is_asked_first
 from ingest.log_format import Format
 from ingest.pipeline.planning.archive_expansion import expand_archives
 from ingest.pipeline.planning.change_detection import ReadOptions
@@ -27,6 +27,7 @@ from ingest.sources.discovery import Named, find_named
 from ingest.sources.log_content import open_log
 from ingest.sources.log_file import LogFile
 from ingest.store.ledger import Ledger
+from ingest.third_party_formats import InstalledFormat
 
 _NAMED = 4  # keys that a reason names
 _BEFORE = "does not match before any key is checked (for example by the number of objects)"
@@ -79,8 +80,10 @@ def _explain_file(found: LogFile, max_line: int) -> FormatClaim:
 
 
 def explain_refusal(form: Format, objects: Sequence[dict[str, Any]]) -> str:
-    if is_last_resort(form) and form.recognise(objects):
+    if not is_asked_first(form) and form.recognise(objects):
         return _NOT_ASKED
+    if isinstance(form, InstalledFormat) and (failed := form.describe_error(objects)) is not None:
+        return failed
     asked = LookedUpKeys()
     try:
         form.recognise([WatchedObject(value, asked) for value in objects])

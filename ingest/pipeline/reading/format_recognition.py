@@ -25,7 +25,7 @@ from ingest.formats import (
     explain_unread,
     find_companion,
     formats,
-    is_last_resort,
+    is_asked_first,
 )
 from ingest.load_report import ForeignKind
 from ingest.log_format import About, Format, Record
@@ -193,7 +193,7 @@ def read_head(content: LogContent, max_line: int, mapping: RecordMapping | None 
     head = _read_objects_up_to(content, max_line, *_FIRST_LOOK, mapping)
     objects, size = _FIRST_LOOK
     was_whole = len(head.first) < size and len(head.objects) < objects  # a second look would show the same
-    is_certain = len(head.claiming) == 1 and not is_last_resort(head.claiming[0])
+    is_certain = len(head.claiming) == 1 and is_asked_first(head.claiming[0])
     if not is_certain and head.first and not was_whole:
         content.go_back()
         head = _read_objects_up_to(content, max_line, HEAD_OBJECTS, HEAD_BYTES, mapping)
@@ -247,7 +247,7 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         raise UnusableFileError(f"cannot be read: {head.too_long}")
     if not head.objects:
         kind, why = _describe_no_records(head.first, about.name)
-        refusal = _refuse_foreign(kind, why, _collect_explanations(about))
+        refusal = _refuse_foreign(kind, why, _collect_explanations(about, head))
         if kind is ForeignKind.TEXT and not _WRITTEN_CALL.search(head.first):
             refusal.foreign = kind  # plain prose, whatever else a text of this name could be
         raise refusal
@@ -255,7 +255,7 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         return formats()[form]
     if not head.claiming:
         calls = [_describe_calls(mark, head.objects) for mark in islice(find_marks(head.objects), 1)]
-        told = _collect_explanations(about)
+        told = _collect_explanations(about, head)
         kind, why = _describe_head(head)
         if about.mapping is not None:
             why += f"; {_describe_failed_mapping(about.mapping, head.objects)}"
@@ -313,9 +313,9 @@ def _describe_calls(mark: CallMark, objects: Iterable[Mapping[str, Any]]) -> str
     return f"{found} of {kind}, which no format reads" if kind else f"{found}, in a form that no format reads"
 
 
-def _collect_explanations(about: About) -> list[str]:
+def _collect_explanations(about: About, head: LogHead) -> list[str]:
     """Return the explanations that the formats give for a file that none of them reads."""
-    return [_one_line(one) for one in explain_unread(about)]
+    return [_one_line(one) for one in explain_unread(about, head.objects)]
 
 
 def _one_line(text: str) -> str:
