@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from callgauge.analysis.metrics import metrics
+from callgauge.analysis.metrics import PARAMETER, Metric, filter_clauses, metrics
 from callgauge.api.openapi import write_reference
 from callgauge.configuration.configuration_file import configuration_schema
 from callgauge.trials.planning.plan_fields import plan_schema
@@ -167,13 +167,33 @@ def metrics_page() -> Iterator[str]:
     yield "# Metrics"
     yield GENERATED
     yield (
-        "Every number of the pages, from `callgauge/analysis/metrics/`: one question, one `.sql`. "
-        "Filters are the parameters `$from_day $to_day $models $prompts $tools $sources`; NULL means all."
+        "Every number on the pages comes from a query with a name: NAME is `callgauge/analysis/metrics/NAME.sql`. "
+        "Pages show its SQL, and `/api/v1/metrics/NAME` runs it. `$NAME` is a parameter. A parameter that is not "
+        "set is NULL, and NULL means all. Filters are not listed: "
+        + ", ".join(f"`${name}`" for name in sorted(_FILTERS))
+        + "."
     )
-    for metric in metrics().values():
-        yield f"## {metric.name}"
+    for name, metric in metrics().items():
+        yield f"## {name}"
         yield f"**{metric.title}.** {metric.question} Unit: {metric.unit}."
-        yield f"```sql\n{metric.sql.strip()}\n```"
+        lines = [f"- `{column}`: {text}" for column, text in metric.columns.items()]
+        if parameters := _describe_parameters(metric):
+            lines.append(f"- Parameters: {parameters}")
+        if lines:
+            yield "\n".join(lines)
+        yield from metric.notes
+
+
+_FIELD = re.compile(r"-- (?:(?:title|question|unit|days|facts|note|column \w+): |Internal: )")
+_FILTERS = frozenset(PARAMETER.findall(" ".join(filter_clauses().values())))
+
+
+def _describe_parameters(metric: Metric) -> str:
+    """Return what the head of a metric says about its parameters, then those it does not describe."""
+    head = itertools.takewhile(lambda line: line.startswith("--"), metric.sql.splitlines())
+    described = " ".join(line.removeprefix("-- ") for line in head if not _FIELD.match(line))
+    others = metric.parameters - _FILTERS - set(PARAMETER.findall(described))
+    return " ".join([described, *(f"${name}" for name in sorted(others))]).strip()
 
 
 def api_page() -> Iterator[str]:
