@@ -167,9 +167,9 @@ def metrics_page() -> Iterator[str]:
     yield "# Metrics"
     yield GENERATED
     yield (
-        "Every number on the pages comes from a query with a name: NAME is `callgauge/analysis/metrics/NAME.sql`. "
-        "Pages show its SQL, and `/api/v1/metrics/NAME` runs it. `$NAME` is a parameter. A parameter that is not "
-        "set is NULL, and NULL means all. Filters are not listed: "
+        "Every number on the pages comes from a metric, a query with a name: NAME is the file "
+        "`callgauge/analysis/metrics/NAME.sql`. Pages show its SQL, and `/api/v1/metrics/NAME` runs it. `$name` "
+        "is a parameter. A parameter that is not set is NULL, and NULL means all. Filters are not listed below: "
         + ", ".join(f"`${name}`" for name in sorted(_FILTERS))
         + "."
     )
