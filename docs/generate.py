@@ -167,9 +167,9 @@ def metrics_page() -> Iterator[str]:
     yield "# Metrics"
     yield GENERATED
     yield (
-        "Every number on the pages comes from a metric, a query with a name: NAME is the file "
-        "`callgauge/analysis/metrics/NAME.sql`. Pages show its SQL, and `/api/v1/metrics/NAME` runs it. `$name` "
-        "is a parameter. A parameter that is not set is NULL, and NULL means all. Filters are not listed below: "
+        "Every number on the pages comes from a metric, a query with a name. NAME is the file "
+        "`callgauge/analysis/metrics/NAME.sql`. Pages show its SQL, `/api/v1/metrics/NAME` runs it. `$name` "
+        "is a parameter. A parameter that is not set is NULL, which means all. Filters are not listed below: "
         + ", ".join(f"`${name}`" for name in sorted(_FILTERS))
         + "."
     )
@@ -226,9 +226,9 @@ def tables_page() -> Iterator[str]:
     )
     filled = {table.name: _comment(table.script()) for table in DAILY_TABLES}
     filled["task_trials"] = _comment(read_script("rollups/trials.sql"))
-    for said, name, columns in _TABLE.findall((_STORE / "schema.sql").read_text(encoding="utf-8")):
+    for comment, name, columns in _TABLE.findall((_STORE / "schema.sql").read_text(encoding="utf-8")):
         yield f"## {name}"
-        about = [text for text in (_comment(said), filled.get(name)) if text]
+        about = [text for text in (filled.get(name), _comment(comment)) if text]
         yield from about
         yield f"```sql\nCREATE TABLE {name}{columns};\n```"
 
@@ -253,9 +253,13 @@ def _summary(module: Path) -> str:
 
 
 def _comment(text: str) -> str:
-    """The comment at the head of a text, as one paragraph."""
+    """Return the comment at the head of a text: a paragraph, then its list of "- " lines."""
     lines = itertools.takewhile(lambda line: line.startswith("--"), text.splitlines())
-    return " ".join(line.removeprefix("--").strip() for line in lines)
+    paragraph, *items = re.split(
+        r"^- |\n- ", "\n".join(line.removeprefix("--").removeprefix(" ") for line in lines)
+    )
+    joined = ["- " + " ".join(item.split()) for item in items]
+    return "\n\n".join(filter(None, [" ".join(paragraph.split()), "\n".join(joined)]))
 
 
 def _cell(text: str) -> str:
