@@ -103,7 +103,7 @@ def definitions_page() -> Iterator[str]:
             for found in definition_findings(ToolCatalog.load(json.dumps(code.example)))
             if found.code == code.name
         )
-        lines = [f"definition {_shown(code.example)}", f"finding    {found.message}"]
+        lines = [f"definition {_shown(code.example)}", f"diagnostic {found.message}"]
         yield "```\n" + "\n".join([*lines, f"suggested  {_shown(found.suggested)}"]) + "\n```"
 
 
