@@ -258,8 +258,15 @@ def _comment(text: str) -> str:
     paragraph, *items = re.split(
         r"^- |\n- ", "\n".join(line.removeprefix("--").removeprefix(" ") for line in lines)
     )
-    joined = ["- " + " ".join(item.split()) for item in items]
+    joined = ["- " + _COLUMNS.sub(_quote, " ".join(item.split())) for item in items]
     return "\n\n".join(filter(None, [" ".join(paragraph.split()), "\n".join(joined)]))
+
+
+_COLUMNS = re.compile(r"(?:^|(?<=; ))[a-z]\w*\*?(?:, [a-z]\w*)*(?=: )")
+
+
+def _quote(names: re.Match[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[0].split(", "))
 
 
 def _cell(text: str) -> str:

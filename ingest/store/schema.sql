@@ -214,7 +214,7 @@ CREATE TABLE late_results (
     state VARCHAR
 );
 
--- Text that the model wrote in a step besides its calls, without the turn's answer. Step numbers are those of the file. A copy
+-- Text that the model wrote in a step in addition to its calls, without the turn's answer. Step numbers are those of the file. A copy
 -- of a turn in another file has copies of its texts, with its own turn_id and step.
 CREATE TABLE step_texts (
     session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, source VARCHAR,

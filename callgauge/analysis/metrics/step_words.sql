@@ -1,5 +1,5 @@
 -- title: Text of steps
--- question: Which text did the model write besides its calls, in these steps of a session?
+-- question: Which text did the model write in addition to its calls, in these steps of a session?
 -- unit: one row per step, from $first_step of $first_turn to $last_step of $last_turn
 -- note: The store keeps the first 2,000 characters of each text. The final answer is in the turn.
 WITH told AS (
