@@ -83,9 +83,9 @@ On 2026-11-29, with 26,708 calls, three visits of each page and a load of about 
 
 ## A change of the filters
 
-From the choice of other days until the run is over, in Chromium, in turns with a plain page (a title, a
-selector, one line). Medians of 10 runs with days that the server had seen before; 26,708 calls, 2 cores
-at load 15–21, 2026-11-29. The time varies with the load, so compare the ratios of processor time.
+The time from a click on other days until the page has run, in Chromium. A plain page (a title, a selector,
+one line) is measured in turns. Medians of 10 runs with days that the server had seen before; 26,708 calls, 2
+cores at load 15–21, 2026-11-29. The time varies with the load, so compare the ratios of processor time.
 
 | | time, ms | × plain | CPU of the server, ms | CPU of the browser, ms | CPU × plain |
 |---|---:|---:|---:|---:|---:|
