@@ -34,22 +34,15 @@ st.plotly_chart({'data': lines, 'layout': {'height': 420}})
 # Noted by the page itself, in ms since the visit began: `answer` when the first heading stands, `drawn` when
 # the script has run and no placeholder is left in the window. Below the window nothing need be drawn.
 _WATCH = """
-  const seen = window.firstVisit = { shift: 0 }
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) if (!entry.hadRecentInput) seen.shift += entry.value
-  }).observe({ type: "layout-shift", buffered: true })
-  const inWindow = (node) => {
-    const { top, height } = node.getBoundingClientRect()
-    return height > 0 && top < window.innerHeight
-  }
-  const look = () => {
-    const app = document.querySelector('[data-testid="stApp"]')
-    const waiting = '[data-testid="stSkeleton"], [data-testid="stAppSkeleton"]'
-    if (document.querySelector('[data-testid="stMain"] :is(h1, h2, h3)')) seen.answer ??= performance.now()
-    const ran = seen.answer && app?.dataset.testScriptState === "notRunning"
-    if (ran && ![...document.querySelectorAll(waiting)].some(inWindow)) seen.drawn ??= performance.now()
-  }
-  setInterval(look, 20)
+const seen = window.firstVisit = { shift: 0 } new PerformanceObserver((list) => { for (const entry of
+list.getEntries()) if (!entry.hadRecentInput) seen.shift += entry.value }).observe({ type: "layout-shift",
+buffered: true }) const inWindow = (node) => { const { top, height } = node.getBoundingClientRect() return
+height > 0 && top < window.innerHeight } const look = () => { const app =
+document.querySelector('[data-testid="stApp"]') const waiting = '[data-testid="stSkeleton"],
+[data-testid="stAppSkeleton"]' if (document.querySelector('[data-testid="stMain"] :is(h1, h2, h3)'))
+seen.answer ??= performance.now() const ran = seen.answer && app?.dataset.testScriptState === "notRunning"
+if (ran && ![...document.querySelectorAll(waiting)].some(inWindow)) seen.drawn ??= performance.now() }
+setInterval(look, 20)
 """
 
 
@@ -57,42 +50,42 @@ PAGE = ROOT / "docs" / "internal" / "benchmarks_pages.md"
 _TICKS = os.sysconf("SC_CLK_TCK")  # of processor time in /proc, in a second
 _ABOUT = """# Benchmarks of a first visit
 
-Written by `./dev bench first_visit --write`; run it to have your own. Each page of the sample's store is
-opened in a new browser without a cache, in turns with an empty Streamlit page (`st.title` alone) and with a
-plain page of a title and one Plotly chart of five lines, of the same Streamlit. The median of all visits
-counts. *Heading*: the page's first heading stands. *Drawn*: the page has run and nothing in the window of
-1440 × 900 pixels is a placeholder. *CPU*: of browser and server until then; where other work shares the
-machine, it is the ratio to trust. *Shift*: the cumulative layout shift until a second later. Promised are at
-most 1.5 × the time of the plain page with a chart, and a shift below 0.05.
+Written by `./dev bench first_visit --write`; run it for your own figures. Each page of the sample's store
+is opened in a new browser without a cache, in turns with two other Streamlit pages: an empty one
+(`st.title` alone), and a plain one with a title and one Plotly chart of five lines. The median of all
+visits counts. *Heading*: the first heading is visible. *Drawn*: the page has run, and the window of 1440
+× 900 pixels has no placeholder. *CPU*: processor time of browser and server until then; use this ratio on
+a shared machine. *Shift*: the cumulative layout shift until a second later. Targets: at most 1.5 × the
+time of the plain page with a chart, and a shift below 0.05.
 
 {facts}.
 
 {table}
 
-What a page costs beyond an empty one is not its figures: these come from a cache here. Each element is a
-message of its own, and the browser draws it with React. So what is folded away is sent once it is
-opened: the Overview sends 160 messages in place of 255, 171 kB in place of 444. The small lines of the
-Overview are drawn by 15 lines of our own: those of `st.metric` load Vega (250 kB), which was a quarter
-of the browser's scripting time. Scripts that every page needs are named in the first page, so that they
-come along with Streamlit's own.
+The figures of a page come from a cache here, so they add little to an empty page. The cost is the number
+of elements: each is a message that the browser draws with React. Folded content is therefore sent only
+when it is opened. The Overview sends 160 messages instead of 255 (171 kB instead of 444). Its small lines
+are our own SVG, because `st.metric` loads Vega (250 kB). The first page names the scripts that every page
+needs, so they load in parallel with Streamlit's own.
 
-Rates over time are drawn by a script of our own (`components/trend`, 15 kB): Streamlit's frontend imports
-Plotly as one bundle (`PlotlyChart.*.js`, 4.7 MB, 1.2 MB as sent) for the first Plotly chart. So Overview,
-Models, Prompts and Tools no longer send it. The charts that still use it (cost, trial runs, replay, SQL) are
-loaded when they come into view.
+Our own script draws rates over time (`components/trend`, 15 kB). For the first Plotly chart, Streamlit
+imports Plotly as one bundle (4.7 MB, 1.2 MB as sent). Cost, trial runs, replay and SQL still use it, and
+load it when a chart comes into view.
 
-On 2026-11-29, at a load of about 15, with the world of 26,708 calls and three visits of each page: the plain
-page with a Plotly chart took 7294 ms and 3860 ms of processor time; Overview 5451 ms (0.75 ×) and 4080 ms
-(1.06 ×), with a shift of 0.074 (promised: below 0.05); Models 3773 ms (0.52 ×) and 3290 ms (0.85 ×). The
-plain page loads Plotly's 4.7 MB and these do not, so a plain page with a lighter chart would be a harder
-measure: the empty page took 2438 ms and 2160 ms.
+On 2026-11-29, with 26,708 calls, three visits of each page and a load of about 15:
+
+| page | drawn ms | × chart | CPU ms | × chart |
+|---|---:|---:|---:|---:|
+| empty page | 2438 | 0.33 | 2160 | 0.56 |
+| plain page with a Plotly chart | 7294 | 1.00 | 3860 | 1.00 |
+| Overview (shift 0.074) | 5451 | 0.75 | 4080 | 1.06 |
+| Models | 3773 | 0.52 | 3290 | 0.85 |
 
 ## A change of the filters
 
-From the choice of other days until the run is over, in Chromium, in turns with a plain page (a title, a
-selector, one line): 10 times each (9 of the plain page), days that the server had seen before, world of
-26,708 calls, 2 cores with much other work (load 15–21), 2026-11-29. Medians; the time swings with the load,
-so the ratios of the processor times are the ones to trust. *Before* is the commit before this change.
+The time from a click on other days until the page has run, in Chromium. A plain page (a title, a selector,
+one line) is measured in turns. Medians of 10 runs with days that the server had seen before; 26,708 calls, 2
+cores at load 15–21, 2026-11-29. The time varies with the load, so compare the ratios of processor time.
 
 | | time, ms | × plain | CPU of the server, ms | CPU of the browser, ms | CPU × plain |
 |---|---:|---:|---:|---:|---:|
@@ -102,41 +95,37 @@ so the ratios of the processor times are the ones to trust. *Before* is the comm
 | Overview, before | 3949 | 6.09 | 420 | 1990 | 6.9 |
 | Overview | 2230 | 3.44 | 195 | 1190 | 4.0 |
 
-Promised are at most 2 × the plain page: Models is just below in time and not in processor time; Overview is
-not. Days that nobody has chosen before take longer: Models 10 × and Overview 26 × the plain page in six
-turns at load 14–18 (before: 20 × and 24 ×; server 390 and 800 ms of processor time, before 480 and 930).
-There Models asks 8 queries that depend on the days, and Overview about 20; the larger ones take about 20 ms
-of processor time each, as much as `EXPLAIN` alone.
+The target is 2 × the plain page. Models meets it in time but not in processor time; Overview does not
+meet it. New days take longer: Models 10 × and Overview 26 × the plain page (before: 20 × and 24 ×).
+Models then runs 8 queries that depend on the days, and Overview about 20. The larger ones take about 20
+ms of processor time each, as much as `EXPLAIN` alone.
 
-What pages derive from answers (rankings, differences, costs, slices) is kept by generation, so that the
-server no longer judges the same again. What is left is the browser's: a run of Models sends 72 messages and
-one of Overview 146. The sources of components are not sent again: messages over 10 kB that the browser
-still has are named only, so that a change sends 22 kB and 44 kB.
+The server caches what pages derive from answers (rankings, differences, costs, slices) per generation.
+The rest of the time is the browser's: a run of Models sends 72 messages, one of Overview 146. Messages
+over 10 kB that the browser still has are not sent again, so a change sends 22 kB and 44 kB.
 
 ## An idle tab and the server's memory
 
-Processor time of the server for five seconds of one open, idle tab of Overview, three readings of ten
-seconds each; then that of a page load (reload in Chromium, median of seven). World: 26,708 calls, 2 busy
-cores, 2026-11-29, in turns.
+Processor time of the server for five seconds of one open, idle tab of Overview (three readings of ten
+seconds), and of a page load (reload in Chromium, median of seven). 26,708 calls, 2 busy cores,
+2026-11-29.
 
 | | idle, CPU s per 5 s | page load, CPU s |
 |---|---|---|
-| a collection after every run, a look every 2 s (until November 2026) | 0.37–0.48 | 0.95 |
-| no collection after a run, a look every 2 s | 0.045–0.06 | 0.71 |
+| garbage collection after every run, a check every 2 s (until November 2026) | 0.37–0.48 | 0.95 |
+| no collection after a run, a check every 2 s | 0.045–0.06 | 0.71 |
 
-A tab now looks every 10 s. Three readings of 30 s, begun six seconds after the page's heading, at
-load 19: 0.208, 0.025 and 0.027 CPU s per 5 s. What the first one caught was not looked into.
-Streamlit collects all generations after every run of a script or fragment, also after each look of an idle
-tab for new data: it walks all imported objects. `runner.postScriptGC = false` leaves that to Python. Memory
-of the server (resident, MB), with ten pages in turn, each visit a new session; then twenty new generations
-with five visits after each:
+A tab now checks for new data every 10 s: 0.208, 0.025 and 0.027 CPU s per 5 s in three readings of 30 s
+at load 19 (the first one is not explained). Streamlit runs a full garbage collection after every run of a
+script or fragment; `runner.postScriptGC = false` leaves it to Python. The server's memory (resident, MB),
+with ten pages in turn, each visit a new session, then twenty new generations with five visits after each:
 
 | | 50 visits | 100 | 200 | 300 | generation 1 | 5 | 10 | 15 | 20 | CPU s of 300 visits |
 |---|---|---|---|---|---|---|---|---|---|---|
 | a collection after every run | 288 | 291 | 298 | 302 | 326 | 348 | 345 | 358 | 349 | 113 |
 | none (now) | 291 | 305 | 315 | 311 | 342 | 356 | 356 | 361 | 358 | 89 |
 
-So it costs about 10 MB, and nothing grows with visits or generations.
+This costs about 10 MB, and memory does not grow with visits or generations.
 """
 
 

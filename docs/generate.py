@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from callgauge.analysis.metrics import metrics
+from callgauge.analysis.metrics import PARAMETER, Metric, filter_clauses, metrics
 from callgauge.api.openapi import write_reference
 from callgauge.configuration.configuration_file import configuration_schema
 from callgauge.trials.planning.plan_fields import plan_schema
@@ -103,7 +103,7 @@ def definitions_page() -> Iterator[str]:
             for found in definition_findings(ToolCatalog.load(json.dumps(code.example)))
             if found.code == code.name
         )
-        lines = [f"definition {_shown(code.example)}", f"finding    {found.message}"]
+        lines = [f"definition {_shown(code.example)}", f"diagnostic {found.message}"]
         yield "```\n" + "\n".join([*lines, f"suggested  {_shown(found.suggested)}"]) + "\n```"
 
 
@@ -167,13 +167,33 @@ def metrics_page() -> Iterator[str]:
     yield "# Metrics"
     yield GENERATED
     yield (
-        "Every number of the pages, from `callgauge/analysis/metrics/`: one question, one `.sql`. "
-        "Filters are the parameters `$from_day $to_day $models $prompts $tools $sources`; NULL means all."
+        "Every number on the pages comes from a metric, a query with a name. NAME is the file "
+        "`callgauge/analysis/metrics/NAME.sql`. Pages show its SQL, `/api/v1/metrics/NAME` runs it. `$name` "
+        "is a parameter. A parameter that is not set is NULL, which means all. Filters are not listed below: "
+        + ", ".join(f"`${name}`" for name in sorted(_FILTERS))
+        + "."
     )
-    for metric in metrics().values():
-        yield f"## {metric.name}"
+    for name, metric in metrics().items():
+        yield f"## {name}"
         yield f"**{metric.title}.** {metric.question} Unit: {metric.unit}."
-        yield f"```sql\n{metric.sql.strip()}\n```"
+        lines = [f"- `{column}`: {text}" for column, text in metric.columns.items()]
+        if parameters := _describe_parameters(metric):
+            lines.append(f"- Parameters: {parameters}")
+        if lines:
+            yield "\n".join(lines)
+        yield from metric.notes
+
+
+_FIELD = re.compile(r"-- (?:(?:title|question|unit|days|facts|note|column \w+): |Internal: )")
+_FILTERS = frozenset(PARAMETER.findall(" ".join(filter_clauses().values())))
+
+
+def _describe_parameters(metric: Metric) -> str:
+    """Return what the head of a metric says about its parameters, then those it does not describe."""
+    head = itertools.takewhile(lambda line: line.startswith("--"), metric.sql.splitlines())
+    described = " ".join(line.removeprefix("-- ") for line in head if not _FIELD.match(line))
+    others = metric.parameters - _FILTERS - set(PARAMETER.findall(described))
+    return " ".join([described, *(f"${name}" for name in sorted(others))]).strip()
 
 
 def api_page() -> Iterator[str]:
@@ -206,9 +226,9 @@ def tables_page() -> Iterator[str]:
     )
     filled = {table.name: _comment(table.script()) for table in DAILY_TABLES}
     filled["task_trials"] = _comment(read_script("rollups/trials.sql"))
-    for said, name, columns in _TABLE.findall((_STORE / "schema.sql").read_text(encoding="utf-8")):
+    for comment, name, columns in _TABLE.findall((_STORE / "schema.sql").read_text(encoding="utf-8")):
         yield f"## {name}"
-        about = [text for text in (_comment(said), filled.get(name)) if text]
+        about = [text for text in (filled.get(name), _comment(comment)) if text]
         yield from about
         yield f"```sql\nCREATE TABLE {name}{columns};\n```"
 
@@ -233,9 +253,20 @@ def _summary(module: Path) -> str:
 
 
 def _comment(text: str) -> str:
-    """The comment at the head of a text, as one paragraph."""
+    """Return the comment at the head of a text: a paragraph, then its list of "- " lines."""
     lines = itertools.takewhile(lambda line: line.startswith("--"), text.splitlines())
-    return " ".join(line.removeprefix("--").strip() for line in lines)
+    paragraph, *items = re.split(
+        r"^- |\n- ", "\n".join(line.removeprefix("--").removeprefix(" ") for line in lines)
+    )
+    joined = ["- " + _COLUMNS.sub(_quote, " ".join(item.split())) for item in items]
+    return "\n\n".join(filter(None, [" ".join(paragraph.split()), "\n".join(joined)]))
+
+
+_COLUMNS = re.compile(r"(?:^|(?<=; ))[a-z]\w*\*?(?:, [a-z]\w*)*(?=: )")
+
+
+def _quote(names: re.Match[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[0].split(", "))
 
 
 def _cell(text: str) -> str:

@@ -17,41 +17,42 @@ PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks_ingest.md"
 
 _HEAD = """# Benchmarks of loading
 
-Written by `./dev bench ingest --write`; run it to have your own. The night is made of real Claude Code
-sessions (`bench/ingest/night.py` says which), repeated under new ids. Every reader runs in a process of
-its own, in turns; the least time of all rounds counts. *× loads* is the speed as a multiple of `orjson.loads`
-on every line, for each core and by the clock; *store* is the size of what is kept, as a share of the logs."""
+Written by `./dev bench ingest --write`; run it for your own figures. The input is one night of real
+Claude Code sessions (listed in `bench/ingest/night.py`), repeated under new ids. Every reader runs in its
+own process, in turns, and the least time of all rounds counts. *× loads* is the speed as a multiple of
+`orjson.loads` on every line: per core, and by wall-clock time. *Store* is the size of the result as a
+share of the logs."""
 
-_NOTES = """Not all do the same. `orjson.loads` keeps nothing. DuckDB's SQL (`read_json.sql` beside the night)
-checks nothing: a line that is no JSON vanishes, arguments are not judged, attempts are not linked, no row
-knows its line. agent-session-analytics has DuckDB's command line read all blocks into one database; ccusage
-adds tokens up and keeps nothing. Peers are measured where they are on the PATH; starting them counts."""
+_NOTES = """The readers do different work. `orjson.loads` keeps nothing. DuckDB's SQL (`read_json.sql` in
+the same folder) checks nothing: invalid lines disappear, arguments are not judged, retries are not
+linked, and rows have no line numbers. agent-session-analytics loads all blocks into one database with
+DuckDB's command line. ccusage only adds tokens. Readers from the PATH include their start."""
 
-_NOT_COPIED = "One process. Copying the published file is not counted."
+_NOT_COPIED = "One process. Copying the published file is not included."
 _PARTS = """## Where the time goes
 
-One process, in units of `orjson.loads` on the same bytes: the least processor time of each file over several
-rounds, and of each statement over several loads of 200 MB (28,000 calls) into an empty store; a busy machine,
-which makes all of it some tenths more than the table above:
+One process, in units of `orjson.loads` on the same bytes. The figures are the least processor times over
+several loads of 200 MB (28,000 calls) into an empty store, on a busy machine, so they are a little higher
+than above:
 
-- reading and hashing (SHA-256) 0.25, recognising its format 0.2 (64 formats look at its first objects);
-- lines 0.1, UTF-8 0.1, decoding by type 0.6: two thirds of it skip what no table needs;
-- translating 0.7, sessions and judging 1.0: some 20 objects a call and 65 function calls a line, none of
-  which takes a tenth of it;
-- columns 0.3: a third of it writes texts as UTF-8, which Python holds otherwise;
-- inserting 0.35, writing and compressing row groups 0.35, of which texts are a half;
-- settling and summing up 1.1, of which 0.4 are the same for every load: 160 statements to plan. Signing
-  failed calls takes 0.25 (they are an eighth of this night), the rates 0.15.
+- reading and hashing (SHA-256) 0.25, recognising the format 0.2 (64 formats inspect the first objects);
+- lines 0.1, UTF-8 0.1, decoding by type 0.6 (two thirds of it skip fields that no table needs);
+- translating 0.7, sessions and classification 1.0: about 20 objects per call and 65 function calls per
+  line;
+- columns 0.3, a third of it for encoding texts as UTF-8;
+- inserting 0.35, writing and compressing row groups 0.35, half of it for texts;
+- duplicates, retry sequences and daily sums 1.1, of which 0.4 are constant (planning 160 statements).
+  Error signatures take 0.25 (an eighth of these calls failed), the rates 0.15.
 
-A store of up to 200,000 calls is written and summed up on one thread: two take a fifth more processor time. A
-load of two sessions takes 0.5 s, four fifths of it in DuckDB, most of which is planning.
+A store of up to 200,000 calls is written by one thread, because two threads take a fifth more processor
+time. A load of two sessions takes 0.5 s, mostly for DuckDB's planning.
 
-Two workers take a tenth more processor time than one process. Settling and summing up stay with the load: a
-quarter of a load of 200 MB, and by calculation a fifth of one of 1 GB. So on two cores two workers can be 1.6
-to 1.8 times as fast as one process, the more the better two threads share the sums.
+Two workers take a tenth more processor time than one process. The daily sums are computed by the load
+itself: a quarter of a load of 200 MB, about a fifth of one of 1 GB (calculated). So with two cores, two
+workers are 1.6 to 1.8 times as fast as one process.
 
-What did not help: leaving out any of DuckDB's optimizers, other thresholds of malloc, no garbage collector,
-other methods of compression."""
+These did not help: disabling DuckDB's optimizers, other malloc thresholds, no garbage collector, other
+compression methods."""
 
 
 def page(
@@ -70,7 +71,7 @@ def page(
         f"Versions: {versions}.",
         "\n".join(_readers(best, size)),
         _NOTES,
-        "## Into a store that holds the same days",
+        "## Into a store with the same days",
         "\n".join(same_days.lines(into)),
         _NOT_COPIED,
         _PARTS,
@@ -95,7 +96,7 @@ def _readers(best: Mapping[str, Best], size: int) -> Iterable[str]:
 
 
 def _limits(limits: Iterable[Limit]) -> Iterable[str]:
-    yield "| input | s | peak MB | what became of it |"
+    yield "| input | s | peak MB | result |"
     yield "|---|---:|---:|---|"
     for one in limits:
         yield f"| {one.name} | {one.clock:.1f} | {one.peak_mb:.0f} | {one.outcome} |"

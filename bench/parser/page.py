@@ -32,65 +32,65 @@ PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks.md"
 
 _HEAD = """# Benchmarks of the parser
 
-Written by `./dev bench parser`; run it to have your own. `lenient` is this project's parser; the others are
-installed from `requirements-bench.lock`, which no other command needs."""
+Written by `./dev bench parser`; run it for your own figures. `lenient` is this project's parser. The
+others are installed from `requirements-bench.lock`, which no other command needs."""
 
-_ACCURACY = """The corpus is our own, in `bench/corpus/`: broken argument texts, coercions and calls
-as text, each with what a careful person would read in it. It was written without looking at the parser, but
-by people of this project who know what the parser is for, and the parser was improved while it was there:
-other texts will give other figures, and more likely worse ones for `lenient` than for the others. What
-counts as intended (a file's last newline stays, `*.py` is not `py`, prose is not arguments) is our
-judgement; read the files and quarrel with them.
+_ACCURACY = """The corpus in `bench/corpus/` is our own: broken argument texts, coercions and calls as
+text. Each has the result that a careful person would expect. Its authors had not seen the parser but knew
+its purpose, and the parser was improved while the corpus was there. Other texts will give other figures,
+probably worse ones for `lenient`. What counts as expected (a file's last newline stays, `*.py` is not
+`py`, prose is not arguments) is our judgement.
 
-*Right*: the intended object, by JSON equality (1 is 1.0, true is not 1), or a refusal where the text holds
-no arguments. *Wrong, silent*: another object, and nothing reported at which a caller could stop: for
-`lenient` an error or a finding that is `lossy`, for the others an exception or their own word that the text
-was cut. *Wrong, told*: another object, reported as such. *Refused*: no object. Anything but an object
-counts as refused, as no tool takes it. Texts *at first sight* and *public bug reports* can have several
-right objects; where a person could not tell the arguments, a report of the doubt is right, too. *Right,
-defined*: of the texts that come with a definition, which the readers `json-repair + schema`, `baml`,
-`pydantic` and `msgspec` are made for. *Hung*: more than 2 s or the process died. *Unsaid*: texts that were
-changed without any report; readers that report nothing have all of theirs here. The peers are given the
-benefit of the doubt: a null they add for an absent parameter is no difference, and refusing the whole is
-right where one value must be refused."""
+*Right*: the expected object, by JSON equality (1 is 1.0, true is not 1), or a refusal if the text has no
+arguments. *Wrong, silent*: another object, without a report on which a caller could stop. For `lenient`
+such a report is an error or a `lossy` diagnostic; for the others it is an exception or a message that the
+text was cut. *Wrong, reported*: another object, reported as such. *Refused*: no object; other values than
+objects count as refused. Texts *at first sight* and *public bug reports* can have several right objects;
+if a person could not decide, a report of the doubt is right, too. *Right, defined*: of the texts with a
+definition, for which `json-repair + schema`, `baml`, `pydantic` and `msgspec` are made. *Hung*: more than
+2 s, or the process died. *Unreported*: texts that were changed without any report. The other parsers get
+the benefit of the doubt: a null that they add for an absent parameter is ignored, and refusing everything
+is right if one value must be refused."""
 
-_MUTATIONS = f"""Realistic calls of 20 tools (code edits, shell, SQL, nested objects and lists, text in other
-scripts, paths, regular expressions, JSON in strings), each with one defect of {len(KINDS)} kinds, or with two
-or three of different kinds, made by `bench/parser/mutations/` from the seed {SEED}. Each is read
-without the tool's definition (*undefined*) and with it (*defined*); `json-repair` gets the definition as its
-schema, `baml` as its classes, `jsonmend` and `fast-json-repair` take none.
+_MUTATIONS = f"""Realistic calls of 20 tools (code edits, shell, SQL, nested objects and lists, text in
+other scripts, paths, regular expressions, JSON in strings). Each has one defect of {len(KINDS)} kinds, or
+two or three of different kinds, made by `bench/parser/mutations/` from the seed {SEED}. Each is read
+without the tool's definition (*undefined*) and with it (*defined*). `json-repair` gets the definition as
+its schema, `baml` as its classes; `jsonmend` and `fast-json-repair` accept none.
 
-*Right*: the arguments as they were before the defects. Where no person could tell them (a cut-off text, two
-different objects, a long value without its last quote), refusing is right, and so is an object that holds
-nothing but what survived and is reported as a loss or a doubt. Which object a bracket too many or too few
-leaves is found by trying every mend of one bracket: where several make JSON, the definition chooses, and
-where it cannot, the answer is open. *Refused*: no object, although the text told it. *Lossy*: another
-object, reported as such. *Silent*: another object, and nothing that a caller could stop at."""
+*Right*: the arguments before the defects. If no person could know them (a truncated text, two different
+objects, a long value without its last quote), two results are right: a refusal, and an object that
+contains only what survived and is reported as a loss or a doubt. With a bracket too many or too few,
+every repair of one bracket is tried. If several give JSON, the definition decides; if it cannot, any
+answer is right. *Refused*: no object, although the text has one. *Lossy*: another object, reported as
+such. *Silent*: another object without a report."""
 
-_BOUNDARIES = """Calls as in the mutations, and those of the corpus, each without one to four characters in a
-row at a boundary of a member, made by `bench/parser/mutations/boundaries.py` with a seed. What a text or a
-number lost is lost in the right answer too. Where a name or a bracket lost something, or nothing is left that
-parts the two sides, the restored object is right, and so is a refusal or any object that is marked; the name
-as it is spelled is right only for a reader that has no definition. *Lossy* and *silent* as above."""
+_BOUNDARIES = """Calls of the mutations and of the corpus. Each lacks one to four consecutive characters
+at a boundary of a member, removed by `bench/parser/mutations/boundaries.py` with a seed. Characters that
+a text or a number lost are also missing in the right answer. If a name or a bracket lost characters, or
+nothing separates the two sides any more, three results are right: the restored object, a refusal, or any
+reported object. The misspelt name is right only for a reader without a definition. *Lossy* and *silent*
+as above."""
 
 _WRITTEN = """Replies of models without native tool use, made by `bench/written_calls/` with a seed:
-every notation with every slip that it can have, one slip each, and values that hold code, tags, fences, other
-scripts, JSON, or the tokens of the notation itself. Each is read once with its dialect told, and once not.
+every notation with every mistake that it can have, one mistake each. Values contain code, tags, fences,
+other scripts, JSON, or the tokens of the notation itself. Each reply is read twice: with its dialect
+given, and without.
 
-*Right*: the calls as they were meant, with their names and arguments, in order. *Wrong, silent*: others, and
-nothing that a caller could stop at. *Unsaid*: a token or the end is missing, and no call says anything."""
+*Right*: the expected calls, with names and arguments, in order. *Wrong, silent*: other calls without a
+report. *Unreported*: a token or the end is missing, and no call reports it."""
 
-_SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for the valid text of the same
-value, measured in the same process, in turns; the least processor time of many turns counts. The fast
-readers return plain values; `lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema` check
-against the definition, and `lenient` builds its result with every diagnostic. `!` marks a reader that
-returns something else than the intended object (its time is then no merit), `–` one that refuses the text
-or hangs. The two texts of 20 KB differ in kind: one long string that holds code, and 150 rows of six short
-values; a multiple on the first says how fast strings are passed over, on the second what a value costs."""
+_SPEED = """Each figure is a multiple of the time that `orjson.loads` takes for the valid text of the
+same value, measured in the same process, in turns. The least processor time of many turns counts. The
+fast readers return plain values. `lenient`, `pydantic`, `msgspec`, `baml` and `json-repair + schema`
+check against the definition, and `lenient` also builds its diagnostics. `!` marks a reader that returns a
+wrong object, `–` one that refuses the text or hangs. Of the two texts of 20 KB, one is a long string with
+code and shows how fast strings are read. The other has 150 rows of six short values and shows the cost of
+a value."""
 
-_HOSTILE = """Texts of 1 MB that are made to hang a parser, each read in a process of its own: processor
-seconds, and the megabytes by which the process grew beyond the text. Without a definition, with one, and as
-a model's text in which calls are looked for."""
+_HOSTILE = """Texts of 1 MB that are designed to hang a parser, each read in its own process: processor
+seconds, and the megabytes by which the process grew beyond the text. They are read without a definition,
+with one, and as a model's text that is searched for calls."""
 
 
 def accuracy_part(accuracy: Accuracy) -> list[str]:
@@ -114,7 +114,7 @@ def boundaries_part(judged: list[JudgedMutant]) -> list[str]:
         "",
     ]
     lines += ["### Boundaries, by what was lost", "", *kinds_table(judged), ""]
-    return [*lines, "### Boundaries, the right object itself", "", *restored_table(judged), ""]
+    return [*lines, "### Boundaries, exactly the right object", "", *restored_table(judged), ""]
 
 
 def written_part(judged: list[written_calls.JudgedText]) -> list[str]:
@@ -156,7 +156,7 @@ def hostile_part(endured: list[Endured], peers: list[PeerEndured]) -> list[str]:
     if peers:
         counts = [(one, len(one.hung), len(one.crashed), len(one.too_deep)) for one in peers]
         peer_rows = [[one.peer, str(one.texts), *map(str, numbers)] for one, *numbers in counts]
-        told = "The peers on the same texts, without a definition, each with 2 s:"
+        told = "The other parsers on the same texts, without a definition, with 2 s each:"
         lines += [told, "", *table(("reader", "texts", "hung", "died", "recursion error"), peer_rows), ""]
     return lines
 
@@ -165,7 +165,7 @@ def _endured(one: Endured) -> tuple[str, str]:
     return (f"{one.seconds:.2f}", f"{one.megabytes:.0f}") if one.seconds is not None else (one.outcome, "")
 
 
-_PROMISE_TITLES = ("promise", "wanted", "measured", "kept", "worst")
+_PROMISE_TITLES = ("target", "wanted", "measured", "met", "worst")
 
 
 def promises_table(promises: Iterable[Promise]) -> list[str]:
@@ -198,7 +198,7 @@ def page(results: Results) -> str:
     ]  # fmt: skip
     lines = [
         _HEAD, "", *_circumstances(), "",
-        "## What is promised", "", *promises_table(promises), "",
+        "## Targets", "", *promises_table(promises), "",
         *accuracy_part(results.accuracy), *mutations_part(results.mutants),
         *boundaries_part(results.boundaries), *written_part(results.written),
         *speed_part(results.timed), *hostile_part(results.endured, results.peers),
@@ -218,14 +218,14 @@ def renew(results: Results, part: str) -> None:
     }
     written, promised = parts[part]
     title, *rest = written()
-    section = [title, "", "Measured apart from the rest.", "", *_circumstances(), *rest]
+    section = [title, "", "Measured separately.", "", *_circumstances(), *rest]
     text = with_promises(with_section(PAGE.read_text(encoding="utf-8"), section), promised)
     PAGE.write_text(text, encoding="utf-8")
 
 
 def with_promises(page: str, promises: Iterable[Promise]) -> str:
     """The page with these promises in place of those of the same name, new ones last."""
-    before, title, after = page.partition("## What is promised\n\n")
+    before, title, after = page.partition("## Targets\n\n")
     old, end, rest = after.partition("\n\n")
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in old.splitlines()[2:]]
     rows = {row[0]: row for row in [*cells, *map(_promise_row, promises)]}

@@ -45,7 +45,7 @@ def of_accuracy(accuracy: Accuracy) -> Iterator[Promise]:
     yield from _of_groups(accuracy)
     for told, right, silent in ((True, 0.96, 0.01), (False, 0.93, 0.02)):
         counted = tally(one for one in accuracy.calls if one.told is told)
-        name = f"calls as text, dialect {'told' if told else 'not told'}"
+        name = f"calls as text, dialect {'given' if told else 'not given'}"
         if counted.total:
             yield _at_least(f"{name}: right", right, counted.share(Verdict.RIGHT))
             yield _at_most(f"{name}: wrong and silent", silent, counted.share(Verdict.SILENT))
@@ -78,7 +78,7 @@ def of_mutations(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
         yield _at_least("mutations: right", 0.98, counted.share(Verdict.RIGHT))
         yield _at_most("mutations: wrong and silent", 0.005, counted.share(Verdict.SILENT))
         unplaced = sum(one.unplaced for one in ours)
-        yield Promise("mutations: findings about the text without a place", "0", str(unplaced), not unplaced)
+        yield Promise("mutations: diagnostics of the text without a place", "0", str(unplaced), not unplaced)
 
 
 def of_boundaries(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
@@ -96,12 +96,13 @@ def of_written(judged: Iterable[written_calls.JudgedText]) -> Iterator[Promise]:
             if one.told is told:
                 counted.add(one.verdict)
         if counted.total:
-            name = f"calls written as text, dialect {'told' if told else 'not told'}"
+            name = f"calls written as text, dialect {'given' if told else 'not given'}"
             yield _at_least(f"{name}: right", 0.98, counted.share(Verdict.RIGHT))
             yield _at_most(f"{name}: wrong and silent", 0.01, counted.share(Verdict.SILENT))
     if held:
         unsaid = sum(one.unsaid for one in held)
-        yield Promise("calls written as text: a missing token or end unsaid", "0", str(unsaid), not unsaid)
+        what = "calls written as text: a missing token or end unreported"
+        yield Promise(what, "0", str(unsaid), not unsaid)
 
 
 def _at_least(what: str, wanted: float, measured: float, worst: str = "") -> Promise:

@@ -22,7 +22,7 @@ class Verdict(StrEnum):
 
     RIGHT = "right"
     SILENT = "wrong, silent"  # another object, and nothing said that a caller could stop at
-    TOLD = "wrong, told"  # another object, with an error or a loss of meaning reported
+    TOLD = "wrong, reported"  # another object, with an error or a loss of meaning reported
     REFUSED = "refused"
 
 

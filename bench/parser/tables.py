@@ -14,7 +14,7 @@ _PARTS = {
     "first sight": "New texts at first sight",
     "bug reports": "Public bug reports",
 }
-_VERDICTS = ("right", "wrong, silent", "wrong, told", "refused")
+_VERDICTS = ("right", "wrong, silent", "wrong, reported", "refused")
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
@@ -44,7 +44,7 @@ def _verdicts(counted: Tally) -> list[str]:
 
 def readers_table(accuracy: Accuracy, part: str) -> list[str]:
     """One row a reader: the verdicts, those on texts with a definition, hangs and crashes, changes unsaid."""
-    titles = ("reader", *_VERDICTS, "right, defined", "hung", "unsaid")
+    titles = ("reader", *_VERDICTS, "right, defined", "hung", "unreported")
     rows = []
     for reader in accuracy.readers(part):
         judged = list(accuracy.of(part, reader))
@@ -100,8 +100,8 @@ def calls_table(accuracy: Accuracy) -> list[str]:
         rows.append(
             [dialect, str(max(len(told), len(untold))), *_verdicts(tally(told)), *_verdicts(tally(untold))]
         )
-    untold_titles = [f"untold: {verdict}" for verdict in _VERDICTS]
-    return table(("dialect", "texts", *(f"told: {verdict}" for verdict in _VERDICTS), *untold_titles), rows)
+    untold_titles = [f"not given: {verdict}" for verdict in _VERDICTS]
+    return table(("dialect", "texts", *(f"given: {verdict}" for verdict in _VERDICTS), *untold_titles), rows)
 
 
 def accuracy_section(accuracy: Accuracy) -> list[str]:

@@ -85,7 +85,7 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         yield Cell("series with a change that show one", series.setting, len(found), draws)
         if len(found) >= _ENOUGH_FOUND:
             yield Cell(
-                "ranges of days that hold the true one, of changes found",
+                "changes found whose range contains the true day",
                 series.setting,
                 sum(found),
                 len(found),

@@ -43,10 +43,10 @@ class Setting:
 
     @property
     def words(self) -> str:
-        order = "one after the other" if self.is_successive else "side by side"
+        order = "one after the other" if self.is_successive else "in parallel"
         rates = " and ".join(f"{rate:.0%}" for rate in sorted(set(self.rates)))
         return (
-            f"{len(self.rates)} arms of {rates} {order}, {self.days} days × {self.sessions} sessions, "
+            f"{len(self.rates)} models of {rates} {order}, {self.days} days × {self.sessions} sessions, "
             f"day sd {self.own_sd}, AR {self.autocorrelation}"
         )
 

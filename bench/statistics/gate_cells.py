@@ -67,9 +67,9 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         worse = [judge_spans(spans, MARGIN, random) for _ in range(draws)]
         alike = [judge_spans(spans, 0.0, random) for _ in range(draws)]
         for topic, said, several, most in (
-            ("gates that pass what is worse by the margin", "not worse", worse, MOST_WRONG),
-            ("gates that fail what is alike", "worse", alike, MOST_WRONG),
-            ("gates that pass what is alike, margin 2 points", "not worse", alike, None),
+            ("gates that pass a slice worse by the margin", "not worse", worse, MOST_WRONG),
+            ("gates that fail equal slices", "worse", alike, MOST_WRONG),
+            ("gates that pass equal slices, margin 2 points", "not worse", alike, None),
         ):
             yield Cell(topic, spans.setting, sum(one == said for one in several), draws, most=most)
 

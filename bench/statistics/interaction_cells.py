@@ -88,15 +88,15 @@ def count_false_names(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         found = [break_arms_down(a, b, draw) for draw in range(draws)]
         setting = (
             f"{models} models of 2 to 30%, {sessions} sessions each a side, {sizes} sizes, rho {rho}, "
-            f"{'all alike' if not shift else '10 points more in each'}"
+            f"{'no difference' if not shift else '10 points more in each'}"
         )
         unlike = sum(bool(each.list_differing()) for each in found)
         yield Cell("equal differences called an interaction", setting, unlike, draws, None, _LARGEST)
         if not shift:
             decided = sum(_is_any_decided(each) for each in found)
             named = sum(bool(each.find_named()) for each in found)
-            yield Cell("no difference, a stratum called different", setting, decided, draws, None, _LARGEST)
-            yield Cell("no difference, a stratum named", setting, named, draws, None, _LARGEST)
+            yield Cell("no difference, a part called different", setting, decided, draws, None, _LARGEST)
+            yield Cell("no difference, a part named", setting, named, draws, None, _LARGEST)
 
 
 def _is_any_decided(found: Breakdown) -> bool:
@@ -122,8 +122,8 @@ def find_interaction(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         right = sum(target in each for each in names)
         yield Cell("the model that got worse is named", setting, right, draws, least)
         differs = sum("model" in one.list_differing() for one in found)
-        yield Cell("its interaction is called one by model", setting, differs, draws)
+        yield Cell("its interaction is attributed to the model", setting, differs, draws)
         silent = sum(one.whole.standing() is Standing.UNDECIDED for one in found)
         yield Cell("the whole is not decided then", setting, silent, draws)
         others = sum(any(name[0] == "model" and name != target for name in each) for each in names)
-        yield Cell("another model is named beside it", setting, others, draws, None, _LARGEST)
+        yield Cell("another model is also named", setting, others, draws, None, _LARGEST)

@@ -12,14 +12,14 @@ from pathlib import Path
 from bench.statistics.cells import Cell
 
 PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks_statistics.md"
-_LISTED = 12  # cells of a topic that are printed one by one; of more, the lowest and the highest
+_LISTED = 4  # a topic with more cells shows only the lowest and the highest
 
 _HEAD = """# Benchmarks of the statistics
 
-Written by `./dev bench statistics --write`; run it to have your own. Each cell draws sessions with a known
-truth and asks the functions of the pages. *Band*: where the share has to lie. A cell is outside when its
-whole 99.9 % Monte-Carlo interval (Clopper & Pearson) is. [statistics.md](statistics.md) says what is
-estimated and how."""
+Written by `./dev bench statistics --write`; run it for your own figures. Each cell draws sessions with
+known rates and calls the functions of the pages. *Band* is the required range of the share. A cell is
+outside if its whole 99.9 % Monte-Carlo interval (Clopper & Pearson) is outside.
+[statistics.md](../statistics.md) describes the methods."""
 
 
 def write_page(found: Mapping[str, Sequence[Cell]], minutes: float, *, whole: bool) -> str:
@@ -60,7 +60,7 @@ def _describe_range(numbers: Iterable[int]) -> str:
 def _describe_band(cells: Sequence[Cell]) -> str:
     least = {cell.least for cell in cells if cell.least is not None}
     most = {cell.most for cell in cells if cell.most is not None}
-    parts = [f"≥ {min(least):.1%}"] if len(least) == 1 else ["as said below"] if least else []
+    parts = [f"≥ {min(least):.1%}"] if len(least) == 1 else ["varies by cell"] if least else []
     return ", ".join([*parts, *([f"≤ {max(most):.1%}"] if most else [])]) or "–"
 
 

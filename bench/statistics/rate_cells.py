@@ -105,5 +105,5 @@ def _draw_rho(drawn: Sessions, rho: float | None) -> float | np.ndarray:
 
 
 def _describe(sizes: str, rho: float | None, rate: float, sessions: int) -> str:
-    likeness = "rho of its own in every arm" if rho is None else f"rho {rho}"
+    likeness = "a different rho in every model" if rho is None else f"rho {rho}"
     return f"{sizes} sizes, {likeness}, {rate:.1%}, {sessions} sessions"

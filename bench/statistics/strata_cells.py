@@ -70,8 +70,8 @@ def cover_parts(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
             within += pair is not None and pair.low <= truth[0] - truth[-1] <= pair.high
         setting = f"{parts} tools, {sessions} sessions in each of them"
         yield Cell("a rate summed over tools, days or prompts", setting, summed, draws, LEAST)
-        yield Cell("a difference at the same mix", setting, standardised, draws, LEAST)
-        yield Cell("equal at the same mix, called different", setting, plain, draws, None, LARGEST)
+        yield Cell("a mix-adjusted difference", setting, standardised, draws, LEAST)
+        yield Cell("equal when mix-adjusted, called different", setting, plain, draws, None, LARGEST)
         yield Cell("a difference of two tools of the same sessions", setting, within, draws, LEAST)
 
 

@@ -15,7 +15,7 @@ ARMS = 20
 _UNEQUAL = tuple(int(number) for number in np.round(np.geomspace(3, 500, ARMS)))
 _LAYOUTS = {
     **{f"{ARMS} × {each} sessions": (each,) * ARMS for each in (10, 30, 100, 300)},
-    f"{ARMS} arms of 3 to 500 sessions": _UNEQUAL,
+    f"{ARMS} models of 3 to 500 sessions": _UNEQUAL,
 }
 _RHOS: tuple[float | None, ...] = (0.0, 0.05, 0.2, 0.5, None)
 _RATES = (0.01, 0.05, 0.2)
@@ -121,7 +121,7 @@ def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
             for each in ranked
         )
         setting = f"8 models of 2 to 30 %, {sessions} sessions each, rho {rho}"
-        yield Cell("ranks that hold all true ranks", setting, hold, draws, 0.94)
+        yield Cell("tables whose rank ranges contain all true ranks", setting, hold, draws, 0.94)
         yield Cell(
             "top groups with the best model",
             setting,
@@ -167,4 +167,4 @@ def _draw_rho(drawn: Sessions, rho: float | None) -> float | np.ndarray:
 
 
 def _name_rho(rho: float | None) -> str:
-    return "rho of its own in every arm" if rho is None else f"rho {rho}"
+    return "a different rho in every model" if rho is None else f"rho {rho}"

@@ -50,8 +50,8 @@ class Truth:
             self.grouped > 0
         )
         parts += [f"{self.lost:.0%} lost"] * (self.lost > 0)
-        parts += [f"looks at {', '.join(map(str, self.look_at))}"] * bool(self.look_at)
-        return ", ".join([*parts, *(["no looks"] * (self.looks == 1))])
+        parts += [f"analyses at {', '.join(map(str, self.look_at))}"] * bool(self.look_at)
+        return ", ".join([*parts, *(["one analysis"] * (self.looks == 1))])
 
 
 @dataclass(slots=True)
@@ -108,8 +108,8 @@ def count_false_verdicts(
         false = sum(
             any(run.last(arm)[0].decision in ("better", "worse") for arm in run.design.others) for run in runs
         )
-        yield Cell("equal arms called better or worse", truth.describe(), false, draws, most=MOST_FALSE)
-        yield _asked("tasks asked of those planned, equal arms", truth, runs)
+        yield Cell("equal variants called better or worse", truth.describe(), false, draws, most=MOST_FALSE)
+        yield _asked("tasks needed of those planned, equal variants", truth, runs)
 
 
 def measure_power(
@@ -121,11 +121,15 @@ def measure_power(
             [simulate_run(random, one) for _ in range(draws)] for one in (truth, replace(truth, looks=1))
         )
         without = _find(truth, fixed)
-        yield Cell("real differences found without looks", truth.describe(), without, draws)
+        yield Cell("real differences found without interim analyses", truth.describe(), without, draws)
         # What the looks may cost: two points of power, and the error of both simulations.
         least = max(0.0, without / draws - 0.02)
         yield Cell(
-            "real differences found with five looks", truth.describe(), _find(truth, looked), draws, least
+            "real differences found with five interim analyses",
+            truth.describe(),
+            _find(truth, looked),
+            draws,
+            least,
         )
         wrong = sum(
             (one.decision == "better") != (truth.rates[int(one.arm)] < truth.rates[0])
@@ -133,8 +137,8 @@ def measure_power(
             for one in (run.last(arm)[0] for arm in run.design.others)
             if one.decision in ("better", "worse") and truth.rates[int(one.arm)] != truth.rates[0]
         )
-        yield Cell("found the wrong way", truth.describe(), wrong, draws, most=0.005)
-        yield _asked("tasks asked of those planned, unlike arms", truth, looked)
+        yield Cell("found with the wrong sign", truth.describe(), wrong, draws, most=0.005)
+        yield _asked("tasks needed of those planned, different variants", truth, looked)
 
 
 def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]:
@@ -159,8 +163,8 @@ def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]
             above += abs(found.estimate) > abs(truth.difference)
             raw += abs(last.estimate) > abs(truth.difference)
         setting = truth.describe()
-        yield Cell("the repeated interval at the last look", setting, repeated, draws, LEAST_COVERED)
-        yield Cell("the adjusted interval at the last look", setting, adjusted, draws, LEAST_COVERED)
+        yield Cell("the repeated interval at the last analysis", setting, repeated, draws, LEAST_COVERED)
+        yield Cell("the adjusted interval at the last analysis", setting, adjusted, draws, LEAST_COVERED)
         if truth.difference:
             yield Cell("adjusted estimates beyond the truth", setting, above, draws, 0.4, 0.6)
             yield Cell("plain estimates beyond the truth", setting, raw, draws)
@@ -174,12 +178,12 @@ def count_wrong_alike(random: np.random.Generator, draws: int) -> Iterator[Cell]
         Truth((0.3, 0.4), tasks=300, smallest=0.1, repeats=3),
     ):
         wrong = sum(simulate_run(random, truth).last("1")[0].decision == "alike" for _ in range(draws))
-        setting = f"{truth.describe()}, alike within {truth.smallest:.0%}"
-        yield Cell("arms called alike that are not", setting, wrong, draws, most=MOST_FALSE)
+        setting = f"{truth.describe()}, equivalent within {truth.smallest:.0%}"
+        yield Cell("variants called equivalent that are not", setting, wrong, draws, most=MOST_FALSE)
         same = replace(truth, rates=(truth.rates[0], truth.rates[0]))
         right = sum(simulate_run(random, same).last("1")[0].decision == "alike" for _ in range(draws))
-        setting = f"{same.describe()}, alike within {same.smallest:.0%}"
-        yield Cell("equal arms called alike", setting, right, draws)
+        setting = f"{same.describe()}, equivalent within {same.smallest:.0%}"
+        yield Cell("equal variants called equivalent", setting, right, draws)
 
 
 def count_wrong_passes(random: np.random.Generator, draws: int) -> Iterator[Cell]:
@@ -187,8 +191,8 @@ def count_wrong_passes(random: np.random.Generator, draws: int) -> Iterator[Cell
     for truth in (Truth((0.1, 0.15)), Truth((0.02, 0.07)), Truth((0.3, 0.4), smallest=0.1, repeats=3)):
         for rates, topic, most in (
             (truth.rates, "passes of the gate that are wrong", MOST_FALSE),
-            ((truth.rates[0], truth.rates[0]), "equal arms that pass the gate", None),
-            ((truth.rates[1], truth.rates[0]), "better arms that pass the gate", None),
+            ((truth.rates[0], truth.rates[0]), "equal variants that pass the gate", None),
+            ((truth.rates[1], truth.rates[0]), "better variants that pass the gate", None),
         ):
             its = replace(truth, rates=rates)
             passed = 0

@@ -85,7 +85,7 @@ def _share_table(title: str, judged: list[JudgedText], group: Callable[[JudgedTe
         counted = [tallies[name, told] for told in (True, False)]
         shares = [f"{one.share(kind):.1%}" for one in counted for kind in (Verdict.RIGHT, Verdict.SILENT)]
         rows.append([name, str(counted[0].total), *shares, str(unsaid[name])])
-    titles = ("texts", "told: right", "wrong, silent", "not told: right", "wrong, silent", "unsaid")
+    titles = ("texts", "given: right", "wrong, silent", "not given: right", "wrong, silent", "unreported")
     return table((title, *titles), rows)
 
 

@@ -1,16 +1,18 @@
--- The tables of one generation. Facts carry no primary keys (they halve the load); ingest.store.generation_file keeps them unique.
--- Every fact knows its file, 1-based line and byte offset. Times are UTC. Long texts are packed by zstd: half the size of
--- what DuckDB chooses for them, in two thirds of the time.
+-- The tables of one generation. Fact tables have no primary keys, because these double the time of a load;
+-- ingest.store.generation_file keeps rows unique. Every fact has its file, 1-based line and byte offset. Times are UTC.
+-- Long texts are compressed by zstd: half the size of DuckDB's own choice, in two thirds of the time.
 
--- facts_before: calls, turns and sessions that ended before this day are removed; the daily sums of earlier days are
--- never counted again. text_before: the same for texts. NULL = `callgauge retain` removed nothing.
+-- - facts_before: calls, turns and sessions that ended before this day were deleted. Daily sums of earlier days are never
+--   recomputed.
+-- - text_before: the same for texts. NULL = `callgauge retain` deleted nothing.
 CREATE TABLE store_info (
     schema_version INTEGER, parser_version VARCHAR, created_at TIMESTAMP, facts_before DATE, text_before DATE
 );
 
--- files_rejected: without files that are not logs.
--- sessions_replaced: sessions that the load read again, in full or from some turn on, because the file had changed;
--- sessions_removed: by --replace; calls_fewer: calls that were in the store and are no longer.
+-- - files_rejected: rejected files, without files that are not logs
+-- - sessions_replaced: sessions that the load read again, completely or from some turn on, because the file had changed
+-- - sessions_removed: sessions removed by --replace
+-- - calls_fewer: calls that were in the store and no longer are
 CREATE TABLE ingest_runs (
     run_id INTEGER, started_at TIMESTAMP, finished_at TIMESTAMP, callgauge_version VARCHAR, parser_version VARCHAR,
     files_loaded INTEGER, files_unchanged INTEGER, files_rejected INTEGER,
@@ -18,21 +20,25 @@ CREATE TABLE ingest_runs (
     sessions_replaced BIGINT, sessions_removed BIGINT, calls_fewer BIGINT
 );
 
--- path: as a person may see it; a member of an archive is `archive!member`. size_bytes: of the content, unpacked;
--- stored_bytes: as stored. mtime_ns, version (an ETag, a checksum), stored_bytes: how it looked when it was read.
--- fingerprint, head: SHA-256 of the content and of its first 64 KB. archive: the file it is a member of;
--- archive_seen: how that looked.
--- privacy: what was left out, "redacted:<rules and key>" and "without_results"; NULL = nothing.
--- tools_hash: the definitions given with --tools when the file was read; cut_at: --max-line where it cut a line;
--- forgetful: sessions of it are forgotten, so no line of it is quoted.
--- One row for each file with the bytes that are loaded. `status`: loaded | earlier (the file has other content by now, and the
--- sessions of this one stay: line and byte are places in what it was) | companion (read together with another file) |
--- rejected. `reason`: why a file was rejected, or which file it is read with. follows: the file_id of the content that
--- the file had before this one. lacks: names of files that would be read with it and were not next to it (JSON).
--- foreign_kind: json | broken | text | binary | empty: a rejected file is not a log of any known format, according
--- to the version in refused_by; NULL = it may be one. path_facts: what the file's path or an option says of its sessions where the
--- log says nothing, as JSON {"model": ["gpt-4o", "path"], "prompt": …, "run": …, "date": …}; path | given. "mapping": where the
--- fields of chat transcripts are (--map).
+-- One row per file, with the content that is loaded.
+-- - path: path as shown; a member of an archive is `archive!member`
+-- - status: loaded, earlier (the file now has other content, and sessions of this content stay), companion (read together with
+--   another file) or rejected
+-- - reason: why a file was rejected, or with which file it is read
+-- - size_bytes: size of the unpacked content; stored_bytes: size as stored
+-- - mtime_ns, version (an ETag, a checksum), stored_bytes: state of the file when it was read
+-- - fingerprint: SHA-256 of the content; head: of its first 64 KB
+-- - archive: the file's archive; archive_seen: state of the archive
+-- - privacy: what was left out: "redacted:<rules and key>" and "without_results"; NULL = nothing
+-- - tools_hash: definitions given with --tools when the file was read
+-- - cut_at: --max-line, if it cut a line
+-- - forgetful: sessions of it were deleted by `callgauge forget`, so none of its lines is quoted
+-- - follows: file_id of the file's previous content
+-- - lacks: names of missing files that would be read with it (JSON)
+-- - foreign_kind: json, broken, text, binary or empty: not a log of any format that the version in refused_by knows; NULL = it
+--   may be a log
+-- - path_facts: facts about its sessions from the path or an option, as JSON {"model": ["gpt-4o", "path"], "prompt": …, "run":
+--   …, "date": …}; path or given. "mapping": the paths of fields in chat transcripts (--map)
 CREATE TABLE files (
     file_id INTEGER, run_id INTEGER, path VARCHAR, source VARCHAR, status VARCHAR, reason VARCHAR,
     size_bytes BIGINT, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
@@ -42,53 +48,53 @@ CREATE TABLE files (
     foreign_kind VARCHAR, refused_by VARCHAR, path_facts VARCHAR
 );
 
--- The files of a session that is spread over files, one row each. The content of the log `file_id`
--- is that of these files; that of the file `path` begins there at `line` and `byte_offset`. A place of the log is in the
--- file that begins last before it.
+-- Files of a session that is spread over several files, one row each. Together they are the content of the log `file_id`. A
+-- file begins at `line` and `byte_offset` of that content. A position belongs to the last file that begins before it.
 CREATE TABLE file_members (file_id INTEGER, line BIGINT, byte_offset BIGINT, path VARCHAR);
 
--- Other names under which the content of a file was found, so that it need not be looked at again.
+-- Other names of a file's content, so that a load need not read it again.
 CREATE TABLE copies (
     path VARCHAR, file_id INTEGER, stored_bytes BIGINT, mtime_ns BIGINT, version VARCHAR,
     archive VARCHAR, archive_seen VARCHAR
 );
 
--- What `callgauge forget` removed, so that no load brings it back: hashes of source and session id.
+-- Hashes of source and session id that `callgauge forget` deleted, so that no load brings them back.
 CREATE TABLE forgotten (session_hash VARCHAR, forgotten_at TIMESTAMP);
 
 CREATE TABLE rejects (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, code VARCHAR, reason VARCHAR, snippet VARCHAR
 );
 
--- What each source (format) can tell, as its module declares it; one row a source.
+-- Capabilities of each source (format), as its module declares them; one row per source.
 CREATE TABLE sources (
     source VARCHAR, title VARCHAR,
     raw_arguments VARCHAR, argument_failures VARCHAR, error_flag VARCHAR, definitions VARCHAR,
     system_prompt VARCHAR, model VARCHAR, turn_end VARCHAR, cannot_tell VARCHAR
 );
 
--- Files of facts next to this one that belong to the generation: sessions, turns, tool_calls, diagnostics and step_texts
--- of earlier loads. Such a file is never changed: a load that removes rows writes a new file under another name.
--- Readers see the rows of all files as one table (ingest/store/segments.py). first_day, last_day: of all its rows;
--- first_day is NULL where a row has no day.
--- has_deleted: deleted rows may still be in the bytes of the file. model_names: all models in it.
--- month: the first day of the month whose daily sums and task_trials the file contains in their place, with tables `monthly_…`,
--- the same sums added up over the month; NULL = it contains facts. ids_by: the version of DuckDB whose hash() made the file's
--- table `ids` of its call_ids and turn_ids.
+-- Files next to this one with older rows: sessions, turns, tool_calls, diagnostics and step_texts of earlier loads. A
+-- published file never changes: a load that removes rows writes a new file. Readers see the rows of all files as one table
+-- (ingest/store/segments.py).
+-- - first_day, last_day: first and last day of its rows; first_day is NULL if a row has no day
+-- - has_deleted: the file may still contain deleted rows in unused bytes
+-- - model_names: all models in it
+-- - month: first day of the month whose daily sums and task_trials are in the file, with monthly sums in tables `monthly_…`;
+--   NULL = it contains single calls
+-- - ids_by: the DuckDB version whose hash() made the table `ids` of call_ids and turn_ids
 CREATE TABLE segments (
     number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,
     first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[], month DATE, ids_by VARCHAR
 );
 
--- One row a session and file. `duplicate`: another row of the same session is counted instead.
--- run: the experiment of the session, where the log or the file's path names it; `arm`: the variant within it;
--- repeat_no: which of several tries at the task; capabilities, sampling: JSON, what was known of the model and what was
--- sent to it.
--- project: the repository that the session worked in, owner/name, else the name of the folder; branch: checked out when it
--- began; sub_agent: the kind of sub-agent, or the skill, that it is a run of; environment: where the agent was deployed.
--- trial_run: the trial run that the session's log names; NULL = not part of one. Turns, calls, probes and daily sums
--- copy it and the variant from their session. Pages leave them out unless a run or a variant is chosen.
--- text_removed: `callgauge retain` removed its texts and kept what was derived from them; NULL = it did not.
+-- One row per session and file.
+-- - duplicate: another row of the same session counts instead
+-- - run: experiment of the session, named by the log or the file's path; `arm`: its variant; repeat_no: which try at the task
+-- - capabilities: what is known about the model (JSON); sampling: sampling settings (JSON)
+-- - project: repository of the session (owner/name), else the folder's name; branch: checked-out branch at the start
+-- - sub_agent: kind of sub-agent, or skill, of the session; environment: where the agent was deployed
+-- - trial_run: trial run named by the log; NULL = not part of one. Turns, calls, probes and daily sums copy it and the
+--   variant. Pages leave them out unless a run or a variant is selected.
+-- - text_removed: `callgauge retain` deleted its texts and kept the derived values; NULL = it did not
 CREATE TABLE sessions (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, source VARCHAR,
     harness VARCHAR, harness_version VARCHAR, parent_session_id VARCHAR,
@@ -99,33 +105,35 @@ CREATE TABLE sessions (
     duplicate BOOLEAN, text_removed BOOLEAN
 );
 
--- text, text_hash: the first that was seen under the id; prompt_texts has every one, since a name may be given to another
--- text without a new version.
+-- - text, text_hash: the first text with this id; prompt_texts has all, because a name can get another text without a new
+--   version
 CREATE TABLE prompts (prompt_id VARCHAR, name VARCHAR, version VARCHAR, text VARCHAR, text_hash VARCHAR, label VARCHAR);
 CREATE TABLE prompt_texts (prompt_id VARCHAR, text_hash VARCHAR, text VARCHAR USING COMPRESSION zstd);
 
--- `origin`: log | the file it was read from. `definition` is the canonical JSON of the definition.
+-- - origin: log, or the file with the definition
+-- - definition: the definition as canonical JSON
 CREATE TABLE tool_definitions (
     definition_id VARCHAR, tool VARCHAR, description VARCHAR, definition VARCHAR, origin VARCHAR
 );
 
--- The lists of tools that models were offered, one row a list and tool; a turn names its list. bytes: of the definition in it.
+-- Tool lists that models were offered, one row per list and tool. A turn names its list.
+-- - bytes: size of the tool's definition in the list
 CREATE TABLE tool_lists (tool_list VARCHAR, tool VARCHAR, mcp_server VARCHAR, bytes BIGINT);
 
--- recorded_* = what the log says; derived_* = what we conclude. NULL = unmeasured.
--- derived_reason: ended_with_answer | no_answer | chain_abandoned | call_lost | ended_badly | not_ended
--- stop_reason: why the last reply ended, in the log's word; verdict_reason: why a check of the task passed or failed, or
--- who checked it; NULL = nobody;
--- compensations: sentences that a gateway sent after unreadable replies; resent: requests sent again
--- for what was the network's; cost: USD, as the log has it.
--- prompt_hash: of the prompt's text in force, see prompt_texts.
--- counted_*: the steps whose input and output tokens the log tells, and their tokens in parts that do not overlap;
--- counted_input is what a provider's cache neither read nor wrote.
--- results_expected: the session shows results, so a call without one was lost. begun: the turn's beginning is in this
--- file, else the file goes on with a turn that another one began; first_step: the lowest number that the log itself
--- gives a step of it.
--- model_name: the model's name as model_source has it: log | path (of the file) | given (with --model); `model` is what
--- this name is counted as, see model_aliases.
+-- recorded_* comes from the log, derived_* from our rules; NULL = not measured.
+-- - derived_reason: ended_with_answer, no_answer, chain_abandoned, call_lost, ended_badly or not_ended
+-- - stop_reason: why the last reply ended, as the log spells it
+-- - verdict_reason: why a check of the task passed or failed, or the check's name; NULL = no check
+-- - compensations: messages that a gateway sent after unreadable replies; resent: requests repeated because of network errors
+-- - cost: USD, from the log
+-- - prompt_hash: hash of the prompt's text, see prompt_texts
+-- - counted_*: the steps whose tokens the log has, and their tokens in parts that do not overlap; counted_input excludes
+--   cached tokens
+-- - results_expected: the session shows results, so a call without one was lost
+-- - begun: the turn begins in this file; else another file has its beginning
+-- - first_step: lowest step number in the log
+-- - model_name: the model's name as found; model_source: log, path (of the file) or given (with --model); `model`: the model
+--   that this name counts as, see model_aliases
 CREATE TABLE turns (
     turn_id VARCHAR, session_id VARCHAR, turn INTEGER, file_id INTEGER, line BIGINT, byte_offset BIGINT,
     ts TIMESTAMP, ended_at TIMESTAMP, day DATE, source VARCHAR,
@@ -141,29 +149,32 @@ CREATE TABLE turns (
     duplicate BOOLEAN, text_removed BOOLEAN
 );
 
--- One row a call. `duplicate`: a copy of a call that another row already counts (repeated transcripts).
--- call_id, turn_id: of the producer's own key; else 16 digits of the place and 8 of its content (docs/internal/architecture.md).
--- mcp_server: of the tool, from the log or the tool's name (mcp__server__tool); NULL = none is known. Daily sums copy it.
--- syntax_seen / schema_seen: full | failures | none, the denominators of the rates (see docs/internal/architecture.md).
--- outcome: clean | coerced | repaired | failed | unmeasured. worst_severity: note | warning | error | NULL.
--- fault_layer: emission | syntax | schema | tool_rejected | execution | `refused` | NULL.
--- error_flag_source: explicit (the log's own flag) | derived_text | derived_exit_code | envelope (the result itself reports
--- a failure) | envelope_against_ok (so it does, and the log says ok) | absent.
--- latency_ms: the tool's time for a call, the whole time for a turn; model_latency_ms: the model's, of the step that
--- made the call, summed over a turn. Tokens are those of the whole step, too: add them up over turns, not over calls.
--- cached_tokens and cache_write_tokens, read from and written to a provider's cache, are parts of input_tokens.
--- simulated: recorded | default | miss: no tool ran, the result was made for a trial; NULL = it ran, as far as is known.
--- chain_id: the call_id of the first call of its retry sequence; attempt counts from 1; retry_kind: identical | changed | NULL.
--- chain_outcome: recovered | `abandoned` (given up) | NULL (no retry sequence, or the turn may still go on).
--- What it takes to judge a call again without its log: tool_sent = the name as the model sent it where `tool` is not
--- just that; refused_by_harness = the harness's word on the call itself, without what its result says;
--- result_fault_layer = the layer that the result's own texts name; result_file_id = the file of a result that came late
--- (see late_results), else NULL; retry_of = the tool_call_id that the log names as
--- tried again; syntax_told / schema_told = what the log itself shows of such faults (full | failures | none);
--- tools_offered = the log lists what the model was offered; definition_origin: log | tools | NULL.
--- arguments: as they were read, JSON; NULL where nothing could be read. as_sent: they are the same text as raw_arguments,
--- which is kept once; own_arguments is set where they are not.
--- text_removed: as in sessions; raw_bytes, raw_chars: how long raw_arguments was that was removed.
+-- One row per call.
+-- - duplicate: a copy of a call that another row already counts (repeated transcripts)
+-- - call_id, turn_id: from the producer's own key; else 16 digits of the position and 8 of the content
+--   (docs/internal/architecture.md)
+-- - mcp_server: MCP server of the tool, from the log or the tool's name (mcp__server__tool); NULL = unknown. Daily sums copy
+--   it.
+-- - syntax_seen, schema_seen: full, failures or none; the denominators of the rates (docs/internal/architecture.md)
+-- - outcome: clean, coerced, repaired, failed or unmeasured; worst_severity: note, warning, error or NULL
+-- - fault_layer: emission, syntax, schema, tool_rejected, execution, `refused` or NULL
+-- - error_flag_source: explicit (flag in the log), derived_text, derived_exit_code, envelope (the result reports a failure),
+--   envelope_against_ok (it does, although the log says ok) or absent
+-- - latency_ms: time of the tool; model_latency_ms: time of the model for the step. In turns: of the whole turn, and summed
+--   over its steps.
+-- - input_tokens, output_tokens: tokens of the whole step, so sum them over turns, not over calls
+-- - cached_tokens, cache_write_tokens: the parts of input_tokens that were read from and written to a provider's cache
+-- - simulated: recorded, default or miss: no tool ran, because a trial supplied the result; NULL = it ran
+-- - chain_id: call_id of the first call of the retry sequence; attempt: from 1; retry_kind: identical, changed or NULL
+-- - chain_outcome: recovered, `abandoned` (given up) or NULL (no retry sequence, or the turn may continue)
+-- - arguments: decoded arguments as JSON; NULL if they could not be read. as_sent: they equal raw_arguments, which are stored
+--   once; own_arguments: set if they differ
+-- - text_removed: as in sessions; raw_bytes, raw_chars: length of deleted raw_arguments
+-- - Stored for `callgauge reparse`: tool_sent (the model's tool name, if it differs from `tool`), refused_by_harness (the
+--   agent's message about the call), result_fault_layer (the stage named by the result), result_file_id (the file of a late
+--   result, see late_results), retry_of (the tool_call_id that the log names as retried), syntax_told and schema_told (which
+--   such failures the log shows: full, failures or none), tools_offered (the log lists the offered tools), definition_origin
+--   (log, tools or NULL)
 CREATE TABLE tool_calls (
     call_id VARCHAR, session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
     ts TIMESTAMP, day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, model_name VARCHAR, model_source VARCHAR,
@@ -188,12 +199,13 @@ CREATE TABLE tool_calls (
     text_removed BOOLEAN, raw_bytes BIGINT, raw_chars BIGINT
 );
 
--- Turns that are spread over several files, as each file reports them. In `turns` the first part contains the facts
--- of all, and the others are `duplicate`; their calls count in their own part.
+-- Turns that are spread over several files, as each file reports them. In `turns`, the first part has the facts of all, and
+-- the others are `duplicate`. Calls count in their own part.
 CREATE TABLE turn_parts AS FROM turns LIMIT 0;
 
--- Results whose call was not open when they came: in another file, or long before in the same. state: joined | copy (the
--- call has a result of its own) | waiting (no call was found: it is listed in `rejects`, too, until the call is there).
+-- Results whose call was in another file, or long before in the same file.
+-- - state: joined, copy (the call has a result of its own) or waiting (no call was found; it is also in `rejects` until the
+--   call is loaded)
 CREATE TABLE late_results (
     source VARCHAR, session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP,
     tool_call_id VARCHAR, tool VARCHAR, turn INTEGER, step INTEGER, ordinal INTEGER,
@@ -202,21 +214,23 @@ CREATE TABLE late_results (
     state VARCHAR
 );
 
--- What the model wrote in a step in addition to its calls, without the turn's answer; numbers of steps as the file has them. A copy of
--- a turn in another file has copies of its texts, too, with its own turn_id and step.
+-- Text that the model wrote in a step in addition to its calls, without the turn's answer. Step numbers are those of the file. A copy
+-- of a turn in another file has copies of its texts, with its own turn_id and step.
 CREATE TABLE step_texts (
     session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, source VARCHAR,
     file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, model VARCHAR, model_name VARCHAR,
     text VARCHAR USING COMPRESSION zstd
 );
 
--- What it takes to read on in a large log that grows, one row a file (see ingest.pipeline.reading.checkpoint): behind its first
--- `byte_offset` bytes, whose fingerprint is `prefix`, with line number `line`. `open_turns`: JSON, their rows go then.
+-- State for reading the rest of a large log that grows, one row per file (ingest.pipeline.reading.checkpoint).
+-- - byte_offset, line: where to continue; prefix: fingerprint of the bytes before
+-- - open_turns: turns whose rows are replaced when reading continues (JSON)
 CREATE TABLE unfinished (
     file_id INTEGER, byte_offset BIGINT, line BIGINT, prefix VARCHAR, made_by VARCHAR, open_turns VARCHAR, state BLOB
 );
 
--- position: 0-based order of the diagnostics of one call. span_*: characters of raw_arguments, half open; NULL = whole.
+-- - position: order of the diagnostics of one call, from 0
+-- - span_start, span_end: characters of raw_arguments, half-open; NULL = all of it
 CREATE TABLE diagnostics (
     call_id VARCHAR, file_id INTEGER, position INTEGER, code VARCHAR, stage VARCHAR, severity VARCHAR, lossy BOOLEAN,
     path VARCHAR, span_start BIGINT, span_end BIGINT, found VARCHAR, became VARCHAR, detail VARCHAR
@@ -224,18 +238,21 @@ CREATE TABLE diagnostics (
 
 CREATE TABLE codes (code VARCHAR, stage VARCHAR, severity VARCHAR, lossy BOOLEAN, summary VARCHAR, why VARCHAR);
 
--- probe_id: the same in all sessions that rest on one probe; NULL = each row is one.
+-- - probe_id: equal in all sessions that share a probe; NULL = the row is a probe of its own
 CREATE TABLE probes (
     session_id VARCHAR, file_id INTEGER, line BIGINT, byte_offset BIGINT, ts TIMESTAMP, day DATE, source VARCHAR,
     provider VARCHAR, model VARCHAR, model_name VARCHAR, trial_run VARCHAR, arm VARCHAR,
     ok BOOLEAN, error VARCHAR, probe_id VARCHAR
 );
 
--- Trial runs, as their lock.json describes them before the first request; one row a run and file. `duplicate`: another row
--- is counted instead. tasks, repeats: as planned; reference: the variant that the others are compared with; smallest: the smallest
--- difference worth knowing, in the unit of the primary measure; look_at: numbers of completed tasks at which the run looks,
--- with its boundaries in units of z. task_order: the ids of the tasks in the order of the run; `arms`: objects with name,
--- model, prompt, definitions, strategy, compensations, policy. From `arms` on all are JSON, as lock.json has it.
+-- Trial runs, as their lock.json described them before the first request; one row per run and file.
+-- - duplicate: another row counts instead
+-- - tasks, repeats: planned numbers; reference: the variant to compare with
+-- - smallest: smallest difference of interest, in the unit of the primary measure
+-- - look_at: numbers of completed tasks at which interim analyses happen; boundaries: their boundaries in units of z
+-- - task_order: task ids in the order of the run
+-- - arms: variants with name, model, prompt, definitions, strategy, compensations and policy. `arms` and all later columns are
+--   JSON from lock.json.
 CREATE TABLE trial_runs (
     run VARCHAR, name VARCHAR, question VARCHAR, created_at TIMESTAMP,
     primary_measure VARCHAR, smallest DOUBLE, alpha DOUBLE, reference VARCHAR, looks INTEGER, expected_rate DOUBLE,
@@ -246,9 +263,10 @@ CREATE TABLE trial_runs (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, duplicate BOOLEAN
 );
 
--- The result of each interim analysis of a variant against the reference: estimate, low and high are variant - reference;
--- statistic and boundary in units of z. tasks: tasks that both variants have; missing: trials of both without a reply. decision: better | worse |
--- alike | go on | not decided | withheld.
+-- Result of each interim analysis of a variant against the reference.
+-- - estimate, low, high: variant - reference; statistic, boundary: in units of z
+-- - tasks: tasks of both variants; missing: trials of both without a reply
+-- - decision: better, worse, alike, go on, not decided or withheld
 CREATE TABLE trial_looks (
     run VARCHAR, look INTEGER, arm VARCHAR, tasks BIGINT, planned BIGINT,
     estimate DOUBLE, low DOUBLE, high DOUBLE, statistic DOUBLE, boundary DOUBLE,
@@ -256,17 +274,15 @@ CREATE TABLE trial_looks (
     file_id INTEGER, line BIGINT, byte_offset BIGINT, duplicate BOOLEAN
 );
 
--- Names of models that are counted as another one, and the rule that says so: naming.toml (of the store), callgauge.toml | a kind of
--- the rules that come with Callgauge. A name that is not here is counted unchanged.
+-- Model names that count as another model, with the rule: naming.toml (of the store), callgauge.toml, or a kind of built-in
+-- rule. Other names count unchanged.
 CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 
 -- Daily sums: additive, without duplicates. The pages read these first. trial_run, `arm`: see sessions.
--- parse_known, parse_errors: n and k of the rate parse_error; schema_full, schema_errors: those of schema_error; `mended`: k
--- of the rate `mended`; mend_known: calls that our parser read, those with syntax_seen or schema_seen 'full'.
--- us: microseconds; example_ts: the time of the example, its day where the log has none, 0001-01-01 without a day.
--- mended_refused: repaired calls whose arguments the agent had already rejected. fault_unknown: no fault was seen, but the log
--- keeps no result or not how the arguments were read. both_known: turns with a recorded and a derived verdict;
--- success_known, succeeded: n and k of the rate turn_success.
+-- - parse_known, parse_errors: n and k of the rate parse_error; schema_full, schema_errors: of schema_error
+-- - mended: k of the rate `mended`; mend_known: calls that our parser read (syntax_seen or schema_seen 'full')
+-- - mended_refused: repaired calls whose arguments the agent had already rejected
+-- - fault_unknown: no failure was seen, but the log lacks the result, or how the arguments were read
 CREATE TABLE daily_calls (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     trial_run VARCHAR, arm VARCHAR, tool VARCHAR, mcp_server VARCHAR, strategy VARCHAR,
@@ -280,6 +296,8 @@ CREATE TABLE daily_calls (
     mended BIGINT, parse_errors BIGINT, schema_errors BIGINT
 );
 
+-- - both_known: turns with reported and derived success; success_known, succeeded: n and k of the rate turn_success
+-- - us: microseconds
 CREATE TABLE daily_turns (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     trial_run VARCHAR, arm VARCHAR,
@@ -289,7 +307,8 @@ CREATE TABLE daily_turns (
     success_known BIGINT, succeeded BIGINT
 );
 
--- Tokens, apart by what they cost. `whole`: every step of the turn is counted (see turns).
+-- Tokens by kind of price.
+-- - whole: every step of the turn has tokens (see turns)
 CREATE TABLE daily_tokens (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     trial_run VARCHAR, arm VARCHAR, session_group UTINYINT,
@@ -297,12 +316,13 @@ CREATE TABLE daily_tokens (
     counted_steps BIGINT, counted_input BIGINT, counted_cached BIGINT, counted_cache_write BIGINT, counted_output BIGINT
 );
 
--- Which text of a prompt, and which definition of a tool, was in force when; first_ts and last_ts within the day.
+-- Which text of a prompt was used when; first_ts and last_ts are within the day.
 CREATE TABLE daily_prompts (
     day DATE, source VARCHAR, prompt_id VARCHAR, prompt_hash VARCHAR, trial_run VARCHAR, arm VARCHAR,
     turns BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
 );
 
+-- Which definition of a tool was used when; first_ts and last_ts are within the day.
 CREATE TABLE daily_definitions (
     day DATE, source VARCHAR, tool VARCHAR, mcp_server VARCHAR, definition_id VARCHAR, trial_run VARCHAR, arm VARCHAR,
     calls BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
@@ -314,12 +334,16 @@ CREATE TABLE daily_codes (
     code VARCHAR, calls BIGINT, findings BIGINT
 );
 
--- What the newest nightly run reports on each changed rate (ingest/store/settling/alerts.py): since when, against what, where.
--- alert_key: its name in the team's memory. dimension, name: of what; a pair has a second of each. found: the run that found
--- it; since: its first day; back: the first day on which the rate was back, and closed the run that showed it. k_now, n_now:
--- from its first day on, while it lasts, and the 95 % interval of that rate; k_before, n_before: on the days of the baseline.
--- difference, low, high: of the rates, with a 95 % interval. q: the corrected p-value of the run that found it. part_of: the key of the alert that leads, whose calls it
--- shares. where_kind: only | most: the change is in no other calls, or mostly in those of where_value.
+-- Changed rates reported by the newest nightly run (ingest/store/settling/alerts.py).
+-- - alert_key: key in the team's decisions and notes
+-- - dimension, name: what changed; second_dimension, second_name: the other one of a pair
+-- - since: first day; found: day of detection; back: first day on which the rate was back; closed: day on which that was
+--   detected
+-- - k_now, n_now: since the first day, while the alert lasts; low_now, high_now: 95 % interval of that rate
+-- - k_before, n_before: on the baseline days
+-- - difference, low, high: difference of the rates with its 95 % interval; q: corrected p-value on the day of detection
+-- - part_of: key of the leading alert with which it shares calls
+-- - where_kind: only (all affected calls have where_value) or most (most of them have)
 CREATE TABLE alerts (
     alert_key VARCHAR, dimension VARCHAR, name VARCHAR, second_dimension VARCHAR, second_name VARCHAR, rate VARCHAR,
     since DATE, found DATE, back DATE, closed DATE, rose BOOLEAN,
@@ -328,17 +352,18 @@ CREATE TABLE alerts (
     where_dimension VARCHAR, where_value VARCHAR, where_kind VARCHAR
 );
 
--- The newest nightly run, one row: how many series and windows it tested, and the smallest change of a model's parse errors (a share)
--- that is likely to be found after one day, and within a week; NULL = no change is. made_of: a hash of the sums that decided.
+-- The newest nightly run, one row.
+-- - series, tests: number of tested series and tests
+-- - in_a_night, in_a_week: smallest change of a model's parse errors (as a share) that would probably be found after one day,
+--   and within a week; NULL = none
+-- - made_of: hash of the sums used
 CREATE TABLE alert_night (
     night DATE, series INTEGER, tests INTEGER, in_a_night DOUBLE, in_a_week DOUBLE, made_of VARCHAR
 );
 
--- What went wrong, without what is different each time (ingest/store/signatures.sql); text is NULL where every call's text
--- was removed.
+-- Errors grouped by their constant text (ingest/store/signatures.sql). text is NULL if the texts of all calls were deleted.
 CREATE TABLE signatures (signature_id VARCHAR, fault_layer VARCHAR, text VARCHAR);
 
--- The scripts in ingest/store/rollups/ say what the columns of these mean.
 CREATE TABLE daily_rates (
     day DATE, source VARCHAR, provider VARCHAR, model VARCHAR, prompt_id VARCHAR,
     trial_run VARCHAR, arm VARCHAR, harness_version VARCHAR,

@@ -170,6 +170,6 @@ def test_promises_of_one_part_are_replaced_by_name_and_new_ones_stand_last() -> 
     better = Promise("a", "0", "0", kept=True)
 
     def page(*promises: Promise) -> str:
-        return "\n".join(["## What is promised", "", *promises_table(promises), "", "## Speed", ""])
+        return "\n".join(["## Targets", "", *promises_table(promises), "", "## Speed", ""])
 
     assert with_promises(page(old, other), [better, new]) == page(better, other, new)

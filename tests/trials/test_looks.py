@@ -346,5 +346,5 @@ def test_looks_cost_little_power_and_save_tasks() -> None:
     cells = list(measure_power(np.random.default_rng(13), DRAWS, [Truth((0.1, 0.25), tasks=160)]))
     assert not [f"{cell.topic}: {cell.share:.3f}" for cell in cells if cell.leaves_band]
     shares = {cell.topic: cell.share for cell in cells}
-    assert shares["real differences found with five looks"] > 0.9
-    assert shares["tasks asked of those planned, unlike arms"] < 0.8
+    assert shares["real differences found with five interim analyses"] > 0.9
+    assert shares["tasks needed of those planned, different variants"] < 0.8

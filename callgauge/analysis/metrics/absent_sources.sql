@@ -1,6 +1,6 @@
--- title: Formats without a file here
--- question: Which other log formats can be read, and what could each tell?
--- unit: one row a format of which the store holds no file
+-- title: Supported formats that are not in the store
+-- question: Which other log formats can be read, and what does each contain?
+-- unit: one row per format without a file in the store
 SELECT source, coalesce(title, source) AS title,
        raw_arguments, argument_failures, error_flag, definitions, system_prompt, model, turn_end, cannot_tell
 FROM sources

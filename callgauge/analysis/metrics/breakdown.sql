@@ -1,19 +1,19 @@
--- title: Arms broken down
--- question: How often does it happen in each of the two slices compared, within each model, tool, prompt or host?
--- unit: calls, turns or retry sequences, as the rate says; the rate is k / n
+-- title: Comparison by model, tool, prompt or host
+-- question: Within each model, tool, prompt or host: how do the two compared slices do?
+-- unit: calls, turns or retry sequences, depending on the rate; the rate is k / n
 -- days: added up
--- column rate: which rate, see callgauge/analysis/measures/rates.py
--- column dimension: what `slice` is a value of: one of $dimensions
--- column slice: the value of the dimension, 'unknown' where the log names none
--- column also: the slice compared: the value of $by; 'all' without it
--- column k: observed with it
--- column n: calls or turns on which it was measured
--- column total: all there are; total - n were not measured
--- column sessions: in which n was observed
--- column days: the days on which n was observed, in order; day_k and day_n are k and n of each of them
--- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
--- note: A difference over everything may hide that one model got worse while the others stayed. So it is shown within each model, tool, prompt and host, too.
--- note: From the daily sums. By tool, a turn counts for every tool that it called, and so does its session.
+-- column rate: a rate of callgauge/analysis/measures/rates.py
+-- column dimension: one of $dimensions
+-- column slice: the value of the dimension; 'unknown' if the log names none
+-- column also: the compared slice, a value of $by; 'all' without $by
+-- column k: hits of the rate
+-- column n: calls, turns or retry sequences on which it was measured
+-- column total: all, measured or not; total - n were not measured
+-- column sessions: sessions with an observation
+-- column days: days with an observation, in order; day_k and day_n: k and n of each
+-- column group_ids: groups of sessions (of fifty) with an observation, in order; group_k and group_n: k and n of each
+-- note: An overall difference can hide that one model got worse while the others did not. The breakdown shows each part.
+-- note: Counted in the daily sums. By tool, a turn counts for every tool that it called, and so does its session.
 -- $dimensions: model, tool, prompt, provider. $by: model, provider, prompt, prompt_name, tool, definition, strategy, source,
 -- harness_version, day. $among: values of $by.
 WITH

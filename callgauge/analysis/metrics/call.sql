@@ -1,7 +1,7 @@
 -- title: One call
--- question: What does the store hold about one call?
+-- question: What is stored about one call?
 -- unit: at most one row
--- note: Links of before schema 6 hold only the first 16 digits of a call's id, which its place gave.
+-- note: Links from before schema 6 contain only the first 16 digits of a call's id.
 -- column file: the file that contains the call; line and byte_offset are its place in it
 SELECT c.* EXCLUDE (own_arguments, as_sent)
            REPLACE (c.line - coalesce(m.line - 1, 0) AS line, c.byte_offset - coalesce(m.byte_offset, 0) AS byte_offset),

@@ -1,10 +1,10 @@
--- title: Calls of each day
--- question: On which days can calls be that match, and how many at most?
--- unit: one row a day, the newest first; calls without a time last
+-- title: Calls per day
+-- question: On which days can calls match, and how many at most?
+-- unit: one row per day, newest first; calls without a time last
 -- days: kept apart
--- column most: calls that match as far as the daily sums tell
--- column exact: that many do match; else the daily sums do not have all dimensions that are asked for
--- note: Counted in the daily sums, for the list of calls: it looks at no more days than it needs, see there for the words.
+-- column most: matching calls according to the daily sums, an upper bound
+-- column exact: true if the bound is exact; false if the daily sums lack a selected dimension
+-- note: Counted in the daily sums, so that the list of calls reads only the days it needs. The parameters are those of the metric calls.
 WITH told AS (
   SELECT day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, least(
     calls,

@@ -1,7 +1,7 @@
--- title: Calls before and after
--- question: Which calls of the session come before and after this one, and where is the next fault?
--- unit: one row, of call ids; NULL = there is none
--- column number: of the call in the session, from 1; of is how many there are
+-- title: Previous and next call
+-- question: Which calls of the session are before and after this call, and where is the next failed call?
+-- unit: one row of call ids; NULL = no such call
+-- column number: position of the call in the session, from 1; of: number of calls
 WITH calls AS (
   SELECT call_id, row_number() OVER way AS number, (count(*) OVER ())::BIGINT AS of,
          lag(call_id) OVER way AS before, lead(call_id) OVER way AS after,

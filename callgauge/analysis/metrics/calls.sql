@@ -1,23 +1,22 @@
 -- title: Calls
--- question: Which calls match, the newest first or in the order of a column?
--- unit: one row a call; copies in repeated transcripts are left out
--- column found: all calls that match in the days looked at, of which this is one page
--- column preview: 200 characters of the raw arguments, from the character preview_from on: the beginning, or around what was searched
--- column finding: the first diagnostic code that the parser reported, the worst severity first
--- note: Newest first unless another order is chosen; calls without a value stand last. A call that a later transcript repeats is shown once.
--- $outcome 'mended', 'strict', 'truncated' and $fault 'arguments' (parse errors), 'schema_error': what the rates count
--- (ingest/store/rollups/rates.sql), so no schema error that only the log reports; $fault 'any' = every layer, 'none' = no fault
--- was seen, 'unknown' = no fault was seen and the log cannot tell, 'unseen' = either of these;
--- $turns 'retried' | 'disagree' (reported and derived) | 'not_ok' (by either) | 'succeeded' (reported, else derived) | 'not_succeeded' | 'recorded_ok' | 'recorded_not_ok' | 'derived_ok' |
--- 'derived_not_ok'; $search: part of the raw arguments, any case.
--- Of the chain that a call is in: $chain 'any' | 'recovered' | 'abandoned' | 'open' | 'none' (in no chain); $attempts_from,
--- $attempts_to: the number of its attempts; $first_retry 'identical' | 'changed' | 'unknown', each also with '_worked'.
--- Of the call in it: $attempt 'first' | 'retry' | 'identical' | 'changed' | 'unknown' (a retry of which a text is unknown).
--- $order 'tool' | 'outcome' | 'fault' | 'result' | 'model' from A, 'took' | 'attempt' | 'time' from the largest;
--- $reversed: the other way.
--- $since, $until, $undated: the days looked at (dashboard.newest); $first_day, $last_day: all turns of the sessions that
--- have calls on these days lie within them.
--- if(… IS NULL, NULL, column): else the column would be read where nothing is asked of it.
+-- question: Which calls match, newest first or ordered by a column?
+-- unit: one row per call; copies in repeated transcripts are left out
+-- column found: number of matching calls in the selected days; the rows are one page of them
+-- column preview: 200 characters of the raw arguments, from character preview_from: the beginning, or around the searched text
+-- column finding: first diagnostic code of the worst severity
+-- note: Newest first unless another order is chosen; calls without a value are last. A call that a later transcript repeats is shown once.
+-- $outcome: an outcome, or 'mended', 'strict', 'truncated' as the rates count them (ingest/store/rollups/rates.sql).
+-- $fault: a stage; 'arguments' (parse errors) and 'schema_error' as the rates count them, without schema errors that only the
+-- log reports; 'any' = every stage; 'none' = no failure was seen; 'unknown' = not measured; 'unseen' = 'none' or 'unknown'.
+-- $turns: 'retried', 'disagree' (reported and derived success), 'not_ok' (by either), 'succeeded' and 'not_succeeded'
+-- (reported, else derived), 'recorded_ok', 'recorded_not_ok', 'derived_ok', 'derived_not_ok'.
+-- $search: a part of the raw arguments, in any case.
+-- $chain, the retry sequence of the call: 'any', 'recovered', 'abandoned', 'open', 'none' (not in a sequence).
+-- $attempts_from, $attempts_to: its number of attempts. $first_retry: 'identical', 'changed', 'unknown', each also with '_worked'.
+-- $attempt, the call within it: 'first', 'retry', 'identical', 'changed', 'unknown' (a retry with a missing text).
+-- $order: 'tool', 'outcome', 'fault', 'result', 'model' ascending; 'took', 'attempt', 'time' descending. $reversed: the opposite order.
+-- $since, $until, $undated: the days read. $first_day, $last_day: days that contain all turns of the sessions with calls on those days.
+-- Internal: if(… IS NULL, NULL, column) keeps DuckDB from reading the column when the parameter is not set.
 WITH own_calls AS NOT MATERIALIZED (
   FROM tool_calls
   WHERE {filters: days}

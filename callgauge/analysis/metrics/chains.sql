@@ -2,17 +2,17 @@
 -- question: What happens after a failure: is the call retried, does it recover, and what does that cost?
 -- unit: retry sequences; each begins with a failed call
 -- days: added up
--- column slice: what $by names; by stage, where the first call of the sequence failed; 'none' = only the log reports the retry
+-- column slice: the value of $by; by stage: the stage at which the first call failed; 'none' = only the log reports the retry
 -- column attempts: calls in the sequence, including the first; 10 = ten or more
 -- column ended: recovered = the last attempt succeeded; abandoned = given up, the last attempt failed; open = the log ends before the outcome
 -- column identical: retries with the same tool and arguments
--- column first_identical: first retries with the same arguments; first_changed: with other arguments; where a text is missing it is neither
--- column first_identical_worked: those of them that succeeded; first_changed_worked likewise
+-- column first_identical: first retries with the same arguments; first_changed: with other arguments. If an argument text is missing, the retry is in neither
+-- column first_identical_worked: those that succeeded; first_changed_worked: likewise
 -- column steps: model calls that the retries took
--- column tokens_known: sequences with retries for which the log has tokens; ms_known: for which it has times
--- column group_ids: the groups of sessions, of fifty, that have such sequences, in order; the other group_… are of each of them what the column without group_ is of all
--- note: A retry sequence begins with a failed call. The next call of the same tool in a later step of the turn joins it, and so does the call that the log names as its retry. It counts on the day on which it began.
--- note: Cost is what the attempts after the first took: their steps, and the tokens and time of these steps.
+-- column tokens_known: sequences with retries whose log has tokens; ms_known: whose log has times
+-- column group_ids: groups of sessions (of fifty) with such sequences, in order; each other group_… column is the column without group_, per group
+-- note: A retry sequence begins with a failed call. The next call of the same tool in a later step of the turn joins it, as does the call that the log names as its retry. The sequence counts on the day on which it began.
+-- note: The cost is that of the attempts after the first: their steps, and the tokens and time of these steps.
 -- $by: 'model' or 'tool' of the first call; NULL = the stage at which it failed.
 WITH of_groups AS (
   SELECT CASE $by WHEN 'model' THEN coalesce(model, 'unknown') WHEN 'tool' THEN coalesce(tool, 'unknown')

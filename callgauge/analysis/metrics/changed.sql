@@ -1,11 +1,11 @@
 -- title: Prompts and tools that changed
--- question: Which prompts and tool definitions have had more than one text, and when did the newest come?
--- unit: one row a prompt or tool of one source
--- note: A named prompt counts as changed when its text is another one, under the same version or a new one. Prompts without a name are listed together, as nobody says which of them replaced which.
--- column versions: how many texts, or definitions, it has had
--- column changed: when the newest one was first in force
--- column uses: turns of a prompt, calls of a tool
--- column found: all that match, of which this is one page
+-- question: Which prompts and tool definitions have had more than one text, and when did the newest appear?
+-- unit: one row per prompt or tool of one source
+-- note: A named prompt has changed if its text differs, under the same version or a new one. Prompts without a name are listed together, because the log does not say which replaced which.
+-- column versions: number of texts or definitions
+-- column changed: when the newest was first used
+-- column uses: turns with the prompt, or calls of the tool
+-- column found: number of matching rows; the rows are one page of them
 WITH prompts_of AS (
   SELECT 'prompt' AS kind, source, coalesce(name, '') AS name, prompt_id AS id, prompt_hash AS hash,
          sum(turns) AS uses, min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day

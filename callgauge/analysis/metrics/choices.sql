@@ -1,11 +1,11 @@
 -- title: Filter choices
--- question: Which models, prompts, tools and so on does the store hold, the most used first?
+-- question: Which models, prompts, tools and other filter values are in the store, most used first?
 -- unit: calls
 -- days: added up
--- column value: what the filter compares; 'unknown' where the log names none, 'none' for tools of no MCP server
--- column label: what people read; of a prompt without a name the first words of its text and the beginning of its id
--- column name: of a prompt, its name in the log
--- note: Runs of trials and their arms are always among them; the others are those of the chosen run, else of all but trials.
+-- column value: the value that the filter compares; 'unknown' if the log names none, 'none' for tools without an MCP server
+-- column label: what people read; for a prompt without a name, its first words and the beginning of its id
+-- column name: name of a prompt in the log
+-- note: Trial runs and their variants are always listed. The other values are those of the selected run, or of all calls outside of trials.
 WITH
 chosen_calls AS NOT MATERIALIZED (
   FROM daily_calls WHERE {filters: trials}

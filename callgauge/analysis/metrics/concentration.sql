@@ -1,12 +1,12 @@
--- title: How few sessions hold the calls
--- question: How much of a slice's calls does its largest session hold, and how many sessions of equal size is it worth?
--- unit: calls; one row a slice
--- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
+-- title: Concentration of calls in sessions
+-- question: How many of a slice's calls are in its largest session, and how many sessions of equal size is the slice worth?
+-- unit: calls; one row per slice
+-- column slice: the value of $by; 'all' without $by, 'unknown' if the log names none
 -- column calls: all calls
--- column largest: calls of the session that has most
--- column effective: the effective number of sessions, the square of the sum of their calls by the sum of their squares (Kish 1965)
--- note: From the facts: the daily sums do not keep single sessions. Days whose facts were removed are left out.
--- $by: as of the metric slices. $among: values of $by.
+-- column largest: calls of the largest session
+-- column effective: effective number of sessions: (Σ calls)² / Σ calls² (Kish 1965)
+-- note: Counted in the single calls, because the daily sums have no sessions. Days whose calls were deleted are left out.
+-- $by: as in the metric slices. $among: values of $by.
 WITH
 told AS (
   SELECT session_id, min(harness_version) AS harness_version FROM sessions WHERE NOT coalesce(duplicate, false) GROUP BY session_id

@@ -1,21 +1,21 @@
 -- title: Cost of turns
--- question: What do turns cost in money, what does a successful one cost, and how much of that went into retries?
--- unit: one row a slice; the currency of $prices
+-- question: How much money do turns cost, how much does a successful turn cost, and how much went into retries?
+-- unit: one row per slice, in the currency of $prices
 -- days: added up
--- column slice: the value of $by; 'unknown' where the log names none
--- column calls: model calls (steps) of the turns; told_calls are those for which the log has input and output tokens
+-- column slice: the value of $by; 'unknown' if the log names none
+-- column calls: model calls (steps) of the turns; told_calls: those whose log has input and output tokens
 -- column priced_calls: calls with tokens in the log and a price for their model on their day; the others are unpriced
--- column amount: of the priced calls; NULL when there are none
--- column priced_turns: turns of which every call is priced; turns_amount is what they cost
--- column judged: of the priced turns, those whose success was measured; completed of them succeeded; judged_amount is what they cost
--- column reported: of the judged turns, those whose success the log reports; of the others it is derived
--- column retry_calls: model calls that attempts after the first took; retry_amount is what the retry_priced of them cost
--- column group_ids: the groups of sessions, of fifty, in order; the other group_… are of each of them what the column without group_ is of all
--- note: A call has the price of its turn's day and of its turn's model. Tokens read from and written to a provider's cache are counted separately and have their own prices.
--- note: Where a log does not report a cache, all input counts as ordinary input.
--- note: Per successful turn: what all judged turns cost, divided by those that succeeded, so the turns that failed are paid for, too.
--- note: A turn cannot be split by tool, strategy or agent version; a filter on tools does not narrow these numbers.
--- $by: model, provider, prompt, prompt_name, source, day. $prices: JSON, prices per million tokens with the days on which they hold; none when NULL.
+-- column amount: cost of the priced calls; NULL if no call is priced
+-- column priced_turns: turns whose calls are all priced; turns_amount: their cost
+-- column judged: priced turns whose success was measured; completed: those that succeeded; judged_amount: cost of the judged turns
+-- column reported: judged turns whose success the log reports; for the others it is derived
+-- column retry_calls: model calls of the attempts after the first; retry_amount: cost of the retry_priced of them
+-- column group_ids: groups of sessions (of fifty), in order; each other group_… column is the column without group_, per group
+-- note: A call has the price of its turn's model on its turn's day. Tokens read from and written to a provider's cache are counted separately and have their own prices.
+-- note: If a log does not report a cache, all input counts as ordinary input.
+-- note: Cost per successful turn is the cost of all judged turns, divided by the number of successful turns. It includes the cost of failed turns.
+-- note: Tokens of a turn cannot be divided by tool, strategy or agent version. A filter on tools does not change these numbers.
+-- $by: model, provider, prompt, prompt_name, source, day. $prices: JSON, prices per million tokens with the days on which they apply; NULL = no prices.
 WITH prices AS (
   SELECT p.model, p.from_day, p.to_day, p.input, p.cached_input, p.cache_write, p.output
   FROM (SELECT unnest(from_json(coalesce($prices, '[]'),

@@ -1,9 +1,9 @@
--- title: What each source can tell
+-- title: What each source contains
 -- question: On how many calls and turns of each source could each thing be measured?
 -- unit: calls, and turns for turns and *_turns
 -- days: added up
--- note: Each log format keeps some things and not others. What a log does not keep is not measured; it never counts as success or failure.
--- column parse_known: calls for which we know whether the arguments were JSON
+-- note: Each log format records different things. What a log does not record is not measured. It never counts as success or failure.
+-- column parse_known: calls for which it is known whether the arguments were JSON
 -- column mend_known: calls whose text or definition is available
 -- column definition_known: calls that our parser checked against a tool definition
 -- column result_known: calls whose result says ok, error or denied

@@ -1,13 +1,13 @@
--- title: Culprits
+-- title: Parameters with failures
 -- question: Which parameters do calls get wrong, and how?
--- unit: calls with at least one finding of the code at the parameter
+-- unit: calls with the diagnostic at the parameter
 -- days: added up
--- column parameter: as declared, of an item `filters[].name`; empty = the arguments as a whole
--- column judged: calls of the selection that the parser could judge
--- column group_ids: the groups of sessions, of fifty, with calls that the parser could judge or with the diagnostic, in order; group_calls and group_judged are calls and judged of each of them
+-- column parameter: as declared; for an item `filters[].name`; empty = the arguments as a whole
+-- column judged: calls of the slice that the parser could judge
+-- column group_ids: groups of sessions (of fifty) with such calls, in order; group_calls and group_judged: calls and judged of each
 -- column example: the newest such call
--- note: The share is of the calls that the parser could judge: those whose text or whose tool definition the log keeps.
--- note: A call counts once for each parameter and code, so the rows overlap. Errors first, then guesses, then notes. A missing definition is not a diagnostic about a parameter and is left out.
+-- note: The share is of the calls that the parser could judge: those whose log has their text or whose tool definition is known.
+-- note: A call counts once for each parameter and code, so the rows overlap. Errors come first, then guesses, then notes. A missing definition is not a diagnostic about a parameter and is left out.
 WITH
 findings AS NOT MATERIALIZED (
   FROM daily_parameters

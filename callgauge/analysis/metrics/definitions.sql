@@ -1,10 +1,10 @@
 -- title: Versions of a definition
--- question: Which definitions has this tool had, and when was each in force?
--- unit: one row a definition, the newest first
--- column number: 1 for the first that appears
--- column calls: in the chosen days
--- column origin: log, or the file that it was given with
--- note: Versions are numbered by when they first appear in the logs that are loaded; loading older logs can shift the numbers. Of the filters only days, sources and the tool apply; days narrow the calls, not the numbers.
+-- question: Which definitions has this tool had, and when was each used?
+-- unit: one row per definition, newest first
+-- column number: 1 = the first to appear
+-- column calls: calls on the selected days
+-- column origin: log, or the file with the definition
+-- note: Versions are numbered in the order in which they first appear in the loaded logs, so loading older logs can shift the numbers. Only the filters by day, source and tool apply. Days restrict the calls, not the numbers.
 WITH used AS (
   SELECT definition_id, min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day,
          sum(calls) FILTER ({filters: days})::BIGINT AS calls

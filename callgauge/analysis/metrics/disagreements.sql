@@ -1,13 +1,12 @@
--- title: Verdicts that disagree
--- question: Which turns does the log judge otherwise than we conclude, the newest first?
+-- title: Turns whose reported and derived success disagree
+-- question: For which turns do the reported and the derived success disagree, newest first?
 -- unit: turns
--- column recorded_status: the log's own word
--- column derived_reason: why we conclude otherwise
--- column call_id: the first call of the turn that went wrong, or else its first
--- column found: all that disagree in the days looked at, of which this is one page
--- note: Counted in the turns themselves, not in the daily sums. The filters by tool and MCP server keep turns that called one of the tools.
--- $since, $until, $undated: the days looked at (dashboard.newest); $first_day, $last_day: all calls of the sessions that
--- have turns on these days lie within them.
+-- column recorded_status: status in the log
+-- column derived_reason: reason for the derived success
+-- column call_id: first failed call of the turn, else its first call
+-- column found: number of matching turns in the selected days; the rows are one page of them
+-- note: Counted in the turns, not in the daily sums. The filters by tool and MCP server keep turns that called one of the tools.
+-- $since, $until, $undated: the days read. $first_day, $last_day: days that contain all calls of the sessions with turns on those days.
 WITH chosen AS NOT MATERIALIZED (
   SELECT turn_id, session_id, turn, ts, model, source, recorded_status, recorded_ok, derived_reason, calls, faults FROM turns
   WHERE {filters: days}

@@ -1,5 +1,5 @@
 -- title: Days in the store
--- question: Which days do the calls and turns of the store span?
+-- question: From which day to which day does the store have calls and turns?
 -- unit: UTC days
 SELECT min(day) AS first_day, max(day) AS last_day
 FROM (SELECT day, trial_run, arm FROM daily_calls UNION ALL SELECT day, trial_run, arm FROM daily_turns)

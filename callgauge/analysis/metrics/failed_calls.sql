@@ -1,7 +1,7 @@
 -- title: Failed calls
 -- question: Which calls of this tool, signature, stage, session or model failed?
--- unit: call ids, the newest first; the newest $limit of them
--- column found: the number of all calls that match
+-- unit: call ids, newest first, $limit at most
+-- column found: number of matching calls
 WITH failed AS NOT MATERIALIZED (
   SELECT call_id, fault_layer, ts, session_id, turn_id, step, ordinal
   FROM tool_calls

@@ -3,8 +3,8 @@
 -- unit: calls
 -- days: added up
 -- column layer: the first stage at which a call failed; 'none' = no failure was seen; 'unknown' = not measured
--- column total: all calls of the selection
--- note: Each call counts in one row: at the first stage at which the agent, the tool or our parser says that it failed.
+-- column total: all calls of the slice
+-- note: Each call counts in one row: the first stage at which the agent, the tool or the parser reports a failure.
 -- note: Not measured: no failure was seen, but the log has no result of the call, or does not show whether its arguments were valid.
 WITH chosen AS (
   FROM daily_calls

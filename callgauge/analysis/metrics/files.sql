@@ -1,9 +1,9 @@
 -- title: Files
--- question: Which files are in, which were rejected and why?
--- unit: one row a file: rejected ones first, then those with rejected lines
--- column privacy: what was left out: redacted:<rules and key>, without_results; NULL = nothing
--- column copies: other names under which the same content was found; it is read once. copy: one of them
--- column found: all files that match, of which this is one page
+-- question: Which files are loaded, which were rejected, and why?
+-- unit: one row per file: rejected files first, then files with unreadable lines
+-- column privacy: what was left out: redacted:<rules and key> or without_results; NULL = nothing
+-- column copies: other names of files with the same content, which is read once; copy: one of these names
+-- column found: number of matching files; the rows are one page of them
 SELECT path, source, status, reason, size_bytes, lines, sessions, turns, calls, rejects, run_id, privacy,
        coalesce(copies, 0)::BIGINT AS copies, copy, (count(*) OVER ())::BIGINT AS found
 FROM files

@@ -1,10 +1,10 @@
--- title: What the parser found
+-- title: Diagnostics
 -- question: Which diagnostic codes did the parser report, and in how many calls?
--- unit: calls with at least one finding of the code
+-- unit: calls with at least one diagnostic of the code
 -- days: added up
--- column measured: calls of the selection that the parser could judge
--- note: A call counts once for each code that the parser reported in its arguments, so the rows overlap.
--- note: The share is of the calls that the parser could judge: those whose text or whose tool definition the log keeps.
+-- column measured: calls of the slice that the parser could judge
+-- note: A call counts once for each code, so the rows overlap.
+-- note: The share is of the calls that the parser could judge: those whose log has their text or whose tool definition is known.
 WITH chosen AS (
   SELECT code, sum(calls)::BIGINT AS calls, sum(findings)::BIGINT AS findings
   FROM daily_codes

@@ -1,10 +1,10 @@
--- title: What is used since when
+-- title: First use
 -- question: When was each agent version, prompt, host and strategy first used with each model?
--- unit: one row a model and thing used
+-- unit: one row per model and item
 -- column what: harness_version, prompt, provider or strategy
--- column first_day: the first day with calls of this model through it, in the chosen sources
--- column since: the first day with any call of this model
--- note: Calls without a time have no day and are left out. Days outside of the chosen ones count, so that the first is really the first.
+-- column first_day: first day with calls of this model with the item, in the selected sources
+-- column since: first day with any call of this model
+-- note: Calls without a time are left out. Days outside the selected days count, so that the first day is correct.
 WITH used AS (
   SELECT DISTINCT day, coalesce(model, 'unknown') AS model, source, provider, prompt_id, harness_version, strategy
   FROM daily_rates

@@ -1,9 +1,9 @@
--- title: Files that are no logs
--- question: In which folders are files that no format knows, and what do they hold?
--- unit: one row a folder and kind, the fullest first
--- column kind: json (in no known format), broken (begins like JSON), text, binary, empty
--- column path: the first of them; reason: what is wrong with it
--- column found: all rows that match, of which this is one page
+-- title: Files that are not logs
+-- question: Which folders contain files in no known format, and what kind of files?
+-- unit: one row per folder and kind, largest number first
+-- column kind: json (no known format), broken (begins like JSON), text, binary, empty
+-- column path: first of these files; reason: why it was not read
+-- column found: number of matching rows; the rows are one page of them
 SELECT regexp_replace(path, '/[^/]*$', '') AS folder, foreign_kind AS kind, count(*)::BIGINT AS files,
        sum(stored_bytes)::BIGINT AS bytes, min(path) AS path, arg_min(reason, path) AS reason,
        (count(*) OVER ())::BIGINT AS found

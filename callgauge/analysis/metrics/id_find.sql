@@ -1,10 +1,10 @@
 -- title: Sessions and calls by id
--- question: Which sessions and calls have an id like this text?
--- unit: one row a session or call, the newest of each kind first
--- note: A session's id may hold the text anywhere, in any case. A call's own id, or the id that the log gives it, begins with it. Copies in other files are left out.
+-- question: Which sessions and calls have an id that matches this text?
+-- unit: one row per session or call, newest of each kind first
+-- note: A session's id matches if it contains the text, in any case. A call's id, or its id in the log, matches if it begins with the text. Copies in other files are left out.
 -- column kind: session | call
--- column shown: the id that fits
--- column file_id: the file of a session whose id several sources share, else NULL
+-- column shown: the matching id
+-- column file_id: file of a session whose id occurs in several sources, else NULL
 (
   SELECT 'session' AS kind, session_id AS id, session_id AS shown, coalesce(task, source) AS about, started_at AS ts,
          CASE WHEN count(*) OVER (PARTITION BY session_id) > 1 THEN file_id END AS file_id

@@ -1,11 +1,11 @@
 -- title: Tools that were not offered
 -- question: Which tools did models call that they had not been offered, and which did they probably mean?
--- unit: calls whose log lists the tools offered, of a tool that is none of them
--- column models: how many models called it
+-- unit: calls of a tool that is not in the log's list of offered tools
+-- column models: number of models that called it
 -- column model: the model that called it most
--- column nearest: the tool whose name is nearest, of those offered in logs of the same source; NULL when none is near
+-- column nearest: offered tool of the same source with the most similar name; NULL if no name is similar
 -- column example: the newest such call
--- note: A name is near when at most a quarter of its characters are other ones, or stand the other way round; names are compared by their first 100 characters.
+-- note: Names are similar if at most a quarter of their characters differ or are swapped. The first 100 characters are compared.
 WITH
 found AS (
   SELECT tool, model, source, sum(calls)::BIGINT AS calls,

@@ -1,11 +1,11 @@
--- title: What the store no longer keeps
--- question: Since when does the store keep calls, turns and sessions, and their texts?
--- unit: one row; a day is NULL where nothing was removed
+-- title: Deleted days
+-- question: From which day on does the store have calls, turns and sessions, and their texts?
+-- unit: one row; a day is NULL if nothing was deleted
 -- days: kept apart
--- note: `callgauge retain` removes old texts, and later old facts. Daily sums stay, so rates, trends and counts of those days are what they were; lists of calls and sessions, and what is computed from them, begin later.
--- column facts_before: calls, turns and sessions that were last heard before this day are gone
--- column text_before: texts of sessions that were last heard before this day are gone
--- column summed_only: days among the chosen ones that have sums but are before facts_before
+-- note: `callgauge retain` deletes old texts, and later old calls. Daily sums stay, so rates, trends and counts of those days do not change. Lists of calls and sessions, and everything computed from them, begin later.
+-- column facts_before: calls, turns and sessions with no record since this day were deleted
+-- column text_before: texts of sessions with no record since this day were deleted
+-- column summed_only: selected days that have sums only (before facts_before)
 SELECT
   any_value(facts_before) AS facts_before, any_value(text_before) AS text_before,
   (

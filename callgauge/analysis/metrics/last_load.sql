@@ -3,11 +3,11 @@
 -- unit: files, lines
 -- days: added up
 -- facts: newest turns
--- column newest: the time of the newest turn
--- column lines: lines of the files that are in; lines_left_out: those of them with something that was rejected
--- column calls: tool calls that the pages count; copies: calls that a second file repeats, which count once
--- column rejected_files: files of which nothing could be used; foreign_files: those that are no logs, which do not count there
--- column rejected_lines: what was rejected in files that are in; a line may hold several
+-- column newest: time of the newest turn
+-- column lines: lines of the loaded files; lines_left_out: those with something that was rejected
+-- column calls: tool calls that the pages count; copies: calls that a second file repeats
+-- column rejected_files: files that could not be used at all; foreign_files: files that are not logs, which do not count as rejected
+-- column rejected_lines: rejected items in loaded files; a line may have several
 SELECT (SELECT max(finished_at) FROM ingest_runs) AS loaded_at,
        (SELECT max(ts) FROM turns WHERE {filters: trials}) AS newest,
        count(*) FILTER (WHERE status = 'loaded')::BIGINT AS files,

@@ -1,15 +1,15 @@
 -- title: Latency
--- question: How long do tool calls and the model's steps take: half of them, and 95 % of them, at most?
--- unit: milliseconds; one row a slice and kind
--- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
--- column kind: tool (the tool's time for a call) or step (the model's time for a step that made a call)
--- column n: calls or steps with a time in the log
--- column total: all calls, or all steps that made a call; total - n were not measured
--- column p50: half of them took at most this long; p95: 95 % did
+-- question: How long do tool calls and model steps take (median and 95th percentile)?
+-- unit: milliseconds; one row per slice and kind
+-- column slice: the value of $by; 'all' without $by, 'unknown' if the log names none
+-- column kind: tool (time of a tool call) or step (the model's time for a step with a call)
+-- column n: calls or steps whose log has a time
+-- column total: all calls, or all steps with a call; total - n were not measured
+-- column p50: median; p95: 95th percentile
 -- note: Times are counted in classes 2 % wide, so a percentile is exact to about 1 %.
--- note: A step with several calls counts once. By tool, or where tools are chosen, it counts for the tool of its first call.
--- note: A step without a call is not counted; Seconds / turn has the time of whole turns.
--- note: Copies of a call in a second file are left out, and results that a trial simulated have no time of a tool.
+-- note: A step with several calls counts once. By tool, or with a filter on tools, it counts for the tool of its first call.
+-- note: Steps without a call are not counted. Seconds / turn has the time of whole turns.
+-- note: Copies of a call in a second file are left out. Results that a trial simulated have no tool time.
 -- $by: model, provider, prompt, prompt_name, tool, mcp_server, definition, strategy, source, day.
 WITH
 chosen AS NOT MATERIALIZED (

@@ -1,11 +1,11 @@
 -- title: Trial runs
--- question: Which runs of trials are in, and what was read of each?
--- unit: one row a run, the newest first
--- column run: as its sessions name it; name and question as its lock.json does, NULL where that was not loaded
--- column sessions: trials that were read; planned: as many as its lock.json says, NULL where it does not
--- column looks: at how many points the run looked at its results
--- column path: of its lock.json
--- column found: all runs, of which this is one page
+-- question: Which trial runs are loaded, and what was read of each?
+-- unit: one row per run, newest first
+-- column run: name in its sessions; name and question: those of its lock.json, NULL if that was not loaded
+-- column sessions: loaded trials; planned: number in lock.json, NULL if unknown
+-- column looks: number of interim analyses
+-- column path: path of its lock.json
+-- column found: number of runs; the rows are one page of them
 WITH read AS (
   SELECT trial_run AS run, count(*) FILTER (arm IS NOT NULL) AS sessions, count(DISTINCT arm) AS arms, min(started_at) AS began,
          sum(calls) AS calls

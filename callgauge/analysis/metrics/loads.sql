@@ -1,8 +1,8 @@
 -- title: Loads
--- question: When was what loaded?
--- unit: one row a load, the newest first
--- column sessions_replaced: repeated in a file whose content has changed; sessions_removed: by --replace
--- column calls_fewer: calls that were in the store and are no longer
+-- question: When was which data loaded?
+-- unit: one row per load, newest first
+-- column sessions_replaced: sessions repeated in a file with new content; sessions_removed: by --replace
+-- column calls_fewer: calls that were in the store and no longer are
 SELECT run_id, started_at, finished_at, files_loaded, files_unchanged, files_rejected, bytes, lines, sessions, turns,
        calls, rejects, coalesce(sessions_replaced, 0) AS sessions_replaced,
        coalesce(sessions_removed, 0) AS sessions_removed, coalesce(calls_fewer, 0) AS calls_fewer,

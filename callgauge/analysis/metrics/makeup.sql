@@ -1,11 +1,11 @@
--- title: What a slice is made of
--- question: What share of the calls has each model, prompt, tool, strategy, agent version and kind of arguments?
+-- title: Mix of a slice
+-- question: What share of the calls does each model, prompt, tool, strategy, agent version and kind of arguments have?
 -- unit: calls
 -- days: added up
 -- column dimension: model, provider, prompt, tool, strategy, source, harness_version, or a trait of the calls: length, depth, non_ascii, turn, offered
--- column value: of the dimension; of a trait the number of its class, see ingest/store/rollups/traits.sql
--- column total: calls of the slice that have a value of the dimension; the share is calls / total
--- note: From the daily sums. The traits are those of calls whose arguments could be judged; they are not available by strategy or agent version, and left out where one is chosen.
+-- column value: value of the dimension; for a trait, the number of its class in ingest/store/rollups/traits.sql
+-- column total: calls with a value of the dimension; the share is calls / total
+-- note: Counted in the daily sums. Traits are those of calls whose arguments could be judged. With a filter by strategy or agent version there are no traits.
 WITH
 chosen AS (
   SELECT model, provider, prompt_id, tool, strategy, source, harness_version, sum(total) AS calls FROM daily_rates

@@ -1,11 +1,11 @@
 -- title: Names of models
--- question: Under which names do the logs know a model, and which of them count as one?
--- unit: one row a name, those of the most used model together
--- column model: as which the name counts. model_name: the name as it was found
--- column model_source: where the name was found: log, path (of the file), given (with --model)
--- column rule: why it counts as another model: variant, host, spelling, date (our rules), naming.toml, callgauge.toml; NULL = it does not
+-- question: Which names do the logs use for a model, and which of them are the same model?
+-- unit: one row per name, names of the most used model first
+-- column model: the model that the name counts as; model_name: the name as found
+-- column model_source: where the name was found: log, path (of the file) or given (with --model)
+-- column rule: rule that maps the name: variant, host, spelling, date (built in), naming.toml, callgauge.toml; NULL = not mapped
 -- column steps: model calls of turns
--- column found: all names that match, of which this is one page
+-- column found: number of matching names; the rows are one page of them
 WITH named AS (
   SELECT t.model, t.model_name, t.model_source, a.rule, coalesce(sum(t.steps), 0)::BIGINT AS steps
   FROM turns t LEFT JOIN model_aliases a USING (model_name, model)

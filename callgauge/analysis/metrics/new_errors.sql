@@ -1,11 +1,11 @@
 -- title: New errors
--- question: Which errors were never seen before this week, and keep occurring?
+-- question: Which errors are new this week and keep occurring?
 -- unit: failed calls, each with the signature of its first failure
--- column text: the error text of the log or of our parser, with placeholders for paths, numbers, ids and quoted values; where `callgauge retain` removed it, the id of the signature
--- column first_day: the first day in the whole store, whatever the filters are
--- column calls, sessions: since then, up to the day $newest
+-- column text: error text of the log or the parser; paths, numbers, ids and quoted values are placeholders. If `callgauge retain` deleted it, the id of the signature
+-- column first_day: first day in the whole store, regardless of filters
+-- column calls: since then, up to the day $newest; sessions: likewise
 -- note: A new error was first seen on one of the seven newest days, in at least 5 calls of 3 sessions.
--- note: It is unlikely to be chance. If the error were as old as the 28 days before, some of its sessions would be on those days. The chance that all are on the days since is at most 1 in 1,000. At least $least_days of the days before have calls of its log source.
+-- note: It is unlikely to be chance. If the error were as old as the 28 days before, some of its sessions would be on those days. The chance that all are on the days since is at most 1 in 1,000. At least $least_days of the earlier days have calls of its log source.
 WITH
 ever AS (SELECT signature_id, min(day) AS first_day, arg_min(source, day) AS source FROM daily_errors
          WHERE day IS NOT NULL AND {filters: trials}

@@ -1,9 +1,9 @@
 -- title: Newest prompts
--- question: Which prompts have more than one version, and which came last and just before it?
--- unit: one row a named prompt of one source, the most used first
--- column newest: the id of the version that came last; previous: of the one before
--- column turns: with any version
--- note: By the time at which a version was first in force, not by its number.
+-- question: Which prompts have more than one version, and which are the newest and the previous one?
+-- unit: one row per named prompt of one source, most used first
+-- column newest: id of the newest version; previous: id of the version before
+-- column turns: turns with any version
+-- note: Ordered by the time at which a version was first used, not by its number.
 WITH versions AS (
   SELECT source, name, prompt_id, sum(turns) AS turns, min(coalesce(first_ts, day::TIMESTAMP)) AS began
   FROM daily_prompts JOIN prompts USING (prompt_id) WHERE name IS NOT NULL AND {filters: trials}

@@ -1,15 +1,15 @@
 -- title: Offered tools
 -- question: Which tools were models offered, how often did they call them, and how many tokens do the definitions cost?
--- unit: one row a tool that a log lists as offered, or that has an MCP server and was called
+-- unit: one row per tool that a log lists as offered, or that has an MCP server and was called
 -- days: added up
--- column mcp_server: the MCP server of the tool; NULL where none is known
--- column steps: steps whose turn was offered the tool; 0 where no log lists it
--- column tokens: of its definition in each of these steps, estimated at four bytes per token; NULL where no log lists it
+-- column mcp_server: MCP server of the tool; NULL if unknown
+-- column steps: steps whose turn was offered the tool; 0 if no log lists it
+-- column tokens: tokens of its definition in each of these steps, estimated at four bytes per token; NULL if no log lists it
 -- column spent: tokens of its definition in all of these steps
 -- column all_steps: steps whose turn was offered any tool
--- column calls: to the tool, also where the log does not list the tools offered
--- note: Tokens are estimated at four bytes per token of the definition as the log lists it. A cache of the provider may make most of them cheaper.
--- note: A tool that was not called in the chosen days may be called in others.
+-- column calls: calls of the tool, including those whose log does not list the offered tools
+-- note: Tokens are estimated at four bytes per token of the definition in the log. A provider's cache may make most of them cheaper.
+-- note: A tool without calls on the selected days may have calls on others.
 WITH
 lists AS (
   SELECT tool_list, sum(greatest(steps, 1)) AS steps FROM turns

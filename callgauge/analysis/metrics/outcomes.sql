@@ -1,8 +1,8 @@
 -- title: Calls by outcome
--- question: What became of the arguments of the calls, in each slice?
+-- question: What was the outcome of the calls' arguments in each slice?
 -- unit: calls
 -- days: added up
--- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
+-- column slice: the value of $by; 'all' without $by, 'unknown' if the log names none
 -- column outcome: clean; coerced = valid JSON in which a value changed its type; repaired = text that had to be unwrapped or repaired; failed; unmeasured = not measured
 -- $by: model, provider, tool, mcp_server, strategy, source, day.
 WITH

@@ -1,14 +1,14 @@
 -- title: Calls lost next to a failed call
 -- question: When one of several calls of a step fails, what happens to the others?
--- unit: calls of steps that made several calls at once
+-- unit: calls of steps with several calls
 -- days: added up
--- column model: 'unknown' where the log names none
--- column steps: steps with several calls; bad_steps those in which at least one call was bad
--- column calls: of these steps; bad = a call was missing, or its arguments were invalid; others = the valid calls of bad steps
--- column lost: valid calls that were denied, or have no result although the session shows results; others_lost = those of bad steps
--- column group_ids: the groups of sessions, of fifty, that have such steps, in order; the other group_… are of each of them what the column without group_ is of all
--- note: A failed call here is a missing call, or one with a syntax or schema error. A valid call is lost when it was denied, or got no result although its session shows results.
--- note: The filter by tool does not apply: a step can call several.
+-- column model: 'unknown' if the log names none
+-- column steps: steps with several calls; bad_steps: those with a bad call
+-- column calls: calls of these steps; bad: missing calls or calls with invalid arguments; others: valid calls of bad steps
+-- column lost: valid calls that were denied, or have no result although the session shows results; others_lost: those of bad steps
+-- column group_ids: groups of sessions (of fifty) with such steps, in order; each other group_… column is the column without group_, per group
+-- note: A failed call here is a missing call, or one with a syntax or schema error. A valid call is lost if it was denied, or has no result although its session shows results.
+-- note: The filter by tool does not apply, because a step can call several tools.
 WITH of_groups AS (
   SELECT coalesce(model, 'unknown') AS model, session_group AS id,
          sum(steps)::BIGINT AS steps, sum(calls)::BIGINT AS calls, sum(bad)::BIGINT AS bad, sum(lost)::BIGINT AS lost,

@@ -1,17 +1,17 @@
 -- title: Faults by parameter
--- question: In how many calls of a tool is each parameter wrong, in which way, and in whose calls?
+-- question: In how many calls of a tool is each parameter wrong, in which way, and in which slice?
 -- unit: calls that the parser could judge; a call counts once in each row
--- column parameter: as declared, of an item `filters[].name`; empty = the arguments as a whole, NULL = all of them
+-- column parameter: as declared; for an item `filters[].name`; empty = the arguments as a whole, NULL = all of them
 -- column fault: text, type, missing, value, undeclared or name; NULL = any
--- column sent: of a fault in type, the kind of value that was sent; NULL = any
--- column slice: the value of $by; 'unknown' where the log names none
--- column failed: of these calls, those with an error there; the others were repaired
--- column judged: all judged calls of the slice; checked: those whose arguments were also checked against a definition
--- column group_ids: the groups of sessions, of fifty, with judged calls of the slice, in order; the other lists are the counts of each of them
+-- column sent: for a type fault, the kind of value that was sent; NULL = any
+-- column slice: the value of $by; 'unknown' if the log names none
+-- column failed: calls with an error there; the others were repaired
+-- column judged: judged calls of the slice; checked: those also checked against a definition
+-- column group_ids: groups of sessions (of fifty) with judged calls, in order; the other lists are the counts of each
 -- column example: the newest such call
--- note: The calls are those whose text or whose tool definition the log keeps. A fault in type, value or name counts only where a definition is known.
--- note: The row with neither parameter nor fault has all calls of the slice: with anything wrong, and judged.
--- $by: model, provider, prompt, definition, source, day; model without it. $parameter: only this one.
+-- note: The calls are those whose log has their text or whose tool definition is known. A fault in type, value or name counts only if a definition is known.
+-- note: The row without parameter and fault is the total: calls with any fault, and judged calls.
+-- $by: model, provider, prompt, definition, source, day; the default is model. $parameter: only this parameter.
 WITH
 named AS NOT MATERIALIZED (
   SELECT

@@ -1,10 +1,10 @@
 -- title: Values at a parameter
--- question: What do calls send at a parameter where it is wrong, and what was made of it?
--- unit: calls that the parser could judge; one row a diagnostic code and value
--- column found: the text of the value as it was sent; NULL where nothing was sent or the log's texts are not shown
--- column became: the JSON of what the parser made of it; NULL = nothing
+-- question: Which values do calls send at a parameter when it is wrong, and what did the parser make of them?
+-- unit: calls that the parser could judge; one row per diagnostic code and value
+-- column found: text of the value as sent; NULL if no value was sent or content is hidden
+-- column became: the parser's result as JSON; NULL = none
 -- column example: the newest such call
--- $parameter: as declared, of an item `filters[].name`; '' = the arguments as a whole.
+-- $parameter: as declared; for an item `filters[].name`; '' = the arguments as a whole.
 WITH
 judged_calls AS NOT MATERIALIZED (
   SELECT call_id, file_id, coalesce(ts, day, TIMESTAMP '0001-01-01') AS moment

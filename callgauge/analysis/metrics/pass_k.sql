@@ -1,13 +1,13 @@
--- title: Tasks tried again
+-- title: Repeated tasks
 -- question: How often was a task tried, and how many of its trials passed?
 -- unit: tasks; pass^k is the mean over tasks of C(passed, k) / C(trials, k)
 -- days: kept apart
--- column trials: sessions that tried the task and whose end can be judged
--- column passed: of these trials
--- column tasks: how many tasks have just these numbers
--- note: pass^k is the chance that k trials of a task all pass (tau-bench, arXiv 2406.12045), over the tasks with at least k trials.
--- note: A task is what the log names as one, or else a first message of 40 characters or more that sessions share.
--- note: A trial passed when none of its turns that could be judged failed.
+-- column trials: sessions that tried the task and whose success is known
+-- column passed: those that passed
+-- column tasks: tasks with exactly these numbers
+-- note: pass^k is the chance that k trials of a task all pass (tau-bench, arXiv 2406.12045). Tasks with fewer than k trials are left out.
+-- note: A task is named by the log, or is a first message of 40 characters or more that several sessions share.
+-- note: A trial passes if no judged turn of it failed.
 -- $measure: turn_success, recorded_ok or derived_ok.
 WITH outcomes AS (
   SELECT task, CASE $measure WHEN 'recorded_ok' THEN recorded_ok WHEN 'derived_ok' THEN derived_ok

@@ -1,9 +1,9 @@
 -- title: Calls to parse again
--- question: What does it take to read each call's arguments again?
--- unit: one row a call; copies in repeated transcripts are left out
--- note: Of a large slice every n-th session is read, with all of its calls.
--- column sent: the tool's name as the model sent it
--- column codes: what the parser found when the call was loaded; only with $stored
+-- question: Which data does the parser need to read each call's arguments again?
+-- unit: one row per call; copies in repeated transcripts are left out
+-- note: For a large slice, every n-th session is read, with all of its calls.
+-- column sent: tool name as the model sent it
+-- column codes: diagnostic codes from when the call was loaded; only with $stored
 WITH slice AS NOT MATERIALIZED (
   FROM tool_calls
   WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}

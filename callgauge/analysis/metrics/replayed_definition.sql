@@ -1,5 +1,5 @@
--- title: A definition to read calls by
--- question: What does the definition of this id say?
+-- title: A definition for a replay
+-- question: What is the definition with this id?
 -- unit: at most one row
 SELECT tool, coalesce(description, '') AS description, definition
 FROM tool_definitions WHERE definition_id = $definition

@@ -1,7 +1,7 @@
--- title: Calls that a replay would read
--- question: How many calls does the slice hold, and which versions of the parser read them?
--- unit: one row a version of the parser
--- column readable: calls whose text the store has, as the model sent it or as the log rewrote it
+-- title: Size of a replay
+-- question: How many calls are in the slice, and which parser versions read them?
+-- unit: one row per parser version
+-- column readable: calls with a text in the store, as sent or re-serialised
 SELECT coalesce(parser_version, 'unknown') AS version, count(*)::BIGINT AS calls,
        count(*) FILTER (args_source IN ('raw', 'reserialised'))::BIGINT AS readable
 FROM tool_calls

@@ -1,14 +1,14 @@
 -- title: Errors that are back
--- question: Which errors that somebody has fixed were seen again after the day of the fix?
--- unit: calls that went wrong first at the layer
--- column text: what the log or our parser says, with placeholders for paths, numbers, ids and quoted values
--- column fixed_day: the day of the fix, as the team's memory has it
--- column back_day: the first later day with such a call
--- column last_day: the last such day
--- column calls: on the days after the fix
+-- question: Which errors marked as fixed were seen again after the day of the fix?
+-- unit: calls that failed first at the stage
+-- column text: error text of the log or the parser; paths, numbers, ids and quoted values are placeholders
+-- column fixed_day: day of the fix, from the team's triage status
+-- column back_day: first later day with such a call
+-- column last_day: last day with such a call
+-- column calls: calls after the day of the fix
 -- column sessions: a session counts once for each day, model, prompt and tool
 -- column example: the newest such call
--- note: An error is back when its signature is seen on a day after that of its fix, whatever the filters say. On the day of the fix itself the old version may still have run.
+-- note: An error is back if its signature is seen on a day after the fix, regardless of filters. The day of the fix does not count, because the old version may still have run.
 WITH
 fixed AS (SELECT unnest($signatures::VARCHAR[]) AS signature_id, unnest($fixed_days::DATE[]) AS fixed_day),
 counted AS (

@@ -1,9 +1,9 @@
 -- title: Calls of retry sequences
 -- question: Which calls are in the retry sequences that begin with these calls?
--- unit: one row a call; copies in other files are left out
--- column first_call: the id of the first call of its sequence
+-- unit: one row per call; copies in other files are left out
+-- column first_call: id of the first call of the sequence
 -- column preview: 200 characters of the raw arguments
--- $calls: ids of the first calls; $sessions: the sessions that they are in; $since: a day before which none of them is
+-- $calls: ids of the first calls; $sessions: their sessions; $since: the earliest day of their calls.
 WITH own AS NOT MATERIALIZED (
   FROM tool_calls
   WHERE list_contains($sessions::VARCHAR[], session_id) AND ($since IS NULL OR day >= $since OR day IS NULL)

@@ -1,9 +1,9 @@
 -- title: One session
--- question: What does the store hold about the session with this id?
--- unit: one row a source; several only where sources share an id
--- note: A session that is in several files is read from the most complete one.
--- column copies: other files that hold the session
--- $file: the file of the session that is meant, where sources share its id.
+-- question: What is stored about the session with this id?
+-- unit: one row per source; several rows only if sources share the id
+-- note: A session in several files is read from the most complete one.
+-- column copies: other files with the session
+-- $file: the file of the session, if sources share its id.
 WITH held AS (
   SELECT *, (count(*) OVER (PARTITION BY source) - 1)::BIGINT AS copies,
          row_number() OVER (PARTITION BY source ORDER BY coalesce(duplicate, false), file_id) AS number

@@ -1,12 +1,12 @@
 -- title: Sessions in several files
 -- question: Which sessions are stored more than once, and which file counts?
--- unit: one row a session
--- note: A call or turn that is in several files counts once: the one with a result, then the one in the file with more of the session, then the one in the file read first. The other rows stay in the store, marked as duplicates.
--- column counts: the file that counts for the session: the most complete one
+-- unit: one row per session
+-- note: A call or turn in several files counts once. The row with a result counts first, then that in the file with more of the session, then that in the file read first. The other rows stay in the store, marked as duplicates.
+-- column counts: the file that counts: the most complete one
 -- column calls: calls of the session in that file
 -- column copies: the other files, and how many calls of the session each has
--- column duplicate_calls: calls of the session that are repeated and count once, over all files
--- column found: all that match, of which this is one page
+-- column duplicate_calls: repeated calls over all files; they count once
+-- column found: number of matching sessions; the rows are one page of them
 WITH told AS (
   SELECT s.session_id, s.file_id, any_value(s.source) AS source, any_value(f.path) AS path,
          sum(s.calls) AS calls, sum(s.duplicate_calls) AS duplicate_calls, bool_and(s.duplicate) AS duplicate

@@ -1,10 +1,10 @@
 -- title: Counts by session
 -- question: How many sessions have the same k and n of a rate?
 -- unit: sessions
--- column k: observed with it in each of these sessions, as in the metric slices
--- column n: on which it was measured; sessions without any are left out
--- note: What the cluster bootstrap draws from. From the facts: the daily sums do not keep single sessions.
--- note: A session counts once, also where it spans days.
+-- column k: hits in each of these sessions, as in the metric slices
+-- column n: observations in each of these sessions; sessions without any are left out
+-- note: Input of the cluster bootstrap. Counted in the single calls, because the daily sums have no sessions.
+-- note: A session counts once, even if it spans days.
 -- $rate: one of the names in callgauge/analysis/measures/rates.py; the counts are those of ingest/store/rollups/rates.sql.
 WITH
 told AS (

@@ -1,13 +1,13 @@
--- title: Sessions of each day
--- question: On which days did sessions begin that can match, how many at most, and within which days does all of them lie?
--- unit: one row a day, the newest first; sessions without a time last
--- column most: sessions that began on the day, by days and source alone
--- column exact: that many match; else by all that is asked fewer may
--- column reads: the work of telling which match and in which order, as a number of sessions or turns to read; a call takes a third
--- column first_day: the first day of any of their files; NULL where one has no time
--- column last_day: the last day of any of their files; NULL where one has no time
--- note: For the lists: they look at no more days than they need.
--- $first_day, $last_day: only sessions that may have records on these days.
+-- title: Sessions per day
+-- question: On which days did matching sessions begin, how many at most, and which days do they span?
+-- unit: one row per day, newest first; sessions without a time last
+-- column most: sessions that began on the day, filtered by day and source only
+-- column exact: true if exactly that many match; false if the other filters may leave fewer
+-- column reads: cost of finding and sorting the matches, in sessions or turns to read; a call counts a third
+-- column first_day: first day of any of their files; NULL if a file has no time
+-- column last_day: last day of any of their files; NULL if a file has no time
+-- note: Used by the lists to read only the days they need.
+-- $first_day, $last_day: only sessions that can have records on these days.
 WITH spread AS (
   SELECT session_id, min(started_at) AS began, max(ended_at) AS ended, count(*) = count(started_at) AND count(*) = count(ended_at) AS timed
   FROM sessions WHERE session_id IN (SELECT session_id FROM sessions WHERE duplicate) GROUP BY session_id

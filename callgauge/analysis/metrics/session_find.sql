@@ -1,10 +1,10 @@
 -- title: Search in one session
--- question: Where in the session does a text occur?
--- unit: one row a text that holds it: a message, an answer, words of a step, a tool's name, arguments, a result
--- note: Any case. Of messages, answers and results the store keeps the first 2,000 characters, of arguments all.
--- column kind: user | said | tool | arguments | result | answer
--- column snippet: the text around the first place
--- column found: all texts that hold it, of which the first are given
+-- question: Where does a text occur in the session?
+-- unit: one row per matching text: a message, an answer, text of a step, a tool name, arguments, a result
+-- note: The search ignores case. Messages, answers and results are stored up to 2,000 characters, arguments completely.
+-- column kind: user, said (model text), tool, arguments, result or answer
+-- column snippet: text around the first match
+-- column found: number of matching texts; the rows are the first of them
 WITH texts AS (
   SELECT turn_id, turn, -1 AS step, 0 AS ordinal, NULL AS call_id, 'user' AS kind, user_text AS text FROM turns
   WHERE session_id = $session AND source = $source AND NOT coalesce(duplicate, false)

@@ -1,9 +1,9 @@
--- title: Sessions around a session
+-- title: Related sessions
 -- question: Which session started this one, which did it start, and which sessions contain turns that it repeats?
--- unit: one row a session and relation
--- column relation: parent | child (a sub-agent, as a rule) | told_in (counts turns that this session repeats)
--- column turns: its turns; of told_in those that this session repeats
--- note: The first 200 sub-agents in the order of their start.
+-- unit: one row per session and relation
+-- column relation: parent, child (usually a sub-agent) or told_in (has turns that this session repeats)
+-- column turns: turns of that session; for told_in, those that this session repeats
+-- note: The first 200 sub-agents, ordered by start.
 WITH kin AS (
   SELECT 'parent' AS relation, parent_session_id AS session_id FROM sessions
   WHERE session_id = $session AND source = $source AND parent_session_id IS NOT NULL

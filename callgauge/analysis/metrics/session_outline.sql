@@ -1,7 +1,7 @@
 -- title: Outline of one session
--- question: In which steps of the session were calls made or words said, and where did it go wrong?
--- unit: one row a call, and one a step with words; copies in other files are left out
--- column call_id: NULL = the row is of words, not of a call
+-- question: Which steps of the session have calls or text, and where did it fail?
+-- unit: one row per call, and one per step with text; copies in other files are left out
+-- column call_id: NULL = the row is a text, not a call
 SELECT turn_id, turn, coalesce(step, 0) AS step, ordinal, call_id, tool, outcome, fault_layer, chain_id, attempt, chain_outcome
 FROM tool_calls
 WHERE session_id = $session AND source = $source AND NOT coalesce(duplicate, false)

@@ -1,8 +1,8 @@
 -- title: Turns of one session
--- question: Which turns did the session take, and how did each end?
--- unit: one row a turn; copies in other files are left out
--- column latency_ms: the whole turn; model_latency_ms: the model's share of it
--- $first_day, $last_day: the days within which the session lies, where they are known.
+-- question: Which turns are in the session, and how did each end?
+-- unit: one row per turn; copies in other files are left out
+-- column latency_ms: time of the whole turn; model_latency_ms: the model's part of it
+-- $first_day, $last_day: the days of the session, if known.
 SELECT turn_id, turn, ts, ended_at, provider, model, prompt_id, prompt_hash, coalesce(steps, 0)::BIGINT AS steps,
        coalesce(calls, 0)::BIGINT AS calls, coalesce(faults, 0)::BIGINT AS faults, coalesce(retries, 0)::BIGINT AS retries,
        recorded_status, recorded_ok, derived_ok, derived_reason, input_tokens, output_tokens, latency_ms, model_latency_ms, file_id, line

@@ -1,25 +1,23 @@
 -- title: Sessions
 -- question: Which sessions match, and how did they go?
--- unit: one row a session; copies in other files are left out
--- note: The newest first, unless another order is chosen; sessions without a time stand last. Filters by model, host and prompt keep sessions with such a turn. The filter by tool keeps those that called it, days those under way on one of them. The search looks at ids, tasks and what users wrote.
--- note: Filters by retry sequence and attempt keep sessions with such a call; a model, host, prompt or tool that is chosen too is that of the call.
--- note: Turns, steps, calls and faults are those of the session's own turns: a turn that is also in a more complete file is counted there.
--- column run: of what experiment the session is, where the file's path says it; $run: only these sessions
--- column said: the beginning of the first user message
+-- unit: one row per session; copies in other files are left out
+-- note: Newest first, unless another order is chosen; sessions without a time are last. Filters by model, host and prompt keep sessions with such a turn. The filter by tool keeps sessions that called it, the filter by day those active on one of the days. The search covers ids, tasks and user messages.
+-- note: Filters by retry sequence and attempt keep sessions with such a call. A selected model, host, prompt or tool must be that of the call.
+-- note: Turns, steps, calls and failures are those of the session's own turns. A turn that is also in a more complete file is counted there.
+-- column run: experiment run of the session, from the file's path; $run: only sessions of this run
+-- column said: beginning of the first user message
 -- column recorded_ok: turns that the log reports as successful, of recorded_known
 -- column derived_ok: turns that we derive as successful, of derived_known
--- column succeeded: turns that succeeded, of success_known: as the log reports it, or derived where it reports nothing
--- column tokens: input and output of the tokens_known turns whose log has them
--- column seconds: from the first to the last entry of the log; NULL where it has only one time
--- column found: all sessions that match in the days looked at, of which this is one page
--- $order: NULL = newest | 'time' | 'turns' | 'steps' | 'calls' | 'faults' | 'retries' | 'seconds', from the largest; $reversed: the
--- other way.
--- $chain: with such a chain, see calls.sql; 'none' = without any. $attempt: with such an attempt. A filter by model, host,
--- prompt or tool then holds of a call of that chain or of that attempt. $turns: with such a turn, see calls.sql, of these
--- models, hosts and prompts.
--- $since, $until, $undated: the first days of the sessions looked at (dashboard.newest); $first_day, $last_day: all that
--- belongs to them lies within these.
--- if(… IS NULL, NULL, column): else the column would be read where nothing is asked of it.
+-- column succeeded: turns that succeeded, of success_known: reported by the log, else derived
+-- column tokens: input and output tokens of the tokens_known turns whose log has them
+-- column seconds: from the first to the last record of the log; NULL if it has only one time
+-- column found: number of matching sessions in the selected days; the rows are one page of them
+-- $order: NULL = newest, 'time', 'turns', 'steps', 'calls', 'faults', 'retries', 'seconds', descending. $reversed: the opposite order.
+-- $chain: sessions with such a retry sequence, see calls; 'none' = without any. $attempt: with such an attempt. Filters by model,
+-- host, prompt or tool then apply to a call of that sequence or attempt. $turns: with such a turn, see calls, of these models,
+-- hosts and prompts.
+-- $since, $until, $undated: the first days of the sessions read. $first_day, $last_day: days that contain all their records.
+-- Internal: if(… IS NULL, NULL, column) keeps DuckDB from reading the column when the parameter is not set.
 WITH own_turns AS NOT MATERIALIZED (
   FROM turns
   WHERE NOT coalesce(duplicate, false)

@@ -1,11 +1,11 @@
--- title: Tasks that both slices saw
--- question: Of the tasks that both slices tried, how did each slice do?
--- unit: tasks; k / n counts calls of parse errors, and trials (sessions) of the other measures
--- column origin: who says that it is the same task: 'log' names it, or the sessions begin with the same 'first message'
--- column a_k: of slice A, over its trials of the task; of a_n on which it was measured. b_k and b_n of slice B
--- column tasks: how many tasks have just these numbers
--- note: A task is what the log names as one, or else a first message of 40 characters or more that sessions share.
--- note: A trial passed when none of its turns that could be judged failed.
+-- title: Tasks in both slices
+-- question: How did each slice do on the tasks that both tried?
+-- unit: tasks; k / n counts calls for parse errors, and trials (sessions) for the other measures
+-- column origin: 'log' if the log names the task, 'first message' if the sessions begin with the same message
+-- column a_k: hits of slice A over its trials of the task, of a_n measured; b_k and b_n: slice B
+-- column tasks: tasks with exactly these numbers
+-- note: A task is named by the log, or is a first message of 40 characters or more that several sessions share.
+-- note: A trial passes if no judged turn of it failed.
 -- $measure: parse_error, turn_success, recorded_ok or derived_ok. $a_… and $b_… are the filters of the slices.
 WITH
 tried AS (

@@ -1,4 +1,4 @@
--- title: Where a signature occurs
+-- title: Tools and models with an error
 -- question: Which tools and models have this error?
 -- unit: calls
 -- days: kept apart

@@ -1,16 +1,16 @@
 -- title: Error signatures
--- question: Which errors occur, grouped by their text without what differs each time, and since when?
+-- question: Which errors occur, grouped by their constant text, and since when?
 -- unit: failed calls, each with the signature of its first failure
--- column text: the error text of the log or of our parser, with placeholders for paths, numbers, ids and quoted values; where `callgauge retain` removed it, the id of the signature
+-- column text: error text of the log or the parser; paths, numbers, ids and quoted values are placeholders. If `callgauge retain` deleted it, the id of the signature
 -- column sessions: a session counts once for each day, model, prompt and tool
--- column first_day: in the whole store, whatever the filters are
--- column new: first seen on the newest chosen day with calls, and there are days before it
--- column days, by_day: the calls of each of the newest days with calls, at most 14
+-- column first_day: first day in the whole store, regardless of filters
+-- column new: first seen on the newest selected day with calls, if there are earlier days
+-- column days: the newest days with calls, at most 14; by_day: calls of each
 -- column example: the newest such call
--- column found: the number of all signatures; the rows are one page of them
--- note: Failed calls whose log says the same get one signature: paths, numbers, ids and quoted values become placeholders. No model is asked, and the id stays the same from load to load.
--- note: New: the signature was never seen before the newest chosen day with calls. New signatures come first, then the most frequent.
--- note: $first comes before new signatures: fixed errors that are back. $among and $without narrow the list, by triage status.
+-- column found: number of signatures; the rows are one page of them
+-- note: Failed calls with the same error text get one signature: paths, numbers, ids and quoted values become placeholders. No model is used, and the id is the same after every load.
+-- note: A signature is new if it was never seen before the newest selected day with calls. New signatures come first, then the most frequent.
+-- note: $first puts signatures before the new ones: fixed errors that are back. $among and $without filter by triage status.
 WITH chosen AS NOT MATERIALIZED (
   FROM daily_errors
   WHERE {filters: days, models, providers, prompts, tools, mcp_servers, sources, trials}

@@ -1,13 +1,13 @@
 -- title: Silent sources
--- question: Which sources have stopped giving data, against their own rhythm?
+-- question: Which sources have stopped sending data, compared with their own rhythm?
 -- unit: UTC days
--- column last_day: the newest day with calls or turns
--- column silent_days: days without any since then, up to the newest full day of the store
--- column active_days: of the 14 days up to last_day, those with data
--- column chance: how likely so long a silence is, if each day gives data as often as the 14 before
--- note: Silent: data on at least 7 of 14 days, then none for so long that chance alone explains it in under 5 % of cases.
--- note: Working days and weekends have rhythms of their own. A source that never works on Sundays is not silent on a Monday.
--- note: The newest day counts once it is over: a load in the morning sees only its first hours.
+-- column last_day: newest day with calls or turns
+-- column silent_days: days without data since then, up to the newest full day of the store
+-- column active_days: days with data among the 14 days up to last_day
+-- column chance: chance of such a long silence if each day has data as often as the 14 days before
+-- note: Silent: data on at least 7 of 14 days, then a silence so long that chance explains it in under 5 % of cases.
+-- note: Working days and weekends are judged separately. A source that never sends on Sundays is not silent on a Monday.
+-- note: The newest day counts only when it is over, because a load in the morning has only its first hours.
 -- note: A source without data for more than 28 days counts as gone, not as silent.
 WITH
 days AS (

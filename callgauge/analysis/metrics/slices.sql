@@ -1,24 +1,24 @@
 -- title: Rates by any dimension
--- question: How often does it happen in each slice, and how certain is that?
--- unit: calls, turns or retry sequences, as the rate says; the rate is k / n
+-- question: What is each rate in each slice, and how certain is it?
+-- unit: calls, turns or retry sequences, depending on the rate; the rate is k / n
 -- days: added up
--- column rate: which rate, see callgauge/analysis/measures/rates.py
--- column slice: the value of $by; 'all' without it, 'unknown' where the log names none
--- column also: the value of $also, a second dimension; 'all' without it
+-- column rate: a rate of callgauge/analysis/measures/rates.py
+-- column slice: the value of $by; 'all' without $by, 'unknown' if the log names none
+-- column also: the value of $also, a second dimension; 'all' without $also
 -- column k: hits of the rate
 -- column n: calls, turns or retry sequences on which it was measured
--- column total: all there are; total - n were not measured
--- column sessions: in which n was observed
--- column days: the days on which n was observed, in order; day_k and day_n are k and n of each of them
--- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
--- note: A parse error is a call whose arguments are not JSON, or do not fit the tool's definition. Without a definition only JSON syntax is measured: a schema error that only the log reports is in neither k nor n.
--- note: Repairs are measured where the log keeps the model's own text, conversions where there is a definition, Needed repair where there are both.
--- note: A retry is the same tool called again after a failure, in a later step of the same turn, or a call that the log itself names a retry. A turn counts once, however many retries it has.
--- note: Turn success is what the log reports of a turn, or derived where it reports nothing. Derived success: the turn ended with an answer, no call was given up before it reached its tool, and no call was lost. A tool that ran and failed does not count.
--- note: What could not be measured is in neither number of a rate: it counts neither as success nor as failure.
--- note: From the daily sums. By tool or MCP server, or where some are chosen, a turn counts for every tool that it called.
+-- column total: all, measured or not; total - n were not measured
+-- column sessions: sessions with an observation
+-- column days: days with an observation, in order; day_k and day_n: k and n of each
+-- column group_ids: groups of sessions (of fifty) with an observation, in order; group_k and group_n: k and n of each
+-- note: A parse error is a call whose arguments are not JSON, or do not fit the tool's definition. Without a definition only JSON syntax is measured. A schema error that only the log reports is in neither k nor n.
+-- note: Repairs are measured if the log has the model's own text, conversions if there is a definition, Needed repair if there are both.
+-- note: A retry is the same tool called again after a failure, in a later step of the same turn, or a call that the log names as a retry. A turn counts once, regardless of the number of retries.
+-- note: Turn success is reported by the log, else derived. Derived success: the turn ended with an answer, no call was given up before it reached its tool, and no call was lost. A tool that ran and failed does not count.
+-- note: What could not be measured is in neither number of a rate. It counts neither as success nor as failure.
+-- note: Counted in the daily sums. By tool or MCP server, or with a filter on them, a turn counts for every tool that it called.
 -- note: A session counts once for each of its days, models and prompts, and by tool for each tool.
--- note: A session is in the same of fifty groups wherever it counts (random groups): how much a rate, or the difference of two, changes without one of them shows how certain it is.
+-- note: Every session is in one of fifty random groups. The interval comes from how much a rate, or a difference, changes when one group is left out.
 -- $by and $also: model, provider, prompt, prompt_name, tool, mcp_server, definition, strategy, source, harness_version, day.
 WITH
 named AS NOT MATERIALIZED (

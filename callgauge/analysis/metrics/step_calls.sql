@@ -1,10 +1,10 @@
 -- title: Calls of steps
--- question: Which calls were made in these steps of a session, and what came back?
--- unit: one row a call, from $first_step of $first_turn to $last_step of $last_turn; copies in other files are left out
--- note: The call that is asked for is among them, however many there are. Tokens and the model's time are those of the whole step.
--- column raw: the beginning of the raw arguments, of length characters
--- column result: the beginning of the result; result_bytes is the whole
--- column found: all calls of these steps, of which the first are given
+-- question: Which calls are in these steps of a session, and what were the results?
+-- unit: one row per call, from $first_step of $first_turn to $last_step of $last_turn; copies in other files are left out
+-- note: The requested call is always included. Tokens and the model's time are those of the whole step.
+-- column raw: beginning of the raw arguments; length: all characters
+-- column result: beginning of the result; result_bytes: size of the whole
+-- column found: number of calls of these steps; the rows are the first of them
 SELECT call_id, turn_id, turn, coalesce(step, 0) AS step, ordinal, ts, tool, model, strategy, outcome, fault_layer,
        left(coalesce(parse_error, parse_warning), 300) AS finding, left(harness_message, 300) AS harness_message,
        left(coalesce(raw_arguments, arguments), 1000) AS raw, length(coalesce(raw_arguments, arguments))::BIGINT AS length, args_source,

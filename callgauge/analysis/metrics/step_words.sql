@@ -1,7 +1,7 @@
--- title: Words of steps
--- question: What did the model say besides its calls, in these steps of a session?
--- unit: one row a step, from $first_step of $first_turn to $last_step of $last_turn
--- note: The store keeps the first 2,000 characters of each text. The text that is a turn's answer is in the turn.
+-- title: Text of steps
+-- question: Which text did the model write in addition to its calls, in these steps of a session?
+-- unit: one row per step, from $first_step of $first_turn to $last_step of $last_turn
+-- note: The store keeps the first 2,000 characters of each text. The final answer is in the turn.
 WITH told AS (
   SELECT t.turn_id, t.turn, coalesce(t.step, 0) AS step, t.ts, t.text, t.file_id, t.line, t.byte_offset, o.file_id AS counts
   FROM step_texts t JOIN turns o ON o.turn_id = t.turn_id AND o.session_id = t.session_id AND NOT coalesce(o.duplicate, false)

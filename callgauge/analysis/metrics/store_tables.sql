@@ -1,8 +1,8 @@
 -- title: Tables
--- question: Which tables does the store hold, and about how many rows has each?
--- unit: one row a table, by name
--- column about: rows, with some that were taken out since, until DuckDB has swept them up
--- Of a table in several files, the rows of all. The sums of whole months are those of their days once more.
+-- question: Which tables are in the store, and about how many rows does each have?
+-- unit: one row per table, by name
+-- column about: rows, including some deleted ones until DuckDB reclaims them
+-- A table in several files has the rows of all files. Monthly sums repeat those of their days.
 SELECT table_name AS name, sum(estimated_size)::BIGINT AS about, max(column_count) AS columns
 FROM duckdb_tables()
 WHERE NOT internal AND NOT temporary AND NOT starts_with(table_name, 'monthly_')

@@ -1,17 +1,17 @@
 -- title: Mix-adjusted slices
--- question: What work did each slice get, and how often did it happen in each part of it?
--- unit: calls, turns or retry sequences, as the rate says; one row a slice and part of its work
+-- question: Which work did each slice get, and what is its rate in each part of the work?
+-- unit: calls, turns or retry sequences, depending on the rate; one row per slice and part of its work
 -- days: added up
--- column rate: which rate, see callgauge/analysis/measures/rates.py
--- column arm: the slice, the value of $by; 'all' without it, 'unknown' where the log names none
--- column first: the value of $first in this stratum, as second of $second and third of $third
--- column k: observed with it
--- column n: calls or turns on which it was measured
--- column total: all there are; total - n were not measured
--- column sessions: in which n was observed
--- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
--- note: Two arms may get different work: the one with the harder tools looks worse. Each stratum is compared with itself, and the differences of two arms are averaged, weighted by how much both have of each stratum (Mantel–Haenszel).
--- note: From the daily sums. By tool, or where tools are chosen, a turn counts for every tool that it called.
+-- column rate: a rate of callgauge/analysis/measures/rates.py
+-- column arm: the slice, a value of $by; 'all' without $by, 'unknown' if the log names none
+-- column first: the value of $first; second: of $second; third: of $third
+-- column k: hits of the rate
+-- column n: calls, turns or retry sequences on which it was measured
+-- column total: all, measured or not; total - n were not measured
+-- column sessions: sessions with an observation
+-- column group_ids: groups of sessions (of fifty) with an observation, in order; group_k and group_n: k and n of each
+-- note: Two slices may get different work, and the one with the harder tools looks worse. Each group of equal work is compared separately. The differences are averaged, weighted by how much both slices have of each group (Mantel–Haenszel).
+-- note: Counted in the daily sums. By tool, or with a filter on tools, a turn counts for every tool that it called.
 -- $by, $first, $second and $third: model, provider, prompt, prompt_name, tool, definition, strategy, source,
 -- harness_version, day. $among: values of $by.
 WITH

@@ -1,15 +1,15 @@
 -- title: Strategy and probe audit
--- question: Does each model on each host get the calling strategy that suits it?
--- unit: one row a model, provider and strategy; calls, the rate of parse errors is k / n
+-- question: Does each model on each host use the calling strategy that works best?
+-- unit: one row per model, host and strategy; calls, the rate of parse errors is k / n
 -- days: added up
--- column provider: the host; 'unknown' where the log names none
--- column strategy: tool_use (native calls) or json_fallback (calls written as text); 'none' where there are only probes
+-- column provider: the host; 'unknown' if the log names none
+-- column strategy: tool_use (native calls) or json_fallback (calls written as text); 'none' if there are only probes
 -- column total: all calls; total - n were not measured
--- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
--- column probes: trial calls of this model on this host, in the chosen days and sources; one that several sessions rest on counts once
--- column last_ok: how the last probe ended; last_day and last_error are its day and why it failed
--- note: A probe is a gateway's trial call that finds out whether a model supports native tool use.
--- note: Probes know no prompt and no tool: those filters narrow the calls only.
+-- column group_ids: groups of sessions (of fifty) with an observation, in order; group_k and group_n: k and n of each
+-- column probes: trial calls of this model on this host, in the selected days and sources; a probe that several sessions share counts once
+-- column last_ok: whether the last probe succeeded; last_day: its day; last_error: why it failed
+-- note: A probe is a gateway's trial call that checks whether a model supports native tool use.
+-- note: Probes have no prompt and no tool, so those filters restrict only the calls.
 WITH
 chosen AS NOT MATERIALIZED (
   SELECT coalesce(model, 'unknown') AS model, coalesce(provider, 'unknown') AS provider,

@@ -1,11 +1,11 @@
 -- title: Calls for a test set
 -- question: What was each of these calls, what was the model's input, and which later attempt was valid?
--- unit: one row a call
--- column earlier: calls of earlier steps of its turn
--- column prompt_name: the prompt's name where the log gives it one; prompt_version likewise
+-- unit: one row per call
+-- column earlier: calls in earlier steps of its turn
+-- column prompt_name: name of the prompt in the log; prompt_version: likewise
 -- column offered_tools: tools that the log lists as offered in the turn
--- column corrected: the arguments of the first clean attempt after it, in a retry sequence that recovered
--- note: Messages and results are as the store keeps them: long ones are cut at 2,000 characters.
+-- column corrected: arguments of the first later clean attempt in a retry sequence that recovered
+-- note: Messages and results are as stored; long ones are cut at 2,000 characters.
 WITH chosen AS (
   SELECT * FROM tool_calls WHERE list_contains($calls, call_id) AND NOT coalesce(duplicate, false)
 ),

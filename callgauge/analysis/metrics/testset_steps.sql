@@ -1,7 +1,7 @@
--- title: What came before in a turn
--- question: What did the model say and call in each step of these turns, and what came back?
--- unit: one row a call, or a text of the model's own
--- column text: what the model said besides its calls; NULL in the row of a call
+-- title: Earlier steps of a turn
+-- question: What did the model write and call in each step of these turns, and what were the results?
+-- unit: one row per call, or per text of the model
+-- column text: text of the model in addition to its calls; NULL in the row of a call
 SELECT turn_id, step, ordinal, tool, args_source, raw_arguments, result_text, definition_id, NULL AS text
 FROM tool_calls
 WHERE list_contains($turns, turn_id) AND NOT coalesce(duplicate, false)

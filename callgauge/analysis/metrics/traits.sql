@@ -1,13 +1,13 @@
 -- title: What correlates with failures
--- question: How often do arguments fail in calls that are long, deep, not in English letters, late, or made among many tools?
+-- question: How often do arguments fail in calls that are long, deep, not in English letters, late, or made with many tools offered?
 -- unit: calls
 -- days: added up
 -- column trait: length (bytes of the raw arguments), depth (of nesting), non_ascii (bytes beyond one a character), turn (its number), offered (tools the model could choose from)
--- column class: orders the classes of a trait, as the page names them
--- column sessions: in which n was observed
--- column group_ids: the groups of sessions in which n was observed, of fifty, in order; group_k and group_n are k and n of each of them
--- note: k are parse errors: arguments that the agent or our parser found invalid; n the calls whose arguments were judged and whose trait is known. The depth of a text that is not JSON is not known.
--- note: What correlates with failures need not cause them: the same tool or model may have both.
+-- column class: order of the trait's classes, as named on the page
+-- column sessions: sessions with an observation
+-- column group_ids: groups of sessions (of fifty) with an observation, in order; group_k and group_n: k and n of each
+-- note: k counts parse errors: arguments that the agent or the parser found invalid. n counts calls whose arguments were judged and whose trait is known. The depth of a text that is not JSON is unknown.
+-- note: What correlates with failures need not cause them. The same tool or model may explain both.
 WITH
 chosen AS NOT MATERIALIZED (
   FROM daily_traits

@@ -1,9 +1,9 @@
--- title: Conditions of a run
--- question: What was the same for all arms of a run, and what was not?
--- unit: one row an arm; lists hold the different values that its trials have
+-- title: Conditions of a trial run
+-- question: Which conditions were the same for all variants of a run, and which differed?
+-- unit: one row per variant; lists contain the distinct values of its trials
 -- column harnesses: the harness and its version; parsers: versions of our parser
--- column samplings: JSON, what was sent
--- column tools: how many tools were offered
+-- column samplings: the sampling parameters sent, as JSON
+-- column tools: number of tools offered
 SELECT s.arm, count(*) AS trials,
        list_sort(list(DISTINCT u.model)) AS models, list_sort(list(DISTINCT u.provider)) AS providers,
        list_sort(list(DISTINCT trim(concat_ws(' ', s.harness, s.harness_version)))) AS harnesses,

@@ -1,8 +1,8 @@
--- title: Looks of a run
--- question: What did each interim analysis of a trial run say about each variant?
--- unit: one row a look and arm; differences of the primary measure, arm minus reference
--- column low: with high the repeated interval at the boundary of the look
--- column statistic: in units of z, as is boundary: beyond it the look decides
--- column missing: trials of both arms without a reply
+-- title: Interim analyses of a run
+-- question: What was the verdict of each interim analysis of a trial run on each variant?
+-- unit: one row per interim analysis and variant; differences of the primary measure, variant minus reference
+-- column low: lower end of the repeated interval at this analysis; high: upper end
+-- column statistic: in units of z, like boundary; beyond the boundary, the analysis decides
+-- column missing: trials of both variants without a reply
 SELECT look, arm, tasks, planned, estimate, low, high, statistic, boundary, decision, missing, taken_at
 FROM trial_looks WHERE run = $run AND NOT duplicate ORDER BY look, arm

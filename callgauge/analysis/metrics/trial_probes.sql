@@ -1,8 +1,8 @@
 -- title: Probes of a run
--- question: What did the probes of a run find out about each model?
--- unit: one row a model
--- column ok: the answer to the probe held a native tool call; NULL = there was no probe, only what was declared
--- column capabilities: JSON: for each capability its value, and whether it was declared, probed or is the wire's
+-- question: What did the probes of a run report about each model?
+-- unit: one row per model
+-- column ok: true if the probe's answer had a native tool call; NULL = no probe, only declared
+-- column capabilities: JSON: each capability with its value and its origin (declared, probed or from the API)
 WITH told AS (
   SELECT s.source, s.session_id, s.capabilities, s.started_at, u.model, u.provider
   FROM sessions s

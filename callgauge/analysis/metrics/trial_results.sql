@@ -1,12 +1,12 @@
 -- title: Trials of a run
--- question: What came of each trial of a run?
--- unit: one row a trial: a session that tried a task in an arm
--- column calls: calls and lost attempts; refused of them have a syntax or schema error, and mended were converted or repaired
--- column misses: results for which no recorded answer fitted, of the simulated ones
--- column no_reply: the endpoint gave none; the trial measures nothing
--- column checked: what a check of the task says; NULL = there is none. why: what is wrong, in its words
--- column turn_ok: the turn ended as it should, whatever the check says
--- column tokens: read and written; NULL where the log has none
+-- question: What was the result of each trial of a run?
+-- unit: one row per trial: one session in which a variant tried a task
+-- column calls: calls and lost attempts; refused: those with a syntax or schema error; mended: those converted or repaired
+-- column misses: simulated results without a matching recorded answer
+-- column no_reply: true if the endpoint did not reply; the trial is not measured
+-- column checked: result of the task's check; NULL = no check. why: the reason it gives
+-- column turn_ok: turn success, regardless of the check
+-- column tokens: input and output tokens; NULL if the log has none
 -- column cost: USD; NULL = not priced
 WITH called AS (
   SELECT source, session_id, count(*) AS calls,

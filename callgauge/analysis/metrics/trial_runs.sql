@@ -1,13 +1,13 @@
 -- title: Trial runs
--- question: Which runs of trials does the store hold, and how far is each?
--- unit: one row a run, the newest first
--- column tasks: as planned; tasks_tried have a trial in some variant, and trials is how many there are
--- column no_reply: trials to which the endpoint gave no reply: they measure nothing
--- column cost: USD, of the trials whose cost is known; the others are unpriced
+-- question: Which trial runs are in the store, and how far is each?
+-- unit: one row per run, newest first
+-- column tasks: planned tasks; tasks_tried: those with a trial in a variant; trials: number of trials
+-- column no_reply: trials without a reply from the endpoint; they are not measured
+-- column cost: USD, of the trials with a known cost; unpriced: the others
 -- column last_at: when the newest trial ended
--- column decisions: the latest interim verdict on each variant: arm, look, tasks, decision
+-- column decisions: latest interim verdict on each variant: arm, look, tasks, decision
 -- note: A trial run is identified by its lock.json, which is written before the first request.
--- $run: one run; all when NULL.
+-- $run: one run; NULL = all.
 WITH chosen AS (
   SELECT * FROM trial_runs WHERE NOT duplicate AND ($run IS NULL OR run = $run)
 ),

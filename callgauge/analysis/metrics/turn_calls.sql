@@ -1,8 +1,8 @@
 -- title: Calls of one turn
--- question: Which calls did the turn make, in order, and which of them are one retry sequence?
--- unit: one row a call; copies in repeated transcripts are left out
--- note: A retry is the same tool called again after a failure, in a later step of the turn, or a call that the log itself names a retry. Calls that try the same thing form one retry sequence.
--- column chain: number of the retry sequence within the turn, by its first call; NULL = the call is in none
+-- question: Which calls are in the turn, in order, and which form a retry sequence?
+-- unit: one row per call; copies in repeated transcripts are left out
+-- note: A retry is the same tool called again after a failure, in a later step of the turn, or a call that the log names as a retry. A failed call and its retries form one retry sequence.
+-- column chain: number of the retry sequence within the turn, by its first call; NULL = none
 WITH calls AS (
   SELECT *, CASE WHEN chain_id IS NOT NULL THEN min((step, ordinal, call_id)) OVER (PARTITION BY chain_id) END AS begins
   FROM tool_calls WHERE turn_id = $turn AND NOT coalesce(duplicate, false)

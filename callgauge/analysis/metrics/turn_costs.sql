@@ -1,15 +1,15 @@
--- title: What turns cost
--- question: How many tokens, steps and seconds does a turn take, and how many turns does a success take?
--- unit: one row a slice; turns, tokens, steps and milliseconds
+-- title: Tokens, steps and time of turns
+-- question: How many tokens, steps and seconds does a turn take, and how many turns does one success take?
+-- unit: one row per slice; turns, tokens, steps and milliseconds
 -- days: added up
--- column slice: the value of $by; 'unknown' where the log names none
+-- column slice: the value of $by; 'unknown' if the log names none
 -- column tokens: input and output of the tokens_known turns whose log has both
--- column ms: of the ms_known turns whose log has the time, else that of the model alone
--- column ok: turns that succeeded, of ok_known: as the log reports it, or derived where it reports nothing
--- column ok_reported: of ok_known, those for which the log reports it
--- note: Per turn: the sum over the turns on which it was measured, divided by their number.
--- note: Per successful turn: the same divided by the share of turns that succeeded, so the turns that failed are paid for, too. It assumes that the measured turns fail as often as the others.
--- note: A turn cannot be split by tool, strategy or agent version; a filter on tools does not narrow these numbers.
+-- column ms: time of the ms_known turns: of the whole turn if the log has it, else of the model alone
+-- column ok: turns that succeeded, of ok_known: reported by the log, else derived
+-- column ok_reported: turns of ok_known whose success the log reports
+-- note: Per turn: the sum over the measured turns, divided by their number.
+-- note: Per successful turn: the same, divided by the share of successful turns. It includes the cost of failed turns, and assumes that measured turns fail as often as the others.
+-- note: Tokens of a turn cannot be divided by tool, strategy or agent version. A filter on tools does not change these numbers.
 -- $by: model, provider, prompt, prompt_name, source, day.
 WITH chosen AS (
   SELECT t.*, coalesce(p.name, t.prompt_id) AS prompt_name

@@ -1,12 +1,12 @@
 -- title: Size of turns
 -- question: How many replies, calls and tokens does a turn of a model have?
--- unit: one row a model, over its whole turns; 'unknown' where the log names none
+-- unit: one row per model, over its whole turns; 'unknown' if the log names none
 -- column turns: whole turns
--- column replies: replies of the model in a turn, on average
--- column calling_turns: of the turns, those with a call
--- column calls: calls in a turn that has one, on average
--- column counted_replies: replies for which the log has tokens; written is their number per reply, on average
--- column token_turns: turns for which the log has the tokens of every reply; tokens is what they read and wrote on average, tokens_deviation the standard deviation of that
+-- column replies: mean number of model replies per turn
+-- column calling_turns: turns with a call
+-- column calls: mean number of calls per turn with a call
+-- column counted_replies: replies whose log has tokens; written: mean tokens per such reply
+-- column token_turns: turns with tokens for every reply; tokens: their mean input and output; tokens_deviation: its standard deviation
 SELECT coalesce(model, 'unknown') AS model, count(*) AS turns, avg(steps) AS replies,
        count(*) FILTER (calls > 0) AS calling_turns, avg(calls) FILTER (calls > 0) AS calls,
        coalesce(sum(counted_steps), 0)::BIGINT AS counted_replies,

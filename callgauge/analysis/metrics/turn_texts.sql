@@ -1,6 +1,6 @@
--- title: Words of turns
--- question: What did the user write, and what did the agent answer, in these turns of a session?
--- unit: one row a turn, from $first_turn to $last_turn; copies in other files are left out
+-- title: Text of turns
+-- question: What did the user write and the agent answer in these turns of a session?
+-- unit: one row per turn, from $first_turn to $last_turn; copies in other files are left out
 -- note: The store keeps the first 2,000 characters of each text.
 SELECT turn_id, user_text, answer_text FROM turns
 WHERE session_id = $session AND source = $source AND turn BETWEEN $first_turn AND $last_turn AND NOT coalesce(duplicate, false)

@@ -1,11 +1,11 @@
 -- title: Versions of a prompt or tool
--- question: Which texts has this prompt, or definitions this tool, had, in the order in which they appeared?
--- unit: one row a version, the newest first
--- note: Versions are numbered by when they first appear in the logs that are loaded; loading older logs can shift the numbers. A version is named by the hash of its text.
+-- question: Which texts has this prompt had, or which definitions this tool, in order of appearance?
+-- unit: one row per version, newest first
+-- note: Versions are numbered in the order in which they first appear in the loaded logs, so loading older logs can shift the numbers. A version is identified by the hash of its text.
 -- note: A prompt without a name has one version, under its id.
--- column number: 1 for the first that appears
--- column version: the log's own word for the version, for prompts
--- column uses: turns of a prompt, calls of a tool
+-- column number: 1 = the first to appear
+-- column version: version name in the log, for prompts
+-- column uses: turns with the prompt, or calls of the tool
 WITH texts AS (
   SELECT prompt_id AS id, prompt_hash AS hash, version, sum(turns) AS uses,
          min(first_ts) AS began, min(day) AS first_day, max(day) AS last_day

@@ -1,11 +1,11 @@
 -- title: Worst parameter of each tool
--- question: Which parameter of each tool goes wrong most often, and how?
+-- question: Which parameter of each tool fails most often, and how?
 -- unit: calls with the diagnostic at the parameter
 -- days: added up
--- column parameter: as declared, of an item `filters[].name`
--- column code: the diagnostic that most calls have there
+-- column parameter: as declared; for an item `filters[].name`
+-- column code: the most frequent diagnostic there
 -- column judged: calls of the tool that the parser could judge
--- note: A call counts once for each parameter and code. The row of a tool is the pair that most of its calls have.
+-- note: A call counts once for each parameter and code. The row of a tool is the most frequent pair.
 WITH
 found AS (
   SELECT tool, parameter, code, sum(calls)::BIGINT AS calls

@@ -57,7 +57,7 @@ DIMENSIONS = (
     "harness_version", "run", "arm", "day",
 )  # fmt: skip
 _RANKED = tuple(name for name in DIMENSIONS if name != "day")
-_LIMIT = Parameter("limit", "integer", "The most rows to give.", default=1_000, low=1, high=10_000)
+_LIMIT = Parameter("limit", "integer", "Maximum number of rows.", default=1_000, low=1, high=10_000)
 _RATE = Parameter("rate", "text", "The rate, such as parse_error.", tuple(RATES), default="parse_error")
 _SMALLEST = Parameter(
     "smallest",

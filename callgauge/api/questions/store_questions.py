@@ -30,7 +30,7 @@ CHOICES_ASKED = (
     Parameter("dimension", "text", "Only of this dimension; all without.", CHOICES),
     Parameter("search", "text", "Only names that contain this, in any case.", longest=200),
     Parameter("run", "texts", "Counted in these runs of trials; without, in all but trials."),
-    Parameter("limit", "integer", "The most rows to give.", default=200, low=1, high=10_000),
+    Parameter("limit", "integer", "Maximum number of rows.", default=200, low=1, high=10_000),
 )
 LOADS_ASKED = (
     Parameter("nights", "integer", "The number of nightly runs to return.", default=14, low=1, high=400),

@@ -1,9 +1,9 @@
--- Retry sequences by first fault, number of attempts (10 = ten or more) and end, with the cost of the attempts after the
--- first: steps, tokens and time of their steps. A sequence counts on its first day. A retry worked when it had no fault.
--- `first_…` are about the second attempt of a sequence, so that one long sequence does not outweigh many. Where a text is
--- unknown, a retry is neither identical nor changed. A step that retries several sequences costs its steps, tokens and
--- model time once, with the first of its calls. `session_group`: the group of the session
--- (ingest/store/session_group.sql), which gives the spread of every share.
+-- Retry sequences by first failure, number of attempts (10 = ten or more) and end. A sequence counts on its first day.
+-- - steps, tokens and us: cost of the attempts after the first. A step that retries several sequences counts once, for the
+--   first of its calls.
+-- - `first_…`: about the second attempt of a sequence, so that one long sequence does not outweigh many. A retry worked if it
+--   did not fail. If a text is missing, a retry is neither identical nor changed.
+-- - session_group: group of the session (ingest/store/session_group.sql), for intervals
 
 WITH
     begun AS (

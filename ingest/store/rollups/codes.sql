@@ -1,4 +1,4 @@
--- What the parser found, by code.
+-- Diagnostics by code.
 
 WITH
     -- A transcript can hold a call twice; its findings are then in twice under the same call and file.

@@ -1,4 +1,4 @@
--- Which definition of a tool was in force when.
+-- Which definition of a tool was used when.
 
 SELECT
     is_before, day, source, tool, mcp_server, definition_id, trial_run, arm,

@@ -1,4 +1,4 @@
--- Calls that went wrong by what they have in common (ingest/store/signatures.sql); `example` is the newest call.
+-- Failed calls by error signature (ingest/store/signatures.sql); `example` is the newest call.
 
 SELECT
     is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, signature_id,

@@ -1,6 +1,8 @@
--- Steps with parallel calls: how often one call was bad (no call, or invalid arguments), and how many of the others in such
--- a step were lost. Lost: the call has no result although the session shows results, or it was denied. The last step of an
--- unfinished turn is left out: its results may be on their way. `session_group` as in daily_chains.
+-- Steps with parallel calls: how often one call was bad (missing, or with invalid arguments), and how many of the others were
+-- lost.
+-- - lost: the call was denied, or has no result although the session shows results. The last step of an unfinished turn is
+--   left out, because its results may still come.
+-- - session_group: as in daily_chains
 
 WITH
     open_steps AS (

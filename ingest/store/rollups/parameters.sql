@@ -1,6 +1,7 @@
--- Diagnostics by the parameter they are about: `$.filters[2].name` is `filters[].name`, `$` is the whole. A call counts once
--- for each parameter and code; `example` is the newest. `group_calls`, parallel to `group_ids`: the calls of each group of
--- sessions, as in daily_rates.
+-- Diagnostics by parameter: `$.filters[2].name` is `filters[].name`, `$` is the whole. A call counts once for each parameter
+-- and code; `example` is the newest.
+-- - example_ts: time of the example, its day if the log has no time, 0001-01-01 without a day
+-- - group_calls: calls of each group of sessions in `group_ids`, as in daily_rates
 
 WITH
     found AS (

@@ -1,4 +1,4 @@
--- Which text of a prompt was in force when.
+-- Which text of a prompt was used when.
 
 SELECT
     is_before, day, source, prompt_id, prompt_hash, trial_run, arm,

@@ -1,9 +1,9 @@
--- Every rate, with what its interval needs: k of n observed, of `total` in all, and k and n of each group of sessions
--- (ingest/store/session_group.sql): `group_k` and `group_n` are parallel to `group_ids`, the sorted groups
--- with an n. All of them add up over days and over everything else here, but for `cut`: 'all' contains each turn once,
--- 'tool' once for each tool that it called. A session is in the same group wherever it counts, so the groups tell how
--- much any sum of these rows varies. `sessions` are those in which n was observed: one that goes on over midnight, or
--- changes its model, counts as one on each side, and in the cut 'tool' as one for each tool.
+-- Every rate: k of n observed, `total` in all, and k and n of each group of sessions (ingest/store/session_group.sql) for its
+-- interval. Rows can be added over days and all other dimensions except `cut`.
+-- - group_ids: sorted groups with an n; group_k, group_n: k and n of each of them
+-- - cut: 'all' has each turn once, 'tool' once for each tool that it called
+-- - sessions: sessions with an observation. One that spans midnight or changes its model counts on each side, and in the cut
+--   'tool' for each tool.
 
 WITH
     told AS (SELECT is_before, source, session_id, harness_version FROM counted_sessions WHERE NOT duplicate),

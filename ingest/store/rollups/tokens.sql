@@ -1,6 +1,5 @@
--- Tokens of turns, apart by what they cost, by how the turn ended and by the group of its session
--- (ingest/store/session_group.sql). A turn is `whole` when the log tells the tokens of each of its steps: only such turns
--- have a cost of their own.
+-- Tokens of turns, by kind of price, success of the turn and group of its session (ingest/store/session_group.sql).
+-- - whole: the log has the tokens of each step. Only such turns have a cost of their own.
 
 SELECT
     is_before, day, source, provider, model, prompt_id, trial_run, arm, session_group(source, session_id) AS session_group,

@@ -1,5 +1,5 @@
--- Parse errors by traits of a call that may go with them, in classes: `class` orders them, the pages name them. The
--- groups of sessions are as in daily_rates.
+-- Parse errors by traits of a call that may correlate with them, in classes. Groups of sessions are as in daily_rates.
+-- - class: order of the classes; pages name them
 
 WITH
     observed AS (

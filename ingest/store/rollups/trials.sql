@@ -1,7 +1,8 @@
--- One row for each session that tried a task: the task that the log names, else the user's first message where it is long
--- enough to be one and not cut (ingest.sessions.stored_text keeps 2,000 characters: longer ones often begin alike). A trial passed when
--- none of its turns that could be judged failed. parse_k of parse_n, mended_k of mended_n: as the rates in rates.sql; misses: results for
--- which a trial had no recorded answer. tokens and cost (USD, as the log has it) are NULL where a turn lacks them.
+-- One row per session that tried a task. The log names the task; else the user's first message is the task, if it is long
+-- enough and not cut at 2,000 characters (ingest.sessions.stored_text). A trial passed if no judged turn of it failed.
+-- - parse_k of parse_n, mended_k of mended_n: as the rates in daily_rates
+-- - misses: results without a recorded answer
+-- - tokens, cost (USD, from the log): NULL if a turn lacks them
 
 WITH
     told AS (

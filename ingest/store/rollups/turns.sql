@@ -1,4 +1,4 @@
--- Turns, how they ended and what they cost.
+-- Turns, their success and their cost.
 
 SELECT
     is_before, day, source, provider, model, prompt_id, trial_run, arm,
