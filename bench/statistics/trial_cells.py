@@ -21,12 +21,23 @@ MOST_FALSE = 0.06  # alpha of 5 %, and a point
 LEAST_COVERED = 0.935
 _ALPHA, _REFERENCE = 0.05, "reference"
 _RHO = 0.3  # of two calls of one task
+_ATTEMPTS = 6
+
+
+def _share_with_retries(rate: float) -> float:
+    """Return Σk / Σn where each task repeats its call until it is valid, over the tasks' own rates."""
+    weight, hardness = 1 / _RHO - 1, (np.arange(20_000) + 0.5) / 20_000
+    rates = betaincinv(rate * weight, (1 - rate) * weight, hardness)
+    calls = sum(rates**attempt for attempt in range(_ATTEMPTS))
+    return float((rates * calls).sum() / calls.sum())
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the arms really do: refusals a call, the first arm's the reference's.
+    """What the arms really do: invalid calls of all calls, the first arm's the reference's.
 
+    `retried`: a trial makes one call and repeats it until it is valid, six times at most; else it makes one
+    to three calls. Tasks that fail often then have more calls.
     `grouped`: tasks in a group, each with effects of its own that are none on average. `lost`: the share of
     trials without a reply. `look_at`: where the looks are, evenly in fives without.
     """
@@ -39,16 +50,23 @@ class Truth:
     grouped: int = 0
     lost: float = 0.0
     look_at: tuple[int, ...] = ()
+    retried: bool = False
 
     @property
     def difference(self) -> float:
-        return self.rates[1] - self.rates[0]
+        return self.shares[1] - self.shares[0]
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The share of invalid calls of all calls, by arm."""
+        return tuple(map(_share_with_retries, self.rates)) if self.retried else self.rates
 
     def describe(self) -> str:
         parts = [" / ".join(f"{rate:.0%}" for rate in self.rates), f"{self.tasks} tasks"]
         parts += [f"{self.repeats} repeats"] * (self.repeats > 1) + [f"groups of {self.grouped}"] * (
             self.grouped > 0
         )
+        parts += ["retries"] * self.retried
         parts += [f"{self.lost:.0%} lost"] * (self.lost > 0)
         parts += [f"analyses at {', '.join(map(str, self.look_at))}"] * bool(self.look_at)
         return ", ".join([*parts, *(["one analysis"] * (self.looks == 1))])
@@ -77,6 +95,10 @@ NULLS = (
     Truth((0.2, 0.2), look_at=(12, 90, 97, 200)),
     Truth((0.1, 0.1), lost=0.04),
     Truth((0.3, 0.3), tasks=60),
+    Truth((0.05, 0.05), retried=True),
+    Truth((0.2, 0.2), retried=True),
+    Truth((0.2, 0.2), tasks=60, retried=True),
+    Truth((0.3, 0.3), grouped=5, retried=True),
 )
 EFFECTS = (
     Truth((0.1, 0.18)),
@@ -85,6 +107,7 @@ EFFECTS = (
     Truth((0.1, 0.3)),
     Truth((0.05, 0.5)),
     Truth((0.2, 0.1, 0.2, 0.05)),
+    Truth((0.05, 0.2), retried=True),
 )
 
 
@@ -148,6 +171,9 @@ def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]
         Truth((0.1, 0.2), smallest=0.02),
         Truth((0.3, 0.45), repeats=3, smallest=0.02),
         Truth((0.4, 0.2), smallest=0.02),
+        Truth((0.05, 0.2), smallest=0.02, retried=True),
+        Truth((0.2, 0.2), smallest=0.02, retried=True),
+        Truth((0.02, 0.05), smallest=0.02, retried=True),
     ):
         repeated = adjusted = above = raw = 0
         for _ in range(draws):
@@ -206,7 +232,12 @@ def count_wrong_passes(random: np.random.Generator, draws: int) -> Iterator[Cell
 
 def cover_at_any_time(random: np.random.Generator, draws: int) -> Iterator[Cell]:
     """Yield how often the anytime interval holds the truth at all tasks from the tenth on, every fifth."""
-    for truth in (Truth((0.1, 0.1)), Truth((0.1, 0.2)), Truth((0.3, 0.3), repeats=3)):
+    for truth in (
+        Truth((0.1, 0.1)),
+        Truth((0.1, 0.2)),
+        Truth((0.3, 0.3), repeats=3),
+        Truth((0.05, 0.2), retried=True),
+    ):
         held = 0
         for _ in range(draws):
             run = simulate_run(random, replace(truth, looks=1))
@@ -260,8 +291,13 @@ def _draw_outcomes(
                 : truth.tasks
             ]
         rates: Floats = betaincinv(rate * weight, (1 - rate) * weight, hardness)
-        calls = random.integers(1, 4, (truth.tasks, truth.repeats))
-        refused = random.binomial(calls, rates[:, None])
+        if truth.retried:
+            fails = random.random((truth.tasks, truth.repeats, _ATTEMPTS)) < rates[:, None, None]
+            refused = np.where(fails.all(axis=2), _ATTEMPTS, fails.argmin(axis=2))
+            calls = np.minimum(refused + 1, _ATTEMPTS)
+        else:
+            calls = random.integers(1, 4, (truth.tasks, truth.repeats))
+            refused = random.binomial(calls, rates[:, None])
         lost = random.random(calls.shape) < truth.lost
         found[arm] = [
             TrialOutcome(arm, _task(i), j, "no_reply")

@@ -34,6 +34,8 @@ _REPLIES_FOR_ONE_MORE = 20
 MOST_BYTES = 64 << 20  # of one answer
 # Servers that parse the model's text and write the arguments anew.
 REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))
+SHORTEST_KEY = 8
+"""Characters: a shorter key is a placeholder such as "ollama" or "none", a word that texts contain."""
 _TOO_MANY_REQUESTS = 429
 _OK = 200
 
@@ -318,7 +320,7 @@ class Endpoint:
         raise NoReplyError(trouble, f"{self.name}: {message}", status)
 
     def _clean_message(self, text: str) -> str:
-        hidden = text.replace(self._key, "[key]") if self._key else text
+        hidden = text.replace(self._key, "[key]") if len(self._key) >= SHORTEST_KEY else text
         return hidden if self._clean is None else self._clean(hidden)
 
 

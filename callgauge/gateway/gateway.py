@@ -109,12 +109,17 @@ class Gateway:
         return self.capabilities or Capabilities()
 
     @property
-    def used_strategy(self) -> Strategy:
-        """How calls are made: what was chosen, or with `auto` what the model supports."""
+    def used_strategy(self) -> Strategy | None:
+        """How calls are made: what was chosen, or with `auto` what the model supports.
+
+        None while that is not known: before the probe, or when the probe got no answer.
+        """
         if self.strategy != "auto":
             return self.strategy
         if not len(self._executor.toolbox):
             return "tool_use"  # nothing is offered, so no text is a call
+        if self.known.supports_tool_use is None:
+            return None
         return "tool_use" if self.known.can_use_tools else "json_fallback"
 
     async def run(self, text: str | None) -> Turn:
@@ -135,7 +140,7 @@ class Gateway:
                 content=self._last_said() if text is None else text,
                 tools=self._describe_new_tools(),
             )
-        if self._is_unknown():
+        if self.used_strategy is None:  # a server that was not reached is not a no
             answer = f"(no reply) {self.probe.error if self.probe else 'the probe got no answer'}"
             log.write_end(0, answer, "error", 0.0, 0)
             return Turn(self.turns, "error", answer, (), 0, 0.0)
@@ -170,14 +175,6 @@ class Gateway:
                 else SessionLog(Path(self.log) / f"{self.session_id}.jsonl", self.session_id)
             )
             self._write_start(self._session_log)
-
-    def _is_unknown(self) -> bool:
-        """Return True when nobody knows how this model calls tools: an unreached server is not a no."""
-        return (
-            self.strategy == "auto"
-            and self.known.supports_tool_use is None
-            and len(self._executor.toolbox) > 0
-        )
 
     def _write_start(self, log: SessionLog) -> None:
         prompt = self._named_prompt
@@ -218,7 +215,7 @@ class Gateway:
         if len(self._executor.toolbox):
             if self.used_strategy == "json_fallback":
                 template = write_json_template(self._executor.toolbox.catalog)
-            elif self.adds_template:
+            elif self.used_strategy == "tool_use" and self.adds_template:
                 template = USE_TOOLS
         return "\n\n".join(part for part in (prompt.text, template) if part)
 
@@ -238,7 +235,7 @@ class Gateway:
             messages=self.history,
             executor=self._executor,
             log=log,
-            strategy=lambda: self.used_strategy,
+            strategy=lambda: self.used_strategy or "tool_use",  # known: the turn would have ended above
             session_id=self.session_id,
             number=self.turns,
             max_steps=self.limits.max_steps,

@@ -26,6 +26,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 import orjson
 import zstandard
 
+from callgauge.gateway.endpoint import SHORTEST_KEY
 from callgauge.traces.intake import append_line
 
 LABELS = ("x-callgauge-session", "x-callgauge-prompt", "x-callgauge-task")
@@ -33,7 +34,6 @@ LABELS = ("x-callgauge-session", "x-callgauge-prompt", "x-callgauge-task")
 _KEY_HEADERS = ("authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie")
 _KEY_FIELDS = ("key", "api_key", "api-key", "access_token", "token")  # of an address
 _KEY_GONE = "[key]"
-_SHORTEST_KEY = 6  # characters: less than this is a word like "none" or "dummy", and stands in texts
 _LABEL_LENGTH = 500
 MOST_UNPACKED = 64 << 20  # bytes: what ingest reads of one body
 READABLE_CODINGS = re.compile(r"\s*(gzip|x-gzip|deflate|zstd|identity|\*;\s*q=0)\b", re.ASCII)
@@ -165,7 +165,7 @@ def _find_keys(headers: Mapping[str, str], address: str) -> Iterator[str]:
     parts = urlsplit(address)
     found |= {value for name, value in parse_qsl(parts.query) if name.lower() in _KEY_FIELDS}
     found.add(parts.password or "")
-    yield from sorted((key for key in found if len(key) >= _SHORTEST_KEY), key=len, reverse=True)
+    yield from sorted((key for key in found if len(key) >= SHORTEST_KEY), key=len, reverse=True)
 
 
 def _drop_keys(text: str, keys: Iterable[str]) -> str:

@@ -77,17 +77,34 @@ class PairedMean:
         return -_score_end(down, up, pairs, reach), _score_end(up, down, pairs, reach)
 
 
-def measure_paired_shares(moved: Sequence[float], sizes: Sequence[int]) -> PairedMean | None:
+def measure_paired_shares(
+    moved: Sequence[float],
+    sizes: Sequence[int],
+    gaps: Sequence[float] | None = None,
+    weights: Sequence[float] | None = None,
+) -> PairedMean | None:
     """Return Σ moved / Σ sizes for clusters of tasks; None below two clusters.
 
     A cluster of `sizes` tasks has the sum `moved` of their differences of two shares; tasks of one cluster
-    may be alike. With clusters of one task the result is that of `compare_paired`.
+    may be correlated. With clusters of one task the result is that of `compare_paired`.
+
+    For shares of calls, where a task may have any number of calls, `moved` sums linearised differences (see
+    `task_pairs.TaskPair`), `gaps` differences of hits over the mean number of calls, and `weights` the calls
+    over that number. The variance is then that of a difference of two ratio estimates (Cochran 1977, section
+    6.3), and `gaps` say how often a task moved.
     """
     if len(sizes) < 2:
         return None
     size, total = np.asarray(sizes, dtype=float), float(sum(sizes))
     most = None if len(sizes) == total else total
-    return _measure(np.asarray(moved, dtype=float), size, np.ones(len(size)), most)
+    return _measure(
+        np.asarray(moved, dtype=float),
+        size,
+        np.ones(len(size)),
+        most,
+        None if gaps is None else np.asarray(gaps, dtype=float),
+        None if weights is None else np.asarray(weights, dtype=float),
+    )
 
 
 def measure_paired_amounts(moved: Sequence[float], sizes: Sequence[int]) -> PairedMean | None:
@@ -162,14 +179,29 @@ def _compare(
     return Difference(found.estimate, low, high, p, method)
 
 
-def _measure(moved: np.ndarray, size: np.ndarray, many: np.ndarray, most: float | None) -> PairedMean:
+def _measure(
+    moved: np.ndarray,
+    size: np.ndarray,
+    many: np.ndarray,
+    most: float | None,
+    gaps: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> PairedMean:
+    """Return Σ moved / Σ size; `gaps` and `weights` are those of `measure_paired_shares`."""
+    gaps = moved if gaps is None else gaps
     whole = float(size @ many)
     estimate = float(moved @ many) / whole
-    up, down = (float(np.maximum(way, 0) @ many) / whole for way in (moved, -moved))
+    unlike = max(float(np.abs(gaps) @ many) / whole, abs(estimate))
+    up, down = (unlike + estimate) / 2, (unlike - estimate) / 2
     least = kish_number(size, many)
-    own = _own_number(moved, size, many, up + down - estimate**2)
-    most = most or max(least, own or least)
-    pairs, freedom = blend_numbers(own, least, most, _degrees_of_freedom(moved, size, many))
+    own = _own_number(moved, size, many, unlike - estimate**2)
+    freedom = _degrees_of_freedom(gaps, size, many)
+    if weights is not None and own is not None and own < least and np.ptp(weights / size) > 0:
+        # Tasks with many calls decide more than their part: no least number is known without the data.
+        pairs, freedom = own, max(1.0, freedom)
+    else:
+        most = max(most, least) if most else max(least, own or least)
+        pairs, freedom = blend_numbers(own, least, most, freedom)
     # Where nothing moved, or everything alike, one pair may still move otherwise.
     error = sqrt(max(up + down - estimate**2, 1 / pairs) / pairs)
     return PairedMean(estimate, error, freedom, _Moves(up, down, pairs))

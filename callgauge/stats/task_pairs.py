@@ -6,7 +6,7 @@ Differences are arm − reference, in the unit of the measure. `sequential` has 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Literal, Protocol
@@ -88,12 +88,16 @@ class LookAtArm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TaskCount:
-    """What the trials of one task in one arm come to: k of n, and the trials without a reply."""
+    """What the trials of one task in one arm come to: k of n, and the trials without a reply.
+
+    `measured`: the trials that have a k and an n. A trial without any call has 0 of 0 calls.
+    """
 
     k: float = 0.0
     n: float = 0.0
     trials: int = 0
     missing: int = 0
+    measured: int = 0
 
     @property
     def rate(self) -> float | None:
@@ -102,6 +106,25 @@ class TaskCount:
 
 
 Counts = Mapping[str, Mapping[str, TaskCount]]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPair:
+    """One task of two arms, made so that the mean of `value` over tasks is Σk / Σn of the first arm.
+
+    `value` = R + (k - R n) / n̄ with R = Σk / Σn and the mean n̄ of n: the linearisation of a ratio (Cochran
+    1977, section 6.3). So a task counts with all its calls, and tasks are still the independent units. Where
+    each task has the same n, `value` is k / n. `against` is the same for the second arm.
+
+    `gap`: the difference of k / n̄; it is 0 where both arms had no hit. `weight`: n / n̄, averaged over both.
+    `is_unlike`: the two k / n differ.
+    """
+
+    value: float
+    against: float
+    gap: float
+    weight: float
+    is_unlike: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,38 +148,77 @@ def pair_tasks(
     counts: Counts, measure: ComparedMeasure, arm: str, reference: str, groups: Mapping[str, str]
 ) -> PairedTasks:
     """Return the paired differences of two arms, arm − reference, over the tasks that both have."""
-    missing = [share_missing(counts, name) for name in (arm, reference)]
-    found = pair_values(pair_rates(counts, arm, reference), measure, groups, max(missing))
-    lost = sum(its.missing for name in (arm, reference) for its in counts.get(name, {}).values())
-    return replace(found, missing=lost)
+    most_missing = max(share_missing(counts, name) for name in (arm, reference))
+    missing = sum(task.missing for name in (arm, reference) for task in counts.get(name, {}).values())
+    pairs = pair_values(pair_counts(counts, arm, reference), measure, groups, most_missing)
+    return replace(pairs, missing=missing)
 
 
-def pair_rates(counts: Counts, arm: str, reference: str) -> dict[str, tuple[float, float]]:
-    """Return the values of both arms by task, of the tasks in which both were measured."""
-    others = counts.get(reference, {})
+def pair_counts(
+    counts: Counts, arm: str, reference: str, tasks: Collection[str] | None = None
+) -> dict[str, TaskPair]:
+    """Return both arms' values by task, of the tasks (of `tasks`) in which both were measured."""
+    first, second = counts.get(arm, {}), counts.get(reference, {})
+    shared = [
+        task
+        for task, count in first.items()
+        if count.measured and task in second and second[task].measured and (tasks is None or task in tasks)
+    ]
+    return _pair(shared, [first[task] for task in shared], [second[task] for task in shared])
+
+
+def value_tasks(tasks: Mapping[str, TaskCount]) -> dict[str, TaskPair]:
+    """Return one arm's values by task, as pairs with nothing: their mean is the arm's own rate."""
+    measured = [task for task, count in tasks.items() if count.measured]
+    return _pair(measured, [tasks[task] for task in measured], [TaskCount(0.0, 1.0)] * len(measured))
+
+
+def _pair(
+    tasks: Sequence[str], first: Sequence[TaskCount], second: Sequence[TaskCount]
+) -> dict[str, TaskPair]:
+    if not (any(count.n for count in first) and any(count.n for count in second)):
+        return {}
+    parts = zip(tasks, first, second, _linearise(first), _linearise(second), strict=True)
     return {
-        task: (value, against)
-        for task, its in counts.get(arm, {}).items()
-        if task in others and (value := its.rate) is not None and (against := others[task].rate) is not None
+        task: TaskPair(
+            value,
+            against,
+            hits - other_hits,
+            (weight + other_weight) / 2,
+            (count.rate or 0.0) != (other.rate or 0.0),
+        )
+        for task, count, other, (value, hits, weight), (against, other_hits, other_weight) in parts
     }
 
 
+def _linearise(counts: Sequence[TaskCount]) -> list[tuple[float, float, float]]:
+    """Return the linearised rate, k / n̄ and n / n̄ of each task."""
+    n = sum(count.n for count in counts)
+    rate, mean = sum(count.k for count in counts) / n, n / len(counts)
+    return [(rate + (count.k - rate * count.n) / mean, count.k / mean, count.n / mean) for count in counts]
+
+
 def pair_values(
-    pairs: Mapping[str, tuple[float, float]],
+    pairs: Mapping[str, TaskPair],
     measure: ComparedMeasure,
     groups: Mapping[str, str],
     most_missing: float = 0.0,
 ) -> PairedTasks:
     """Return the paired differences of ready values, by task."""
-    moved, sizes = sum_by_group({task: one - other for task, (one, other) in pairs.items()}, groups)
-    measure_pairs = measure_paired_shares if measure.is_share else measure_paired_amounts
+    moved, sizes = sum_by_group({task: pair.value - pair.against for task, pair in pairs.items()}, groups)
+    if measure.is_share:
+        gaps, _ = sum_by_group({task: pair.gap for task, pair in pairs.items()}, groups)
+        weights, _ = sum_by_group({task: pair.weight for task, pair in pairs.items()}, groups)
+        mean = measure_paired_shares(moved, sizes, gaps, weights)
+    else:
+        mean = measure_paired_amounts(moved, sizes)
     number = len(pairs)
     return PairedTasks(
         number,
-        sum(value != against for value, against in pairs.values()),
-        sum(value for value, _ in pairs.values()) / number if number else None,
-        sum(against for _, against in pairs.values()) / number if number else None,
-        measure_pairs(moved, sizes),
+        sum(pair.is_unlike for pair in pairs.values()),
+        sum(pair.value for pair in pairs.values()) / number if number else None,
+        sum(pair.against for pair in pairs.values()) / number if number else None,
+        mean,
         most_missing=most_missing,
     )
 
@@ -178,29 +240,31 @@ def share_missing(counts: Counts, arm: str) -> float:
 
 
 def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, float] | None:
-    """Return between which values a difference of shares lies, whatever the missing trials had been.
+    """Return between which values a difference of shares is, whatever the missing trials would have been.
 
-    Each missing trial counts as one that had 0 or 1. None where no task was tried in both arms.
+    Each missing trial counts with the arm's mean n, all of it 0 or all of it 1. None where no task was tried
+    in both arms.
     """
-    one, other = counts.get(arm, {}), counts.get(reference, {})
+    first, second = counts.get(arm, {}), counts.get(reference, {})
     both = [
-        (its, others)
-        for task in one.keys() & other.keys()
-        if (its := _bound_task(one[task])) and (others := _bound_task(other[task]))
+        task
+        for task in first.keys() & second.keys()
+        if all(count.measured or count.missing for count in (first[task], second[task]))
     ]
-    if not both:
+    ends = [_bound_rate([tasks[task] for task in both]) for tasks in (first, second)]
+    if ends[0] is None or ends[1] is None:
         return None
-    lows, highs = zip(*((its[0] - others[1], its[1] - others[0]) for its, others in both), strict=True)
-    return sum(lows) / len(both), sum(highs) / len(both)
+    return ends[0][0] - ends[1][1], ends[0][1] - ends[1][0]
 
 
-def _bound_task(its: TaskCount) -> tuple[float, float] | None:
-    """Return the least and the most that the value of a task can be; None where all replies tell nothing."""
-    if its.rate is None and its.missing < its.trials:
+def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
+    """Return the least and the most that Σk / Σn can be; None where nothing was tried."""
+    k, n = sum(count.k for count in counts), sum(count.n for count in counts)
+    measured, missing = sum(count.measured for count in counts), sum(count.missing for count in counts)
+    if not n and not missing:
         return None
-    lost = its.missing / its.trials
-    known = (its.rate or 0.0) * (1 - lost)
-    return known, known + lost
+    unknown = missing * (n / measured if n else 1.0)
+    return k / (n + unknown), (k + unknown) / (n + unknown)
 
 
 def has_enough(measure: ComparedMeasure, pairs: PairedTasks) -> bool:
@@ -436,16 +500,17 @@ def _compare_factor(
     places: list[tuple[str, str]],
 ) -> FactorComparison | None:
     measure = design.measure
-    by_place = [pair_rates(counts, *place) for place in places]
+    by_place = [pair_counts(counts, *place) for place in places]
     shared = set.intersection(*map(set, by_place))
-    both = {task: _average_rates([its[task] for its in by_place]) for task in shared}
+    on_shared = [pair_counts(counts, *place, tasks=shared) for place in places]
+    both = {task: _average_pairs([pairs[task] for pairs in on_shared if pairs]) for task in shared}
     missing = [share_missing(counts, arm) for place in places for arm in place]
     overall = _describe_place(measure, pair_values(both, measure, design.groups, max(missing)), {})
     if overall is None:
         return None
     arms = {arm for place in places for arm in place}
     varying = [name for name in FACTORS if name != factor and len({settings[arm][name] for arm in arms}) > 1]
-    contrasts = [_contrast_place(by_place, place, shared, design) for place in range(len(places))]
+    contrasts = [_contrast_place(on_shared, place, shared, design) for place in range(len(places))]
     found = [p for _, p in contrasts]
     # Of two places the contrasts are one and the same.
     p_values = holm(found) if len(found) > 2 else found
@@ -460,8 +525,15 @@ def _compare_factor(
     return FactorComparison(factor, value, base, overall, tuple(within), min(p_values) <= design.alpha)
 
 
-def _average_rates(pairs: list[tuple[float, float]]) -> tuple[float, float]:
-    return sum(one for one, _ in pairs) / len(pairs), sum(other for _, other in pairs) / len(pairs)
+def _average_pairs(pairs: Sequence[TaskPair]) -> TaskPair:
+    number = len(pairs)
+    return TaskPair(
+        sum(pair.value for pair in pairs) / number,
+        sum(pair.against for pair in pairs) / number,
+        sum(pair.gap for pair in pairs) / number,
+        sum(pair.weight for pair in pairs) / number,
+        any(pair.is_unlike for pair in pairs),
+    )
 
 
 def _describe_place(
@@ -481,15 +553,20 @@ def _describe_place(
 
 
 def _contrast_place(
-    by_place: list[dict[str, tuple[float, float]]], place: int, shared: set[str], design: FactorDesign
+    by_place: Sequence[Mapping[str, TaskPair]], place: int, shared: Collection[str], design: FactorDesign
 ) -> tuple[float | None, float]:
     """Return by how much a place's difference exceeds the mean of the others', and its two-sided p-value."""
-    contrasts = {}
-    for task in shared:
-        moves = [its[task][0] - its[task][1] for its in by_place]
-        others = [*moves[:place], *moves[place + 1 :]]
-        contrasts[task] = moves[place] - sum(others) / len(others)
-    mean = measure_paired_amounts(*sum_by_group(contrasts, design.groups))
-    if mean is None or sum(map(bool, contrasts.values())) < FEWEST_UNLIKE:
+    moved = {
+        task: _exceed([pairs[task].value - pairs[task].against for pairs in by_place], place)
+        for task in shared
+    }
+    gaps = [_exceed([pairs[task].gap for pairs in by_place], place) for task in shared]
+    mean = measure_paired_amounts(*sum_by_group(moved, design.groups))
+    if mean is None or sum(map(bool, gaps)) < FEWEST_UNLIKE:
         return (mean.estimate if mean else None), 1.0
     return mean.estimate, mean.p
+
+
+def _exceed(values: Sequence[float], place: int) -> float:
+    """Return by how much the value at a place exceeds the mean of the others."""
+    return values[place] - (sum(values) - values[place]) / (len(values) - 1)

@@ -139,9 +139,12 @@ class ToolDefinition:
         schema = self.to_json_schema()
         return schema if defaults else exports.leave_out_defaults(schema)
 
-    def to_markdown(self) -> str:
-        """Write this definition for people and prompts: heading, description and a table of parameters."""
-        return exports.write_markdown(self.name, self.description, self.to_json_schema())
+    def to_markdown(self, *, defaults: bool = False) -> str:
+        """Write this definition for prompts: heading, description and a table of parameters.
+
+        `defaults` as for `to_anthropic`.
+        """
+        return exports.write_markdown(self.name, self.description, self._write_schema(defaults))
 
 
 @dataclass(frozen=True, slots=True)

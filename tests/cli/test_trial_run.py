@@ -134,7 +134,7 @@ def test_a_plan_runs_goes_on_and_is_in_the_store(tmp_path: Path, server: ModelSe
     code, out, err = callgauge("run", plan, "--store", "store", folder=tmp_path)
     assert code == 0, err
     assert list((tmp_path / "runs").iterdir()) == [folder]
-    assert "Which?" in out
+    assert "No clear difference between sloppy and careful: invalid calls " in out
     assert "callgauge serve --store store" in err
     assert "number" not in "".join(one.user for one in server.requests[asked:]), "models are probed once"
     counted = ask(tmp_path / "store", "SELECT arm, count(*)::INT FROM turns GROUP BY ALL ORDER BY ALL")

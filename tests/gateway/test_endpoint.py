@@ -80,6 +80,12 @@ def test_the_attempts_have_an_end_and_the_message_says_why() -> None:
     assert str(told) == "models.test gave no reply in 3 attempts; the last time: HTTP 503: overloaded, [key]"
 
 
+def test_a_placeholder_key_does_not_garble_messages() -> None:
+    endpoint = Endpoint("http://models.test/v1", key="ollama")
+    assert endpoint._clean_message("ollama pull zzz") == "ollama pull zzz"
+    assert Endpoint("http://models.test/v1", key="sk-12345")._clean_message("bad sk-12345") == "bad [key]"
+
+
 @pytest.mark.parametrize("told", ["7", "date"])
 def test_retry_after_is_obeyed(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []

@@ -31,6 +31,7 @@ from callgauge.gateway import (
     tool,
 )
 from callgauge.gateway.read_calls import read_native_calls
+from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
 from callgauge.gateway.session_log import SessionLog, TurnLog
 from callgauge.gateway.turn import NOT_RUN
 from tests.event_loops import run
@@ -346,6 +347,19 @@ def test_a_server_that_was_not_reached_is_not_a_model_without_tools() -> None:
     assert turn.status == "error"
     assert turn.answer.startswith("(no reply) models.test gave no reply")
     assert all(asked.has_tools for asked in endpoint.asked)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_the_strategy_of_an_unreached_server_is_logged_as_unknown(
+    status: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    converse(script(Emitted(status=status, body={})), capabilities=None, log=tmp_path)
+    [log] = tmp_path.iterdir()
+    start = json.loads(log.read_text().splitlines()[0])
+    assert start["type"] == "session_start"
+    assert "strategy" not in start["meta"]
+    assert "```json" not in start.get("content", "")
+    assert FALLBACK_IS_DEPRECATED not in caplog.text
 
 
 def test_a_server_that_refuses_tools_after_all_is_asked_by_the_fallback() -> None:

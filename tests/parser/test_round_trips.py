@@ -220,7 +220,7 @@ def test_markdown_is_a_table_that_models_and_people_read() -> None:
             "required": ["query"],
         },
     )
-    assert tool.to_markdown() == (
+    assert tool.to_markdown(defaults=True) == (
         "### `search`\n\nSearch an index.\n\n"
         "| parameter | type | required | description |\n|---|---|---|---|\n"
         "| `query` | string | yes | What to look for. |\n"
@@ -228,6 +228,7 @@ def test_markdown_is_a_table_that_models_and_people_read() -> None:
         "| `filters.years` | array of integer |  |  |\n"
         '| `mode` | "fast", "exact" |  | default "fast" |\n'
     )
+    assert 'default "fast"' not in tool.to_markdown()
     assert ToolDefinition("ping").to_markdown() == "### `ping`\n\nNo parameters.\n"
 
 
@@ -244,7 +245,7 @@ def test_no_text_of_a_definition_becomes_markup(name: str, description: str, inn
         description=description,
         schema={"properties": {inner: {"description": description, "enum": [inner], "default": name}}},
     )
-    written = tool.to_markdown()
+    written = tool.to_markdown(defaults=True)
     tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(written)
     kinds = {token.type for token in tokens} | {
         child.type for token in tokens for child in token.children or ()

@@ -59,8 +59,8 @@ def test_looks_are_even_and_the_last_is_at_the_end() -> None:
     assert planned_boundaries(design(tasks=0)) == ()
 
 
-def test_a_difference_is_the_mean_over_tasks_of_what_their_trials_come_to() -> None:
-    """Counted by hand: of task 0 old has 1 of 4 calls refused in two trials, new 0 of 1."""
+def test_a_difference_is_that_of_the_shares_of_calls_over_the_tasks_both_tried() -> None:
+    """Counted by hand: in tasks 0 to 2, old has 2 of 11 calls invalid, new 4 of 5."""
     outcomes = [
         outcome("old", 0, calls=3, refused=1),
         outcome("old", 0, repeat=1, calls=1),
@@ -68,14 +68,14 @@ def test_a_difference_is_the_mean_over_tasks_of_what_their_trials_come_to() -> N
         outcome("old", 1, calls=2, refused=1),
         outcome("new", 1, calls=4, refused=4),
         outcome("old", 2, calls=5, refused=0),
-        outcome("new", 2, calls=0),  # made no call: tells nothing of refusals
+        outcome("new", 2, calls=0),  # replied without a call: 0 of 0
         outcome("old", 3, refused=1),  # new was not asked yet
     ]
     pairs = pair_tasks(count_tasks(outcomes, MEASURES["refused"]), MEASURES["refused"], "new", "old", {})
-    assert (pairs.tasks, pairs.unlike, pairs.missing) == (2, 2, 0)
-    assert (pairs.of, pairs.against) == (0.5, 0.375)
+    assert (pairs.tasks, pairs.unlike, pairs.missing) == (3, 2, 0)
+    assert (pairs.of, pairs.against) == pytest.approx((4 / 5, 2 / 11))
     assert pairs.mean is not None
-    assert pairs.mean.estimate == pytest.approx(((0 - 1 / 4) + (1 - 1 / 2)) / 2)
+    assert pairs.mean.estimate == pytest.approx(4 / 5 - 2 / 11)
 
 
 @pytest.mark.parametrize(
@@ -173,16 +173,15 @@ def test_a_run_that_cannot_come_to_a_verdict_ends_early_as_not_decided() -> None
 
 
 def test_boundaries_follow_the_tasks_that_were_reached_and_the_last_look_spends_the_rest() -> None:
-    """Every fourth trial of new tells nothing, so that the looks come at 3/4 of the planned tasks."""
+    """Every fourth trial of new has no check, so that the looks come at 3/4 of the planned tasks."""
 
     def outcomes(until: int) -> list[TrialOutcome]:
-        made = [outcome("old", place, refused=place % 2) for place in range(until)]
+        made = [outcome("old", place, right=place % 2 == 0) for place in range(until)]
         return made + [
-            outcome("new", place, calls=int(place % 4 > 0), refused=int(place % 4 > 1))
-            for place in range(until)
+            outcome("new", place, right=None if place % 4 == 0 else place % 4 == 1) for place in range(until)
         ]
 
-    planned = design(tasks=200, looks=2)
+    planned = design("right", tasks=200, looks=2)
     first = only(look(planned, outcomes(100), 1))
     last = only(look(planned, outcomes(200), 2, [first]))
     assert (first.tasks, last.tasks) == (75, 150)

@@ -101,8 +101,11 @@ def test_only_the_primary_measure_has_a_planned_verdict(tmp_path: Path) -> None:
     assert difference["refused"] is not None
     assert difference["right"] is not None
     assert (difference["refused"].kind, difference["right"].kind) == ("adjusted", "fixed")
-    told = "\n".join(trial_report_lines(found, []))
+    told = "\n".join(trial_report_lines(found, [], is_full=True))
     assert "right *" in told
+    short = list(trial_report_lines(found, []))
+    assert len(short) == 5, "one sentence, an empty line, and a table of the primary measure"
+    assert not any("right" in line for line in short)
     assert "* not the planned analysis" in told
     # Nothing but the primary measure and those that the plan names.
     assert {row[1] for row in table_rows(found)} == {"refused", "right *"}
@@ -242,7 +245,7 @@ def test_tasks_that_tell_nothing_are_counted_by_arm(tmp_path: Path) -> None:
     assert found.unknown == (
         "refused: tasks without a measurement (no call was made, or no reply came), by variant: new 20",
     )
-    assert found.arms[1].measures[0].tasks == 140
+    assert found.arms[1].measures[0].tasks == 160  # a reply without a call has 0 of 0 calls
 
 
 def test_looks_that_a_killed_process_did_not_write_are_made_by_the_report(tmp_path: Path) -> None:
@@ -291,7 +294,7 @@ def test_a_run_without_any_outcome_says_so(tmp_path: Path) -> None:
         if remove:
             RunFolder(root).ledger.unlink()
             RunFolder(root).looks.unlink()
-        exit_code, told, _ = run_command(root)
+        exit_code, told, _ = run_command(root, "--full")
         assert exit_code == 0
         assert "Not decided yet: new, after 0 of 160 tasks. The next interim analysis is at 32." in told
         assert "No trial has finished yet" in told

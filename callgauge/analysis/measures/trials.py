@@ -29,10 +29,11 @@ from callgauge.stats.task_pairs import (
     compare_as_planned,
     compare_factors,
     compare_unplanned,
-    pair_rates,
+    pair_counts,
     pair_tasks,
     pair_values,
     tasks_more,
+    value_tasks,
 )
 
 Row = Mapping[Hashable, Any]
@@ -287,7 +288,7 @@ class StoredLook:
 class ArmTotal:
     """What the trials of an arm came to by one measure: k of n, or the sum of an amount and its trials.
 
-    `rate`: the mean over `tasks`, each counted alike, with its 95 % interval. `unmeasured`: trials with a
+    `rate`: k / n with its 95 % interval, the `tasks` being the independent units. `unmeasured`: trials with a
     reply that have none of it, of all `replied`.
     """
 
@@ -359,13 +360,12 @@ class RunResults:
     def total(self, arm: str, measure: TrialMeasure) -> ArmTotal:
         """Return what an arm's trials came to by one measure."""
         tasks = self.counts(measure).get(arm, {})
-        known = {task: (its.rate, 0.0) for task, its in tasks.items() if its.rate is not None}
-        alone = pair_values(known, measure, self.run.groups)
+        alone = pair_values(value_tasks(tasks), measure, self.run.groups)
         its = [one for several in self.by_arm.get(arm, {}).values() for one in several if not one.no_reply]
         return ArmTotal(
             sum(one.k for one in tasks.values()),
             sum(one.n for one in tasks.values()),
-            len(known),
+            alone.tasks,
             alone.of,
             _bound(alone, measure),
             len(its),
@@ -433,14 +433,17 @@ class RunResults:
         Its interval may be looked at at any time: it holds at all times at once.
         """
         measure, run = self.run.primary, self.run
-        found = pair_rates(self.counts(measure), arm, run.reference)
-        both = [(task, found[task]) for task in self.tasks if task in found]
+        counts = self.counts(measure)
+        paired = pair_counts(counts, arm, run.reference)
+        both = [task for task in self.tasks if task in paired]
         step = max(1, -(-len(both) // most))
         points = []
         for number in range(2, len(both) + 1):
             if number % step and number != len(both):
                 continue
-            pairs = pair_values(dict(both[:number]), measure, run.groups)
+            pairs = pair_values(
+                pair_counts(counts, arm, run.reference, set(both[:number])), measure, run.groups
+            )
             ends = anytime_interval(run, pairs)
             if pairs.mean and ends:
                 points.append(CoursePoint(number, pairs.mean.estimate, *ends))
@@ -458,7 +461,8 @@ def _bound(alone: PairedTasks, measure: TrialMeasure) -> Interval | None:
 def _count(several: Sequence[TriedTask], measure: TrialMeasure) -> TaskCount:
     parts = [part for one in several if not one.no_reply and (part := measure.parts(one))]
     missing = sum(one.no_reply for one in several)
-    return TaskCount(sum(k for k, _ in parts), sum(n for _, n in parts), len(several), missing)
+    measured = len(several) - missing if measure.tried == "call" else len(parts)
+    return TaskCount(sum(k for k, _ in parts), sum(n for _, n in parts), len(several), missing, measured)
 
 
 def make_runs(rows: pd.DataFrame) -> list[TrialRun]:

@@ -204,8 +204,13 @@ def show_run(stream: TextIO | None = None) -> Iterator[Callable[[RunProgress], N
             print(_CLEAR, end="", file=stream, flush=True)
 
 
-def trial_report_lines(report: Report, gates: Sequence[GateResult]) -> Iterator[str]:
-    """Yield the lines of a report: the question, the answer, the table, the details; then the gates."""
+def trial_report_lines(
+    report: Report, gates: Sequence[GateResult], *, is_full: bool = False
+) -> Iterator[str]:
+    """Yield a report: the answer, a table of the primary measure, warnings and gates.
+
+    With `is_full` also the question, every sentence, all measures and settings, and the details.
+    """
     from callgauge.trials.verdicts.report_text import (  # numpy and scipy take half a second
         FACTOR_HEADS,
         HEADS,
@@ -217,19 +222,26 @@ def trial_report_lines(report: Report, gates: Sequence[GateResult]) -> Iterator[
         unplanned_note,
     )
 
-    yield escape_for_terminal(report.question or report.name)
-    yield from (f"  {escape_for_terminal(line)}" for line in answer_lines(report))
+    answers = answer_lines(report)
+    if is_full:
+        yield escape_for_terminal(report.question or report.name)
+        yield from (f"  {escape_for_terminal(line)}" for line in answers)
+    else:
+        yield escape_for_terminal(answers[0])
     yield ""
-    yield from map(escape_for_terminal, align_columns([HEADS, *table_rows(report)]))
-    if report.factors:
+    rows = table_rows(report) if is_full else table_rows(report, measures=(report.primary,))
+    yield from map(escape_for_terminal, align_columns([HEADS, *rows]))
+    if is_full:
+        if report.factors:
+            yield ""
+            yield from map(escape_for_terminal, align_columns([FACTOR_HEADS, *factor_rows(report)]))
+        note = unplanned_note(report)
+        if note is not None:
+            yield note
         yield ""
-        yield from map(escape_for_terminal, align_columns([FACTOR_HEADS, *factor_rows(report)]))
-    note = unplanned_note(report)
-    if note is not None:
-        yield note
-    yield ""
-    yield from map(escape_for_terminal, detail_lines(report))
-    for title, lines in (("Warning", report.warnings), ("Not measured", report.unknown)):
+        yield from map(escape_for_terminal, detail_lines(report))
+    titles = (("Warning", report.warnings), ("Not measured", report.unknown if is_full else ()))
+    for title, lines in titles:
         yield from (f"{title}: {escape_for_terminal(line)}" for line in lines)
     for gate in gates:
         yield ""

@@ -27,6 +27,10 @@ def report(
             "is worse, with 6 if there is not enough data. [default MEASURE: the primary one] Repeatable.",
         ),
     ] = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Also print all measures, settings, costs and gaps."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Report the results of a trial run, even while it runs. Writes report.json and report.md to its folder.
@@ -60,7 +64,7 @@ def report(
         ]
         print(render.to_json({**made.to_data(), "answer": answer_lines(made), "gates": verdicts}))
     else:
-        print("\n".join(trial_report_lines(made, gates)))
+        print("\n".join(trial_report_lines(made, gates, is_full=full)))
     if gates:
         raise typer.Exit(choose_exit_code(gates))
 

@@ -240,7 +240,7 @@ def _print_end(end: RunEnd, store: Path | None) -> None:
         render.print_message(f"variant {arm} stopped early: {reason}")
     render.print_message(end.sentence)
     if end.outcomes:
-        render.print_message(f"show this report again: callgauge trial report {end.folder.root}")
+        render.print_message(f"show all measures and costs: callgauge trial report {end.folder.root} --full")
         if store is not None:
             render.print_message(f"show it in the dashboard: callgauge serve --store {store}")
 

@@ -62,12 +62,17 @@ MEASURES: Mapping[MeasureName, Measure] = {
 
 def count_tasks(outcomes: Iterable[TrialOutcome], measure: Measure) -> Counts:
     """Return the counts of each arm's tasks, by arm and task. The trials of a task are taken together."""
-    found: dict[str, dict[str, TaskCount]] = defaultdict(dict)
-    for one in outcomes:
-        before = found[one.arm].get(one.task, TaskCount())
-        is_missing = one.status == NO_REPLY
-        k, n = (None if is_missing else measure.parts(one)) or (0.0, 0.0)
-        found[one.arm][one.task] = TaskCount(
-            before.k + k, before.n + n, before.trials + 1, before.missing + is_missing
+    counts: dict[str, dict[str, TaskCount]] = defaultdict(dict)
+    for outcome in outcomes:
+        before = counts[outcome.arm].get(outcome.task, TaskCount())
+        is_missing = outcome.status == NO_REPLY
+        parts = None if is_missing else measure.parts(outcome)
+        k, n = parts or (0.0, 0.0)
+        counts[outcome.arm][outcome.task] = TaskCount(
+            before.k + k,
+            before.n + n,
+            before.trials + 1,
+            before.missing + is_missing,
+            before.measured + (parts is not None or (measure.tried == "calls" and not is_missing)),
         )
-    return found
+    return counts

@@ -25,6 +25,7 @@ from callgauge.stats.task_pairs import (
     pair_tasks,
     pair_values,
     tasks_more,
+    value_tasks,
 )
 from callgauge.trials.planning.plan import MeasureName
 from callgauge.trials.results.run_folder import NO_REPLY, ArmLook, Decision, TrialOutcome
@@ -40,7 +41,7 @@ RunState = Literal["over", "not over"]
 class ArmMeasure:
     """One measure of one arm. `k` of `n`: the counts of all its tasks, or the sum of an amount and trials.
 
-    `rate`: the mean over tasks, each counted alike, with its 95 % interval; None where nothing is known.
+    `rate`: k / n with its 95 % interval, tasks being the independent units; None where nothing is known.
     `word`: better, worse, alike, not decided, withheld; empty for the reference. `is_planned`: False for
     measures that the run was not planned for. `more`: tasks more that would decide, where it is not.
     """
@@ -222,13 +223,12 @@ def _measure_arm(
     record: RunRecord, name: MeasureName, counts: Counts, arm: str, looks: Sequence[ArmLook]
 ) -> ArmMeasure:
     design, measure, tasks = record.design, MEASURES[name], counts.get(arm, {})
-    known = {task: (its.rate, 0.0) for task, its in tasks.items() if its.rate is not None}
-    alone = pair_values(known, measure, design.groups)
+    alone = pair_values(value_tasks(tasks), measure, design.groups)
     low, high = alone.mean.interval(Z) if alone.mean else (None, None)
     if low is not None and high is not None:
         low, high = max(0.0, low), min(1.0, high) if measure.is_share else high
     plain = ArmMeasure(
-        name, sum(its.k for its in tasks.values()), sum(its.n for its in tasks.values()), len(known),
+        name, sum(its.k for its in tasks.values()), sum(its.n for its in tasks.values()), alone.tasks,
         alone.of, low, high, is_planned=name == design.primary,
     )  # fmt: skip
     if arm == design.reference:

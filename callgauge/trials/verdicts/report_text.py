@@ -13,6 +13,7 @@ import orjson
 from callgauge.analysis.verdicts.trials import TrialAnswer, VariantAnswer, name_place, write_trial
 from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.task_pairs import FactorDifference, MeasuredDifference
+from callgauge.trials.planning.plan import MeasureName
 from callgauge.trials.results.run_folder import Decision, RunFolder
 from callgauge.trials.verdicts.gate import ArmGate, GateResult
 from callgauge.trials.verdicts.measures import MEASURES, Measure
@@ -20,7 +21,7 @@ from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, Report, make
 from callgauge.trials.verdicts.run_record import read_run
 
 FACTOR_HEADS = ("setting", "against", "where", "difference", "verdict")
-HEADS = ("variant", "measure", "k / n", "mean of the tasks", "difference", "verdict")
+HEADS = ("variant", "measure", "k / n", "rate, 95 % interval", "difference", "verdict")
 _UNPLANNED = (
     "\\* not the planned analysis: a 95 % interval of one analysis, not corrected for several; "
     f"no verdict if the variants differ in fewer than {FEWEST_UNLIKE} tasks."
@@ -68,14 +69,15 @@ def answer_lines(report: Report) -> list[str]:
     )
 
 
-def table_rows(report: Report) -> Iterator[tuple[str, ...]]:
+def table_rows(report: Report, measures: Sequence[MeasureName] = ()) -> Iterator[tuple[str, ...]]:
     """Yield the cells of each arm and measure, in the columns of `HEADS`; the primary measure first.
 
-    Where the plan names no secondary measures, those that are not the same in all arms.
+    Without `measures`: where the plan names no secondary measures, those that are not the same in all arms.
     """
-    for name in dict.fromkeys(its.measure for arm in report.arms for its in arm.measures):
+    for name in measures or dict.fromkeys(its.measure for arm in report.arms for its in arm.measures):
         rates = {its.rate for arm in report.arms for its in arm.measures if its.measure == name}
-        if name not in (report.primary, *report.secondary) and (report.secondary or len(rates) == 1):
+        is_named = name in (report.primary, *report.secondary, *measures)
+        if not is_named and (report.secondary or len(rates) == 1):
             continue
         for arm in report.arms:
             yield from (_row(report, arm, its) for its in arm.measures if its.measure == name)

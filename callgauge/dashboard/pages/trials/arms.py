@@ -25,9 +25,7 @@ from callgauge.dashboard.pages.trials import words
 from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.task_pairs import Decision, MeasuredDifference
 
-_ALIKE = (
-    "Each task has the same weight: a percentage is the mean over tasks, a difference over the tasks of both."
-)
+_UNITS = "A percentage is k / n over all calls or trials; its interval treats tasks as the independent units."
 _UNPLANNED = (
     "Only this measure decides. The run was not planned for the measures below: their intervals ignore "
     f"interim analyses, and with fewer than {FEWEST_UNLIKE} tasks that differ there is no verdict."
@@ -49,7 +47,7 @@ def draw_arms(run: TrialRun, results: RunResults, looks: Looks) -> None:
             st.caption("No trial has ended yet. This page updates by itself.")
             return
         _draw_primary(run, results, looks)
-        st.caption(f"{_ALIKE} {_UNPLANNED}" if run.others else _ALIKE)
+        st.caption(f"{_UNITS} {_UNPLANNED}" if run.others else _UNITS)
         _draw_others(run, results)
 
 
@@ -159,7 +157,7 @@ def _rate_cell(measure: TrialMeasure, total: ArmTotal, scale: IntervalScale | No
         at=scale.position_of(total.rate) if scale else None,
         low=scale.position_of(bounds.low) if scale and bounds else None,
         high=scale.position_of(bounds.high) if scale and bounds else None,
-        title=f"mean over {wording.plural(total.tasks, 'task')}, 95%",
+        title=f"95% interval over {wording.plural(total.tasks, 'task')}",
         order=total.rate,
         values=_total_values(total),
     )
