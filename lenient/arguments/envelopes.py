@@ -46,8 +46,8 @@ class Envelope:
         if self.text is None:
             return []
         where, became = render_path((None, self.key)), shorten(to_json_text(self.inner.value))
-        found = _report("string_literal_converted_to_object", self.text, where)._replace(became=became)
-        return [found, *self.findings.items]
+        diagnostic = _report("string_literal_converted_to_object", self.text, where)._replace(became=became)
+        return [diagnostic, *self.findings.items]
 
 
 def open_envelopes(located: LocatedValue, node: Node, name: str, decode: Decode, most: int) -> list[Envelope]:
@@ -58,10 +58,10 @@ def open_envelopes(located: LocatedValue, node: Node, name: str, decode: Decode,
     """
     opened: list[Envelope] = []
     count = 0
-    while len(opened) < most and (found := _open_envelope(located, node, name, decode)) is not None:
-        opened.append(found)
-        located = found.inner
-        if all(one.is_call for one in opened) or _fits_names(located.value, node):
+    while len(opened) < most and (envelope := _open_envelope(located, node, name, decode)) is not None:
+        opened.append(envelope)
+        located = envelope.inner
+        if all(outer.is_call for outer in opened) or _fits_names(located.value, node):
             count = len(opened)
     return opened[:count]
 
@@ -70,12 +70,12 @@ def _open_envelope(located: LocatedValue, node: Node, name: str, decode: Decode)
     value = located.value
     if not isinstance(value, dict) or HOLDS_ARGUMENTS.isdisjoint(value):
         return None
-    held, is_call = _find_call_arguments(located, node, name), True
-    if held is None:
-        held, is_call = _find_wrapped_arguments(located, node), False
-    if held is None:
+    location, is_call = _find_call_arguments(located, node, name), True
+    if location is None:
+        location, is_call = _find_wrapped_arguments(located, node), False
+    if location is None:
         return None
-    holder, key = held
+    holder, key = location
     inner, findings, text = holder.child(key), Findings(), None
     if isinstance(inner.value, str):
         text, decoded = inner, decode(inner, findings)
@@ -99,11 +99,11 @@ def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[
         inner = located.value["function"]
         located = located.child("function") if isinstance(inner, dict) else located
     value, fields = located.value, known_fields(node)
-    held = [key for key in _ARGUMENTS if key in value and key not in fields]
+    keys = [key for key in _ARGUMENTS if key in value and key not in fields]
     named = [key for key in _NAMES if value.get(key) == name]
-    if len(held) != 1 or len(named) != 1 or not value.keys() <= {*held, *named, *_BESIDE}:
+    if len(keys) != 1 or len(named) != 1 or not value.keys() <= {*keys, *named, *_BESIDE}:
         return None
-    return located, held[0]
+    return located, keys[0]
 
 
 def _find_wrapped_arguments(located: LocatedValue, node: Node) -> tuple[LocatedValue, str] | None:

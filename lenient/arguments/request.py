@@ -120,17 +120,21 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
 
     def _select_diagnostics(self, *, refused: bool) -> Iterator[Diagnostic]:
         highest = _HIGHEST[self.policy]
-        return (found for found in self.diagnostics if (found.severity.rank > highest) is refused)
+        return (
+            diagnostic for diagnostic in self.diagnostics if (diagnostic.severity.rank > highest) is refused
+        )
 
     @property
     def worst_severity(self) -> Severity | None:
         """The severity of the most severe diagnostic, None when there are no diagnostics."""
-        return max((found.severity for found in self.diagnostics), key=lambda s: s.rank, default=None)
+        return max(
+            (diagnostic.severity for diagnostic in self.diagnostics), key=lambda s: s.rank, default=None
+        )
 
     @property
     def lossy(self) -> bool:
         """True when meaning was lost or invented: no tool should run on these arguments without asking."""
-        return any(found.lossy for found in self.diagnostics)
+        return any(diagnostic.lossy for diagnostic in self.diagnostics)
 
     def accepted_under(self, policy: Policy) -> bool:
         """Return True when there are arguments and `policy` accepts all diagnostics.
@@ -154,6 +158,6 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
         """
         if self.arguments is None or self.tool is None:
             return self
-        arguments, found = apply_defaults(self.tool, self.arguments, self.rejected)
-        new = tuple(one for one in found if one not in self.diagnostics)
+        arguments, diagnostics = apply_defaults(self.tool, self.arguments, self.rejected)
+        new = tuple(diagnostic for diagnostic in diagnostics if diagnostic not in self.diagnostics)
         return self._replace(arguments=arguments, diagnostics=self.diagnostics + new)

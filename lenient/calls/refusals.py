@@ -33,15 +33,15 @@ def read_server_refusal(error: Any) -> ServerRefusal | None:
     message; llama-server's (`Failed to parse tool call arguments as JSON: …`, common/chat.cpp) quotes only
     the end.
     """
-    told = error if isinstance(error, Mapping) else {"message": error}
-    said, message = told.get("failed_generation"), told.get("message")
+    error_object = error if isinstance(error, Mapping) else {"message": error}
+    raw, message = error_object.get("failed_generation"), error_object.get("message")
     message = message if isinstance(message, str) else ""
-    if not isinstance(said, str):
+    if not isinstance(raw, str):
         start, end = message.find(_OLLAMA), message.rfind(_OLLAMA_END)
-        said = message[start + len(_OLLAMA) : end] if 0 <= start < end else None
-    if said is None and _LLAMA_SERVER not in message:
+        raw = message[start + len(_OLLAMA) : end] if 0 <= start < end else None
+    if raw is None and _LLAMA_SERVER not in message:
         return None
-    return ServerRefusal(said, message or None)
+    return ServerRefusal(raw, message or None)
 
 
 # --- tools ---------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def apply_defaults(
     null is left out, without a diagnostic, where the definition does not allow null.
     """
     filled = dict(arguments)
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for parameter in tool.parameters:
         path = join_path("$", parameter.name)
         sent = parameter.name in arguments or any(_is_at_or_below(place, path) for place in rejected)
@@ -47,10 +47,10 @@ def apply_defaults(
         value, text = convert_default(tool, parameter), shorten(to_json_text(parameter.default))
         if value is not REJECTED:
             filled[parameter.name] = value
-            found.append(Diagnostic("default_applied", path, became=text, detail=parameter.name))
+            diagnostics.append(Diagnostic("default_applied", path, became=text, detail=parameter.name))
         elif parameter.default is not None:
-            found.append(Diagnostic("default_not_applied", path, found=text, detail=parameter.name))
-    return filled, tuple(found)
+            diagnostics.append(Diagnostic("default_not_applied", path, found=text, detail=parameter.name))
+    return filled, tuple(diagnostics)
 
 
 def _is_at_or_below(place: str, path: str) -> bool:

@@ -350,14 +350,14 @@ class Validator:
 
     def check_listed(self, choices: EnumChoices, value: Any, located: LocatedValue, path: Path) -> Any:
         """Return the listed value that differs only in case or outer whitespace, or REJECTED."""
-        found = choices.folded.get(value.strip().casefold()) if isinstance(value, str) else None
-        if found is None:
+        listed = choices.folded.get(value.strip().casefold()) if isinstance(value, str) else None
+        if listed is None:
             shown = value if isinstance(value, str) else to_json_text(value)
-            taken = shorten(", ".join(map(to_json_text, choices.allowed[:10])), _MAX_TAKEN)
-            hint = f"It takes {taken}."
+            listed_values = shorten(", ".join(map(to_json_text, choices.allowed[:10])), _MAX_TAKEN)
+            hint = f"It takes {listed_values}."
             return self.reject(choices.code, located, path, detail=shorten(shown), hint=hint)
-        self.report("enum_case_normalised", located, path, became=found)
-        return found
+        self.report("enum_case_normalised", located, path, became=listed)
+        return listed
 
     def check_demands(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
         """Return the value when it meets all of `node.demands`, else REJECTED; report each unmet demand."""

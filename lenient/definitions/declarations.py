@@ -114,16 +114,16 @@ def _read_plain_schema(value: Mapping[str, Any], default_name: str | None) -> De
 
 def _find_schema(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
     for key in _SCHEMA_KEYS:
-        found = value.get(key)
-        if isinstance(found, str):
-            found = decode_declarations(found)
-        if isinstance(found, Mapping):
-            inner = found.get("json")  # Bedrock keeps the schema one level down
-            schema = inner if isinstance(inner, Mapping) and len(found) == 1 else found
+        schema_value = value.get(key)
+        if isinstance(schema_value, str):
+            schema_value = decode_declarations(schema_value)
+        if isinstance(schema_value, Mapping):
+            inner = schema_value.get("json")  # Bedrock keeps the schema one level down
+            schema = inner if isinstance(inner, Mapping) and len(schema_value) == 1 else schema_value
             return _from_gemini_schema(schema) if _is_gemini_schema(schema) else schema
-        if found is not None:
+        if schema_value is not None:
             raise ToolDefinitionError(
-                f"`{key}` of a tool definition is an object; this is {_describe_type(found)}."
+                f"`{key}` of a tool definition is an object; this is {_describe_type(schema_value)}."
             )
     for key in _FIELD_KEYS:
         fields = value.get(key)
@@ -137,8 +137,8 @@ def _find_list(value: Mapping[str, Any]) -> list[Any] | None:
         if isinstance(holder, Mapping):
             for key in _LISTS:
                 if isinstance(holder.get(key), list):
-                    found: list[Any] = holder[key]
-                    return found
+                    declarations: list[Any] = holder[key]
+                    return declarations
     return None
 
 

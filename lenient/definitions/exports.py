@@ -272,11 +272,11 @@ def _write_name(value: str) -> str:
 
 def _write_row(place: SchemaPlace) -> str:
     described = place.own.get("description") or place.schema.get("description")
-    said = [_escape_markup(described)] if isinstance(described, str) and described.strip() else []
-    said += _describe_bounds(place.schema)
+    remarks = [_escape_markup(described)] if isinstance(described, str) and described.strip() else []
+    remarks += _describe_bounds(place.schema)
     required = "yes" if place.required else ""
     name, kind = _write_name(render_place(place.path)[2:]), _describe_type(place.schema)
-    return f"| {name} | {kind} | {required} | {'; '.join(said)} |"
+    return f"| {name} | {kind} | {required} | {'; '.join(remarks)} |"
 
 
 def _describe_type(schema: Mapping[str, Any]) -> str:
@@ -287,11 +287,11 @@ def _describe_type(schema: Mapping[str, Any]) -> str:
     for keyword in ("anyOf", "oneOf"):
         branches = schema.get(keyword)
         if isinstance(branches, list):
-            known = [
+            types = [
                 _describe_type(branch) if isinstance(branch, Mapping) else "any"
                 for branch in branches[:_MAX_LISTED]
             ]
-            return " or ".join(dict.fromkeys(known))
+            return " or ".join(dict.fromkeys(types))
     return " or ".join(_describe_types(schema)) or "any"
 
 

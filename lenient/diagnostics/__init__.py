@@ -142,7 +142,7 @@ def name_parameter(path: str) -> str:
     odd = _ODD_NAME.fullmatch(below)
     if odd is not None:
         return shorten(_ESCAPED.sub(r"\1", odd[1]), _MAX_KEY)
-    return shorten(_ITEM.sub(lambda found: found[1] or "[*]", below), _MAX_KEY)
+    return shorten(_ITEM.sub(lambda match: match[1] or "[*]", below), _MAX_KEY)
 
 
 def join_path(path: str, step: str | int) -> str:

@@ -187,8 +187,8 @@ class _Frame:
         """Return this array with one item more, and what it costs when the item is unlike the first."""
         if self.shape is None:
             return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, 0, shape), 0.0
-        (kind, names, items), (first, known, others) = shape, self.shape
-        unlike = kind != first or names & ~known or (items and others and items != others)
+        (kind, names, items), (first, known_names, others) = shape, self.shape
+        unlike = kind != first or names & ~known_names or (items and others and items != others)
         return self, _UNLIKE_ITEM if unlike else 0.0
 
     def slot(self) -> Node | None:
@@ -275,7 +275,7 @@ def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> C
 
 def _close_apart(repairs: Mapping[int, list[Repair]]) -> bool:
     """Return True when closing brackets are missing at different places."""
-    return sum(any(one.what == "missing_closer" for one in group) for group in repairs.values()) > 1
+    return sum(any(repair.what == "missing_closer" for repair in group) for group in repairs.values()) > 1
 
 
 _Key = tuple[Phase, int, int, bool]
@@ -349,7 +349,7 @@ class _Search:
     def choose(self) -> tuple[_State, int, bool] | None:
         if not self.finished:
             return None
-        state, end = min(self.finished, key=lambda found: found[0].cost)
+        state, end = min(self.finished, key=lambda candidate: candidate[0].cost)
         same = _SAME_TEXT if _holds_doubtful_string(state) else _SAME
         tied = any(
             other.cost <= state.cost + same and (other.tied or other.layout != state.layout)
@@ -560,16 +560,16 @@ class _Search:
         """Return the last offset at which a key with this name may end, -1 when there is none."""
         end = self.name_ends.get(name)
         if end is None:
-            found = list(re.finditer(rf"{re.escape(name)}{_ANY_QUOTE}\s*+[{COLONS}=]", self.text))
-            end = self.name_ends[name] = found[-1].end() if found else -1
+            matches = list(re.finditer(rf"{re.escape(name)}{_ANY_QUOTE}\s*+[{COLONS}=]", self.text))
+            end = self.name_ends[name] = matches[-1].end() if matches else -1
         return end
 
     def names_due(self, frame: _Frame | None) -> list[str]:
         """Return the names declared for the objects around that have no value yet."""
         names: list[str] = []
         while frame is not None:
-            known = frame.names
-            names += [name for name in frame.fields if not known & self.bits.get(name, 0)]
+            names_read = frame.names
+            names += [name for name in frame.fields if not names_read & self.bits.get(name, 0)]
             frame = frame.outer
         return names
 
@@ -718,11 +718,11 @@ class _Search:
             states = self.places[after] = {}
             heappush(self.offsets, after)
         key = (state.phase, state.frame.seen if state.frame else 0, id(state.slot), state.lost)
-        known = states.get(key)
-        if known is None:
+        earlier = states.get(key)
+        if earlier is None:
             states[key] = state
             return
-        better, other = (known, state) if known.cost <= state.cost else (state, known)
+        better, other = (earlier, state) if earlier.cost <= state.cost else (state, earlier)
         if other.cost <= better.cost + _SAME and (other.tied or other.layout != better.layout):
             better = better._replace(tied=True)
         states[key] = better

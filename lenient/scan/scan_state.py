@@ -153,12 +153,12 @@ class ScanState:
             frame.marks.append(mark)
         elif frame.key is not None:
             if frame.key in frame.children:
-                known: ValueSpan = frame.marks[frame.key]
-                lost, became = self.text[known.start : known.end], scalar_text(value)
-                kept, _ = self.piece.raw_span(mark.start, mark.end)
-                code, counts = duplicate_code(frame.children[frame.key], value), f"character {kept:,}"
+                earlier: ValueSpan = frame.marks[frame.key]
+                lost, became = self.text[earlier.start : earlier.end], scalar_text(value)
+                offset, _ = self.piece.raw_span(mark.start, mark.end)
+                code, counts = duplicate_code(frame.children[frame.key], value), f"character {offset:,}"
                 self.report(
-                    code, known.start, known.end, found=lost, became=became, detail=frame.key,
+                    code, earlier.start, earlier.end, found=lost, became=became, detail=frame.key,
                     hint=f"The value that counts begins at {counts}.",
                 )  # fmt: skip
             frame.children[frame.key] = value
@@ -176,8 +176,8 @@ class ScanState:
         end = len(self.text) if end is None else end
         frame.key = None
         self.dropped = True
-        found = self.text[start : min(start + 100, end)]
-        self.report("truncated_member_dropped", start, end, found=found)
+        dropped = self.text[start : min(start + 100, end)]
+        self.report("truncated_member_dropped", start, end, found=dropped)
         self.position = end
 
     # --- repairs ---------------------------------------------------------------------------------------

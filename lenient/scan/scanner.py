@@ -171,8 +171,8 @@ def _read_part(reading: ScanState, frame: OpenContainer) -> None:
     """Read the next member or item; report a missing comma when the previous one has no comma after it."""
     if frame.filled:
         if (stray := _find_stray_end(reading.text, reading.position, frame)) is not None:
-            found = reading.text[reading.position : stray]
-            reading.report("stray_text_dropped", reading.position, stray, found=found)
+            stray_text = reading.text[reading.position : stray]
+            reading.report("stray_text_dropped", reading.position, stray, found=stray_text)
             reading.position = stray
             return
         reading.report_missing("missing_comma", ",")

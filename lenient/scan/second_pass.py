@@ -63,7 +63,7 @@ _CLEARLY = 0.6  # a cost that is lower by so much decides
 def is_doubtful(
     piece: SourceText,
     first: ScanResult,
-    found: Sequence[Diagnostic],
+    diagnostics: Sequence[Diagnostic],
     node: Node | None,
     ends: Mapping[int, StringEnd],
 ) -> bool:
@@ -72,7 +72,7 @@ def is_doubtful(
     This is so when brackets or quotes were in doubt, or when what follows shows that the value goes on. It is
     not when the text was only cut off: then the brackets are missing at its end.
     """
-    codes = {one.code for one in found}
+    codes = {diagnostic.code for diagnostic in diagnostics}
     if "string_concatenation" in codes:
         return False  # its strings do not stand apart
     if "comment_removed" in codes and codes & _DOUBTS == {"ambiguous"}:
@@ -85,7 +85,7 @@ def is_doubtful(
         return _GOES_ON.match(piece.text, first.end) is not None
     if piece.text.rstrip()[-1:] in _CLOSERS:
         return True
-    return "unclosed_string" not in codes and not _is_cut_off(piece, first, found, node)
+    return "unclosed_string" not in codes and not _is_cut_off(piece, first, diagnostics, node)
 
 
 def _find_quoted_texts(
@@ -110,13 +110,19 @@ def _find_quoted_texts(
     }
 
 
-def _is_cut_off(piece: SourceText, first: ScanResult, found: Sequence[Diagnostic], node: Node | None) -> bool:
+def _is_cut_off(
+    piece: SourceText, first: ScanResult, diagnostics: Sequence[Diagnostic], node: Node | None
+) -> bool:
     """Return True when brackets are missing at the end only, and no name contradicts their being there."""
-    doubts = [one for one in found if one.code in _DOUBTS and one.code != "unclosed_string"]
+    doubts = [
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.code in _DOUBTS and diagnostic.code != "unclosed_string"
+    ]
     end = piece.to_raw(len(piece.text))
     return (
         bool(doubts)
-        and all(one.code == "missing_closer" and one.start == end for one in doubts)
+        and all(diagnostic.code == "missing_closer" and diagnostic.start == end for diagnostic in doubts)
         and _fits_names(first.value, node)
     )
 
@@ -146,13 +152,13 @@ def read_again(
     good as the first one is reported there as ambiguous.
     """
     text, start = fresh.text, fresh.position
-    found = before.findings.items
+    diagnostics = before.findings.items
     chosen = find_reading(text, start, node, opened=opened)
     if chosen is None:
         return None
     if first is not None:
-        cost = sum(_COSTS.get(one.code, 0.0) for one in found)
-        if any(one.code in _NOT_SEARCHED for one in found):
+        cost = sum(_COSTS.get(diagnostic.code, 0.0) for diagnostic in diagnostics)
+        if any(diagnostic.code in _NOT_SEARCHED for diagnostic in diagnostics):
             if chosen.cost > cost:
                 return None
             chosen = chosen._replace(tied=chosen.tied or chosen.cost > cost - _CLEARLY)
@@ -179,21 +185,21 @@ def _choose(
     chosen: ChosenReading,
 ) -> ScanResult | None:
     """Return the second reading, None when the first one stands; then it may be reported as ambiguous."""
-    found = before.findings.items
-    doubtful = [one for one in fresh.findings.items if one.code == "ambiguous"]
+    diagnostics = before.findings.items
+    doubtful = [diagnostic for diagnostic in fresh.findings.items if diagnostic.code == "ambiguous"]
     if second.value != first.value:
         if isinstance(first.value, dict) and not isinstance(second.value, dict):
             return None  # arguments are an object
         if isinstance(first.value, list) and isinstance(second.value, dict):
             return second
-        if not _is_cut_off(before.piece, first, found, node):
+        if not _is_cut_off(before.piece, first, diagnostics, node):
             return second
         if not chosen.needs_only("missing_closer"):
             return None
         end = before.piece.to_raw(len(before.text))
         doubtful = [Diagnostic("ambiguous", "$", end, end, hint=_ANOTHER)]
-    if not any(one.lossy for one in found):
-        found.extend(doubtful)
+    if not any(diagnostic.lossy for diagnostic in diagnostics):
+        diagnostics.extend(doubtful)
     return None
 
 
@@ -335,8 +341,8 @@ class _Replay:
         else:
             text = reading.strings.finish_string(start, end, role)[0]
         reading.position = end.after
-        known = any(one.code == "ambiguous" for one in reading.findings.items[before:])
-        if not known and (choice.doubtful or (self.doubtful and choice.cost > 0)):
+        is_reported = any(diagnostic.code == "ambiguous" for diagnostic in reading.findings.items[before:])
+        if not is_reported and (choice.doubtful or (self.doubtful and choice.cost > 0)):
             self.doubtful = False
             reading.report("ambiguous", start, end.after, hint=_OTHER_STRINGS)
         if is_key and end.inner:
@@ -354,8 +360,8 @@ class _Replay:
         if bare.absent:
             raise UnreadableError("unexpected_character", start)
         if bare.code is not None:
-            found = reading.text[start : bare.end]
-            reading.report(bare.code, start, bare.end, found=found, became=scalar_text(bare.value))
+            word = reading.text[start : bare.end]
+            reading.report(bare.code, start, bare.end, found=word, became=scalar_text(bare.value))
         reading.position = bare.end
         self.put(bare.value, ValueSpan(start, bare.end))
 

@@ -57,9 +57,9 @@ class SourceText:
         """Return the offset in the raw text for an offset in this text."""
         piece: SourceText | None = self
         while piece is not None and piece.parent is not None:
-            known, sources = piece.find_runs()
-            run = bisect_right(known, position) - 1
-            source = sources[run] + position - known[run]
+            starts, sources = piece.find_runs()
+            run = bisect_right(starts, position) - 1
+            source = sources[run] + position - starts[run]
             position = min(source, len(piece.parent.text))
             piece = piece.parent
         return position
@@ -77,17 +77,17 @@ class SourceText:
         The offsets are computed on the first call, because most texts never need them.
         """
         if self._runs is None and self.parent is not None:
-            known, sources = array("q", [0]), array("q", [self.start])
+            starts, sources = array("q", [0]), array("q", [self.start])
             position, last = 0, self.start
             for match in _ESCAPE.finditer(self.parent.text, self.start, self.end):
                 start, after = match.span()
                 written = match.group()
-                kept = written[1] not in '"\\/bfnrtu' or written == "\\u"
-                position += start - last + (after - start if kept else 1)
+                is_kept = written[1] not in '"\\/bfnrtu' or written == "\\u"
+                position += start - last + (after - start if is_kept else 1)
                 last = after
-                known.append(position)
+                starts.append(position)
                 sources.append(after)
-            self._runs = known, sources
+            self._runs = starts, sources
         return self._runs or (array("q", [0]), array("q", [0]))
 
 

@@ -70,8 +70,8 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
         _put_absent(reading, start)
         return
     if bare.code is not None:
-        found, became = reading.text[start : bare.end], scalar_text(bare.value)
-        reading.report(bare.code, start, bare.end, found=found, became=became)
+        word, became = reading.text[start : bare.end], scalar_text(bare.value)
+        reading.report(bare.code, start, bare.end, found=word, became=became)
     if bare.doubt:
         reading.report("ambiguous", start, bare.end, hint=bare.doubt)
     reading.put_value(bare.value, ValueSpan(start, bare.end))
@@ -240,12 +240,12 @@ def _read_python_value(reading: ScanState, node: Node | None) -> bool:
     if (number := _NUMBER.match(text, at)) is not None:
         _put_number(reading, number, node)
         return True
-    if (known := _DICT.match(text, at)) is not None:
-        reading.report("wrong_opener", at, known.end(), found=known.group(), became="{")
+    if (opening := _DICT.match(text, at)) is not None:
+        reading.report("wrong_opener", at, opening.end(), found=opening.group(), became="{")
         frame = OpenContainer("}", at, node)
         frame.also = ")"
         reading.stack.append(frame)
-        reading.position = known.end()
+        reading.position = opening.end()
         return True
     return False
 
@@ -268,8 +268,8 @@ def _pass_python_type(reading: ScanState) -> bool:
 
 def _open_set(reading: ScanState, node: Node | None) -> bool:
     at = reading.position
-    found = _SET.match(reading.text, at)
-    if found is None or (node is not None and node.kind not in (None, ValueKind.JSON_ARRAY)):
+    opening = _SET.match(reading.text, at)
+    if opening is None or (node is not None and node.kind not in (None, ValueKind.JSON_ARRAY)):
         return False
     reading.report("tuple_as_array", at, at + 1, found="{", became="[")
     frame = OpenContainer("]", at, node)

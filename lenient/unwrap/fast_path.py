@@ -70,8 +70,8 @@ def read_one_defect(text: str, value: Any, read: ReadFitting) -> FastResult | No
 def _read_encoded(text: str, inner: str, read: ReadFitting) -> FastResult | None:
     if inner[:1] != "{" or text[0] != '"' or text[-1] != '"' or type(value := read(inner)) is not dict:
         return None
-    found = Diagnostic("string_encoding_removed", "$", 0, len(text), shorten(text[:200]))
-    return FastResult(value, (found,), (Stage.UNWRAP, "string decoded", text, inner))
+    diagnostic = Diagnostic("string_encoding_removed", "$", 0, len(text), shorten(text[:200]))
+    return FastResult(value, (diagnostic,), (Stage.UNWRAP, "string decoded", text, inner))
 
 
 def _read_fenced(text: str, read: ReadFitting) -> FastResult | None:
@@ -82,8 +82,8 @@ def _read_fenced(text: str, read: ReadFitting) -> FastResult | None:
     first = opening.end()
     if type(value := read(text[first:last])) is not dict:
         return None
-    found = Diagnostic("code_fence_removed", "$", *opening.span(1), opening.group(1))
-    return FastResult(value, (found,), (Stage.UNWRAP, "surroundings removed", text, text[first:]))
+    diagnostic = Diagnostic("code_fence_removed", "$", *opening.span(1), opening.group(1))
+    return FastResult(value, (diagnostic,), (Stage.UNWRAP, "surroundings removed", text, text[first:]))
 
 
 def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
@@ -99,11 +99,13 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
         or not value  # an empty object within a sentence may be no arguments at all
     ):
         return None
-    found = [Diagnostic("narration_removed", "$", 0, first, shorten(before[:200]))]
+    diagnostics = [Diagnostic("narration_removed", "$", 0, first, shorten(before[:200]))]
     if after:
         start = text.index(after[0], last)
-        found.append(Diagnostic("narration_removed", "$", start, start + len(after), shorten(after[:200])))
-    return FastResult(value, tuple(found), (Stage.UNWRAP, "surroundings removed", text, text[first:]))
+        diagnostics.append(
+            Diagnostic("narration_removed", "$", start, start + len(after), shorten(after[:200]))
+        )
+    return FastResult(value, tuple(diagnostics), (Stage.UNWRAP, "surroundings removed", text, text[first:]))
 
 
 def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
@@ -128,15 +130,15 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
     if not _collect_broken(value, None, places) or len(places) >= MAX_FINDINGS:
         return None
     if len(places) == 1:  # then no other string has raw ones
-        found = [_report_controls(text, 0, len(text), places[0])]
+        diagnostics = [_report_controls(text, 0, len(text), places[0])]
     else:
         parts = _BROKEN.finditer(text)
-        found = [
+        diagnostics = [
             _report_controls(text, *part.span(), path) for part, path in zip(parts, places, strict=False)
         ]
-        if len(found) < len(places) or next(parts, None) is not None:
+        if len(diagnostics) < len(places) or next(parts, None) is not None:
             return None
-    return _NEW(FastResult, (value, tuple(found), (_REPAIR, "text repaired", text, value)))
+    return _NEW(FastResult, (value, tuple(diagnostics), (_REPAIR, "text repaired", text, value)))
 
 
 def _report_controls(text: str, start: int, end: int, path: Path) -> Diagnostic:
@@ -176,18 +178,18 @@ def _read_trailing_comma(text: str, read: ReadFitting) -> FastResult | None:
     if body[-1:] != ",":
         return None
     written, comma = f"{body[:-1]}}}", len(body) - 1
-    found = Diagnostic("trailing_comma", "$", comma, comma + 1, ",")
+    diagnostic = Diagnostic("trailing_comma", "$", comma, comma + 1, ",")
     value = read(written)
     if value and type(value) is dict:
-        known: tuple[Diagnostic, ...] = ()
+        earlier: tuple[Diagnostic, ...] = ()
         if any_may_hold_path(text, value):
             return None
     else:
         broken = _read_raw_newlines(written, read)
         if broken is None or not broken.arguments:
             return None
-        value, known = broken.arguments, broken.diagnostics
-    return FastResult(value, (*known, found), (_REPAIR, "text repaired", text, value))
+        value, earlier = broken.arguments, broken.diagnostics
+    return FastResult(value, (*earlier, diagnostic), (_REPAIR, "text repaired", text, value))
 
 
 def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
@@ -195,10 +197,10 @@ def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
         value = read(text + closers)
         if type(value) is dict and not any_may_hold_path(text, value):
             where, end = render_path(_find_last_place(value, len(closers))), len(text)
-            found = Diagnostic("missing_closer", where, end, end, None, closers)
+            diagnostic = Diagnostic("missing_closer", where, end, end, None, closers)
             number = _LAST_NUMBER.search(text, end - _LONGEST_NUMBER) if text[-1].isdigit() else None
             cut = () if number is None else (_report_cut_number(number, value),)
-            return FastResult(value, (*cut, found), (_REPAIR, "text repaired", text, value))
+            return FastResult(value, (*cut, diagnostic), (_REPAIR, "text repaired", text, value))
     return None
 
 

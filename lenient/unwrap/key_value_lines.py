@@ -254,7 +254,7 @@ def _runs_on(written: str, declared: Collection[str]) -> bool:
 
 def _are_arguments(value: dict[str, Any], declared: Collection[str]) -> bool:
     """Return True when the object can be the arguments of a call rather than a sentence with a colon."""
-    sentences = () if declared else (held for held in value.values() if isinstance(held, str))
+    sentences = () if declared else (text for text in value.values() if isinstance(text, str))
     return _fit_call(value, declared) and not any(map(_is_sentence, sentences))
 
 
@@ -263,9 +263,9 @@ def _fit_call(names: Collection[str], declared: Collection[str]) -> bool:
 
     At least one name must be declared; without any declaration, there must be several names.
     """
-    known = [name for name in names if name in declared]
-    return (len(known) > 0 if declared else len(names) > 1) and all(
-        name in known or _PLAIN_NAME.fullmatch(name) for name in names
+    declared_names = [name for name in names if name in declared]
+    return (len(declared_names) > 0 if declared else len(names) > 1) and all(
+        name in declared_names or _PLAIN_NAME.fullmatch(name) for name in names
     )
 
 
@@ -298,18 +298,18 @@ def _find_elements(text: str, declared: Collection[str]) -> list[tuple[str, int,
 
 
 def _find_all(form: re.Pattern[str], text: str, declared: Collection[str]) -> list[tuple[str, int, int]]:
-    found: dict[str, tuple[str, int, int]] = {}
+    elements: dict[str, tuple[str, int, int]] = {}
     position, end = 0, len(text.rstrip())
     while position < end:
         element = form.match(text, position)
         if element is None or _is_uncertain(element[element.lastindex or 0]):
             return []
         name = next(part for part in element.groups()[-2::-1] if part is not None)
-        if name not in declared or name in found:
+        if name not in declared or name in elements:
             return []
-        found[name] = (name, *element.span(element.lastindex or 0))
+        elements[name] = (name, *element.span(element.lastindex or 0))
         position = element.end()
-    return list(found.values())
+    return list(elements.values())
 
 
 def _is_uncertain(text: str) -> bool:

@@ -108,9 +108,9 @@ class Unwrapper:
     def report(
         self, code: str, start: int, end: int, became: str | None = None, detail: str | None = None
     ) -> None:
-        found = shorten(self.text[start : min(end, start + 200)])
+        snippet = shorten(self.text[start : min(end, start + 200)])
         self.findings.add(
-            Diagnostic(code, self.where, *self.piece.raw_span(start, end), found, became, detail)
+            Diagnostic(code, self.where, *self.piece.raw_span(start, end), snippet, became, detail)
         )
 
     def report_gap(self, code: str, start: int, end: int, **_: str | None) -> None:
@@ -457,7 +457,7 @@ def read_quote_tokens(piece: SourceText, findings: Findings, path: Path) -> Sour
         return None
     parts: list[str] = []
     starts, sources = array("q", [0]), array("q", [0])
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     length = last = 0
     for match in _STRING.finditer(text):
         start, end = match.span()
@@ -474,9 +474,9 @@ def read_quote_tokens(piece: SourceText, findings: Findings, path: Path) -> Sour
         starts.append(length)
         sources.append(end)
         span = piece.raw_span(start, end)
-        found.append(Diagnostic("token_quotes", render_path(path), *span, found=match["token"]))
-    if not found:
+        diagnostics.append(Diagnostic("token_quotes", render_path(path), *span, found=match["token"]))
+    if not diagnostics:
         return None
-    findings.extend(found)
+    findings.extend(diagnostics)
     parts.append(text[last:])
     return SourceText("".join(parts), piece, 0, len(text), runs=(starts, sources))

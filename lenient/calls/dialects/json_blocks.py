@@ -34,9 +34,9 @@ def read_json_blocks(
     for block in find_blocks(reply, opening, closing):
         if block.start < done:
             continue  # the token stands in a string of the call before
-        for found in _read_block(reply, block):
-            yield found
-            done = found.end
+        for call in _read_block(reply, block):
+            yield call
+            done = call.end
 
 
 def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:

@@ -76,9 +76,9 @@ def bare_json(reply: ModelText) -> Iterator[FoundCall]:
     for read in _read_objects(reply, reply.text, 0):
         whole = reply.is_whole(read.base + read.mark.start, read.base + read.end)
         if whole or not _is_quoted_example(reply, read, done):
-            for found in find_calls(reply, read, CallEvidence.TEXT, whole=whole):
-                yield found
-                done = found.end
+            for call in find_calls(reply, read, CallEvidence.TEXT, whole=whole):
+                yield call
+                done = call.end
 
 
 def _is_quoted_example(reply: ModelText, read: JsonInText, done: int) -> bool:

@@ -55,9 +55,9 @@ def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
     index = 0
     while index < len(marks):
         if marks[index].lastgroup == "call" and not reply.is_quoted(marks[index].start()):
-            found, index = walk.read_call(index)
-            if found is not None:
-                yield found
+            call, index = walk.read_call(index)
+            if call is not None:
+                yield call
         else:
             index += 1
 
@@ -116,8 +116,8 @@ class _TagWalk:
         )  # fmt: skip
         if not closed and complete:
             end = parameters[-1].end
-        found = FoundCall(name, raw, opening.start(), end, complete, None, built=built, around=around)
-        return found, index
+        call = FoundCall(name, raw, opening.start(), end, complete, None, built=built, around=around)
+        return call, index
 
     def is_mark(self, index: int, position: int) -> bool:
         """Return True when only blanks stand between `position` and the tag `marks[index]`."""
@@ -171,14 +171,14 @@ class _TagWalk:
         """Return the parameter that `marks[index]` opens, and the index of the mark to read next."""
         opening = self.marks[index]
         start = opening.end()
-        found = _ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
-        stop, after, closed, doubtful = found
+        value_end = _ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
+        stop, after, closed, doubtful = value_end
         value = self.text[start:stop]
         cut = stop == len(self.text) and not closed
         value, layout = self.trim_layout(value, closed, cut)
-        said = opening.groupdict().get("text")
+        mark = opening.groupdict().get("text")
         end = self.marks[after - 1].end() if closed else stop
-        is_text = None if said is None else said in ("true", "string")
+        is_text = None if mark is None else mark in ("true", "string")
         key = opening["key"].strip()
         return WrittenParameter(key, value, is_text, closed, cut, layout, end, doubtful), after
 
@@ -257,9 +257,9 @@ def qwen3_coder(reply: ModelText) -> Iterator[FoundCall]:
     decodes XML entities; see `anthropic_invoke`. Where the name is an attribute, `<function name="…">`, it
     must have been offered: documents hold such tags, too.
     """
-    for found in _read_tagged(reply, _QWEN):
-        if not _NAMED_FUNCTION.match(reply.text, found.start) or reply.offers(found.name):
-            yield found
+    for call in _read_tagged(reply, _QWEN):
+        if not _NAMED_FUNCTION.match(reply.text, call.start) or reply.offers(call.name):
+            yield call
 
 
 _NAMED_FUNCTION = re.compile(r"<function\s++name")

@@ -85,11 +85,11 @@ def find_calls(
     `bar` is the evidence that a call needs; `whole` is True when the reply holds nothing but the value.
     """
     shapes = _CallFinder(reply, read, bar, whole)
-    found = list(shapes.find_in(_JsonPart(read.value, read.mark), 0))[:_MAX_CALLS]
-    if found:
-        beyond = tuple(shapes.mends_outside(found))
-        found[-1] = replace(found[-1], complete=read.complete, around=found[-1].around + beyond)
-    return found
+    calls = list(shapes.find_in(_JsonPart(read.value, read.mark), 0))[:_MAX_CALLS]
+    if calls:
+        beyond = tuple(shapes.mends_outside(calls))
+        calls[-1] = replace(calls[-1], complete=read.complete, around=calls[-1].around + beyond)
+    return calls
 
 
 class _CallFinder:
@@ -255,12 +255,12 @@ class _CallFinder:
             if inside is None or not inside.start <= repair.start <= inside.end or (closed and at_end):
                 yield self.move_to_reply(repair)
 
-    def mends_outside(self, found: list[FoundCall]) -> Iterator[Diagnostic]:
+    def mends_outside(self, calls: list[FoundCall]) -> Iterator[Diagnostic]:
         """Yield the diagnostics of repairs outside of all calls, in a list or an object around them."""
         for repair in self.read.repairs:
             placed = self.move_to_reply(repair)
             at = placed.start
-            if at is not None and not any(call.start <= at <= call.end for call in found):
+            if at is not None and not any(call.start <= at <= call.end for call in calls):
                 yield placed
 
     def move_to_reply(self, repair: Diagnostic) -> Diagnostic:

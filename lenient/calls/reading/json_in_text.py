@@ -109,7 +109,7 @@ def read_json_value(
     findings = Findings()
     strict = find_json_end(piece.text, start) is not None
     try:
-        found = scan_value(piece, start, node, findings, ahead=ahead, strict=strict, opened=opened)
+        scanned = scan_value(piece, start, node, findings, ahead=ahead, strict=strict, opened=opened)
     except UnreadableError as error:
         return error
     except TooManyFindingsError:
@@ -118,4 +118,6 @@ def read_json_value(
         finding.code in ("missing_closer", "unclosed_string") and finding.end == len(piece.text)
         for finding in findings.items
     )
-    return JsonInText(found.value, found.mark, piece.text, base, found.end, complete, tuple(findings.items))
+    return JsonInText(
+        scanned.value, scanned.mark, piece.text, base, scanned.end, complete, tuple(findings.items)
+    )

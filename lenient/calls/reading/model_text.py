@@ -132,8 +132,8 @@ class ModelText:
 
         Matches beyond `MAX_TOKENS` are ignored: no reply has so many calls.
         """
-        found = islice(pattern.finditer(self.text, start), MAX_TOKENS + 1)
-        return (match for match in found if not self.is_quoted(match.start()))
+        matches = islice(pattern.finditer(self.text, start), MAX_TOKENS + 1)
+        return (match for match in matches if not self.is_quoted(match.start()))
 
     def find_reasoning_end(self, position: int) -> int | None:
         """Return the end of the reasoning around the offset `position`, None outside of reasoning."""

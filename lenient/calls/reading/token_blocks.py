@@ -104,9 +104,9 @@ def find_outside_strings(reply: ModelText, start: int, tokens: re.Pattern[str]) 
     if not reply.spend_budget(0):
         return None
     marks = _add_strings(tokens).finditer(reply.text, start)
-    found = next((mark for mark in marks if not mark["string"]), None)
-    reply.spend_budget((found.start() if found is not None else len(reply.text)) - start)
-    return found
+    mark_outside = next((mark for mark in marks if not mark["string"]), None)
+    reply.spend_budget((mark_outside.start() if mark_outside is not None else len(reply.text)) - start)
+    return mark_outside
 
 
 @cache

@@ -258,13 +258,13 @@ def _prepare_dependencies(result: dict[Any, Any]) -> None:
     """Move the demands that hold when a field is present to `GatheredKey.WHEN`, as conditions."""
     for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
         entries = result.pop(keyword, None)
-        for name, asked in entries.items() if isinstance(entries, Mapping) else ():
-            wanted = {"required": asked} if isinstance(asked, list) else asked
+        for name, requirement in entries.items() if isinstance(entries, Mapping) else ():
+            wanted = {"required": requirement} if isinstance(requirement, list) else requirement
             _gather(result, GatheredKey.WHEN, ({"type": "object", "required": [name]}, wanted, True))
 
 
-def _gather(result: dict[Any, Any], key: GatheredKey, *found: Any) -> None:
-    result[key] = [*result.get(key, ()), *found]
+def _gather(result: dict[Any, Any], key: GatheredKey, *values: Any) -> None:
+    result[key] = [*result.get(key, ()), *values]
 
 
 def merge_schemas(base: Any, over: Any) -> Any:
@@ -317,20 +317,20 @@ def _merge_keyword(result: dict[Any, Any], keyword: str, value: Any) -> None:
         _gather(result, GatheredKey.ALSO, {keyword: value})
 
 
-def _take_higher(one: Any, other: Any) -> Any:
-    return max(one, other) if _are_numbers(one, other) else None
+def _take_higher(bound: Any, other: Any) -> Any:
+    return max(bound, other) if _are_numbers(bound, other) else None
 
 
-def _take_lower(one: Any, other: Any) -> Any:
-    return min(one, other) if _are_numbers(one, other) else None
+def _take_lower(bound: Any, other: Any) -> Any:
+    return min(bound, other) if _are_numbers(bound, other) else None
 
 
 def _are_numbers(*values: Any) -> bool:
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
-def _find_common_types(one: Any, other: Any) -> Any:
-    ours, theirs = (value if isinstance(value, list) else [value] for value in (one, other))
+def _find_common_types(types: Any, other: Any) -> Any:
+    ours, theirs = (value if isinstance(value, list) else [value] for value in (types, other))
     names = [_narrow_type(name, theirs) for name in ours if isinstance(name, str)]
     return [name for name in names if name is not None]
 
@@ -342,14 +342,14 @@ def _narrow_type(name: str, allowed: list[Any]) -> str | None:
     return "integer" if name.lower() == "number" and "integer" in lowered else None
 
 
-def _find_common_values(one: Any, other: Any) -> Any:
-    if not isinstance(one, list) or not isinstance(other, list):
+def _find_common_values(values: Any, other: Any) -> Any:
+    if not isinstance(values, list) or not isinstance(other, list):
         return None
-    return [value for value in one if any(same_json(value, allowed) for allowed in other)]
+    return [value for value in values if any(same_json(value, allowed) for allowed in other)]
 
 
-def _join_required(one: Any, other: Any) -> Any:
-    return [*one, *other] if isinstance(one, list) and isinstance(other, list) else None
+def _join_required(names: Any, other: Any) -> Any:
+    return [*names, *other] if isinstance(names, list) and isinstance(other, list) else None
 
 
 _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -358,8 +358,8 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
     "type": _find_common_types,
     "enum": _find_common_values,
     "required": _join_required,
-    "uniqueItems": lambda one, other: one is True or other is True,
-    "propertyNames": lambda one, other: {"allOf": [one, other]},
+    "uniqueItems": lambda flag, other: flag is True or other is True,
+    "propertyNames": lambda names, other: {"allOf": [names, other]},
 }
 """Functions that join the values of a keyword in two schemas; they return None for malformed values."""
 
@@ -393,12 +393,12 @@ def _declared_names(schema: dict[Any, Any]) -> list[tuple[str, str]]:
     return [(keyword, name) for keyword, names in declared if isinstance(names, Mapping) for name in names]
 
 
-def _combine_schemas(one: Any, other: Any) -> Any:
-    if one is False or other is False:
+def _combine_schemas(schema: Any, other: Any) -> Any:
+    if schema is False or other is False:
         return False
-    if one is True or same_json(one, other):
+    if schema is True or same_json(schema, other):
         return other
-    return one if other is True else {"allOf": [one, other]}
+    return schema if other is True else {"allOf": [schema, other]}
 
 
 def _merge_items(result: dict[Any, Any], other: dict[Any, Any]) -> None:

@@ -23,8 +23,8 @@ def to_json_value(value: Any) -> Any:
 
 
 def _write_other(value: Any) -> Any:
-    found = to_json_value(value)
-    return str(value) if found is value else found
+    converted = to_json_value(value)
+    return str(value) if converted is value else converted
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_write_other)  # json.dumps makes one for each call
@@ -39,13 +39,13 @@ def same_json(left: Any, right: Any) -> bool:
     """Return True when two values are equal as JSON: true is not 1, but 1 is 1.0."""
     waiting = [(left, right)]
     while waiting:
-        one, other = waiting.pop()
-        if isinstance(one, bool) != isinstance(other, bool) or one != other:
+        first, second = waiting.pop()
+        if isinstance(first, bool) != isinstance(second, bool) or first != second:
             return False
-        if isinstance(one, list) and one is not other:
-            waiting.extend(zip(one, other, strict=True))
-        elif isinstance(one, Mapping) and one is not other:
-            waiting.extend((value, other[key]) for key, value in one.items())
+        if isinstance(first, list) and first is not second:
+            waiting.extend(zip(first, second, strict=True))
+        elif isinstance(first, Mapping) and first is not second:
+            waiting.extend((value, second[key]) for key, value in first.items())
     return True
 
 

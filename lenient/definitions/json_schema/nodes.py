@@ -130,8 +130,8 @@ def inner_nodes(node: Node, name: str) -> list[Node]:
     inner = [node.fields[name]] if name in node.fields else []
     if node.demands is not None:
         inner += [
-            one
-            for pattern, one in node.demands.patterns
+            pattern_node
+            for pattern, pattern_node in node.demands.patterns
             if pattern.is_affordable(name) and pattern.regex.search(name)
         ]
     return inner
@@ -163,38 +163,42 @@ def are_all_disjoint(branches: Sequence[Node]) -> bool:
     """Return True when it is certain that no value fits two of the branches."""
     if len(branches) > _MAX_COMPARED:
         return False
-    return all(are_disjoint(one, other) for at, one in enumerate(branches) for other in branches[at + 1 :])
+    return all(are_disjoint(node, other) for at, node in enumerate(branches) for other in branches[at + 1 :])
 
 
-def are_disjoint(one: Node, other: Node) -> bool:
+def are_disjoint(node: Node, other: Node) -> bool:
     """Return True when it is certain that no value fits both nodes.
 
     Their types, their listed values, or the listed values of a field that both require must differ.
     """
-    if one.never or other.never:
+    if node.never or other.never:
         return True
-    if one.nullable and other.nullable:
+    if node.nullable and other.nullable:
         return False
     if other is NULL:
-        return one.typed and one.kind is not None and not one.nullable
-    if one.branches or other.branches or not (one.typed and other.typed):
-        return _are_values_disjoint(one, other)
-    if one.kind is not None and other.kind is not None and _kind_family(one.kind) != _kind_family(other.kind):
+        return node.typed and node.kind is not None and not node.nullable
+    if node.branches or other.branches or not (node.typed and other.typed):
+        return _are_values_disjoint(node, other)
+    if (
+        node.kind is not None
+        and other.kind is not None
+        and _kind_family(node.kind) != _kind_family(other.kind)
+    ):
         return True
-    if _are_values_disjoint(one, other):
+    if _are_values_disjoint(node, other):
         return True
-    shared = one.required & other.required
-    return any(_are_values_disjoint(one.fields[name], other.fields[name]) for name in shared)
+    shared = node.required & other.required
+    return any(_are_values_disjoint(node.fields[name], other.fields[name]) for name in shared)
 
 
 def _kind_family(kind: ValueKind) -> str:
     return "number" if kind in _NUMBERS else "text" if kind in _TEXTS else kind.value
 
 
-def _are_values_disjoint(one: Node, other: Node) -> bool:
-    if one.choices is None or other.choices is None:
+def _are_values_disjoint(node: Node, other: Node) -> bool:
+    if node.choices is None or other.choices is None:
         return False
-    return not any(same_json(a, b) for a in one.choices.allowed for b in other.choices.allowed)
+    return not any(same_json(a, b) for a in node.choices.allowed for b in other.choices.allowed)
 
 
 def find_tag(branches: Sequence[Node]) -> tuple[str, Mapping[Any, Node]] | None:
@@ -205,9 +209,9 @@ def find_tag(branches: Sequence[Node]) -> tuple[str, Mapping[Any, Node]] | None:
     if not 1 < len(branches) <= _MAX_COMPARED:
         return None
     for name in branches[0].fields:
-        found = _map_values(name, branches)
-        if found is not None:
-            return name, found
+        tag_values = _map_values(name, branches)
+        if tag_values is not None:
+            return name, tag_values
     return None
 
 

@@ -213,9 +213,9 @@ class _SchemaCompiler:
     # --- what stands beside the shape ----------------------------------------------------------------
 
     def fill_demands(self, node: Node, flat: Mapping[Any, Any], depth: int) -> None:
-        if max((len(found) for key, found in flat.items() if isinstance(key, GatheredKey)), default=0) > (
-            _MAX_GATHERED
-        ):
+        if max(
+            (len(gathered) for key, gathered in flat.items() if isinstance(key, GatheredKey)), default=0
+        ) > (_MAX_GATHERED):
             node.remarks += (("schema_keyword_unsupported", "allOf"),)
             return
         for forbidden in flat.get(GatheredKey.NOT, ()):
@@ -235,15 +235,15 @@ class _SchemaCompiler:
         base = replace(node, demands=replace(node.demands) if node.demands is not None else None)
         tests = tuple(self.compile_node(test, depth + 1) for test, _, _ in conditions)
         bare = {key: value for key, value in flat.items() if key is not GatheredKey.WHEN}
-        known: dict[tuple[bool | None, ...], Node] = {}
+        chosen_nodes: dict[tuple[bool | None, ...], Node] = {}
 
         def choose(answers: tuple[bool | None, ...]) -> Node:
-            found = known.get(answers)
-            if found is None:
-                if len(known) >= _MAX_CHOSEN:
-                    known.clear()
-                found = known[answers] = self.compile_chosen(bare, conditions, answers)
-            return found
+            node = chosen_nodes.get(answers)
+            if node is None:
+                if len(chosen_nodes) >= _MAX_CHOSEN:
+                    chosen_nodes.clear()
+                node = chosen_nodes[answers] = self.compile_chosen(bare, conditions, answers)
+            return node
 
         _ensure_demands(node).conditions = Conditions(base, tests, choose)
 
@@ -353,8 +353,8 @@ def _read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
     """Return the values that `enum` or `const` lists; None when the schema has neither."""
     listed = schema.get("enum")
     if "const" in schema:
-        held = not isinstance(listed, list) or EnumChoices("", tuple(listed)).holds(schema["const"])
-        code, listed = "const_mismatch", [schema["const"]] if held else []
+        is_listed = not isinstance(listed, list) or EnumChoices("", tuple(listed)).holds(schema["const"])
+        code, listed = "const_mismatch", [schema["const"]] if is_listed else []
     elif isinstance(listed, list):
         code = "enum_out_of_range"
     else:

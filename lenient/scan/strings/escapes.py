@@ -179,18 +179,18 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
     for match in _SPECIAL.finditer(body):
         code: str | None = "invalid_escape"
         became = match.group()
-        kept = (
+        is_kept = (
             _is_literal(match, literal)
             if literal.paths
             else became[0] == "\\" and became[1:] != "" and became[1] in letters
         )
-        if not kept:
+        if not is_kept:
             became, code = _decode_foreign_escape(body, match, opening) or _decode_escape(match.group())
         if (
             literal.doubtful
             and doubt is None
             and match.group()[1:2] in _BLANKS
-            and (kept or not literal.paths)
+            and (is_kept or not literal.paths)
         ):
             span = start + match.start(), start + match.end()
             doubt = StringRepair("ambiguous", *span, 1, match.group(), became, _DOUBT)
@@ -205,8 +205,8 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
                 repairs[code] = StringRepair(code, start + match.start(), 0, 0, written, became)
             ends[code], counts[code] = start + last, counts.get(code, 0) + times
     parts.append(body[last:])
-    found = [repair._replace(end=ends[code], times=counts[code]) for code, repair in repairs.items()]
-    return DecodedBody("".join(parts), found if doubt is None else [*found, doubt])
+    repairs_made = [repair._replace(end=ends[code], times=counts[code]) for code, repair in repairs.items()]
+    return DecodedBody("".join(parts), repairs_made if doubt is None else [*repairs_made, doubt])
 
 
 def _is_literal(match: re.Match[str], literal: LiteralBackslashes) -> bool:

@@ -93,10 +93,12 @@ def find_literal_backslashes(body: str) -> LiteralBackslashes:
         return LiteralBackslashes(_ALL, whole)
     valid = _VALID.match(body)
     if valid is None or valid.end() >= len(body) - 1:
-        found = list(_VALID_PATH.finditer(body))
-        letters = {step[:1] for path in found for step in path.group().split("\\")[1:]}
+        path_matches = list(_VALID_PATH.finditer(body))
+        letters = {step[:1] for path in path_matches for step in path.group().split("\\")[1:]}
         # steps that all begin with the same letter may be lines, or columns
-        return LiteralBackslashes("", tuple(path.span() for path in found if len(letters) > 1), bool(found))
+        return LiteralBackslashes(
+            "", tuple(path.span() for path in path_matches if len(letters) > 1), bool(path_matches)
+        )
     if _FORMULA.search(body) and not _DRIVE.match(body):
         return LiteralBackslashes(_ALL)
     paths = tuple(path.span() for path in _PATH.finditer(body) if _is_unescaped(body, path))

@@ -231,8 +231,8 @@ class StringReader:
         if self.is_doubled(start, end):
             return self.decode(start + 2, end.body - 1), end
         if (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
-            kept = (start + 2, end.body) if extra == start + 1 else (start + 1, extra)
-            return self.decode(*kept), end
+            body_span = (start + 2, end.body) if extra == start + 1 else (start + 1, extra)
+            return self.decode(*body_span), end
         body = end.body
         if end.closing is StringClosing.TEXT_END:
             body = trim_half_escape(self.text, start + 1, body)

@@ -111,10 +111,10 @@ class _PassedQuotes:
         inside = self.odd and self.balance > 0
         return not inside if fit is not EndFit.RANDOM else not self.odd or not self.opens_pair()
 
-    def keep_as_text(self, at: int, fit: EndFit, found: StringEnd) -> None:
+    def keep_as_text(self, at: int, fit: EndFit, string_end: StringEnd) -> None:
         """Count the quote at `at` as text; keep `found` as the fallback when `fit` is the best so far."""
         if fit > max(self.fallback_fit, EndFit.IF_FIRST):
-            self.fallback, self.fallback_fit = replace(found, ambiguous=True), fit
+            self.fallback, self.fallback_fit = replace(string_end, ambiguous=True), fit
         if not self.inner:
             self.first = at
         self.inner += 1
@@ -221,8 +221,8 @@ class Lookahead:
 
     def find_next_part(self, start: int) -> re.Match[str] | None:
         """Return the match of the next comma, key and colon from `start` on, None when there is none."""
-        known = self.part_from <= start and (self.part is None or start <= self.part.start())
-        if not known:
+        is_searched = self.part_from <= start and (self.part is None or start <= self.part.start())
+        if not is_searched:
             self.part, self.part_from = NEXT_PART.search(self.text, start), start
         return self.part
 
@@ -256,15 +256,15 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
                 continue
             position = at + 1
         ahead.left -= passed.count_brackets(at) + _LOOK
-        found = StringEnd(at, position, StringClosing.QUOTE, passed.inner, passed.first)
+        string_end = StringEnd(at, position, StringClosing.QUOTE, passed.inner, passed.first)
         if place.role is StringRole.KEY or ahead.left < 0:
-            return found
+            return string_end
         fit = score_end(text, position, place)
         if fit is EndFit.NO and not passed.inner and _EXPRESSION.match(text, position):
             raise UnreadableError("expression", at)  # a string and what a program does with it
         if passed.accepts_end(fit, at):
-            return found
-        passed.keep_as_text(at, fit, found)
+            return string_end
+        passed.keep_as_text(at, fit, string_end)
     return _find_last_end(start, opening, place, passed, ahead)
 
 
@@ -361,8 +361,8 @@ def find_last_comment(text: str, start: int, end: int) -> int | None:
 
 def find_ends_of_values(text: str, start: int) -> list[int]:
     """Return where a text without its last quote may end because a whole value ends there."""
-    found = zip(range(_FEW_ENDS), _TEXT_AFTER.finditer(text, start), strict=False)
-    return [after.start() for _, after in found if after.start() > start]
+    matches = zip(range(_FEW_ENDS), _TEXT_AFTER.finditer(text, start), strict=False)
+    return [after.start() for _, after in matches if after.start() > start]
 
 
 def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
@@ -374,8 +374,8 @@ def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead
     if ahead.left < 0:
         return None
     due = "".join(frame.close for frame in reversed(place.stack))
-    found = _TEXT_AFTER.finditer(text, start)
-    for _, after in zip(range(_MAX_AFTER), found, strict=False):
+    matches = _TEXT_AFTER.finditer(text, start)
+    for _, after in zip(range(_MAX_AFTER), matches, strict=False):
         at, end = after.start(), after.end()
         if "".join(after[1].split()) != due or at == start:
             continue
