@@ -55,12 +55,12 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.CLEAN,
     Outcome.REPAIRED,
     Outcome.UNMEASURED,
-)  # looking a member up takes a tenth of a quick run
+)  # an attribute lookup on the enum takes a tenth of a fast parse
 _COERCE = Stage.COERCE
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_MAX_SEARCHED = 200_000  # characters in which single members are looked for
-_MAX_NAME = 100  # characters; comparing names costs the product of their lengths
+_MAX_SEARCHED = 200_000  # characters that are searched for single members
+_MAX_NAME = 100  # characters; the cost of a comparison is the product of both lengths
 _NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
 
 
@@ -79,15 +79,15 @@ def parse_arguments(
     unknown tool. `tool_name` is the name of `tool` unless given; special tokens of the model's own format in
     `tool_name` are removed and reported.
 
-    `policy` decides which diagnostics count as errors in `parse_error`; the diagnostics and `arguments` are
-    the same under each policy.
+    `policy` decides which diagnostics count as errors in `parse_error`. It changes neither the diagnostics
+    nor `arguments`.
     """
     if tool_name is not None and not tool_name.isidentifier():
         clean, leaked = clean_tool_name(tool_name)
         if leaked and clean != tool_name:
             return _read_under_clean_name(raw, tool, policy, (tool_name, clean, tool_call_id))
     value = None
-    if type(raw) is str:  # most calls: valid JSON that fits as it is
+    if type(raw) is str:  # most calls: valid JSON that fits unchanged
         if type(tool) is ToolDefinition:
             value = (tool.compiled or compile_tool(tool)).read(raw)
             if type(value) is dict:
@@ -109,10 +109,10 @@ def parse_arguments(
             value = NO_JSON
     name = tool.name if tool_name is None and tool is not None else tool_name
     call = _NEW(_Call, (raw, value, tool, (name, tool_call_id, raw), policy))
-    if type(value) is dict:  # valid JSON: it fits as it is, or its values are located, converted and checked
+    if type(value) is dict:  # valid JSON: it fits unchanged, or its values are located, converted and checked
         accepted = None if type(raw) is str else _accept_bytes(call)
         return accepted or _convert_misfits(call) or _convert_values(call) or _TolerantReader(call).read()
-    # Plain defects in or around JSON that fits as it is; or any text: unwrap, repair, convert, check.
+    # Try the fast repair of plain defects first; any other text is unwrapped, repaired, converted, checked.
     return _repair_plainly(call) or _TolerantReader(call).read()
 
 
@@ -138,7 +138,7 @@ def _read_under_clean_name(
 def _read_for_unknown_tool(
     raw: str | bytes, offered: ToolCatalog, policy: Policy, name: str | None, tool_call_id: str | None
 ) -> ToolCallRequest:
-    """Read the text without a definition and add an error; a tool with a similar name is only suggested."""
+    """Read the text without a definition and add an error; the error suggests a tool with a similar name."""
     request = parse_arguments(raw, None, policy=policy, tool_name=name, tool_call_id=tool_call_id)
     near = _find_similar_name(name or "", offered)
     hint = f"Did the model mean {near!r}?" if near else None if name else "No name of a tool was given."
@@ -162,7 +162,7 @@ def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
 class _Call(NamedTuple):
     """A call to read. `value` is the value that orjson decoded from the raw arguments, or NO_JSON.
 
-    `head` holds the first three fields of the result: the tool's name, the call id and the raw arguments.
+    `head` contains the first three fields of the result: the tool's name, the call id and the raw arguments.
     """
 
     raw: str | bytes
@@ -172,7 +172,7 @@ class _Call(NamedTuple):
     policy: Policy
 
     def make_validator(self, findings: list[Diagnostic], rejected: dict[str, Any]) -> Validator:
-        """Return a validator of members, which adds to `findings` and `rejected`."""
+        """Return a validator of members that adds to `findings` and `rejected`."""
         return _Run(self, Findings(findings), rejected).make_validator(depth=1)
 
 
@@ -192,7 +192,7 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
 
 
 def _convert_misfits(call: _Call) -> ToolCallRequest | None:
-    """Convert the members of valid JSON that do not fit; None for a definition or text that is not plain."""
+    """Convert the members of valid JSON that do not fit; return None if definition or text is not plain."""
     sent, tool = call.value, call.tool
     if tool is None or not (compiled := tool.compiled or compile_tool(tool)).is_plain:
         return None
@@ -274,7 +274,7 @@ def _convert_plain(
 
 
 class _Run:
-    """One run over one call: its diagnostics, and the steps that the result shows."""
+    """The state of parsing one call: its diagnostics, and the steps that the result shows."""
 
     def __init__(
         self, call: _Call, findings: Findings | None = None, rejected: dict[str, Any] | None = None
@@ -285,14 +285,14 @@ class _Run:
         self.trace: list[tuple[Stage, str, Any, Any]] = []
         self.rejected: dict[str, Any] = {} if rejected is None else rejected
         self.tried = ["strict JSON"]
-        self.decoded = 0  # characters of texts within the value
+        self.decoded = 0  # characters of decoded strings in the value
 
     @property
     def node(self) -> Node | None:
         return compile_tool(self.tool).root if self.tool is not None else None
 
     def check(self, located: LocatedValue) -> ToolCallRequest:
-        """Open the envelopes around the arguments, coerce and check them, and return the request."""
+        """Remove envelopes, coerce and check the arguments, and return the request."""
         may_hold = not located.settled and isinstance(located.value, dict)
         if self.node is not None and may_hold and not HOLDS_ARGUMENTS.isdisjoint(located.value):
             located = self.unpack_call(located, self.node)
@@ -300,7 +300,7 @@ class _Run:
         return self.finish(self.validate(located), located.value, earlier)
 
     def finish(self, arguments: dict[str, Any] | None, sent: Any, earlier: int = 0) -> ToolCallRequest:
-        """Return the request; `arguments` were made from the value `sent`.
+        """Return the request; `arguments` are the converted value `sent`.
 
         The first `known` of the findings are older than the conversion.
         """
@@ -336,7 +336,7 @@ class _Run:
         return Validator(self.decode_text, self.findings, self.rejected, attempts=attempts, depth=depth)
 
     def unpack_call(self, located: LocatedValue, node: Node) -> LocatedValue:
-        """Return the arguments within a call that names this tool, or within an envelope; else the value."""
+        """Return the arguments inside a call or an envelope; else return the value unchanged."""
         name = self.tool.name if self.tool is not None else ""
 
         def decode(text: LocatedValue, findings: Findings) -> LocatedValue | None:
@@ -355,18 +355,18 @@ class _Run:
     ) -> LocatedValue | None:
         """Return the object or array encoded in a string value, None when there is none.
 
-        Return None as well when the strings decoded so far are many times as long as the raw arguments.
+        Also return None when the strings decoded so far are many times longer than the raw arguments.
         """
         self.decoded += len(located.value)
         is_affordable = self.decoded <= 50_000 + 20 * len(self.call.raw)
         return decode_nested(located, node, path, findings) if is_affordable else None
 
     def describe_tried(self) -> str:
-        """Return the sentence that names the steps which were tried on the text."""
+        """Return a sentence that lists the steps tried on the text."""
         return f"Tried: {', '.join(dict.fromkeys(self.tried))}."
 
     def refuse_too_many(self) -> ToolCallRequest:
-        """Return a failed request for text that needs more repairs than any real call."""
+        """Return a failed request for text that needs too many repairs to be a real call."""
         text = _replace_invalid(self.call.raw)
         return self.refuse(Diagnostic("too_many_findings", found=text[:100], hint=self.describe_tried()))
 
@@ -416,7 +416,7 @@ class _TolerantReader(_Run):
         return SourceText(text)
 
     def fits(self, value: Any, text: str | None) -> bool:
-        """Return True when a value fits the definition as it is."""
+        """Return True when a value fits the definition unchanged."""
         if self.tool is None or type(value) is not dict:
             return False
         compiled = compile_tool(self.tool)
@@ -454,7 +454,7 @@ _KIMI_ID = re.compile(r"functions\.([^\s:]+):\d+")
 
 
 def clean_tool_name(name: str) -> tuple[str, bool]:
-    """Return the name without special tokens of the model's format, and True when it held any.
+    """Return the name without special tokens of the model's format, and True if any were removed.
 
     `functions.bash<|channel|>commentary` and `bash<|channel|>json` become `bash`; so does Kimi's id
     `functions.bash:0`. A name that consists of special tokens only is returned unchanged.

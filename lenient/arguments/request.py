@@ -1,6 +1,6 @@
 """The result of reading one call's arguments: the raw text, the typed arguments and the diagnostics.
 
-A policy is a threshold for the diagnostics of one run: a stricter policy needs no other run.
+A policy is a threshold for the diagnostics of one run. Applying a stricter policy needs no second run.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Outcome(StrEnum):
     """The result of reading a call's arguments.
 
     CLEAN: valid JSON that fits the definition. COERCED: values were converted. REPAIRED: the text was
-    unwrapped or repaired. FAILED: an error was found. UNMEASURED: nothing was changed, and there is no
-    definition to check against.
+    unwrapped or repaired. FAILED: an error was found. UNMEASURED: no repair was needed, and no definition was
+    available for a check.
     """
 
     CLEAN = "clean"
@@ -57,7 +57,7 @@ def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
 
 
 class Policy(StrEnum):
-    """A threshold: the most severe diagnostics with which arguments are accepted."""
+    """A threshold: the highest severity of diagnostics with which arguments are accepted."""
 
     STRICT = "strict"  # none
     SAFE = "safe"  # notes
@@ -84,7 +84,7 @@ class Step:
     after: str
 
 
-class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten times as long to make
+class ToolCallRequest(NamedTuple):  # creating a frozen dataclass of this size takes ten times as long
     """The result of reading the arguments of one call.
 
     `raw_arguments` holds the raw arguments unchanged. `arguments` holds the values that fit the definition,
@@ -105,17 +105,17 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
     trace: tuple[tuple[Stage, str, Any, Any], ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts for pickle and copy; `rejected` is a dict, as a mappingproxy cannot be pickled."""
+        """Return the parts for pickle and copy; `rejected` becomes a dict, which can be pickled."""
         return ToolCallRequest, (*self[:8], dict(self.rejected), self.trace)
 
     @property
     def parse_error(self) -> str | None:
-        """The diagnostics that the policy refuses, as `code:detail` joined by `; `; None without any."""
+        """The diagnostics that the policy rejects: `code:detail` joined by `; `; None if there are none."""
         return join_diagnostics(self._select_diagnostics(refused=True))
 
     @property
     def parse_warning(self) -> str | None:
-        """The diagnostics that the policy accepts, as `code:detail` joined by `; `; None without any."""
+        """The diagnostics that the policy accepts: `code:detail` joined by `; `; None if there are none."""
         return join_diagnostics(self._select_diagnostics(refused=False))
 
     def _select_diagnostics(self, *, refused: bool) -> Iterator[Diagnostic]:
@@ -133,7 +133,7 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
 
     @property
     def lossy(self) -> bool:
-        """True when meaning was lost or invented: no tool should run on these arguments without asking."""
+        """True when meaning was lost or invented. Ask before you run a tool on these arguments."""
         return any(diagnostic.lossy for diagnostic in self.diagnostics)
 
     def accepted_under(self, policy: Policy) -> bool:
@@ -152,9 +152,9 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
         )
 
     def with_defaults(self) -> ToolCallRequest:
-        """Return the request with the declared defaults of absent parameters, each with a note.
+        """Return the request with declared defaults for absent parameters, and add a note for each.
 
-        A default that its own declaration refuses is left out, with a warning.
+        A default that does not fit its own declaration is left out, with a warning.
         """
         if self.arguments is None or self.tool is None:
             return self

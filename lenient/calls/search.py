@@ -125,13 +125,13 @@ def extract_tool_calls(
 def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[TextCall, ...]:
     """Return the calls that an assistant wrote into its text instead of making them natively.
 
-    Such calls are faults of the layer `emission`. The conditions are stricter than in `extract_tool_calls`:
-    calls between a dialect's own tokens count outside of fences only; without tokens, a call counts when its
-    name was offered, its arguments fit the definition or nearly fit, and nothing else stands on its lines or
-    in its fence.
+    Such calls belong to the failure stage `emission` (missing call). The conditions are stricter than in
+    `extract_tool_calls`: calls between a dialect's own tokens count outside of fences only; without tokens, a
+    call counts when its name was offered, its arguments fit the definition or nearly fit, and its lines or
+    its fence contain nothing else.
     """
     if not (_has_call_token(text) or (catalog is not None and any(tool.name in text for tool in catalog))):
-        return ()  # nearly every text of a night: thirty times as quick as looking for calls
+        return ()  # the usual case in a load: thirty times faster than a search for calls
     reply = ModelText(text, catalog)
     marked = [each for each in _find_between_tokens(reply) if reply.fence_around(each[1].start) is None]
     if marked:
@@ -194,7 +194,7 @@ def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -
 
 
 def _has_lines_alone(reply: ModelText, group: list[tuple[str, FoundCall]]) -> bool:
-    """Return True when nothing else stands on the lines of these calls, nor in the fence around them."""
+    """Return True when the lines of these calls, or the fence around them, contain nothing else."""
     start, end = group[0][1].start, group[-1][1].end
     fence = reply.fence_around(start)
     if fence is not None:
@@ -234,7 +234,7 @@ _BETWEEN = " \t\r\n])},;`"
 
 
 def _report_unopened(text: str, found_calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
-    """Return the calls, those with a diagnostic that a closing token without an opening one follows.
+    """Return the calls; add a diagnostic to each call that a closing token without an opening token follows.
 
     `found` are the calls with their dialects. Tokens within a call are text, or belong to it alone.
     """

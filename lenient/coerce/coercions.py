@@ -1,4 +1,4 @@
-"""Coercions: converts one decoded value to the wanted kind, or refuses it.
+"""Coercions: converts one decoded value to the wanted kind, or rejects it.
 
 `COERCIONS` lists, for each pair of wanted kind and found JSON type, the conversions that are tried and the
 code that each of them reports.
@@ -38,7 +38,7 @@ class JsonType(StrEnum):
     ARRAY = "array"
     NULL = "null"
 
-    __hash__ = str.__hash__  # that of enumerations is written in Python
+    __hash__ = str.__hash__  # the hash of an enum is computed in Python, which is slow
 
 
 class ValueSource(Protocol):
@@ -94,7 +94,7 @@ def json_type(value: Any) -> JsonType:
     return _TYPES.get(type(value), _STRING)
 
 
-_STRING = JsonType.STRING  # looking a member up takes long
+_STRING = JsonType.STRING  # an attribute lookup on the enum is slow
 _TYPES: Mapping[type, JsonType] = {
     str: JsonType.STRING,
     int: JsonType.INTEGER,
@@ -106,7 +106,7 @@ _TYPES: Mapping[type, JsonType] = {
 
 
 def is_absolute_uri(text: str) -> bool:
-    """Return True when the text is a scheme, a colon and something after it, without whitespace."""
+    """Return True when the text is a scheme, a colon and at least one more character, without whitespace."""
     return _URI.fullmatch(text) is not None
 
 
@@ -131,7 +131,7 @@ def _require_finite(value: float, _: ValueSource) -> Any:
 
 
 def _parse_exact(text: str) -> Fraction | None:
-    """Return the number in a text without rounding; None when there is no number, or a too large one."""
+    """Return the number in a text without rounding; None when there is no number or it is too large."""
     text = text.strip()
     if len(text) > MAX_DIGITS or not _NUMBER_TEXT.fullmatch(text):
         return None
@@ -187,13 +187,13 @@ def _wrap_in_list(value: Any, _: ValueSource) -> Any:
 
 
 def _wrap_separated(value: str, _: ValueSource) -> Any:
-    """Wrap a text whose parts may be the items: commas, semicolons or line breaks part it."""
+    """Wrap a text that commas, semicolons or line breaks separate into possible items."""
     parts = _SEPARATORS.split(_BRACKETED.sub("x", value))
     return [value] if sum(not part.isspace() and part != "" for part in parts) > 1 else REFUSED
 
 
 def read_timestamp(text: str) -> datetime | None:
-    """Return the moment that an ISO 8601 text names, None when it names none.
+    """Return the moment of an ISO 8601 text, None for other text.
 
     A text without an offset gives a moment without one. Digits of a second beyond the sixth are cut off.
     """

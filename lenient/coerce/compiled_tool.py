@@ -66,7 +66,7 @@ class _AcceptedTypes(dict[type, Any]):
 
 
 class _AcceptedFields(dict[str, Mapping[type, Any]]):
-    """The types that each field may take; none for a name that is not declared."""
+    """The types that each field may take; empty for an undeclared name."""
 
     __slots__ = ()
 
@@ -84,7 +84,7 @@ class CompiledTool:
     `check` returns the number of double quotes around the keys and strings of arguments that fit without a
     diagnostic, and -1 for any other arguments. `read` returns the arguments that a JSON text holds when they
     fit without a diagnostic and no key is repeated, None for any other text. `is_plain` is True when the root
-    demands nothing but its fields.
+    constrains only its fields.
     """
 
     root: Node
@@ -106,7 +106,7 @@ def _fits_without_repeats(check: FastCheck, arguments: dict[str, Any], text: str
 
 
 def compile_tool(tool: ToolDefinition) -> CompiledTool:
-    """Return the compiled form of a definition, which is made on first use and cached in the definition."""
+    """Return the compiled form of a definition; it is compiled on first use and cached in the definition."""
     compiled = tool.compiled
     if compiled is None:
         compiled = _compile_root(compile_schema(tool.to_json_schema()))
@@ -158,10 +158,10 @@ def fits(node: Node, value: Any) -> bool:
 
 
 def compile_accepted(node: Node) -> Mapping[type, Any]:
-    """Return the Python types that one node may take without a diagnostic; made on first use.
+    """Return the Python types that one node may take without a diagnostic; computed on first use.
 
-    Each has the number of quotes around such a value, or the function that counts them and returns -1 for a
-    value that does not fit.
+    Each type maps to the number of quotes around such a value, or to a function that counts them and returns
+    -1 for a value that does not fit.
     """
     if node.accepted is None:
         node.accepted = _AcceptedTypes({
@@ -250,10 +250,10 @@ def _make_value_tests(node: Node, python_type: type) -> list[FieldTest]:
 
 
 def is_plain(arguments: dict[str, Any], text: str) -> bool:
-    """Return True when arguments without a definition can be taken as they are.
+    """Return True when arguments without a definition can be used unchanged.
 
-    Such arguments repeat no key, hold none of the texts true, false and null and no number that orjson may
-    have rounded, and are not nested too deep.
+    Such arguments have no repeated key, none of the texts true, false and null, no number that orjson may
+    have rounded, and no deep nesting.
     """
     quotes = 2 * len(arguments)
     for item in arguments.values():
@@ -271,7 +271,7 @@ def is_plain(arguments: dict[str, Any], text: str) -> bool:
 
 
 def needs_no_conversion(arguments: dict[str, Any]) -> bool:
-    """Return True when the values of arguments without a definition can be taken as they are."""
+    """Return True when the values of arguments without a definition can be used unchanged."""
     waiting: list[Any] = [arguments]
     depth = 0
     while waiting:
@@ -301,7 +301,7 @@ read_undeclared_plain = make_reader(is_plain)
 
 try:
     import msgspec
-except ImportError:  # it is optional
+except ImportError:  # msgspec is optional
     _IS_INSTALLED = False
 else:
     _IS_INSTALLED = True
@@ -339,7 +339,7 @@ def _compile_reader(root: Node, accepts: Accepts) -> ReadFitting | None:
 
 
 _READ_PLAIN = [
-    " if text[-1:] != '}': return None",  # a refusal takes as long as reading
+    " if text[-1:] != '}': return None",  # a rejected decode takes as long as an accepted one
     f" if len(text) >= {LONG} and (apart := decode_around_string(text)) is not None:",
     "  return apart[0] if accepts(*apart) else None",
     " try: value = decode(text)",
@@ -358,7 +358,7 @@ class _TypeWriter:
         """Return what a node allows. Raises _NotPlainError where the fast check would call a function."""
         if id(node) in self.written:
             written_type = self.written[id(node)]
-            if written_type is None:  # the node holds itself
+            if written_type is None:  # the node contains itself
                 raise _NotPlainError
             return written_type
         if depth > MAX_CHECKED:
@@ -390,7 +390,7 @@ class _TypeWriter:
         for branch in node.branches:
             for python_type, msgspec_type in self.write(branch, depth + 1).items():
                 if merged.setdefault(python_type, msgspec_type) != msgspec_type:
-                    raise _NotPlainError  # msgspec would have to try one after the other
+                    raise _NotPlainError  # msgspec would have to try the branches one by one
         return merged
 
     def write_type(self, node: Node, python_type: type, depth: int) -> Any:
@@ -402,7 +402,7 @@ class _TypeWriter:
             for text in texts:
                 text.encode()
             return Literal[texts] if texts else None
-        if python_type is float:  # within this orjson's numbers are the numbers sent
+        if python_type is float:  # within these bounds orjson does not round
             return Annotated[float, msgspec.Meta(gt=-1e18, lt=1e18)]
         if python_type is list:
             return self.write_list(node, depth)
@@ -418,7 +418,7 @@ class _TypeWriter:
         """Return the type of an object. A field that allows no value is left out, as if undeclared."""
         fields: dict[str, Any] = {}
         for name, field in node.fields.items():
-            name.encode()  # msgspec would take half of a surrogate pair for nothing
+            name.encode()  # msgspec would drop half of a surrogate pair
             types = self.write(field, depth + 1)
             if types:
                 fields[name] = Required[_join(types)] if name in node.required else _join(types)
@@ -433,7 +433,8 @@ class _TypeWriter:
         """Write the end of `read_plain`, which finds keys that are repeated or undeclared by their quotes.
 
         Quotes are counted by the declared types, unless an object or a mixed list is declared: then writing
-        the value again is faster. An escaped quote makes the two differ, and is settled by writing, too.
+        the value again is faster. An escaped quote also makes the two counts differ; then, too, the value is
+        written again.
         """
         always, lines = 0, []
         for name, field in root.fields.items():

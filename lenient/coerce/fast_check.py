@@ -33,7 +33,7 @@ _ONE = 1 << 40
 
 
 class FieldTest(NamedTuple):
-    """The test of one value: a Python expression over `v`, in which each `{}` stands for one of `objects`.
+    """The test of one value: a Python expression over `v`; each `{}` is a placeholder for an object.
 
     When `counts` is True, the expression gives the number of quotes, or -1 for a value that does not fit;
     otherwise it is true for a value that fits. An empty expression means that every value fits.
@@ -50,7 +50,7 @@ TypeTests = Mapping[type, FieldTest]
 
 
 def make_function_test(function: Callable[[Any], object]) -> FieldTest:
-    """Return a test that a value passes when `function` returns a true result for it."""
+    """Return a test that passes when `function` returns a true result for the value."""
     return FieldTest("{}(v)", (function,))
 
 
@@ -60,7 +60,7 @@ def make_counting_test(fit: FastCheck) -> FieldTest:
 
 
 def require_all(tests: list[FieldTest]) -> FieldTest:
-    """Return a test that a value passes when it passes all `tests`; the first of them may count quotes."""
+    """Return a test that passes when all `tests` pass; the first of them may count quotes."""
     if len(tests) <= 1:
         return tests[0] if tests else ALWAYS_FITS
     first, rest = tests[0], tests[1:]

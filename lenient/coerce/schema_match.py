@@ -64,7 +64,7 @@ class SchemaMatcher:
             return all_of(self._iter_answers(node, value, depth))
         key = (id(node), id(value))
         if key not in self.known:
-            self.known[key] = True, node, value  # a value within itself asks nothing of itself
+            self.known[key] = True, node, value  # a value inside itself adds no constraint
             self.known[key] = all_of(self._iter_answers(node, value, depth)), node, value
         return self.known[key][0]
 

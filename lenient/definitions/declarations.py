@@ -26,12 +26,12 @@ _JSON_SCHEMA_SIGNS = ("properties", "$schema", "$defs", "anyOf", "oneOf", "allOf
 
 
 class ToolDefinitionError(ValueError):
-    """The error for an unusable tool definition; its message is one sentence for the person who gave it."""
+    """The error for an unusable tool definition; its message is one sentence for its author."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A tool declaration as read; `schema` is the JSON Schema of the arguments, None when none is given."""
+    """A tool declaration as read; `schema` is the JSON Schema of the arguments, or None."""
 
     name: str
     description: str
@@ -57,7 +57,7 @@ def read_declarations(value: Any, default_name: str | None = None, depth: int = 
 
     `value` is one declaration, or a list or catalogue of declarations. `default_name` names a plain JSON
     Schema that has no `title`. `depth` is the level of nested lists. Raises ToolDefinitionError when an entry
-    is no declaration.
+    is not a declaration.
     """
     if depth > _MAX_NESTED:
         raise ToolDefinitionError("Tool definitions are lists of objects; these are nested too deep.")
@@ -80,7 +80,7 @@ def read_declarations(value: Any, default_name: str | None = None, depth: int = 
 
 
 def read_declaration(value: Any, default_name: str | None = None) -> Declaration:
-    """Return the one declaration that `value` is. Raises ToolDefinitionError when it is none."""
+    """Return `value` as a declaration. Raises ToolDefinitionError when it is not a declaration."""
     value = _unwrap(value)
     schema = _find_schema(value)
     if schema is None and any(sign in value for sign in _JSON_SCHEMA_SIGNS):
@@ -143,7 +143,7 @@ def _find_list(value: Mapping[str, Any]) -> list[Any] | None:
 
 
 def _is_named_map(value: Mapping[str, Any]) -> bool:
-    """Return True for a map of tool names to declarations, without the keys of a single declaration."""
+    """Return True for a map of tool names to declarations that has no key of a single declaration."""
     own_keys = {"type", "name", *_JSON_SCHEMA_SIGNS, *_SCHEMA_KEYS, *_WRAPPERS}
     return (
         bool(value)
@@ -186,7 +186,7 @@ def _is_gemini_schema(schema: Mapping[str, Any]) -> bool:
 def _from_gemini_schema(schema: Any, depth: int = 0) -> Any:
     """Convert a schema from Gemini's dialect to JSON Schema.
 
-    A value that is no schema, or is nested too deep, is returned unchanged.
+    A value that is not a schema, or is nested too deeply, is returned unchanged.
     """
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return schema

@@ -78,7 +78,7 @@ def _unwrap_partial(function: Any) -> Any:
 def _find_called(target: Any) -> Any:
     """Return the function that a call runs, for classes and for callable objects."""
     if isinstance(target, type):
-        return target.__init__  # type: ignore[misc]  # its hints are read, it is not called
+        return target.__init__  # type: ignore[misc]  # only its hints are read; it is not called
     return target if inspect.isroutine(target) else type(target).__call__
 
 
@@ -200,7 +200,7 @@ def _find_sections(lines: list[str]) -> Iterator[tuple[int, str, list[str]]]:
 
 
 def _read_title(lines: list[str], at: int) -> str | None:
-    """Return the section title on the line `at` in lower case, None when the line is no title.
+    """Return the section title on the line `at` in lower case, None when the line is not a title.
 
     A title is `Args:`, or `Parameters` with a rule under it.
     """
@@ -215,7 +215,7 @@ def _read_title(lines: list[str], at: int) -> str | None:
 def _read_entries(body: list[str], head: re.Pattern[str]) -> dict[str, str]:
     """Return the descriptions in a section by name.
 
-    Names stand at the least indentation, descriptions beside the names or indented below them.
+    Names have the smallest indentation; descriptions are on the same line or indented below.
     """
     indents = [len(line) - len(line.lstrip()) for line in body if line.strip()]
     least = min(indents, default=0)
@@ -377,7 +377,7 @@ def _class_schema(hint: Any, above: tuple[type, ...]) -> dict[str, Any]:
 
 
 def _ask_own_schema(hint: Any) -> dict[str, Any] | None:
-    """Return the schema that the class's own `model_json_schema` gives, as in pydantic.
+    """Return the schema from the class's own `model_json_schema`, as in pydantic.
 
     Return None when the class has no such method, or when the method fails.
     """
@@ -419,7 +419,7 @@ def _is_required(record: type, hint: Any) -> bool:
 
 
 def _collect_defaults(hint: type) -> Mapping[str, Any]:
-    """Return the defaults of a record class by record_field name.
+    """Return the defaults of a record class by field name.
 
     A default factory that makes an empty container is called; for any other factory the default is `...`.
     """

@@ -1,4 +1,4 @@
-"""Lint of tool definitions: finds faults that make models fail on a tool, and suggests a change for each."""
+"""Lint of tool definitions: finds problems that make models fail on a tool, and suggests a fix for each."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ def _complete_finding(finding: LintFinding, tool: str, path: str | None) -> Defi
 
 # --- suggested edits -----------------------------------------------------------------------------------
 
-_MOST = 100  # edits of one definition
+_MOST = 100  # maximum number of edits per definition
 
 
 def apply_edits(definition: ToolDefinition) -> tuple[ToolDefinition, tuple[DefinitionFinding, ...]]:
-    """Return the definition with the suggested edits of its parameters, and the findings that they settle.
+    """Return the definition with the suggested edits of its parameters, and the findings that they fix.
 
-    Only warnings and errors whose suggestion is a JSON merge patch. The tool keeps its name. An edit that
-    does not settle its finding, as within a shared `$ref`, is left out.
+    Only warnings and errors whose suggestion is a JSON merge patch are applied. The tool keeps its name. An
+    edit that does not fix its finding, as inside a shared `$ref`, is left out.
     """
     made: list[DefinitionFinding] = []
     for finding in definition_findings(definition)[:_MOST]:
@@ -114,7 +114,7 @@ def _apply_edit(definition: ToolDefinition, finding: DefinitionFinding) -> ToolD
 
 
 def _merge_patch(target: dict[str, Any], patch: Any) -> None:
-    """Lay a merge patch over an object, in place; None takes a member out (RFC 7396)."""
+    """Apply a merge patch to an object, in place; None removes a member (RFC 7396)."""
     for name, value in patch.items():
         if value is None:
             target.pop(name, None)

@@ -1,6 +1,6 @@
 """Rules of the lint: find names, descriptions, types, fields and values that make models fail.
 
-Demands that a description states and the schema lacks are found with patterns that run in linear time.
+Constraints that a description states and the schema lacks are found with linear-time patterns.
 Doubtful findings are not reported.
 """
 
@@ -22,7 +22,7 @@ from lenient.definitions.tools import ToolDefinition
 from lenient.lint.definition_codes import LintFinding
 
 MAX_DESCRIPTION = 1_024
-_READ = 2_000  # characters of a description that are looked at
+_READ = 2_000  # characters of a description that are checked
 
 
 def _compile_words(pattern: str) -> re.Pattern[str]:
@@ -93,7 +93,7 @@ def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
 
 
 def _find_description(place: SchemaPlace) -> str:
-    """Return the description at a place, else that of its reference's target; '' when there is none."""
+    """Return the description at a place, else the description of its reference's target, else ''."""
     for schema in (place.own, place.schema):
         if isinstance(schema.get("description"), str):
             return str(schema["description"])
@@ -130,7 +130,7 @@ def _check_free_text(name: str, described: str) -> Iterator[LintFinding]:
 
 
 def find_listed_values(described: str) -> list[str]:
-    """Return the values that a description lists as the only ones; [] when the list may be open."""
+    """Return the values that a description lists as the only allowed ones; [] when the list may be open."""
     for listing in _LISTED.finditer(described):
         text = listing.group(1).strip()
         after = described[listing.end() : listing.end() + 4]
@@ -250,7 +250,7 @@ def _suggest_default(place: SchemaPlace, root: Mapping[str, Any]) -> dict[str, A
     """
     try:
         json.dumps(place.schema["default"])
-    except (TypeError, ValueError):  # a default made in Python
+    except (TypeError, ValueError):  # a default set in Python
         return {"default": None}
     tool = ToolDefinition.from_json_schema(name="place", schema=_wrap_in_document(place, root))
     default = convert_default(tool, tool.parameters[0])

@@ -124,7 +124,7 @@ def _is_text(reading: ScanState, node: Node | None) -> bool:
     """Return True when the bracket at the current position belongs to a string without an opening quote.
 
     Such a string is a regular expression or begins with a remark in brackets. Raises UnreadableError for
-    others: JSON text with escaped quotes, and words in brackets.
+    other text: JSON with escaped quotes, and words in brackets.
     """
     if not reading.stack or reading.strings.strict:
         return False
@@ -230,7 +230,7 @@ _STARTS = frozenset("Dcdiflsto{")
 def _read_python_value(reading: ScanState, node: Node | None) -> bool:
     """Read the number, or open the container, that Python writes as a call at the current position.
 
-    A set in braces is opened, too. Return False when nothing of this kind stands there.
+    A set in braces is opened, too. Return False for any other text.
     """
     text, at = reading.text, reading.position
     if text[at] not in _STARTS or not reading.stack or reading.strings.strict:
@@ -253,7 +253,7 @@ def _read_python_value(reading: ScanState, node: Node | None) -> bool:
 def _pass_python_type(reading: ScanState) -> bool:
     """Skip the name of a container's type and its bracket at the current position; report them.
 
-    Return False when there is none. Who opens the container lets it end with that bracket.
+    Return False when there is none. The code that opens the container makes it end with that bracket.
     """
     if reading.text[reading.position] not in _STARTS or not reading.stack or reading.strings.strict:
         return False

@@ -53,7 +53,7 @@ _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
 _QUOTES_OF_KEY = 2
-_SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
+_SHORT = 4_096  # characters; in a longer text this search costs little
 
 
 def extract_value(
@@ -181,7 +181,7 @@ class _LayerReader:
         return self.read_chosen(start)
 
     def report_moved(self, located: LocatedValue) -> None:
-        """Report a member as ambiguous that repeats one of the object before it, after a brace too many.
+        """Report a member as ambiguous if it follows a superfluous brace and repeats an earlier member.
 
         The brace may have come too early, and the member may repeat the inner one.
         """
@@ -193,7 +193,7 @@ class _LayerReader:
             Unwrapper(located.piece, self.findings, self.path).report("ambiguous", span.start, span.end)
 
     def read_anew(self, piece: SourceText) -> LocatedValue | None:
-        """Return the value of a text in which an object begins anew after its own beginning, else None."""
+        """Return the value of a text in which an object restarts after its own beginning, else None."""
         anew = find_anew(piece.text) if piece.text[:1] == "{" else None
         if anew is None:
             return None
@@ -201,7 +201,7 @@ class _LayerReader:
         beginning = piece.text[:anew].rstrip()
         if self.node is None and beginning[-1] == ":" and beginning.count('"') == _QUOTES_OF_KEY:
             around.report("ambiguous", 0, anew)
-            return None  # one key before a value of its own: the text was cut off, or it begins anew
+            return None  # one key before a complete value: the text was cut off, or the object restarts
         around.report("repeated_value_skipped", 0, anew)
         if beginning[-1] in _BEFORE_VALUE:
             around.report("ambiguous", 0, anew)
@@ -297,8 +297,8 @@ class _LayerReader:
     ) -> tuple[LocatedValue, int]:
         """Add the members at `position` to the object `first`, whose closing brace came too early.
 
-        Return the object and the offset after the members. When what stands there are no members after all,
-        return `first` and `position`, and set `around.joins` to False.
+        Return the object and the offset after the members. If the text there is not members after all, return
+        `first` and `position`, and set `around.joins` to False.
         """
         piece, text = first.piece, first.piece.text
         key = find_member(text, position) or find_colonless_member(text, position) or position
@@ -308,7 +308,7 @@ class _LayerReader:
         except UnreadableError:
             around.joins = False
             return first, position
-        added = apart.findings.items[1:]  # the first one says that the opening brace is missing
+        added = apart.findings.items[1:]  # the first diagnostic reports the missing opening brace
         if not isinstance(first.value, dict) or not self.are_members(piece.text, key, members, added):
             around.joins = False
             return first, position
@@ -332,10 +332,10 @@ class _LayerReader:
         return LocatedValue(first.value, mark, piece, strict=False), members.end
 
     def are_members(self, text: str, key: int, members: ScanResult, repairs: list[Diagnostic]) -> bool:
-        """Return True when what was read at `key`, after an object, belongs to it and is no narration.
+        """Return True when the text read at `key`, after an object, is members of it and not narration.
 
-        A brace closes it; or its first key stands in quotes and is declared, or nothing is declared and each
-        of its values is JSON.
+        A brace must close it, or its first key must be quoted and declared, or nothing is declared and each
+        value is JSON.
         """
         if text[members.end - 1] in "}｝" and all(repair.code != "missing_closer" for repair in repairs):
             return True
@@ -407,7 +407,7 @@ class _LayerReader:
         return LocatedValue(scanned.value, scanned.mark, start.piece, False, settled), scanned.end
 
     def scan_repaired(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
-        """Read the value at `start`; text that follows it in place of its closing brackets is left."""
+        """Read the value at `start`; text that follows in place of its closing brackets is not read."""
         piece, before = start.piece, len(self.findings.items)
         failure: UnreadableError | None = None
         scanned: ScanResult | None = None
@@ -450,7 +450,7 @@ class _LayerReader:
         if self.fits is not None and self.fits(value, text):
             return LocatedValue(value, ValueSpan(start, end), piece, strict=True, settled=True)
         is_raw = piece.parent is None and type(value) is dict and text is piece.text
-        mark = None if is_raw else locate_values(piece.text, start)  # of a raw text, parse_arguments tried it
+        mark = None if is_raw else locate_values(piece.text, start)  # parse_arguments has tried raw texts
         if mark is not None:
             return LocatedValue(value, mark, piece, strict=True)
         scanned = self.scan_from(piece, start, Lookahead(piece.text), strict=True)
@@ -498,7 +498,7 @@ def _may_read_rest(diagnostics: Sequence[Diagnostic]) -> bool:
 def _find_rest(text: str, start: int, end: int) -> int | None:
     """Return where a fence, a tag or a sentence on its own line begins between `start` and `end`, or None.
 
-    What follows closes no more brackets than it opens.
+    The text after that place closes no more brackets than it opens.
     """
     starts = [rest.start() for kind in (_LINE, _TAG) if (rest := kind.search(text, start, end)) is not None]
     if not starts:
@@ -508,7 +508,7 @@ def _find_rest(text: str, start: int, end: int) -> int | None:
 
 
 def _reads_rest(diagnostics: Sequence[Diagnostic], rest: int) -> bool:
-    """Return True when something after `rest` was repaired, other than missing brackets."""
+    """Return True when a repair other than missing brackets was made after `rest`."""
     return any(
         diagnostic.end is not None and diagnostic.end > rest and diagnostic.code not in _AT_END
         for diagnostic in diagnostics
@@ -516,6 +516,6 @@ def _reads_rest(diagnostics: Sequence[Diagnostic], rest: int) -> bool:
 
 
 def is_whole(diagnostics: Sequence[Diagnostic]) -> bool:
-    """Return True when an object lacks its brackets and nothing else of it is in doubt."""
+    """Return True when an object lacks only its brackets and nothing else is in doubt."""
     codes = {diagnostic.code for diagnostic in diagnostics}
     return not codes.isdisjoint(_LACKS) and codes.isdisjoint(_DOUBTS)

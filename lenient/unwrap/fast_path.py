@@ -7,7 +7,7 @@ match and each string ends at its first closing quote: commas may be missing or 
 without quotes, literals those of Python, and line breaks raw; comments may follow commas.
 
 Both read a text only when it has no other reading. `lenient.unwrap.extraction` and the scanner read all other
-texts, and would return the same for these, only more slowly.
+texts. For these texts they would return the same result, but more slowly.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _BROKEN = compile_regex(r"[\n\t][^\"\\]*+(?:\\.[^\"\\]*+)*+\"", re.DOTALL)
 """The rest of a string from its first newline or tab on."""
 _LAST_NUMBER = re.compile(r"(?<![\w.+\-])-?[0-9][0-9.eE+\-]*+\Z")
 _LONGEST_NUMBER = 40  # characters
-_REPAIR = Stage.REPAIR  # looking a member up takes long
-_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+_REPAIR = Stage.REPAIR  # an attribute lookup on the enum is slow
+_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
 _CLOSERS = {
     **dict.fromkeys('"el', ("}", "}]}", "]}", "}}", "]}]}")),  # true, false and null end in e and l
     "}": ("]}", "}", "}}"),
@@ -96,7 +96,7 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
         or OBJECT_START.match(text, first) is None
         or SOURCE_CODE.search(before)
         or type(value := read(text[first:last])) is not dict
-        or not value  # an empty object within a sentence may be no arguments at all
+        or not value  # an empty object in a sentence may not be arguments
     ):
         return None
     diagnostics = [Diagnostic("narration_removed", "$", 0, first, shorten(before[:200]))]
@@ -111,9 +111,9 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
 def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
     """Read an object with raw newlines and tabs in strings; return None for other texts.
 
-    All newlines and tabs are escaped before decoding. An escape outside of strings is no valid JSON and is
-    refused. Return None as well when a string has escaped ones only: then it is not certain which have raw
-    ones.
+    All newlines and tabs are escaped before decoding. An escape outside of strings is not valid JSON and is
+    rejected. Also return None when a string has only escaped newlines or tabs: then it is uncertain which
+    strings have raw ones.
     """
     if "\n" not in text or "\\\n" in text or "\r" in text:
         return None
@@ -129,7 +129,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
     places: list[Path] = []
     if not _collect_broken(value, None, places) or len(places) >= MAX_FINDINGS:
         return None
-    if len(places) == 1:  # then no other string has raw ones
+    if len(places) == 1:  # then no other string has raw newlines or tabs
         diagnostics = [_report_controls(text, 0, len(text), places[0])]
     else:
         parts = _BROKEN.finditer(text)
@@ -142,7 +142,7 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _report_controls(text: str, start: int, end: int, path: Path) -> Diagnostic:
-    """Return the diagnostic for raw newlines and tabs; `text[start:end]` has one string with some."""
+    """Return the diagnostic for raw newlines and tabs; only one string in `text[start:end]` has any."""
     first, last = text.find("\n", start, end), text.rfind("\n", start, end)
     times = text.count("\n", start, end)
     if "\t" in text and (tab := text.find("\t", start, end)) >= 0:
@@ -205,7 +205,7 @@ def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _report_cut_number(number: re.Match[str], value: Any) -> Diagnostic:
-    """Return the diagnostic for the number at the end of the text, the last one in `value`: it may be cut."""
+    """Return the diagnostic for the number at the end of the text, the last in `value`: it may be cut."""
     path: Path = None
     while type(value) is dict or type(value) is list:
         step = next(reversed(value)) if type(value) is dict else len(value) - 1
@@ -247,7 +247,7 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
         return None
     inner = text.find("{", 1, _LONGEST_BEGINNING)
     if inner > 0 and text.startswith(text[:inner], inner):
-        return None  # the object may begin anew
+        return None  # the object may restart
     reader = _PlainReader(text)
     position = 1
     while position >= 0:
@@ -259,8 +259,8 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
 class _PlainReader:
     """Reads one text. `container` is the object or array that is being read, `where` its path.
 
-    `filled` is True when a value stands since the opening bracket or the last comma. `is_whole` is True when
-    the whole text has been read. `steps` keeps how a name is written in a path.
+    `filled` is True when a value was read since the opening bracket or the last comma. `is_whole` is True
+    when the whole text has been read. `steps` caches how each name is written in a path.
     """
 
     __slots__ = ("container", "filled", "findings", "is_whole", "stack", "steps", "text", "where")

@@ -47,7 +47,7 @@ class YamlLine(NamedTuple):
 class _OpenBlock:
     """An open mapping or list, and its indentation.
 
-    `key` is the key whose value the next lines hold, None when no value is expected.
+    `key` is the key whose value the next lines contain, None when no value is expected.
     """
 
     __slots__ = ("indent", "key", "marks", "start", "value")
@@ -119,7 +119,7 @@ class YamlReader:
         match = _ITEM.fullmatch(line.text)
         waits = self.stack[-1].key is not None and line.indent >= self.stack[-1].indent
         if waits:
-            self.open_block(line.indent + 1, line.start, [])  # one deeper than a key at the same indentation
+            self.open_block(line.indent + 1, line.start, [])  # below a key at the same indentation
         else:
             self.close_deeper(line.indent + 1)
         if (

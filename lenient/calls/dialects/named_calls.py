@@ -146,7 +146,7 @@ _TOOL_CALL_END = re.compile(r"</tool_call>|<\|im_end\|>")
 def functionary(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Functionary v3.2: `>>>name` on a line of its own, then the arguments.
 
-    `>>>all` begins text for the user and is no call. Source: the prompt template v3 of MeetKai/functionary.
+    `>>>all` begins text for the user, not a call. Source: the prompt template v3 of MeetKai/functionary.
     """
     return (call for call in read_named_json(reply, _FUNCTIONARY, _FUNCTIONARY_END) if call.name != "all")
 

@@ -34,9 +34,8 @@ def pythonic(reply: ModelText) -> Iterator[FoundCall]:
 
     Llama 3.2 and 4 (between `<|python_start|>` and `<|python_end|>`), LFM2 and ToolACE write this. Source:
     Meta's prompt format for Llama 3.2 and 4; vLLM `pythonic`, `llama4_pythonic`, `lfm2`. When the caller
-    named this dialect, all lists and single calls count. Otherwise a list counts when its names were offered
-    or when it is the whole reply, and a single call counts when it has its lines to itself and its name was
-    offered.
+    named this dialect, all lists and single calls count. Otherwise a list counts if its tools were offered or
+    if it is the whole reply. A single call counts if it is alone on its lines and its tool was offered.
     """
     marked = list(marked_python(reply))
     if marked:
@@ -85,7 +84,7 @@ def _read_after_tokens(reply: ModelText, tokens: re.Pattern[str]) -> Iterator[Fo
 
 
 def _read_sequence(reply: ModelText, position: int) -> Iterator[FoundCall]:
-    """Yield the calls from `position` on, which commas, semicolons or line breaks separate."""
+    """Yield the calls from `position` on; commas, semicolons or line breaks separate them."""
     position = pass_blanks(reply.text, position)
     position += reply.text.startswith("[", position)
     while True:
@@ -113,8 +112,8 @@ def _read_lists(reply: ModelText) -> Iterator[FoundCall]:
 def _is_meant(reply: ModelText, calls: list[FoundCall], start: int, end: int) -> bool:
     """Return True when a list of Python calls is meant as tool calls.
 
-    This holds when all names were offered and no words before the list announce an example, or when the list
-    is plausible and the whole reply.
+    This is so when all tools were offered and no words before the list announce an example, or when the list
+    is plausible and is the whole reply.
     """
     if reply.catalog is not None and all(reply.offers(call.name) for call in calls):
         return not reply.is_example(start)
@@ -129,12 +128,12 @@ def _stands_alone(reply: ModelText, start: int, end: int) -> bool:
 
 
 def _is_plausible(calls: list[FoundCall]) -> bool:
-    """Return True when no name is a Python keyword or built-in function, and a call has raw arguments."""
+    """Return True when no name is a Python keyword or built-in function, and some call has arguments."""
     return all(call.name not in _KEYWORDS for call in calls) and any(call.raw for call in calls)
 
 
 def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the single Python calls that stand on lines of their own."""
+    """Yield the single Python calls that are alone on their lines."""
     done = 0
     for line in reply.find_tokens(_LINE_CALL):
         name = line["name"]
@@ -156,7 +155,7 @@ def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _is_in_calls_only(reply: ModelText, position: int) -> bool:
-    """Return True when `position` is outside of fences, or in a fence that holds nothing but calls."""
+    """Return True when `position` is outside of fences, or in a fence that contains only calls."""
     fence = reply.fence_around(position)
     return fence is None or (fence.language in _CALL_LANGUAGES and _holds_only_calls(reply, fence))
 
@@ -176,8 +175,8 @@ def _holds_only_calls(reply: ModelText, fence: FencedBlock) -> bool:
 def gemma_tool_code(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the Python calls in `tool_code` fences, as Gemma 2 and 3 write them.
 
-    A call may stand in `print(…)` or after `default_api.`. Source: Google's function calling guide for Gemma
-    3.
+    A call may be inside `print(…)` or follow `default_api.`. Source: Google's function calling guide for
+    Gemma 3.
     """
     for fence in reply.find_fences:
         if fence.language not in ("tool_code", "tool_call", "tool_calls") or reply.is_quoted(fence.body):
@@ -326,7 +325,7 @@ def _pass_string(reply: ModelText, start: int, quote: str, *, outer: bool) -> in
 
 
 def _is_escaped(text: str, at: int, start: int) -> bool:
-    """Return True when an odd number of backslashes stands before the character at the offset `at`."""
+    """Return True when an odd number of backslashes precedes the character at the offset `at`."""
     first = at
     while first > start + 1 and text[first - 1] == "\\":
         first -= 1

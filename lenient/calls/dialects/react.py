@@ -1,8 +1,8 @@
 """Reads calls written as ReAct does: `Action:` with a tool's name, `Action Input:` with its arguments.
 
 Source: Yao et al. 2022 (`Action: search[query]`), and LangChain's ReAct agents, which read one JSON object or
-plain text as the input. Text after an `Observation:` that the model wrote itself is invented by the model and
-not read.
+plain text as the input. Text after an `Observation:` in the model's own output is invented, so it is not
+read.
 """
 
 from __future__ import annotations
@@ -116,6 +116,6 @@ def _read_input(reply: ModelText, name: str, body: str, start: int) -> tuple[str
         )
     keyword = _KEYWORD.match(body)
     if keyword is not None and any(parameter.name == keyword.group(1) for parameter in parameters):
-        return body, start  # names and values: not the text of one parameter
+        return body, start  # names and values, so it is not the text of one parameter
     value = body if is_json(body) else to_json_text(body)
     return f"{{{to_json_text(only.name)}: {value}}}", None

@@ -26,9 +26,9 @@ from lenient.diagnostics import Diagnostic, shorten
 class _ValueLayout(Enum):
     """How a dialect treats the line breaks around a value."""
 
-    VERBATIM = "verbatim"  # they belong to it
-    LINES = "lines"  # the dialect puts one before and one after it
-    GUESSED = "guessed"  # one on both sides is taken for layout, and said
+    VERBATIM = "verbatim"  # they belong to the value
+    LINES = "lines"  # the dialect adds one before and one after the value
+    GUESSED = "guessed"  # one on each side is taken for layout and reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
 class _TagWalk:
     """A walk over the tags of one reply, which reads its calls.
 
-    `marks` are the matches of the dialect's pattern. Each mark is read once; the budget of the reply limits
-    how often marks are read again.
+    `marks` are the matches of the dialect's pattern. Each mark is read once. The budget of the reply limits
+    repeated reads.
     """
 
     def __init__(self, reply: ModelText, tags: DialectTags, marks: list[re.Match[str]]) -> None:
@@ -120,7 +120,7 @@ class _TagWalk:
         return call, index
 
     def is_mark(self, index: int, position: int) -> bool:
-        """Return True when only blanks stand between `position` and the tag `marks[index]`."""
+        """Return True when only blanks are between `position` and the tag `marks[index]`."""
         return index < len(self.marks) and not self.text[position : self.marks[index].start()].strip()
 
     def read_elements(
@@ -202,12 +202,11 @@ def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<invoke name="…"><parameter name="…">…</parameter></invoke>`.
 
     The tags may have any prefix: Claude (`antml:` or none), MiniMax M2 (in `<minimax:tool_call>`), Step 3
-    (`steptml:`), Muse Glimmer (`atem:`). MiniMax M3 writes `]<]minimax[>[` before each tag, and elements
-    named after the parameters; see `lenient.calls.reading.child_elements`. Source: Anthropic's published
-    system prompt ("string and scalar parameters should be specified as is, while lists and objects should
-    use JSON"); vLLM `minimax_m2`, `step3`.
-    SGLang decodes XML entities here, and so do agents that read calls of other models; a value that
-    holds entities and no bare `<` or `&` is decoded, and the decoding is reported.
+    (`steptml:`), Muse Glimmer (`atem:`). MiniMax M3 writes `]<]minimax[>[` before each tag and names the
+    elements after the parameters; see `lenient.calls.reading.child_elements`. Source: Anthropic's published
+    system prompt ("string and scalar parameters should be specified as is, while lists and objects should use
+    JSON"); vLLM `minimax_m2`, `step3`. SGLang decodes XML entities here, and so do agents that read calls of
+    other models; a value that holds entities and no bare `<` or `&` is decoded, and the decoding is reported.
     """
     yield from _read_tagged(reply, _INVOKE)
 
@@ -340,7 +339,7 @@ _REST = re.compile(
 class _ValueEnd(NamedTuple):
     """Where a value ends, the index of the mark to go on with, and whether a closing tag ended the value.
 
-    `doubtful` is True when a later end would do as well.
+    `doubtful` is True when a later end is possible, too.
     """
 
     stop: int
@@ -362,11 +361,11 @@ class _ValueEndSearch:
         self.unseen = unseen
         self.depth = self.calls = 0  # opening tags of parameters and calls within the value
         self.closing = -1  # the first closing tag that may end it, if none is certain to
-        self.nested = -1  # the same, were the opening tags before it mere text
-        self.cut = -1  # the first mark before which it may have been cut off
+        self.nested = -1  # the same, if the opening tags before it are only text
+        self.cut = -1  # the value may have been cut off before this mark
 
     def find_after(self, index: int, reply: ModelText) -> _ValueEnd:
-        """Return the end of the value, for which `marks[index]` is the first candidate."""
+        """Return the end of the value; `marks[index]` is the first candidate."""
         step = {
             "value_end": self.ends_at_value_end,
             "parameter": self.ends_at_parameter,
@@ -425,7 +424,7 @@ class _ValueEndSearch:
         return None
 
     def closes_again(self, index: int) -> bool:
-        """Return True when a closing tag comes after that at `index`, with no opening tag between them."""
+        """Return True when another closing tag follows the one at `index`, with no opening tag in between."""
         kinds = (mark.lastgroup for mark in self.marks[index + 1 : index + 100])
         return next((kind == "value_end" for kind in kinds if kind != "call_end"), False)
 

@@ -36,7 +36,7 @@ class FoundCall:
 class TextCall:
     """One call found in a text, with its arguments parsed.
 
-    `text[start:end]` is the call: its name, its arguments and the tokens that belong to it alone. `complete`
+    `text[start:end]` is the call: its name, its arguments and the tokens that belong only to it. `complete`
     is False when the text ends before the call does. `request` holds the parsed arguments; the spans of its
     diagnostics point into `request.raw_arguments`. `offset` is where the raw arguments begin in the text, so
     that `offset + span` is a place in the text. `offset` is None in the dialects that write parameters one by
@@ -73,7 +73,7 @@ def read_call(dialect: str, call: FoundCall, catalog: ToolCatalog | None) -> Tex
 
 
 def _add_findings(request: ToolCallRequest, built: tuple[Diagnostic, ...]) -> ToolCallRequest:
-    """Return the request with the diagnostics of building its raw arguments put first.
+    """Return the request with the diagnostics of building its raw arguments added in front.
 
     Building counts as a repair: the outcome becomes REPAIRED, or FAILED when the request has an error.
     """

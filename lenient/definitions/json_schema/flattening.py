@@ -1,4 +1,4 @@
-"""Flattens schemas: resolves references and merges `allOf` into one flat schema with the same demands."""
+"""Flattens schemas: resolves references and merges `allOf` into one flat schema with the same constraints."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Flattener:
         self.count = 0
 
     def find_shared_target(self, schema: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
-        """Return the target of a schema that is only a reference, None for any other schema.
+        """Return the target of a schema that consists only of a reference, else None.
 
         All references to one target share one node. The root of the document is its own target.
         """
@@ -47,7 +47,7 @@ class Flattener:
         """Return the prepared schema with its references and its `allOf` merged, or a boolean schema."""
         if not isinstance(schema, Mapping):
             return schema is not False
-        if id(schema) in self.opening:  # a schema that refers to itself demands nothing
+        if id(schema) in self.opening:  # a schema that is only a reference to itself has no constraint
             return {GatheredKey.UNSUPPORTED: ["$ref to itself"]}
         if depth > MAX_SCHEMA_DEPTH or self.count > MAX_NODES:
             return {GatheredKey.UNSUPPORTED: ["nesting"]}
@@ -82,7 +82,7 @@ _NOWHERE: Final = object()
 """The target of a reference that this document does not hold."""
 
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-_VALUES = frozenset({"enum", "const", "default", "examples", "example"})  # hold values, not schemas
+_VALUES = frozenset({"enum", "const", "default", "examples", "example"})  # contain values, not schemas
 _OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
 _MAX_INDEXED = 200_000
 
@@ -90,7 +90,7 @@ _MAX_INDEXED = 200_000
 class _References:
     """The schemas of one document that references can name.
 
-    `old` is True for a document of draft 7 or before, where keywords beside a `$ref` do not count.
+    `old` is True for draft 7 or earlier, where keywords next to a `$ref` are ignored.
     """
 
     def __init__(self, root: Any) -> None:
@@ -131,7 +131,7 @@ class _References:
         return _follow_pointer(resource, unquote(fragment))
 
     def _register_all(self) -> None:
-        """Walk the document once and register all names; those beyond the bound are not registered."""
+        """Walk the document once and register its names, up to a limit."""
         self.resources[""] = self.root
         waiting: list[tuple[Any, str]] = [(self.root, "")]
         for _ in range(_MAX_INDEXED):
@@ -149,7 +149,7 @@ class _References:
             name = schema.get(key)
             if isinstance(name, str) and (key == "$id" or (self.old and name[:1] != "#")):
                 url, fragment = _split_reference(name, base)
-                if fragment:  # draft 7 writes anchors so
+                if fragment:  # the form of anchors in draft 7
                     self.anchors[url or base, fragment] = schema
                 else:
                     base = url
@@ -172,7 +172,7 @@ def _split_reference(reference: str, base: str) -> tuple[str, str]:
         return base, reference[1:]
     try:
         url, fragment = urldefrag(urljoin(base, reference))
-    except ValueError:  # no address at all
+    except ValueError:  # not an address
         return reference, ""
     return url, fragment
 
@@ -203,9 +203,9 @@ Schema = Mapping[Any, Any]
 
 
 class GatheredKey(Enum):
-    """Keys of a prepared schema for the demands that one flat schema cannot express.
+    """Keys of a prepared schema for the constraints that one flat schema cannot express.
 
-    Each key has a list of demands. The keys are not strings, so that no schema of a user can contain them.
+    Each key maps to a list of constraints. The keys are not strings, so a user's schema cannot contain them.
     """
 
     NOT = "schemas that must not match"
@@ -234,7 +234,7 @@ def _prepare_schema(schema: Schema) -> dict[Any, Any]:
     result = dict(schema)
     for keyword, bound in _EXCLUSIVE.items():
         flag = result.get(keyword)
-        if isinstance(flag, bool):  # draft 4: a flag beside the bound
+        if isinstance(flag, bool):  # draft 4: a flag next to the bound
             del result[keyword]
             if flag and bound in result:
                 result[keyword] = result.pop(bound)
@@ -255,7 +255,7 @@ def _prepare_schema(schema: Schema) -> dict[Any, Any]:
 
 
 def _prepare_dependencies(result: dict[Any, Any]) -> None:
-    """Move the demands that hold when a field is present to `GatheredKey.WHEN`, as conditions."""
+    """Move the constraints that apply when a field is present to `GatheredKey.WHEN`, as conditions."""
     for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
         entries = result.pop(keyword, None)
         for name, requirement in entries.items() if isinstance(entries, Mapping) else ():
@@ -268,7 +268,7 @@ def _gather(result: dict[Any, Any], key: GatheredKey, *values: Any) -> None:
 
 
 def merge_schemas(base: Any, over: Any) -> Any:
-    """Return one schema that holds when both schemas hold; False when no value can fit both.
+    """Return a schema that accepts what both schemas accept; False when no value can fit both.
 
     Each schema may be prepared by `_prepare_schema` or not. Annotations of `base` win.
     `unevaluatedProperties` and `unevaluatedItems` count in `base` alone: in `over` they cannot see the fields
@@ -367,8 +367,8 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
 def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
     """Merge the properties by name, and `additionalProperties`, in place.
 
-    `additionalProperties` restricts only names that its own schema does not list. When one schema forbids
-    names that the other lists, no merged schema can express both: then the properties of both are allowed,
+    `additionalProperties` restricts only names that its own schema does not list. No merged schema can
+    express both when one schema forbids names that the other lists. Then the properties of both are allowed,
     and the keyword is listed as unsupported.
     """
     names = [{*_declared_names(schema)} for schema in (result, other)]

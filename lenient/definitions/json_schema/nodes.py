@@ -45,10 +45,10 @@ class Contains:
 
 @dataclass(slots=True)
 class Conditions:
-    """The conditions of a node, which demand more of some values than of others.
+    """The conditions of a node: constraints that apply only to some values.
 
     `base` is the node without the conditions. `tests` are matched against the value, with the answers True,
-    False or None (unknown); `choose` returns the node for these answers, made on first use.
+    False or None (unknown); `choose` returns the node for these answers and compiles it on first use.
     """
 
     base: Node
@@ -58,7 +58,7 @@ class Conditions:
 
 @dataclass(slots=True)
 class Demands:
-    """Demands of a node that are checked by matching a value against other nodes.
+    """Constraints of a node that are checked by matching a value against other nodes.
 
     The fast check leaves such values to the validator. `patterns` are nodes for the fields whose name
     matches; every field name must fit `names`; a list must meet all of `contains`; a value must fit none of
@@ -79,15 +79,15 @@ class Demands:
 class Node:
     """The values that are allowed at one place.
 
-    `kind` None without `branches` allows any value. `typed` is False when the kind is only implied by other
-    keywords. `holds_json` is True for a text that is declared to hold JSON. `never` allows no value. `extra`
-    is the demand on undeclared fields: a node, True (any value), or None (such fields are unknown, and
-    forbidden if `closed`). `spellings` maps normalised names to declared names. `tag` is the field that tells
-    the branches apart, with the branch for each of its values. `remarks` are diagnostics without a place, as
-    (code, detail), for keywords that are not checked.
-    `lenient.coerce.compiled_tool` adds on first use: `accepted`, the types of values that need no conversion,
-    `accepted_fields`, those of each field, `is_scalar`, which is True when nothing but a scalar kind is
-    demanded, and `is_listed_text`, which is True when nothing but one of several texts is demanded.
+    If `kind` is None and `branches` is empty, any value is allowed. `typed` is False when the kind is only
+    implied by other keywords. `holds_json` is True for a text that is declared to hold JSON. `never` allows
+    no value. `extra` is the constraint on undeclared fields: a node, True (any value), or None (such fields
+    are unknown, and forbidden if `closed`). `spellings` maps normalised names to declared names. `tag` is the
+    field that distinguishes the branches, with the branch for each of its values. `remarks` are diagnostics
+    without a place, as (code, detail), for keywords that are not checked. `lenient.coerce.compiled_tool` adds
+    on first use: `accepted`, the types of values that need no conversion, `accepted_fields`, those of each
+    field, `is_scalar`, which is True when nothing but a scalar kind is demanded, and `is_listed_text`, which
+    is True when nothing but one of several texts is demanded.
     """
 
     kind: ValueKind | None = None
@@ -120,7 +120,7 @@ class Node:
 def normalise_name(name: str) -> str:
     """Return the name case-folded, to compare spellings.
 
-    Left out are underscores, hyphens, backslashes, blanks, and quotes and brackets around the name.
+    Underscores, hyphens, backslashes, blanks, and quotes and brackets around the name are left out.
     """
     return _SPELLING.sub("", name.strip(_AROUND) or name).casefold()
 
@@ -138,7 +138,7 @@ def inner_nodes(node: Node, name: str) -> list[Node]:
 
 
 def known_fields(node: Node | None) -> Mapping[str, Node]:
-    """Return the declared fields of a node, those of all its branches together; {} for None."""
+    """Return the declared fields of a node and of all its branches; {} for None."""
     if node is None:
         return {}
     if node.fields or not node.branches:
