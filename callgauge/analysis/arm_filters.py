@@ -34,8 +34,10 @@ class Arm:
     shared: Mapping[str, Any] = field(default_factory=dict)
 
     def parameters(self) -> dict[str, Any]:
-        found = dict(self.shared) | {PARAMETERS[name]: values for name, values in self.own.items() if values}
-        return found | ({"from_day": self.days[0], "to_day": self.days[1]} if self.days else {})
+        parameters = dict(self.shared) | {
+            PARAMETERS[name]: values for name, values in self.own.items() if values
+        }
+        return parameters | ({"from_day": self.days[0], "to_day": self.days[1]} if self.days else {})
 
     def add_prefix(self) -> dict[str, Any]:
         """Return the parameters named for a metric about both slices at once: a_models, b_models, …"""
@@ -49,8 +51,8 @@ class Arm:
 
 def arm_query(letter: Letter, own: Mapping[str, Sequence[str]], days: Days | None = None) -> dict[str, str]:
     """Return the URL parameters that filter the slice `letter`, such as a_model and a_days."""
-    said = {f"{letter.lower()}_{name}": join_values(values) for name, values in own.items() if values}
-    return said | ({f"{letter.lower()}_days": join_days(days)} if days else {})
+    query = {f"{letter.lower()}_{name}": join_values(values) for name, values in own.items() if values}
+    return query | ({f"{letter.lower()}_days": join_days(days)} if days else {})
 
 
 def join_values(values: Iterable[str]) -> str:
@@ -79,10 +81,12 @@ def read_days(text: str, first: date, last: date) -> Days:
     return max(days[0], first), min(days[-1], last)
 
 
-def name_arms(one: Arm, other: Arm, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
+def name_arms(this_arm: Arm, other: Arm, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
     """Return a name for each slice from the choices that differ; with the letter where names are alike."""
-    differing = [name for name in PARAMETERS if one.own.get(name) != other.own.get(name)]
-    first, second = (_name_arm(arm, differing, labels, one.days != other.days) for arm in (one, other))
+    differing = [name for name in PARAMETERS if this_arm.own.get(name) != other.own.get(name)]
+    first, second = (
+        _name_arm(arm, differing, labels, this_arm.days != other.days) for arm in (this_arm, other)
+    )
     if first == second:
         return f"A, {first}", f"B, {second}"
     return first, second
@@ -102,9 +106,9 @@ def _name_arm(
     return " · ".join(parts) or "everything"
 
 
-def do_overlap(one: Arm, other: Arm) -> bool:
+def do_overlap(arm: Arm, other: Arm) -> bool:
     """Return True when a call can be in both slices: the slices are then not independent."""
-    first, second = one.parameters(), other.parameters()
+    first, second = arm.parameters(), other.parameters()
     for parameter in PARAMETERS.values():
         values, others = first.get(parameter), second.get(parameter)
         if values and others and not set(values) & set(others):

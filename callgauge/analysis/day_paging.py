@@ -77,8 +77,8 @@ class _DayRun:
 
 def read_page(
     ask: Ask,
-    one: DayList,
-    given: Mapping[str, Any],
+    day_list: DayList,
+    filters: Mapping[str, Any],
     limit: int,
     offset: int = 0,
     clock: Callable[[], float] = time.monotonic,
@@ -88,40 +88,42 @@ def read_page(
     `given`: the parameters of the metric. With an `order` in them, the rows of the newest days are sorted, as
     many days as `sorted_within` allows.
     """
-    days = ask(one.days, **given, **_chosen_days(one, given))
-    if given.get("order"):
-        return _read_sorted(ask, one, given, days, limit, offset)
-    runs, since = _day_runs(ask, one, given, days, offset + limit, clock)
-    found = sum(run.rows for run in runs)
+    days = ask(day_list.days, **filters, **_chosen_days(day_list, filters))
+    if filters.get("order"):
+        return _read_sorted(ask, day_list, filters, days, limit, offset)
+    runs, since = _day_runs(ask, day_list, filters, days, offset + limit, clock)
+    row_count = sum(run.rows for run in runs)
     needed, before = _needed_days(runs, limit, offset)
-    looked_at = _day_bounds(ask, one, days, needed) if len(needed) < len(days) or not needed else {}
-    return ListPage(ask(one.metric, **given, **looked_at, limit=limit, offset=offset - before), found, since)
+    looked_at = _day_bounds(ask, day_list, days, needed) if len(needed) < len(days) or not needed else {}
+    return ListPage(
+        ask(day_list.metric, **filters, **looked_at, limit=limit, offset=offset - before), row_count, since
+    )
 
 
-def _chosen_days(one: DayList, given: Mapping[str, Any]) -> dict[str, date]:
+def _chosen_days(day_list: DayList, filters: Mapping[str, Any]) -> dict[str, date]:
     """Return the parameters with which sessions of other days than the chosen ones are not even counted."""
-    chosen = given.get("from_day"), given.get("to_day")
-    if one.days != SESSIONS.days or chosen == (None, None):
+    chosen = filters.get("from_day"), filters.get("to_day")
+    if day_list.days != SESSIONS.days or chosen == (None, None):
         return {}
     return {"first_day": chosen[0] or _NEVER, "last_day": chosen[1] or date.max}
 
 
 def _read_sorted(
-    ask: Ask, one: DayList, given: Mapping[str, Any], days: pd.DataFrame, limit: int, offset: int
+    ask: Ask, day_list: DayList, filters: Mapping[str, Any], days: pd.DataFrame, limit: int, offset: int
 ) -> ListPage:
     reads = days.reads if "reads" in days else days.most
-    within = one.sorted_within // (SEARCH_COST if given.get("search") else 1)
+    within = day_list.sorted_within // (SEARCH_COST if filters.get("search") else 1)
     looks = list(_split_days(days.assign(most=reads), within))
-    looked_at = _day_bounds(ask, one, days, looks[0]) if len(looks) > 1 else {}
-    rows = ask(one.metric, **given, **looked_at, limit=limit, offset=offset)
-    found = int(rows.found.iloc[0]) if len(rows) else 0
-    return ListPage(rows, found, looks[0][-1] if len(looks) > 1 else None, is_sorted=True)
+    looked_at = _day_bounds(ask, day_list, days, looks[0]) if len(looks) > 1 else {}
+    rows = ask(day_list.metric, **filters, **looked_at, limit=limit, offset=offset)
+    row_count = int(rows.found.iloc[0]) if len(rows) else 0
+    return ListPage(rows, row_count, looks[0][-1] if len(looks) > 1 else None, is_sorted=True)
 
 
 def _day_runs(
     ask: Ask,
-    one: DayList,
-    given: Mapping[str, Any],
+    day_list: DayList,
+    filters: Mapping[str, Any],
     days: pd.DataFrame,
     wanted: int,
     clock: Callable[[], float],
@@ -131,10 +133,10 @@ def _day_runs(
         return [_DayRun((day,), int(most)) for day, most in zip(days.day, days.most, strict=True)], None
     until = clock() + SECONDS
     runs: list[_DayRun] = []
-    looks = list(_split_days(days, one.look, first=one.look // 10))
+    looks = list(_split_days(days, day_list.look, first=day_list.look // 10))
     for number, look in enumerate(looks):
-        looked_at = _day_bounds(ask, one, days, look) if len(looks) > 1 else {}
-        rows = ask(one.metric, **given, **looked_at, limit=one.per_page, offset=0)
+        looked_at = _day_bounds(ask, day_list, days, look) if len(looks) > 1 else {}
+        rows = ask(day_list.metric, **filters, **looked_at, limit=day_list.per_page, offset=0)
         runs.append(_DayRun(look, int(rows.found.iloc[0]) if len(rows) else 0))
         enough = sum(run.rows for run in runs) >= max(wanted, ENOUGH)
         if (enough or clock() >= until) and number + 1 < len(looks):
@@ -169,17 +171,19 @@ def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iter
 def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list[date | None], int]:
     """Return the days that hold the rows of a page, and how many rows the newer days hold."""
     needed: list[date | None] = []
-    before = seen = 0
+    before = rows_seen = 0
     for run in runs:
-        if seen + run.rows <= offset:
+        if rows_seen + run.rows <= offset:
             before += run.rows
-        elif seen < offset + limit:
+        elif rows_seen < offset + limit:
             needed.extend(run.days)
-        seen += run.rows
+        rows_seen += run.rows
     return needed, before if needed else 0
 
 
-def _day_bounds(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date | None]) -> dict[str, Any]:
+def _day_bounds(
+    ask: Ask, day_list: DayList, days: pd.DataFrame, look: Sequence[date | None]
+) -> dict[str, Any]:
     """Return the parameters that restrict a metric to the days in `look`; to no rows when it is empty."""
     dated = [day for day in look if day is not None]
     undated = len(dated) < len(look)
@@ -191,15 +195,15 @@ def _day_bounds(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date 
     if not look:
         bounds |= {"first_day": _NEVER, "last_day": _NEVER}
     elif dated and not undated:
-        spans = _session_spans(ask, one, days, dated)
+        spans = _session_spans(ask, day_list, days, dated)
         if len(spans) and spans.first_day.notna().all() and spans.last_day.notna().all():
             bounds |= {"first_day": spans.first_day.min(), "last_day": spans.last_day.max()}
     return {name: value for name, value in bounds.items() if value is not None}
 
 
-def _session_spans(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date]) -> pd.DataFrame:
+def _session_spans(ask: Ask, day_list: DayList, days: pd.DataFrame, look: Sequence[date]) -> pd.DataFrame:
     """Return the rows of `session_days` for sessions that may have records on the days in `look`."""
-    if one.metric == SESSIONS.metric:
+    if day_list.metric == SESSIONS.metric:
         return days[[day in look for day in days.day]]
     spans = ask(SESSIONS.days, first_day=look[-1], last_day=look[0])
     return spans[[not _is_apart(span, look) for span in spans.itertuples()]]

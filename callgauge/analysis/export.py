@@ -26,10 +26,10 @@ def to_csv(rows: pd.DataFrame) -> bytes:
 
 def to_parquet(rows: pd.DataFrame) -> bytes:
     """Return the rows as Parquet with typed columns; a column whose values fit no one type becomes text."""
-    taken = BytesIO()
+    buffer = BytesIO()
     table = make_table({str(name): rows[name].tolist() for name in rows.columns})
-    pq.write_table(table, taken, compression="zstd")
-    return taken.getvalue()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
 
 
 def make_table(columns: Mapping[str, list[Any]]) -> pa.Table:

@@ -45,20 +45,20 @@ def describe_share_read(load: pd.Series[Any]) -> str:
     """
     files, rejected, lines = (int(load[name]) for name in ("files", "rejected_files", "lines"))
     if rejected:
-        told = f"{files:,} of {wording.plural(files + rejected, 'file')}"
+        files_read = f"{files:,} of {wording.plural(files + rejected, 'file')}"
     else:
-        told = wording.plural(files, "file")
+        files_read = wording.plural(files, "file")
     if not lines:
-        return told
+        return files_read
     left_out = int(load["lines_left_out"])
     share = f"{wording.rate(lines - left_out, lines)} of their lines" if left_out else "all their lines"
-    return f"{told}, {share} read"
+    return f"{files_read}, {share} read"
 
 
 def describe_rejected(files: int, lines: int) -> str:
     """Return what was rejected: 2 files and 33 lines. Empty when nothing was."""
-    told = ((files, "file"), (lines, "line"))
-    return " and ".join(wording.plural(number, noun) for number, noun in told if number)
+    counts = ((files, "file"), (lines, "line"))
+    return " and ".join(wording.plural(number, noun) for number, noun in counts if number)
 
 
 def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", several: str = "") -> str:
@@ -84,7 +84,8 @@ def list_silent(
     Where none of these is silent, the rows of the metric `silent_sources`: formats, against their own rhythm.
     """
     return [
-        {"title": one.name, "silent_days": one.count_silent_days(now)} for one in service.find_silent(now)
+        {"title": source.name, "silent_days": source.count_silent_days(now)}
+        for source in service.find_silent(now)
     ] or by_format
 
 
@@ -101,7 +102,7 @@ def describe_night(service: ServiceState, now: datetime) -> str:
     if not unfinished:
         return ""
     outcomes = {step.outcome or "broken off" for step in unfinished}
-    how = next(one for one in ("failed", "broken off", "stopped") if one in outcomes)
+    how = next(outcome for outcome in ("failed", "broken off", "stopped") if outcome in outcomes)
     verb = {"failed": "failed", "broken off": "broke off", "stopped": "was stopped"}[how]
     return f"last nightly run {verb}: {', '.join(step.step for step in unfinished)}"
 

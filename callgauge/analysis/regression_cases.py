@@ -27,7 +27,7 @@ _NAMED = 3  # codes that the name of a case lists
 def case_json(raw: str | bytes, tool: ToolDefinition | None = None) -> str:
     """Return the case file for the raw arguments of one call, parsed by the definition `tool`."""
     request = parse_arguments(raw, tool)
-    codes = [found.code for found in request.diagnostics]
+    codes = [diagnostic.code for diagnostic in request.diagnostics]
     case: dict[str, Any] = {"name": _case_name(tool.name if tool else "arguments", request.outcome, codes)}
     case |= {"raw_hex": raw.hex()} if isinstance(raw, bytes) else {"raw": raw}
     if tool is not None:
@@ -63,7 +63,7 @@ def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
     result = {
         "arguments": request.arguments,
         "outcome": request.outcome.value,
-        "diagnostics": [describe_finding(found) for found in request.diagnostics],
+        "diagnostics": [describe_finding(diagnostic) for diagnostic in request.diagnostics],
     }
     return result | ({"rejected": dict(request.rejected)} if request.rejected else {})
 
@@ -78,25 +78,25 @@ def expected_call(call: TextCall) -> dict[str, Any]:
     if call.offset is None and raw:
         fields["built"] = raw
     if call.diagnostics:
-        fields["around"] = [describe_finding(found) for found in call.diagnostics]
+        fields["around"] = [describe_finding(diagnostic) for diagnostic in call.diagnostics]
     return fields | expected_outcome(call.request)
 
 
-def describe_finding(found: Diagnostic) -> dict[str, Any]:
+def describe_finding(diagnostic: Diagnostic) -> dict[str, Any]:
     """Return a diagnostic as a case file writes it; fields that are None are left out."""
-    span = None if found.start is None else [found.start, found.end]
+    span = None if diagnostic.start is None else [diagnostic.start, diagnostic.end]
     fields = {
-        "code": found.code,
-        "path": found.path,
+        "code": diagnostic.code,
+        "path": diagnostic.path,
         "span": span,
-        "detail": found.detail,
-        "hint": found.hint,
+        "detail": diagnostic.detail,
+        "hint": diagnostic.hint,
     }
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def _case_name(subject: str, what: str, found: Sequence[str]) -> str:
-    several = list(dict.fromkeys(found))
+def _case_name(subject: str, what: str, codes: Sequence[str]) -> str:
+    several = list(dict.fromkeys(codes))
     more = f" and {len(several) - _NAMED} more" if len(several) > _NAMED else ""
     return f"{subject}: {what}, {', '.join(several[:_NAMED]) or 'nothing found'}{more}"
 

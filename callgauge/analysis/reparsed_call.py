@@ -110,8 +110,8 @@ def reparse_call(call: Mapping[Any, Any], tool: ToolDefinition | None) -> Repars
         return ReparsedCall(
             None, f"The text has {len(raw):,} characters; {LONGEST:,} at most are read again."
         )
-    known = definition_used(tool, call["tool"], offered=offered)
-    request = parse_arguments(raw, known, tool_name=call["tool_sent"] or call["tool"])
+    used_definition = definition_used(tool, call["tool"], offered=offered)
+    request = parse_arguments(raw, used_definition, tool_name=call["tool_sent"] or call["tool"])
     return ReparsedCall(request, _difference_note(call, tool))
 
 
@@ -138,7 +138,9 @@ def read_member_texts(request: ToolCallRequest) -> Mapping[str, str]:
     The parser gives only the spans of its diagnostics. Nothing is judged here.
     """
     raw, decoder, texts = request.raw_arguments, json.JSONDecoder(), dict[str, str]()
-    if not isinstance(raw, str) or any(found.stage in _TEXT_STAGES for found in request.diagnostics):
+    if not isinstance(raw, str) or any(
+        diagnostic.stage in _TEXT_STAGES for diagnostic in request.diagnostics
+    ):
         return texts
     try:
         at = _skip_blanks(raw, 0)

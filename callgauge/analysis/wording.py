@@ -96,10 +96,14 @@ def interval(bounds: Interval | None) -> str:
     return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
 
 
-def known_share(known: int, total: int, noun: str) -> str:
+def known_share(measured: int, total: int, noun: str) -> str:
     """Write on how many of the `total` things it was measured: measured on 9.6% of turns."""
     several = plural_of(noun)
-    return f"measured on {rate(known, total)} of {several}" if total > known else f"measured on all {several}"
+    return (
+        f"measured on {rate(measured, total)} of {several}"
+        if total > measured
+        else f"measured on all {several}"
+    )
 
 
 def plural(n: int, noun: str) -> str:

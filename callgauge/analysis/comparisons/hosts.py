@@ -70,7 +70,7 @@ def compare_hosts(
         by_model = _group_hosts([each for each in measured if each.rate is rate])
     pairs, thin = pair_hosts(by_model)
     shown = pairs[:most]
-    hosts = {model: [one.also for one in its] for model, its in by_model.items()}
+    hosts = {model: [slice_.also for slice_ in slices] for model, slices in by_model.items()}
     rows = _order_by_certainty(compare_pairs(shown, _adjust_mix(ask, rate, shown, hosts, chosen)))
     if basis.rate is None:
         rows = [replace(row, p=None, is_measured_apart=row.other is not None) for row in rows]
@@ -79,9 +79,13 @@ def compare_hosts(
 
 def _name_hosts(several: Sequence[Slice], by_model: Mapping[str, Sequence[Slice]]) -> list[Slice]:
     """Return the slices of the compared hosts, each named by its model and host."""
-    compared = {(one.name, one.also) for its in by_model.values() for one in its if one.is_solid}
+    compared = {
+        (slice_.name, slice_.also) for slices in by_model.values() for slice_ in slices if slice_.is_solid
+    }
     return [
-        replace(one, name=f"{one.name} on {one.also}") for one in several if (one.name, one.also) in compared
+        replace(slice_, name=f"{slice_.name} on {slice_.also}")
+        for slice_ in several
+        if (slice_.name, slice_.also) in compared
     ]
 
 
@@ -94,22 +98,22 @@ def _adjust_mix(
 ) -> list[SameMix | None]:
     """Return each pair mix-adjusted; `hosts`: of each model."""
     mixes: list[SameMix | None] = [None] * len(shown)
-    for model in dict.fromkeys(one.name for one, other in shown if other is not None):
-        asked = {**chosen, "models": (model,)}
-        work = read_strata(ask, [rate], "provider", asked, apart=("model",))[rate.name]
-        places = [place for place, (one, other) in enumerate(shown) if other and one.name == model]
+    for model in dict.fromkeys(slice_.name for slice_, other in shown if other is not None):
+        selection = {**chosen, "models": (model,)}
+        work = read_strata(ask, [rate], "provider", selection, apart=("model",))[rate.name]
+        places = [place for place, (slice_, other) in enumerate(shown) if other and slice_.name == model]
         arms: dict[str, Mapping[Stratum, Share]] = {}
         for place in places:
             host = shown[place][0].also
             arms[f"{place}"] = work.by_arm.get(host, {})
             arms[f"{place} others"] = _sum_strata(work, [each for each in hosts[model] if each != host])
         pairs_of_arms = [
-            ((f"{place}", one), (f"{place} others", other))
-            for place, (one, other) in ((place, shown[place]) for place in places)
+            ((f"{place}", slice_), (f"{place} others", other))
+            for place, (slice_, other) in ((place, shown[place]) for place in places)
             if other is not None
         ]
-        found = ArmStrata(work.dimensions, arms).compare(pairs_of_arms)
-        for place, mix in zip(places, found, strict=True):
+        compared = ArmStrata(work.dimensions, arms).compare(pairs_of_arms)
+        for place, mix in zip(places, compared, strict=True):
             mixes[place] = mix
     return mixes
 
@@ -129,10 +133,10 @@ def _group_hosts(several: Sequence[Slice]) -> dict[str, list[Slice]]:
     Unknown hosts are left out: an unknown host may be any of the others.
     """
     by_model: dict[str, list[Slice]] = {}
-    for one in sorted(several, key=lambda one: (-one.share.n, one.also)):
-        if one.also != "unknown" and one.share.n:
-            by_model.setdefault(one.name, []).append(one)
-    return {model: its for model, its in by_model.items() if len(its) > 1}
+    for slice_ in sorted(several, key=lambda slice_: (-slice_.share.n, slice_.also)):
+        if slice_.also != "unknown" and slice_.share.n:
+            by_model.setdefault(slice_.name, []).append(slice_)
+    return {model: slices for model, slices in by_model.items() if len(slices) > 1}
 
 
 def pair_hosts(by_model: Mapping[str, Sequence[Slice]]) -> tuple[list[Pair], list[Slice]]:
@@ -142,27 +146,27 @@ def pair_hosts(by_model: Mapping[str, Sequence[Slice]]) -> tuple[list[Pair], lis
     """
     pairs: list[Pair] = []
     thin: list[Slice] = []
-    for its in by_model.values():
-        solid = [one for one in its if one.is_solid]
-        if len(its) == 2 and len(solid) == 2:
+    for slices in by_model.values():
+        solid = [slice_ for slice_ in slices if slice_.is_solid]
+        if len(slices) == 2 and len(solid) == 2:
             # The same difference either way round; the sentence is on the one that does worse.
             first, second = sorted(solid, key=_find_badness)
             pairs += [(first, None), (second, first)]
-        elif len(its) > 2:
-            pairs += [(one, _sum_others(one, its)) for one in solid]
-        thin += [one for one in its if not one.is_solid or (len(its) == 2 and len(solid) < 2)]
+        elif len(slices) > 2:
+            pairs += [(slice_, _sum_others(slice_, slices)) for slice_ in solid]
+        thin += [slice_ for slice_ in slices if not slice_.is_solid or (len(slices) == 2 and len(solid) < 2)]
     return pairs, thin
 
 
-def _find_badness(one: Slice) -> float:
-    return (one.share.rate or 0.0) * (-1 if one.rate.is_good else 1)
+def _find_badness(slice_: Slice) -> float:
+    return (slice_.share.rate or 0.0) * (-1 if slice_.rate.is_good else 1)
 
 
-def _sum_others(one: Slice, hosts: Sequence[Slice]) -> Slice:
-    others = [other for other in hosts if other is not one]
+def _sum_others(slice_: Slice, hosts: Sequence[Slice]) -> Slice:
+    others = [other for other in hosts if other is not slice_]
     share = reduce(add, (other.share for other in others))
     total = sum(other.total for other in others)
-    return Slice(one.rate, one.name, f"{len(others)} other hosts", share, total)
+    return Slice(slice_.rate, slice_.name, f"{len(others)} other hosts", share, total)
 
 
 def _order_by_certainty(rows: Sequence[SliceComparison]) -> list[SliceComparison]:

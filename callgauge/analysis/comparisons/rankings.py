@@ -52,7 +52,7 @@ class JudgedRanking:
 
     def write_sentence(self, names: Names) -> str:
         """Return the sentence that answers which is the best. `names`: the label of each value."""
-        labelled = [replace(one, name=names.get(one.name, one.name)) for one in self.measured]
+        labelled = [replace(slice_, name=names.get(slice_.name, slice_.name)) for slice_ in self.measured]
         context = replace(self.context, basis=compare_by(self.asked.name, labelled))
         return write_ranking(self.table, names, wording.dimension(self.by), context)
 
@@ -87,27 +87,28 @@ def judge_ranking(
     interest, a share. `costs`: the cost of each value. Raises MetricError.
     """
     reasons = find_concentrated(ask, slices[rate.name], by, chosen)
-    solid_names = {one.name for one in slices[rate.name] if one.is_solid and one.is_named}
-    alike = [one for one in _list_slices(slices, rate.name) if one.name in solid_names]
+    solid_names = {slice_.name for slice_ in slices[rate.name] if slice_.is_solid and slice_.is_named}
+    alike = [slice_ for slice_ in _list_slices(slices, rate.name) if slice_.name in solid_names]
     reasons |= find_undefined(rate.name, alike)
     marked = {
-        name: [replace(one, concentration=reasons.get(one.name, "")) for one in several]
+        name: [replace(slice_, concentration=reasons.get(slice_.name, "")) for slice_ in several]
         for name, several in slices.items()
         if several
     }
-    ranked = {one.name for one in limit_ranked(marked[rate.name], RANKED)[0] if one.is_named}
+    ranked = {slice_.name for slice_ in limit_ranked(marked[rate.name], RANKED)[0] if slice_.is_named}
     measured = {
-        name: [one for one in _list_slices(marked, name) if one.name in ranked]
+        name: [slice_ for slice_ in _list_slices(marked, name) if slice_.name in ranked]
         for name in dict.fromkeys((rate.name, *LEADING))
     }
     bases = {name: compare_by(name, several) for name, several in measured.items()}
     basis = bases.pop(rate.name)
 
     def rank(names: Iterable[str], *, is_alike: bool = True) -> list[RankedTable]:
-        known = [name for name in dict.fromkeys(names) if name in marked]
-        strata = _read_work(ask, [RATES[name] for name in known], by, chosen, ranked)
+        measured_names = [name for name in dict.fromkeys(names) if name in marked]
+        strata = _read_work(ask, [RATES[name] for name in measured_names], by, chosen, ranked)
         return [
-            _rank(marked[name], baseline, strata.get(name), smallest, is_alike=is_alike) for name in known
+            _rank(marked[name], baseline, strata.get(name), smallest, is_alike=is_alike)
+            for name in measured_names
         ]
 
     (table,) = rank([basis.rate or rate.name], is_alike=basis.rate is not None)
@@ -132,13 +133,13 @@ def judge_ranking(
         costs={cost.slice: cost for cost in costs},
         concentrated=reasons,
     )
-    solid = sum(one.is_solid for one in marked[table.rate.name])
+    solid = sum(slice_.is_solid for slice_ in marked[table.rate.name])
     return JudgedRanking(by, table, context, rate, measured[rate.name], max(0, solid - RANKED))
 
 
 def _list_slices(slices: SlicesByRate, rate: str) -> list[Slice]:
     """Return the slices that say how `rate` may be compared."""
-    return [one for name in rates_to_compare(rate) for one in slices.get(name, ())]
+    return [slice_ for name in rates_to_compare(rate) for slice_ in slices.get(name, ())]
 
 
 def _rank(
@@ -152,7 +153,7 @@ def _rank(
     """Return the slices of one rate ranked; not compared unless they were measured alike."""
     ranked, thin = limit_ranked(several, RANKED)
     shown = [*ranked, *thin]
-    reference = next((one for one in shown if one.name == baseline), None) or choose_reference(shown)
+    reference = next((slice_ for slice_ in shown if slice_.name == baseline), None) or choose_reference(shown)
     return rank_table(shown, reference, strata, smallest, is_alike=is_alike)
 
 
@@ -166,7 +167,7 @@ def _read_work(
     for rate in rates:
         together.setdefault(choose_dimensions(rate, [by]), []).append(rate)
     names = sorted(ranked)
-    found: dict[str, ArmStrata] = {}
+    strata: dict[str, ArmStrata] = {}
     for several in together.values():
-        found |= read_strata(ask, several, by, chosen, arms=names)
-    return found
+        strata |= read_strata(ask, several, by, chosen, arms=names)
+    return strata

@@ -45,16 +45,16 @@ def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tu
     sides are one value of a dimension each, that table has all its values; else it has the two sides.
     """
     firsts, seconds = _read_values(ask, arms) or _read_both(ask, arms)
-    one, other = (
+    side, other = (
         CompareSide(
             arm,
             name,
-            {one.rate.name: replace(one, name=name) for one in its},
-            _find_concentration(ask, arm, its),
+            {slice_.rate.name: replace(slice_, name=name) for slice_ in slices},
+            _find_concentration(ask, arm, slices),
         )
-        for arm, name, its in zip(arms, names, (firsts, seconds), strict=True)
+        for arm, name, slices in zip(arms, names, (firsts, seconds), strict=True)
     )
-    return one, other
+    return side, other
 
 
 def _find_concentration(ask: Ask, arm: Arm, slices: Sequence[Slice]) -> str:
@@ -65,26 +65,26 @@ def _find_concentration(ask: Ask, arm: Arm, slices: Sequence[Slice]) -> str:
 
 def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
     """Return the slices of both arms from the table of their dimension; None where it has not both."""
-    one, other = arms
+    first_arm, second_arm = arms
     dimensions = {name for arm in arms for name, values in arm.own.items() if values}
-    if len(dimensions) != 1 or one.days != other.days:
+    if len(dimensions) != 1 or first_arm.days != second_arm.days:
         return None
     (by,) = dimensions
     values = [tuple(arm.own.get(by, ())) for arm in arms]
-    shown = one.shared.get(PARAMETERS[by])
+    shown = first_arm.shared.get(PARAMETERS[by])
     if by not in _TABLES or any(len(each) != 1 or (shown and each[0] not in shown) for each in values):
         return None
-    asked = replace(one, own={}).parameters()
-    found = make_slices(ask("slices", rates=tuple(RATES), by=by, **asked))
-    first, second = ([each for each in found if each.name == value] for (value,) in values)
+    parameters = replace(first_arm, own={}).parameters()
+    slices = make_slices(ask("slices", rates=tuple(RATES), by=by, **parameters))
+    first, second = ([each for each in slices if each.name == value] for (value,) in values)
     return first, second
 
 
 def _read_both(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]]:
     """Return the slices of both arms; they make one table."""
     rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
-    found = make_slices(pd.concat(rows, ignore_index=True))
-    return found[: len(rows[0])], found[len(rows[0]) :]
+    slices = make_slices(pd.concat(rows, ignore_index=True))
+    return slices[: len(rows[0])], slices[len(rows[0]) :]
 
 
 def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ComparisonBasis:
@@ -99,7 +99,7 @@ def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) ->
     """Return the strata of both sides, by the letters of their arms."""
     apart = find_apart(a, b)
     work = [read_strata(ask, [rate], None, side.arm.parameters(), apart=apart)[rate.name] for side in (a, b)]
-    of_a, of_b = (its.by_arm.get("all", {}) for its in work)
+    of_a, of_b = (strata.by_arm.get("all", {}) for strata in work)
     return ArmStrata(work[0].dimensions, {a.arm.letter: of_a, b.arm.letter: of_b})
 
 
@@ -118,7 +118,7 @@ def break_sides_down(
     a: CompareSide,
     b: CompareSide,
     rate: RateDefinition,
-    held: SliceComparison,
+    comparison: SliceComparison,
     work: ArmStrata,
     smallest: float = SMALLEST,
 ) -> Breakdown:
@@ -129,18 +129,18 @@ def break_sides_down(
     ]
     arms = split_arms(pd.concat(rows, ignore_index=True))
     slices = {name: (strata.get("A", ()), strata.get("B", ())) for name, strata in arms.items()}
-    return add_prices(ask, (a.arm, b.arm), break_down(held, slices, work), smallest)
+    return add_prices(ask, (a.arm, b.arm), break_down(comparison, slices, work), smallest)
 
 
-def add_prices(ask: Ask, arms: tuple[Arm, Arm], found: Breakdown, smallest: float) -> Breakdown:
+def add_prices(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown, smallest: float) -> Breakdown:
     """Return the breakdown with both arms compared by the other leading rates, where one is better.
 
     They are compared over all, or within those values for which alone B is better. `smallest`: the smallest
     difference of interest, a share.
     """
-    rate, helped = found.whole.slice.rate, found.find_helped(smallest)
-    if helped is None and found.whole.standing(smallest) not in (Standing.BETTER, Standing.WORSE):
-        return found
+    rate, helped = breakdown.whole.slice.rate, breakdown.find_helped(smallest)
+    if helped is None and breakdown.whole.standing(smallest) not in (Standing.BETTER, Standing.WORSE):
+        return breakdown
     narrowed = {PARAMETERS[helped[0]]: tuple(each.name for each in helped[1])} if helped else {}
     a, b = (_read_leading(ask, replace(arm, shared={**arm.parameters(), **narrowed}), rate) for arm in arms)
     bases = [find_basis(a, b, RATES[name]).rate for name in LEADING if name != rate.name]
@@ -151,7 +151,7 @@ def add_prices(ask: Ask, arms: tuple[Arm, Arm], found: Breakdown, smallest: floa
         for each, work in zip(both, works, strict=True)
     ]
     pairs = [(b.rates[each.name], a.rates[each.name]) for each in both]
-    return replace(found, prices=compare_pairs(pairs, mixes, family="rates"))
+    return replace(breakdown, prices=compare_pairs(pairs, mixes, family="rates"))
 
 
 def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
@@ -169,10 +169,10 @@ def find_apart(a: CompareSide, b: CompareSide) -> set[str]:
 
 
 def list_cautions(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison
+    a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison
 ) -> Iterator[str]:
     """Yield a sentence for each reason to doubt the comparison `held` of B with A."""
-    for side, whole in ((a, held.other), (b, held.slice)):
+    for side, whole in ((a, comparison.other), (b, comparison.slice)):
         if side.concentration:
             yield f"{side.arm.letter} depends on few sessions: {side.concentration}."
         if whole is not None and not whole.is_rankable:

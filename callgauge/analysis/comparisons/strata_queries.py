@@ -34,10 +34,10 @@ def read_strata(
     arms apart.
     """
     dimensions = choose_dimensions(rates[0], [*([by] if by else []), *apart])
-    asked = dict(zip(("first", "second", "third"), dimensions, strict=False))
+    dimension_parameters = dict(zip(("first", "second", "third"), dimensions, strict=False))
     names = tuple(rate.name for rate in rates)
     among = tuple(arms) if arms is not None else None
-    rows = ask("strata", rates=names, by=by, among=among, **asked, **chosen)
+    rows = ask("strata", rates=names, by=by, among=among, **dimension_parameters, **chosen)
     return {name: make_strata(rows[rows["rate"] == name], dimensions) for name in names}
 
 
@@ -46,7 +46,10 @@ def break_compared_down(whole: SliceComparison, arms: ArmSlices, work: ArmStrata
     pair = (whole.other.name if whole.other else "", whole.slice.name)
     return break_down(
         whole,
-        {name: (its.get(pair[0], ()), its.get(pair[1], ())) for name, its in arms.items()},
+        {
+            name: (arm_slices.get(pair[0], ()), arm_slices.get(pair[1], ()))
+            for name, arm_slices in arms.items()
+        },
         work,
         pair,
     )
@@ -78,9 +81,9 @@ def choose_breakdown(apart: Iterable[str]) -> tuple[str, ...]:
 
 def split_arms(rows: pd.DataFrame) -> ArmSlices:
     """Return the slices of the metric `breakdown`; those of a dimension lend each other their likeness."""
-    found: dict[str, dict[str, list[Slice]]] = {}
-    for dimension, its in rows.groupby("dimension", sort=False):
-        arms = found.setdefault(str(dimension), {})
-        for one in make_slices(its):
-            arms.setdefault(one.also, []).append(one)
-    return {name: found[name] for name in BROKEN_DOWN_BY if name in found}
+    by_dimension: dict[str, dict[str, list[Slice]]] = {}
+    for dimension, dimension_rows in rows.groupby("dimension", sort=False):
+        arms = by_dimension.setdefault(str(dimension), {})
+        for slice_ in make_slices(dimension_rows):
+            arms.setdefault(slice_.also, []).append(slice_)
+    return {name: by_dimension[name] for name in BROKEN_DOWN_BY if name in by_dimension}

@@ -66,8 +66,8 @@ class RuleChange:
     @property
     def least_change(self) -> float:
         """The absolute end of the difference's interval nearer to zero; 0 when it includes zero."""
-        found = self.difference
-        return max(found.low, -found.high, 0.0) if found else 0.0
+        difference = self.difference
+        return max(difference.low, -difference.high, 0.0) if difference else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ def judge_rules(ask: Ask, rules: Sequence[AlertRule], to_day: date | None = None
     last = min(filter(None, (last, to_day)), default=None)
     if last is None:
         return [RuleFinding(rule, RuleState.TOO_FEW) for rule in rules]
-    found = [_judge_rule(ask, rule, last) for rule in rules]
-    return sorted(found, key=lambda one: not one.fires)
+    findings = [_judge_rule(ask, rule, last) for rule in rules]
+    return sorted(findings, key=lambda finding: not finding.fires)
 
 
 def _judge_rule(ask: Ask, rule: AlertRule, last: date) -> RuleFinding:
@@ -129,25 +129,26 @@ def _judge_rule(ask: Ask, rule: AlertRule, last: date) -> RuleFinding:
     )
     rows = rows[(rows["also"] != "unknown") & (rows["total"] > 0)]
     by_day = {
-        date.fromisoformat(one.also): (one.share, one.total) for one in make_slices(rows, related=False)
+        date.fromisoformat(slice_.also): (slice_.share, slice_.total)
+        for slice_ in make_slices(rows, related=False)
     }
     if not by_day:
         return RuleFinding(rule, RuleState.TOO_FEW)
     if rule.kind == "changed":
         return _judge_change(rule, rows, by_day)
     newest = max(by_day)
-    found = judge_bound(rule, by_day, newest)
-    return replace(found, since=_find_first_night(rule, by_day, newest)) if found.fires else found
+    finding = judge_bound(rule, by_day, newest)
+    return replace(finding, since=_find_first_night(rule, by_day, newest)) if finding.fires else finding
 
 
 def judge_bound(rule: AlertRule, by_day: DayShares, night: date) -> RuleFinding:
     """Return what a night says of a rule on a bound, given the rate of each day with calls."""
-    known = {day: pair for day, pair in by_day.items() if day <= night}
-    days = _choose_newest_days(known)
-    share = _sum_days(known, days)
+    up_to_night = {day: pair for day, pair in by_day.items() if day <= night}
+    days = _choose_newest_days(up_to_night)
+    share = _sum_days(up_to_night, days)
     bounds = share.interval
     is_measured = share.n >= MEASURED_ENOUGH * sum(
-        total for day, (_, total) in known.items() if days[0] <= day
+        total for day, (_, total) in up_to_night.items() if days[0] <= day
     )
     if bounds is None or not share.has_enough or not is_measured:
         return RuleFinding(rule, RuleState.TOO_FEW, share, days)
@@ -194,15 +195,15 @@ def _judge_change(rule: AlertRule, rows: pd.DataFrame, by_day: DayShares) -> Rul
     start = max(0, choose_first_night(newest.toordinal()) - first.toordinal())
     walk = follow_changes(series, start)
     days = newest - timedelta(max(WINDOWS) - 1), newest
-    change = next((one for one in walk.changes if one.over is None), None)
+    change = next((candidate for candidate in walk.changes if candidate.over is None), None)
     if change is None or newest.toordinal() - first.toordinal() - change.since >= STANDS:
         state = RuleState.QUIET if walk.tests else RuleState.TOO_FEW
         return RuleFinding(rule, state, _sum_days(by_day, days), days)
     now = change.list_days((newest - first).days)
     measured = measure_change(series.counts[0], change.baseline, now)
     days, baseline = (
-        (first + timedelta(its[0]), first + timedelta(its[-1])) for its in (now, change.baseline)
+        (first + timedelta(span[0]), first + timedelta(span[-1])) for span in (now, change.baseline)
     )
-    found = RuleChange(measured.before, measured.difference, change.rose, baseline)
-    state = RuleState.FIRES if found.least_change >= rule.bound else RuleState.QUIET
-    return RuleFinding(rule, state, _sum_days(by_day, days), days, days[0], found)
+    rule_change = RuleChange(measured.before, measured.difference, change.rose, baseline)
+    state = RuleState.FIRES if rule_change.least_change >= rule.bound else RuleState.QUIET
+    return RuleFinding(rule, state, _sum_days(by_day, days), days, days[0], rule_change)

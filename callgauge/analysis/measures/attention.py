@@ -31,18 +31,18 @@ class Attention:
     @property
     def needing(self) -> list[Alert | NewError]:
         """Changed rates that are open, the worst first; then new errors, then rates that are back."""
-        worse = [one for one in self.alerts if one.is_worse and not one.part_of]
-        open_ones = [one for one in worse if one.is_open]
-        return [*open_ones, *self.new_errors, *(one for one in worse if not one.is_open)]
+        worse = [alert for alert in self.alerts if alert.is_worse and not alert.part_of]
+        open_ones = [alert for alert in worse if alert.is_open]
+        return [*open_ones, *self.new_errors, *(alert for alert in worse if not alert.is_open)]
 
     @property
     def parts(self) -> list[Alert]:
         """Changed rates that are part of one that needs attention."""
-        return [one for one in self.alerts if one.is_worse and one.part_of]
+        return [alert for alert in self.alerts if alert.is_worse and alert.part_of]
 
     @property
     def improved(self) -> list[Alert]:
-        return [one for one in self.alerts if not one.is_worse and one.is_open and not one.part_of]
+        return [alert for alert in self.alerts if not alert.is_worse and alert.is_open and not alert.part_of]
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
@@ -63,19 +63,26 @@ def find_attention(
     if last is None:
         return None
     filters = {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
-    known = read_alerts(ask, last)
+    alert_night = read_alerts(ask, last)
     days = 0
-    if known is None:
+    if alert_night is None:
         rows = ask("slices", rates=("emission",), by="day", to_day=last, **filters)
         days = int((rows["slice"] != "unknown").sum())
         if not len(rows):
             return None
     else:
-        kept = tuple(one for one in known.alerts if one.agrees_with(filters))
-        known = AlertNight(known.night, known.series, known.tests, known.in_a_night, known.in_a_week, kept)
+        matching = tuple(alert for alert in alert_night.alerts if alert.agrees_with(filters))
+        alert_night = AlertNight(
+            alert_night.night,
+            alert_night.series,
+            alert_night.tests,
+            alert_night.in_a_night,
+            alert_night.in_a_week,
+            matching,
+        )
     errors = ask("new_errors", newest=last, least_days=LEAST_DAYS, **filters)
     new = tuple(NewError(*row) for row in errors.itertuples(index=False, name=None))
-    return Attention(last, days, known, new)
+    return Attention(last, days, alert_night, new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +112,15 @@ def find_returned_errors(
 
     Raises MetricError.
     """
-    fixed = {one.signature: one for one in states if one.state == "fixed" and one.fixed_day is not None}
+    fixed = {
+        state.signature: state for state in states if state.state == "fixed" and state.fixed_day is not None
+    }
     if not fixed:
         return []
-    days = tuple(str(one.fixed_day) for one in fixed.values())
+    days = tuple(str(state.fixed_day) for state in fixed.values())
     rows = ask("returned_errors", signatures=tuple(fixed), fixed_days=days).to_dict("records")
-    told = ("back_day", "last_day", "calls", "sessions")
+    columns = ("back_day", "last_day", "calls", "sessions")
     return [
-        ReturnedError(fixed[row["signature_id"]], row["text"] or "–", *(row[name] for name in told))
+        ReturnedError(fixed[row["signature_id"]], row["text"] or "–", *(row[name] for name in columns))
         for row in rows
     ]

@@ -47,7 +47,7 @@ class StratumComparison:
 
     @property
     def n(self) -> int:
-        return sum(one.share.n for one in (self.a, self.b) if one)
+        return sum(slice_.share.n for slice_ in (self.a, self.b) if slice_)
 
     @property
     def is_judged(self) -> bool:
@@ -116,7 +116,7 @@ class Breakdown:
         It splits where the judged arm is better within one value and worse within another, both decided.
         Several dimensions may show the same split; the one with the surest verdicts is returned.
         """
-        found: list[Split] = []
+        splits: list[Split] = []
         for dimension, strata in self.strata.items():
             better, worse = (
                 sorted(
@@ -125,9 +125,9 @@ class Breakdown:
                 for standing in (Standing.BETTER, Standing.WORSE)
             )
             if better and worse:
-                found.append(Split(dimension, better, worse))
+                splits.append(Split(dimension, better, worse))
         return min(
-            found,
+            splits,
             key=lambda split: max(_order_by_certainty(split.better[0]), _order_by_certainty(split.worse[0])),
             default=None,
         )
@@ -159,9 +159,9 @@ class Breakdown:
 
 
 def _order_by_certainty(stratum: StratumComparison) -> tuple[float, float]:
-    held = stratum.held
-    size = abs(held.difference.estimate) if held and held.difference else 0.0
-    return held.p if held and held.p is not None else 1.0, -size
+    comparison = stratum.held
+    size = abs(comparison.difference.estimate) if comparison and comparison.difference else 0.0
+    return comparison.p if comparison and comparison.p is not None else 1.0, -size
 
 
 def break_down(
@@ -178,12 +178,12 @@ def break_down(
     """
     compared = {name: _pair_slices(name, *both, work, arms) for name, both in slices.items()}
     # One value alone says no more than the whole.
-    compared = {name: its for name, its in compared.items() if len(its) > 1}
+    compared = {name: strata for name, strata in compared.items() if len(strata) > 1}
     likeness = (whole.slice.share.likeness, whole.other.share.likeness if whole.other else None)
-    contrasts = [_contrast(its, likeness) for its in compared.values()]
-    chances = adjust_families([[_plain_p(each) for each in its] for its in compared.values()])
-    others = adjust_families([[each.p if each else None for each in its] for its in contrasts])
-    judged = sum(p is not None for its in chances for p in its)
+    contrasts = [_contrast(strata, likeness) for strata in compared.values()]
+    chances = adjust_families([[_plain_p(each) for each in strata] for strata in compared.values()])
+    others = adjust_families([[each.p if each else None for each in group] for group in contrasts])
+    judged = sum(p is not None for p_values in chances for p in p_values)
     strata = {
         name: [
             replace(
@@ -203,7 +203,7 @@ def _pair_slices(
     dimension: str, a: Sequence[Slice], b: Sequence[Slice], work: ArmStrata | None, arms: tuple[str, str]
 ) -> list[StratumComparison]:
     """Return the slices of a dimension paired by name, the most observed first."""
-    firsts, seconds = {one.name: one for one in a}, {one.name: one for one in b}
+    firsts, seconds = {slice_.name: slice_ for slice_ in a}, {one.name: one for one in b}
     both = [name for name in seconds if name in firsts]
     mixes = None
     if work is not None and dimension in work.dimensions:
@@ -213,22 +213,27 @@ def _pair_slices(
             else None
             for name in both
         ]
-    held = dict(
+    comparisons = dict(
         zip(both, compare_pairs([(seconds[name], firsts[name]) for name in both], mixes), strict=True)
     )
-    found = [
-        StratumComparison(dimension, name, firsts.get(name), seconds.get(name), held.get(name))
+    strata = [
+        StratumComparison(dimension, name, firsts.get(name), seconds.get(name), comparisons.get(name))
         for name in dict.fromkeys([*firsts, *seconds])
     ]
-    return sorted((each for each in found if each.n), key=lambda each: (-each.n, each.name))
+    return sorted((each for each in strata if each.n), key=lambda each: (-each.n, each.name))
 
 
 def _plain_p(stratum: StratumComparison) -> float | None:
     """Return the p-value of a stratum alone; None where it gets no verdict, as what the log does not name."""
-    held = stratum.held
-    if held is None or held.p is None or held.difference is None or stratum.name == _UNNAMED:
+    comparison = stratum.held
+    if (
+        comparison is None
+        or comparison.p is None
+        or comparison.difference is None
+        or stratum.name == _UNNAMED
+    ):
         return None
-    return held.difference.p
+    return comparison.difference.p
 
 
 def _contrast(
@@ -243,5 +248,5 @@ def _contrast(
     return contrast_strata(shares, judged, likeness)
 
 
-def _read_share(one: Slice | None) -> Share:
-    return one.share if one else _UNSEEN
+def _read_share(slice_: Slice | None) -> Share:
+    return slice_.share if slice_ else _UNSEEN

@@ -49,7 +49,11 @@ def find_concentrated(
     Groups of sessions tell which slices may be such: only of these are the sessions counted. Raises
     MetricError.
     """
-    suspect = {one.name for one in several if one.share.has_enough and one.is_named and _is_suspect(one)}
+    suspect = {
+        slice_.name
+        for slice_ in several
+        if slice_.share.has_enough and slice_.is_named and _is_suspect(slice_)
+    }
     if not suspect:
         return {}
     rows = ask("concentration", by=by, among=tuple(sorted(suspect)) if by else None, **chosen)
@@ -60,10 +64,10 @@ def find_concentrated(
     return {name: each.words for name, each in counted.items() if name in suspect and each.is_high}
 
 
-def _is_suspect(one: Slice) -> bool:
+def _is_suspect(slice_: Slice) -> bool:
     """Return whether the groups of sessions allow that few sessions hold the calls."""
-    groups, spread = one.share.by_group, one.share.spread
-    if groups is None or spread is None or not one.share.n:
+    groups, spread = slice_.share.by_group, slice_.share.spread
+    if groups is None or spread is None or not slice_.share.n:
         return False
     # Sessions share groups by chance: that makes a group larger, never smaller than its largest session.
-    return bool(groups[1].max() > MOST_OF_ONE * one.share.n or spread.squares > 1 / _CLEARLY_ENOUGH)
+    return bool(groups[1].max() > MOST_OF_ONE * slice_.share.n or spread.squares > 1 / _CLEARLY_ENOUGH)

@@ -100,7 +100,7 @@ def match_models(ask: Ask, prices: PriceList) -> dict[str, PriceMatch | None]:
 
 def write_parameter(matches: Iterable[PriceMatch | None]) -> str:
     """Return prices as the parameter `$prices` of the metric `costs`: JSON, without gaps between days."""
-    return json.dumps([one for match in matches if match for one in _write_periods(match)])
+    return json.dumps([period for match in matches if match for period in _write_periods(match)])
 
 
 def _write_periods(match: PriceMatch) -> Iterable[dict[str, Any]]:
@@ -122,8 +122,8 @@ def _or_input(amount: float | None, price: ModelPrice) -> float:
 
 def cost_parameters(ask: Ask, prices: PriceList, by: str | None, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the metric `costs` for a dimension and filters. Raises MetricError."""
-    found = write_parameter(match_models(ask, prices).values())
-    return {**chosen, "by": by, "prices": found}
+    parameter = write_parameter(match_models(ask, prices).values())
+    return {**chosen, "by": by, "prices": parameter}
 
 
 def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any) -> list[Cost]:
@@ -169,10 +169,12 @@ def make_cost(row: Row, currency: str) -> Cost:
 
 
 def _make_mean(amounts: Floats, turns: Floats) -> MeanCost | None:
-    known = int(turns.sum())
-    if not known:
+    priced_turns = int(turns.sum())
+    if not priced_turns:
         return None
-    return MeanCost(float(amounts.sum()) / known, known, ratio_interval(amounts, turns), (amounts, turns))
+    return MeanCost(
+        float(amounts.sum()) / priced_turns, priced_turns, ratio_interval(amounts, turns), (amounts, turns)
+    )
 
 
 def cost_per_turn(amount: float, turns: int) -> float | None:

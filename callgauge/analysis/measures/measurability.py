@@ -81,12 +81,12 @@ def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
 
     `slices`: those of the rates in `rates_to_compare`, of all slices to compare; several of one name add up.
     """
-    known = list(slices)
+    listed = list(slices)
     if rate == "turn_success":
-        return _compare_success(known)
+        return _compare_success(listed)
     if rate not in _BY_DEFINITION:
         return ComparisonBasis(rate)
-    shares = find_definition_shares(known)
+    shares = find_definition_shares(listed)
     if not _find_lowest(shares):
         return ComparisonBasis(rate, "", shares)
     instead = _BY_DEFINITION[rate]
@@ -101,12 +101,12 @@ def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
     rate does not depend on them, or the slices with definitions are fewer than two or hold less than half of
     the calls: then all are compared by what they have in common (`compare_by`).
     """
-    known = list(slices)
+    listed = list(slices)
     if rate not in _BY_DEFINITION:
         return {}
-    shares = find_definition_shares(known)
+    shares = find_definition_shares(listed)
     lacking = _find_lowest(shares)
-    calls = Counter({one.name: one.share.n for one in known if one.rate.name == _SYNTAX})
+    calls = Counter({slice_.name: slice_.share.n for slice_ in listed if slice_.rate.name == _SYNTAX})
     left = [name for name in shares if name not in lacking]
     if len(left) < 2 or sum(calls[name] for name in left) < calls.total() / 2:
         return {}
@@ -136,14 +136,14 @@ def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
 
     `slices`: those of the rate defined, and of parse_error or syntax_error, which have the same n.
     """
-    known = list(slices)
-    whole = _SYNTAX if any(one.rate.name == _SYNTAX for one in known) else "parse_error"
-    return _find_shares(known, "defined", whole, lambda share: share.k)
+    listed = list(slices)
+    whole = _SYNTAX if any(slice_.rate.name == _SYNTAX for slice_ in listed) else "parse_error"
+    return _find_shares(listed, "defined", whole, lambda share: share.k)
 
 
 def find_definition_share(slices: Iterable[Slice]) -> float | None:
     """Return the same of all slices together; None where nothing was measured."""
-    return find_definition_shares(replace(one, name="all") for one in slices).get("all")
+    return find_definition_shares(replace(slice_, name="all") for slice_ in slices).get("all")
 
 
 def _find_shares(
@@ -152,11 +152,11 @@ def _find_shares(
     """Return `count` of the rate `part` over n of the rate `whole`, by slice."""
     parts: Counter[str] = Counter()
     wholes: Counter[str] = Counter()
-    for one in slices:
-        if one.rate.name == part:
-            parts[one.name] += count(one.share)
-        if one.rate.name == whole:
-            wholes[one.name] += one.share.n
+    for slice_ in slices:
+        if slice_.rate.name == part:
+            parts[slice_.name] += count(slice_.share)
+        if slice_.rate.name == whole:
+            wholes[slice_.name] += slice_.share.n
     return {name: parts[name] / n for name, n in wholes.items() if n}
 
 
@@ -187,19 +187,19 @@ def describe_gap(share: float | None) -> str:
 
 def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
     """Return that a rate was measured in none of its slices, and what it takes; else empty."""
-    if any(one.share.n for one in slices):
+    if any(slice_.share.n for slice_ in slices):
         return ""
     needs = _NEEDS.get(rate.name)
     return f"{rate.title}: not measured." + (f" It takes {needs}." if needs else "")
 
 
-def describe_reported(reported: int, known: int) -> str:
+def describe_reported(reported: int, measured: int) -> str:
     """Return who says whether turns succeeded: `reported` by the log, of `known`."""
-    if reported == known:
+    if reported == measured:
         return "reported by the log"
     if not reported:
         return "derived"
-    return f"{wording.rate(reported, known)} reported by the log, the others derived"
+    return f"{wording.rate(reported, measured)} reported by the log, the others derived"
 
 
 def _describe_missing(shares: Mapping[str, float]) -> str:

@@ -64,11 +64,11 @@ def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
     `related` False, for slices that are only parts of others.
     """
     columns = (rows[name] for name in ("rate", "slice", "also", "total"))
-    found = [
+    slices = [
         Slice(RATES[rate], name, also, share, total)
         for rate, name, also, total, share in zip(*columns, read_shares(rows), strict=True)
     ]
-    return relate_slices(found) if related else found
+    return relate_slices(slices) if related else slices
 
 
 def read_shares(rows: pd.DataFrame) -> list[Share]:
@@ -84,16 +84,16 @@ def read_shares(rows: pd.DataFrame) -> list[Share]:
 
 def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:
     """Return the counts of all rows together by random group of sessions: an array of columns by GROUPS."""
-    known = list(rows)
-    counts = ([row[f"group_{column}"] for row in known] for column in columns)
-    found: Floats = place_in_groups([row["group_ids"] for row in known], *counts).sum(axis=0)
-    return found
+    listed_rows = list(rows)
+    counts = ([row[f"group_{column}"] for row in listed_rows] for column in columns)
+    sums: Floats = place_in_groups([row["group_ids"] for row in listed_rows], *counts).sum(axis=0)
+    return sums
 
 
 def relate_slices(several: Sequence[Slice]) -> list[Slice]:
     """Return the slices, those of each rate with what they lend each other."""
-    related = relate_shares([one.share for one in several], [one.rate.name for one in several])
-    return [replace(one, share=share) for one, share in zip(several, related, strict=True)]
+    related = relate_shares([slice_.share for slice_ in several], [one.rate.name for one in several])
+    return [replace(slice_, share=share) for slice_, share in zip(several, related, strict=True)]
 
 
 def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
@@ -112,10 +112,12 @@ def rank_slices(several: Iterable[Slice]) -> list[Slice]:
     """Return the slices, the best first. Those with too little measured come last, by size."""
     return sorted(
         several,
-        key=lambda one: (
-            not one.is_rankable,
-            0.0 if not one.is_rankable else (one.share.rate or 0.0) * (-1 if one.rate.is_good else 1),
-            -one.share.n,
-            one.name,
+        key=lambda slice_: (
+            not slice_.is_rankable,
+            0.0
+            if not slice_.is_rankable
+            else (slice_.share.rate or 0.0) * (-1 if slice_.rate.is_good else 1),
+            -slice_.share.n,
+            slice_.name,
         ),
     )

@@ -55,11 +55,15 @@ def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str
     over; a load saw only the first hours of later ones, which are left out unless there are no others.
     """
     points: dict[str, list[DayRate]] = {}
-    known = [(date.fromisoformat(one.also), one) for one in several if one.also != "unknown" and one.share.n]
-    over = [pair for pair in known if last is None or pair[0] <= last]
-    for day, one in over or known:
-        points.setdefault(one.name, []).append(DayRate(day, one.name, one.share))
-    return {name: sorted(its, key=lambda point: point.day) for name, its in points.items()}
+    dated = [
+        (date.fromisoformat(slice_.also), slice_)
+        for slice_ in several
+        if slice_.also != "unknown" and slice_.share.n
+    ]
+    over = [pair for pair in dated if last is None or pair[0] <= last]
+    for day, slice_ in over or dated:
+        points.setdefault(slice_.name, []).append(DayRate(day, slice_.name, slice_.share))
+    return {name: sorted(series, key=lambda point: point.day) for name, series in points.items()}
 
 
 def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> list[str]:
@@ -88,7 +92,7 @@ def _sort_series(
     points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 ) -> tuple[list[str], list[str]]:
     """Return the names, the most used first, and the worst of the less used ones with enough sessions."""
-    whole = {name: reduce(add, (point.share for point in its)) for name, its in points.items()}
+    whole = {name: reduce(add, (point.share for point in series)) for name, series in points.items()}
     by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
     if not rate.better:
         return by_use, []
@@ -101,19 +105,19 @@ def _sort_series(
 
 def examined_series(points: Mapping[str, Sequence[DayRate]]) -> list[str]:
     """Return the names of the series that `find_shifts` examines: the most observed with enough days."""
-    long = [name for name, its in points.items() if len(its) >= ENOUGH_DAYS]
+    long = [name for name, series in points.items() if len(series) >= ENOUGH_DAYS]
     return sorted(long, key=lambda name: (-sum(point.share.n for point in points[name]), name))[:LOOKED_AT]
 
 
 def find_shifts(points: Mapping[str, Sequence[DayRate]]) -> list[RateShift]:
     """Return the changes in the series that `examined_series` names, the newest first."""
-    found = []
+    shifts = []
     for name in examined_series(points):
-        its = points[name][-DAYS:]
-        for change in find_changes([(point.share.k, point.share.n) for point in its]):
-            at, first, last = (its[place].day for place in (change.at, change.first, change.last))
-            found.append(RateShift(name, at, first, last, change.before, change.after, change.p))
-    return sorted(found, key=lambda shift: (shift.day, shift.series), reverse=True)
+        series_points = points[name][-DAYS:]
+        for change in find_changes([(point.share.k, point.share.n) for point in series_points]):
+            at, first, last = (series_points[place].day for place in (change.at, change.first, change.last))
+            shifts.append(RateShift(name, at, first, last, change.before, change.after, change.p))
+    return sorted(shifts, key=lambda shift: (shift.day, shift.series), reverse=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +138,12 @@ def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
     `several`: slices by version whose `also` is the day. Slices without a version or a day are left out.
     """
     used: dict[str, list[Slice]] = {}
-    for one in several:
-        if one.name != "unknown" and one.also != "unknown":
-            used.setdefault(one.name, []).append(one)
-    wholes = [(min(one.also for one in its), merge_slices(its, name)) for name, its in used.items()]
+    for slice_ in several:
+        if slice_.name != "unknown" and slice_.also != "unknown":
+            used.setdefault(slice_.name, []).append(slice_)
+    wholes = [
+        (min(slice_.also for slice_ in slices), merge_slices(slices, name)) for name, slices in used.items()
+    ]
     return sorted(
         ((first, whole) for first, whole in wholes if whole is not None),
         key=lambda pair: (pair[0], pair[1].name),
@@ -146,15 +152,15 @@ def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
 
 def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionShift] | None:
     """Return the changes of the rate along versions ordered by use; None with fewer than 12 versions."""
-    known = [one for _, one in versions if one.share.n]
-    if len(known) < ENOUGH_DAYS:
+    measured = [slice_ for _, slice_ in versions if slice_.share.n]
+    if len(measured) < ENOUGH_DAYS:
         return None
     return [
         VersionShift(
-            known[found.at].name, known[found.first].name, known[found.last].name,
-            found.before, found.after, found.p,
+            measured[change.at].name, measured[change.first].name, measured[change.last].name,
+            change.before, change.after, change.p,
         )
-        for found in find_changes([(one.share.k, one.share.n) for one in known])
+        for change in find_changes([(slice_.share.k, slice_.share.n) for slice_ in measured])
     ]  # fmt: skip
 
 

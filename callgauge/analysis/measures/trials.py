@@ -98,28 +98,28 @@ def _of_trial(value: float | bool | None) -> tuple[float, float] | None:
 
 
 MEASURES: Mapping[str, TrialMeasure] = {
-    one.name: one
-    for one in (
+    unit.name: unit
+    for unit in (
         TrialMeasure(
             "refused",
             "Invalid calls",
             "Share of calls whose arguments are not JSON or do not fit the definition",
             "call",
-            lambda one: _of_calls(one.refused, one.calls),
+            lambda trial: _of_calls(trial.refused, trial.calls),
         ),
         TrialMeasure(
             "mended",
             "Repaired calls",
             "Share of calls whose arguments had to be converted or repaired",
             "call",
-            lambda one: _of_calls(one.mended, one.calls),
+            lambda trial: _of_calls(trial.mended, trial.calls),
         ),
         TrialMeasure(
             "right",
             "Right",
             "Share of trials that pass the check of their task",
             "trial",
-            lambda one: _of_trial(one.right),
+            lambda trial: _of_trial(trial.right),
             is_good=True,
         ),
         TrialMeasure(
@@ -127,7 +127,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
             "Turn success",
             "Share of trials whose turn ended with an answer, checked or not",
             "trial",
-            lambda one: _of_trial(one.turn_ok),
+            lambda trial: _of_trial(trial.turn_ok),
             is_good=True,
         ),
         TrialMeasure(
@@ -135,7 +135,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
             "Tokens",
             "Tokens read and written, of a trial on average",
             "trial",
-            lambda one: _of_trial(one.tokens),
+            lambda trial: _of_trial(trial.tokens),
             unit="tokens",
         ),
         TrialMeasure(
@@ -143,7 +143,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
             "Cost",
             "What a trial costs on average, in USD",
             "trial",
-            lambda one: _of_trial(one.cost),
+            lambda trial: _of_trial(trial.cost),
             unit="USD",
         ),
     )
@@ -223,15 +223,16 @@ class TrialRun:
     @property
     def is_decided(self) -> bool:
         """True when every arm is decided, or has had its last look."""
-        found = [self.decisions.get(name) for name in self.others]
-        return bool(found) and all(
-            one and (one.decision in ENDS or one.look >= len(self.look_at)) for one in found
+        decisions = [self.decisions.get(name) for name in self.others]
+        return bool(decisions) and all(
+            decision and (decision.decision in ENDS or decision.look >= len(self.look_at))
+            for decision in decisions
         )
 
     @property
     def stopped_at(self) -> ArmDecision | None:
         """The look after which no arm was left, where tasks were; None for a run that took all."""
-        last = max(self.decisions.values(), key=lambda one: one.look, default=None)
+        last = max(self.decisions.values(), key=lambda decision: decision.look, default=None)
         return last if last and self.is_decided and last.look < len(self.look_at) else None
 
     @property
@@ -331,45 +332,47 @@ class RunResults:
         self.run = run
         self.trials = trials
         self.by_arm: dict[str, dict[str, list[TriedTask]]] = {name: {} for name in run.arm_names}
-        for one in trials:
-            self.by_arm.setdefault(one.arm, {}).setdefault(one.task, []).append(one)
+        for trial in trials:
+            self.by_arm.setdefault(trial.arm, {}).setdefault(trial.task, []).append(trial)
         self._counts: dict[str, Counts] = {}
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
         """Every task that was tried, in the order of the run; those that the plan does not name come last."""
-        tried = {task for its in self.by_arm.values() for task in its}
-        known = [task for task in self.run.task_order if task in tried]
-        return (*known, *sorted(tried - set(known)))
+        tried = {task for by_task in self.by_arm.values() for task in by_task}
+        in_order = [task for task in self.run.task_order if task in tried]
+        return (*in_order, *sorted(tried - set(in_order)))
 
     def count_missing(self, arm: str) -> tuple[int, int]:
         """Return how many trials of an arm have no reply, and how many there are."""
-        its = [one for several in self.by_arm.get(arm, {}).values() for one in several]
-        return sum(one.no_reply for one in its), len(its)
+        arm_trials = [trial for several in self.by_arm.get(arm, {}).values() for trial in several]
+        return sum(trial.no_reply for trial in arm_trials), len(arm_trials)
 
     def counts(self, measure: TrialMeasure) -> Counts:
         """Return k and n of each task of each arm, its trials taken together."""
         if measure.name not in self._counts:
             self._counts[measure.name] = {
-                arm: {task: _count(several, measure) for task, several in its.items()}
-                for arm, its in self.by_arm.items()
+                arm: {task: _count(several, measure) for task, several in by_task.items()}
+                for arm, by_task in self.by_arm.items()
             }
         return self._counts[measure.name]
 
     def total(self, arm: str, measure: TrialMeasure) -> ArmTotal:
         """Return what an arm's trials came to by one measure."""
         tasks = self.counts(measure).get(arm, {})
-        known = {task: (its.rate, 0.0) for task, its in tasks.items() if its.rate is not None}
-        alone = pair_values(known, measure, self.run.groups)
-        its = [one for several in self.by_arm.get(arm, {}).values() for one in several if not one.no_reply]
+        rates = {task: (count.rate, 0.0) for task, count in tasks.items() if count.rate is not None}
+        alone = pair_values(rates, measure, self.run.groups)
+        arm_trials = [
+            trial for several in self.by_arm.get(arm, {}).values() for trial in several if not trial.no_reply
+        ]
         return ArmTotal(
-            sum(one.k for one in tasks.values()),
-            sum(one.n for one in tasks.values()),
-            len(known),
+            sum(count.k for count in tasks.values()),
+            sum(count.n for count in tasks.values()),
+            len(rates),
             alone.of,
             _bound(alone, measure),
-            len(its),
-            sum(measure.parts(one) is None for one in its),
+            len(arm_trials),
+            sum(measure.parts(trial) is None for trial in arm_trials),
         )
 
     def pair(self, arm: str, measure: TrialMeasure) -> PairedTasks:
@@ -402,7 +405,7 @@ class RunResults:
     @property
     def success(self) -> TrialMeasure:
         """The measure that says what a success is: right, or without any check a turn that ended well."""
-        is_checked = any(one.right is not None for one in self.trials)
+        is_checked = any(trial.right is not None for trial in self.trials)
         return MEASURES["right" if is_checked else "turn_ok"]
 
     def cost_of_success(self, arm: str) -> SuccessCost:
@@ -414,14 +417,14 @@ class RunResults:
         sums: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
         priced = 0
         for number, task in enumerate(self.tasks):
-            for one in self.by_arm.get(arm, {}).get(task, ()):
-                part = None if one.no_reply else judged.parts(one)
-                if part and one.cost is not None:
+            for trial in self.by_arm.get(arm, {}).get(task, ()):
+                part = None if trial.no_reply else judged.parts(trial)
+                if part and trial.cost is not None:
                     priced += 1
-                    sums[number % GROUPS][0] += one.cost
+                    sums[number % GROUPS][0] += trial.cost
                     sums[number % GROUPS][1] += part[0]
         ids = sorted(sums)
-        spent, won = place_in_groups([ids], *([[sums[one][place] for one in ids]] for place in (0, 1)))[0]
+        spent, won = place_in_groups([ids], *([[sums[group][place] for group in ids]] for place in (0, 1)))[0]
         cost, successes = float(spent.sum()), int(won.sum())
         if not successes:
             return SuccessCost(cost, priced, 0, None, None)
@@ -433,8 +436,8 @@ class RunResults:
         Its interval may be looked at at any time: it holds at all times at once.
         """
         measure, run = self.run.primary, self.run
-        found = pair_rates(self.counts(measure), arm, run.reference)
-        both = [(task, found[task]) for task in self.tasks if task in found]
+        rate_pairs = pair_rates(self.counts(measure), arm, run.reference)
+        both = [(task, rate_pairs[task]) for task in self.tasks if task in rate_pairs]
         step = max(1, -(-len(both) // most))
         points = []
         for number in range(2, len(both) + 1):
@@ -456,8 +459,8 @@ def _bound(alone: PairedTasks, measure: TrialMeasure) -> Interval | None:
 
 
 def _count(several: Sequence[TriedTask], measure: TrialMeasure) -> TaskCount:
-    parts = [part for one in several if not one.no_reply and (part := measure.parts(one))]
-    missing = sum(one.no_reply for one in several)
+    parts = [part for trial in several if not trial.no_reply and (part := measure.parts(trial))]
+    missing = sum(trial.no_reply for trial in several)
     return TaskCount(sum(k for k, _ in parts), sum(n for _, n in parts), len(several), missing)
 
 
@@ -477,10 +480,10 @@ def make_trials(rows: pd.DataFrame) -> list[TriedTask]:
 
 def make_looks(rows: pd.DataFrame) -> dict[str, list[StoredLook]]:
     """Return the looks of the metric `trial_looks` by arm, in their order."""
-    found: dict[str, list[StoredLook]] = defaultdict(list)
+    by_arm: dict[str, list[StoredLook]] = defaultdict(list)
     for row in rows.drop(columns="taken_at").to_dict("records"):
-        found[row["arm"]].append(StoredLook(**{str(name): value for name, value in row.items()}))
-    return dict(found)
+        by_arm[row["arm"]].append(StoredLook(**{str(name): value for name, value in row.items()}))
+    return dict(by_arm)
 
 
 def _make_run(row: Row) -> TrialRun:
@@ -515,7 +518,7 @@ def _make_run(row: Row) -> TrialRun:
         unpriced=row["unpriced"],
         tokens=row["tokens"],
         last_at=row["last_at"],
-        decisions={one["arm"]: ArmDecision(**one) for one in row["decisions"]},
+        decisions={decision["arm"]: ArmDecision(**decision) for decision in row["decisions"]},
     )
 
 

@@ -99,9 +99,9 @@ class Metric:
         tables = before + _SUMS_OF_DAYS + after.partition(_SUMS_OF_GROUPS)[0].rstrip().rstrip(",")
         return f"{tables}\nSELECT {keys}, days, day_k, day_n FROM sums", tuple(keys.split(", "))
 
-    def adds_up_days(self, given: Mapping[str, Any]) -> bool:
+    def adds_up_days(self, parameters: Mapping[str, Any]) -> bool:
         """Return True when the answer is the same from the sums of whole months."""
-        by_day = any(given.get(name) == "day" for name in self.parameters)
+        by_day = any(parameters.get(name) == "day" for name in self.parameters)
         return self.days is DaysUsed.ADDED_UP and not by_day
 
 
@@ -149,30 +149,34 @@ def _read_clause(name: str) -> str:
 
 def _read_metric(path: Path) -> Metric:
     sql = include_tables(include_values(include_filters(path.read_text(encoding="utf-8"))))
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     columns: dict[str, str] = {}
     notes: list[str] = []
-    for field, column, text in (found.groups() for line in sql.splitlines() if (found := _FIELD.match(line))):
+    for field, column, text in (
+        field_match.groups() for line in sql.splitlines() if (field_match := _FIELD.match(line))
+    ):
         if field == "note":
             notes.append(text)
         else:
-            (columns if column else said)[column or field] = text
+            (columns if column else fields)[column or field] = text
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
     return Metric(
         name=path.stem,
-        title=said["title"],
-        question=said["question"],
-        unit=said["unit"],
+        title=fields["title"],
+        question=fields["question"],
+        unit=fields["unit"],
         notes=tuple(notes),
         columns=columns,
         parameters=frozenset(PARAMETER.findall(code)),
-        days=DaysUsed(said.get("days", DaysUsed.ALL)),
-        facts=FactsUsed(said.get("facts", FactsUsed.ALL)),
+        days=DaysUsed(fields.get("days", DaysUsed.ALL)),
+        facts=FactsUsed(fields.get("facts", FactsUsed.ALL)),
         sql=sql,
     )
 
 
-def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]) -> pd.DataFrame:
+def answer_metric(
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any]
+) -> pd.DataFrame:
     """Return the rows of metric `name`; columns have dtype `object`, so that values keep their Python types.
 
     The counts by group of sessions and by day, the columns group_… and day…, stay lists in Arrow: as lists of
@@ -182,17 +186,17 @@ def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mappi
     """
     metric = metrics()[name]
     with _explain_errors(metric):
-        cursor = _execute(connection, name, given)
+        cursor = _execute(connection, name, parameters)
         names = [column[0] for column in cursor.description or ()]
         if GROUPS in names:
             frame = _to_frame(names, cursor)
             has_months = (
                 _DAYS in names
-                and metric.adds_up_days(given)
-                and not _read_sessions(metric, given)
-                and _meets_months(cursor, given)
+                and metric.adds_up_days(parameters)
+                and not _read_sessions(metric, parameters)
+                and _meets_months(cursor, parameters)
             )
-            return _tell_days_apart(frame, connection, metric, given) if has_months else frame
+            return _tell_days_apart(frame, connection, metric, parameters) if has_months else frame
         rows = cursor.fetchall()
     import pandas as pd
 
@@ -214,17 +218,17 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
     )
 
 
-def _meets_months(cursor: duckdb.DuckDBPyConnection, given: Mapping[str, Any]) -> bool:
+def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> bool:
     """Return whether some of the chosen days may have been read as a whole month."""
     if not has_segments(cursor):
         return False
     newest = "SELECT max(last_day) FROM segments WHERE month IS NOT NULL"
     sql = f"SELECT coalesce(({newest}) >= $from_day, true)"
-    return cursor.execute(sql, {"from_day": given.get("from_day")}).fetchone() == (True,)
+    return cursor.execute(sql, {"from_day": parameters.get("from_day")}).fetchone() == (True,)
 
 
 def _tell_days_apart(
-    frame: pd.DataFrame, connection: duckdb.DuckDBPyConnection, metric: Metric, given: Mapping[str, Any]
+    frame: pd.DataFrame, connection: duckdb.DuckDBPyConnection, metric: Metric, parameters: Mapping[str, Any]
 ) -> pd.DataFrame:
     """Return the answer of a metric with the counts of each day, where it was summed up from months.
 
@@ -234,7 +238,7 @@ def _tell_days_apart(
 
     sql, keys = metric.sql_of_days
     cursor = connection.cursor()
-    listed = {key: given.get(key) for key in metric.parameters}
+    listed = {key: parameters.get(key) for key in metric.parameters}
     narrow_sums(cursor, sql, listed.get("from_day"), listed.get("to_day"), added_up=False)
     cursor.execute(sql, {key: listed[key] for key in PARAMETER.findall(sql)})
     days = _to_frame([column[0] for column in cursor.description or ()], cursor)
@@ -246,14 +250,14 @@ def _tell_days_apart(
 
 @contextmanager
 def open_answer(
-    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], most: int | None = None
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any], most: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give the cursor with the rows of metric `name`, at most `most`, to be read in parts.
 
     Raises MetricError.
     """
     with _explain_errors(metrics()[name]):
-        yield _execute(connection, name, given, most)
+        yield _execute(connection, name, parameters, most)
 
 
 def read_arrow(cursor: duckdb.DuckDBPyConnection, size: int) -> Any:
@@ -271,71 +275,73 @@ def _allow_copies() -> Iterator[None]:
 
 
 def read_batches(
-    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], size: int
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any], size: int
 ) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows of metric `name` as lists of up to `size` tuples, to save memory. Raises MetricError."""
-    with open_answer(connection, name, given) as cursor:
+    with open_answer(connection, name, parameters) as cursor:
         while rows := cursor.fetchmany(size):
             yield rows
 
 
 def read_rows(
-    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any]
 ) -> list[dict[Any, Any]]:
     """Return the rows of metric `name` as dicts, where pandas is not wanted. Raises MetricError."""
     with _explain_errors(metrics()[name]):
-        cursor = _execute(connection, name, given)
+        cursor = _execute(connection, name, parameters)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _execute(
-    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], most: int | None = None
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any], most: int | None = None
 ) -> duckdb.DuckDBPyConnection:
     metric = metrics()[name]
     sql = metric.sql if most is None else f"FROM (\n{metric.sql}\n) LIMIT {most:d}"
     cursor = connection.cursor()
-    if sessions := _read_sessions(metric, given):
+    if sessions := _read_sessions(metric, parameters):
         has_days = metric.days is not DaysUsed.ALL and {"from_day", "to_day"} <= metric.parameters
-        days = (given.get("from_day"), given.get("to_day")) if has_days else (None, None)
+        days = (parameters.get("from_day"), parameters.get("to_day")) if has_days else (None, None)
         narrow_to_sessions(cursor, sql, sessions, *days)
     elif has_segments(cursor):
-        _narrow(cursor, metric, sql, given)
-    return cursor.execute(sql, {key: given.get(key) for key in metric.parameters})
+        _narrow(cursor, metric, sql, parameters)
+    return cursor.execute(sql, {key: parameters.get(key) for key in metric.parameters})
 
 
-def _read_sessions(metric: Metric, given: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+def _read_sessions(metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
     try:
-        return read_session_filters(metric.parameters, given)
+        return read_session_filters(metric.parameters, parameters)
     except ValueError as problem:
         raise MetricError(f"The store cannot answer “{metric.title}”: {problem}") from None
 
 
-def _narrow(cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, given: Mapping[str, Any]) -> None:
+def _narrow(
+    cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, parameters: Mapping[str, Any]
+) -> None:
     """Let a cursor see only those segments that the answer of a metric depends on."""
-    first_day, last_day = given.get("first_day"), given.get("last_day")
+    first_day, last_day = parameters.get("first_day"), parameters.get("last_day")
     # A metric that takes both reads no facts of other days.
     if {"first_day", "last_day"} <= metric.parameters and first_day and last_day:
         narrow_facts(cursor, sql, first_day, last_day)
-    if metric.facts is FactsUsed.NEWEST_TURNS and (newest := _find_newest_day(cursor, given)):
+    if metric.facts is FactsUsed.NEWEST_TURNS and (newest := _find_newest_day(cursor, parameters)):
         narrow_facts(cursor, sql, newest, newest)
     if metric.days is not DaysUsed.ALL:
-        given = {name: given.get(name) for name in metric.parameters}
+        parameters = {name: parameters.get(name) for name in metric.parameters}
         narrow_sums(
             cursor,
             sql,
-            given.get("from_day"),
-            given.get("to_day"),
-            added_up=metric.adds_up_days(given),
-            apart=_price_days(given.get("prices")),
+            parameters.get("from_day"),
+            parameters.get("to_day"),
+            added_up=metric.adds_up_days(parameters),
+            apart=_price_days(parameters.get("prices")),
         )
 
 
-def _find_newest_day(cursor: duckdb.DuckDBPyConnection, given: Mapping[str, Any]) -> date | None:
+def _find_newest_day(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> date | None:
     """Return the newest day with a turn that the filters of trials choose."""
     sql = include_filters("SELECT max(day) FROM daily_turns WHERE {filters: trials}")
-    found = cursor.execute(sql, {name: given.get(name) for name in PARAMETER.findall(sql)}).fetchone()
-    return found[0] if found else None
+    row = cursor.execute(sql, {name: parameters.get(name) for name in PARAMETER.findall(sql)}).fetchone()
+    return row[0] if row else None
 
 
 def _price_days(prices: str | None) -> list[date]:

@@ -144,13 +144,17 @@ class StoreReader:
         self._connection = connection
         self._answers: dict[tuple[str, tuple[tuple[str, Any], ...]], pd.DataFrame] = {}
 
-    def ask(self, metric: str, **given: Any) -> pd.DataFrame:
+    def ask(self, metric: str, **parameters: Any) -> pd.DataFrame:
         """Return a metric's rows; pass lists as tuples. Raises MetricError."""
-        known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
-        if (metric, known) not in self._answers:
-            listed = {name: list(value) if isinstance(value, tuple) else value for name, value in known}
-            self._answers[metric, known] = answer_metric(self._connection, metric, listed)
-        return self._answers[metric, known]
+        set_parameters = tuple(
+            sorted((name, value) for name, value in parameters.items() if value is not None)
+        )
+        if (metric, set_parameters) not in self._answers:
+            listed = {
+                name: list(value) if isinstance(value, tuple) else value for name, value in set_parameters
+            }
+            self._answers[metric, set_parameters] = answer_metric(self._connection, metric, listed)
+        return self._answers[metric, set_parameters]
 
 
 @contextmanager

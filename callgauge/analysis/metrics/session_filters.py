@@ -33,7 +33,9 @@ _VIEWS: Mapping[str, str] = {
 }
 
 
-def read_session_filters(parameters: frozenset[str], given: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+def read_session_filters(
+    parameters: frozenset[str], arguments: Mapping[str, Any]
+) -> dict[str, Sequence[str]]:
     """Return the chosen values by column, for a metric with these parameters that follows the filters.
 
     A metric on two slices takes what is chosen for both. Raises ValueError where they differ.
@@ -43,7 +45,7 @@ def read_session_filters(parameters: frozenset[str], given: Mapping[str, Any]) -
         {
             column: tuple(values)
             for name, column in SESSION_FILTERS.items()
-            if (values := given.get(f"{prefix}{name}"))
+            if (values := arguments.get(f"{prefix}{name}"))
         }
         for prefix in prefixes
     ]

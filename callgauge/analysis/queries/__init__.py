@@ -30,5 +30,5 @@ def queries() -> dict[str, Query]:
 
 def _read_query(path: Path) -> Query:
     sql = path.read_text(encoding="utf-8")
-    said = dict(_FIELD.findall(sql))
-    return Query(path.stem, said["title"], said["question"], sql)
+    fields = dict(_FIELD.findall(sql))
+    return Query(path.stem, fields["title"], fields["question"], sql)

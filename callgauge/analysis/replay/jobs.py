@@ -71,8 +71,8 @@ class ReplayRequest:
 class ReplayJob:
     """One replay with its worker process and files. Call `poll` to update `state`."""
 
-    def __init__(self, asked: ReplayRequest, command: Sequence[str] = ()) -> None:
-        self.asked = asked
+    def __init__(self, request: ReplayRequest, command: Sequence[str] = ()) -> None:
+        self.asked = request
         self.state: JobState = JobState.WAITING
         self.problem: str | None = None
         self.summary: ReplaySummary | None = None
@@ -109,14 +109,14 @@ class ReplayJob:
         return True
 
     def _request_data(self) -> dict[str, Any]:
-        asked = self.asked
+        request = self.asked
         return {
-            "generation": asked.generation,
+            "generation": request.generation,
             "folder": str(self.folder),
-            "given": dict(asked.given),
-            "every": asked.every,
-            "scenario": asdict(asked.scenario),
-            "texts": asked.texts,
+            "given": dict(request.given),
+            "every": request.every,
+            "scenario": asdict(request.scenario),
+            "texts": request.texts,
         }
 
     def poll(self) -> None:
@@ -127,14 +127,14 @@ class ReplayJob:
         if code is None:
             return
         self._close()
-        told = self._read(SUMMARY)
-        if code == 0 and "summary" in told:
-            self.summary = ReplaySummary.from_json(told["summary"])
+        answer = self._read(SUMMARY)
+        if code == 0 and "summary" in answer:
+            self.summary = ReplaySummary.from_json(answer["summary"])
             self.state = JobState.DONE
         else:
             self.state, self.problem = (
                 JobState.FAILED,
-                told.get("refused") or _describe_end(code, self._read_errors()),
+                answer.get("refused") or _describe_end(code, self._read_errors()),
             )
 
     def progress(self) -> int | None:
@@ -143,10 +143,10 @@ class ReplayJob:
 
     def _read(self, name: str) -> dict[str, Any]:
         try:
-            told: dict[str, Any] = json.loads((self.folder / name).read_text(encoding="utf-8"))
+            document: dict[str, Any] = json.loads((self.folder / name).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return told
+        return document
 
     def _read_errors(self) -> str:
         try:
@@ -209,17 +209,17 @@ class ReplayQueue:
         self._finished: list[ReplayJob] = []  # the newest last
         self._summaries: list[tuple[ReplayRequest, ReplaySummary]] = []  # the newest last
 
-    def find_finished(self, asked: ReplayRequest) -> ReplayJob | None:
+    def find_finished(self, wanted: ReplayRequest) -> ReplayJob | None:
         """Return a finished replay of the same request; None when there is none."""
         with self._lock:
             self._advance()
-            return next((job for job in self._finished if job.asked == asked), None)
+            return next((job for job in self._finished if job.asked == wanted), None)
 
-    def find_summary(self, asked: ReplayRequest) -> ReplaySummary | None:
+    def find_summary(self, wanted: ReplayRequest) -> ReplaySummary | None:
         """Return the sums of a finished replay of the same request; None when there is none."""
         with self._lock:
             self._advance()
-            return next((summary for request, summary in self._summaries if request == asked), None)
+            return next((summary for request, summary in self._summaries if request == wanted), None)
 
     def submit(self, job: ReplayJob) -> None:
         """Add a job, and start it when no other job runs. Raises ReplayQueueFullError."""

@@ -88,10 +88,10 @@ class ReplayedCall(NamedTuple):
             by_end = {now: ChangeKind.FAILS, was: ChangeKind.PASSES}
             return by_end.get(Outcome.FAILED.value, ChangeKind.OUTCOME)
         # What the store says of a call comes without its arguments.
-        known = self.before.arguments is not None or self.after.arguments is None
+        is_known = self.before.arguments is not None or self.after.arguments is None
         return (
             ChangeKind.VALUES
-            if known and self.before.arguments != self.after.arguments
+            if is_known and self.before.arguments != self.after.arguments
             else ChangeKind.FINDINGS
         )
 
@@ -143,8 +143,8 @@ def _why_not_read(call: StoredCall, definition: ToolDefinition | None) -> str | 
 
 
 def _parse(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> ToolCallRequest:
-    known = definition_used(definition, tool, offered=call.offered)
-    return parse_arguments(call.raw_arguments or "", known, tool_name=call.sent)
+    used_definition = definition_used(definition, tool, offered=call.offered)
+    return parse_arguments(call.raw_arguments or "", used_definition, tool_name=call.sent)
 
 
 def _former_reading(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> CallReading:
@@ -160,7 +160,7 @@ def _make_reading(call: StoredCall, request: ToolCallRequest, rules: ReplayRules
     findings = rules.drop_silent(request.diagnostics) if rules.silent else request.diagnostics
     return CallReading(
         _outcome_under_rules(call, request, outcome),
-        tuple((found.code, found.path, found.detail) for found in findings),
+        tuple((diagnostic.code, diagnostic.path, diagnostic.detail) for diagnostic in findings),
         request.arguments,
     )
 

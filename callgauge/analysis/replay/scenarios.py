@@ -54,15 +54,15 @@ class ReplayRules:
 
     def drop_silent(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return the findings whose code is not silent."""
-        return tuple(found for found in findings if found.code not in self.silent)
+        return tuple(diagnostic for diagnostic in findings if diagnostic.code not in self.silent)
 
     def outcome(self, request: ToolCallRequest) -> Outcome:
         """Return the outcome of a parsed call under these rules."""
         if request.arguments is None:
             return Outcome.FAILED
         findings = self.drop_silent(request.diagnostics)
-        codes = {found.code for found in findings}
-        judged = [found for found in findings if found.code not in _NOT_COUNTED]
+        codes = {diagnostic.code for diagnostic in findings}
+        judged = [diagnostic for diagnostic in findings if diagnostic.code not in _NOT_COUNTED]
         if codes & self.refused or not self.policy.accepts(judged):
             return Outcome.FAILED
         return outcome_of(codes, defined=request.tool is not None)

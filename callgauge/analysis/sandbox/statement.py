@@ -108,9 +108,9 @@ def _allow_explained(connection: duckdb.DuckDBPyConnection, sql: str) -> str:
     """
     words = sql.split(None, 1)
     rest = words[1] if len(words) == 2 and words[0].upper() == "EXPLAIN" else ""
-    told = "EXPLAIN"
+    keyword = "EXPLAIN"
     if rest.split(None, 1)[0:1] and rest.split(None, 1)[0].upper() == "ANALYZE":
-        rest, told = rest[len("ANALYZE") :], "EXPLAIN ANALYZE"
+        rest, keyword = rest[len("ANALYZE") :], "EXPLAIN ANALYZE"
     try:
         inner = connection.extract_statements(rest) if rest.strip() else []
     except duckdb.Error:
@@ -122,7 +122,7 @@ def _allow_explained(connection: duckdb.DuckDBPyConnection, sql: str) -> str:
     checked = allow_statement(connection, rest)
     if isinstance(checked, str):
         raise StatementRefusedError("EXPLAIN explains a query, not another EXPLAIN.")
-    return f"{told} {rest}"
+    return f"{keyword} {rest}"
 
 
 def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
@@ -156,8 +156,8 @@ def _walk_tree(tree: Any) -> Iterator[dict[str, Any]]:
 
 
 def _is_masked(connection: duckdb.DuckDBPyConnection) -> bool:
-    found = connection.execute("SELECT 1 FROM duckdb_databases() WHERE database_name = ?", [ALIAS]).fetchall()
-    return bool(found)
+    row = connection.execute("SELECT 1 FROM duckdb_databases() WHERE database_name = ?", [ALIAS]).fetchall()
+    return bool(row)
 
 
 def _check_part(part: dict[str, Any], hidden: frozenset[str], refused_functions: set[str]) -> None:

@@ -69,9 +69,9 @@ def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefin
     earlier = [step for step in steps if step["step"] < row["step"]]
     tools = {tool.name: tool}
     for step in earlier:
-        known = defined(step["definition_id"]) if step["definition_id"] else None
-        if known is not None:
-            tools.setdefault(known.name, known)
+        definition = defined(step["definition_id"]) if step["definition_id"] else None
+        if definition is not None:
+            tools.setdefault(definition.name, definition)
     clean = row["outcome"] == "clean" and row["fault_layer"] is None and row["args_source"] == "raw"
     return TestsetCase(
         call_id=row["call_id"],
@@ -124,24 +124,24 @@ def make_messages(row: Row, earlier: Sequence[Row]) -> list[Message]:
 
     Raises NotExportedError where the text of an earlier call is not known.
     """
-    told: list[Message] = [{"role": "system", "content": row["prompt"]}] if row["prompt"] else []
-    told.append({"role": "user", "content": row["user_text"]})
+    messages: list[Message] = [{"role": "system", "content": row["prompt"]}] if row["prompt"] else []
+    messages.append({"role": "user", "content": row["user_text"]})
     number = 0
-    for _, step in groupby(earlier, key=lambda one: one["step"]):
-        said: Message = {"role": "assistant"}
+    for _, step in groupby(earlier, key=lambda call: call["step"]):
+        reply: Message = {"role": "assistant"}
         calls, results = [], []
-        for one in step:
-            if one["tool"] is None and one["raw_arguments"] is None and one["text"] is not None:
-                said["content"] = one["text"]
+        for call in step:
+            if call["tool"] is None and call["raw_arguments"] is None and call["text"] is not None:
+                reply["content"] = call["text"]
                 continue
-            if one["raw_arguments"] is None or one["tool"] is None:
+            if call["raw_arguments"] is None or call["tool"] is None:
                 raise NotExportedError("history")
             number += 1
-            name = {"name": one["tool"], "arguments": one["raw_arguments"]}
+            name = {"name": call["tool"], "arguments": call["raw_arguments"]}
             calls.append({"id": f"call_{number}", "type": "function", "function": name})
-            result = one["result_text"] if one["result_text"] is not None else _NO_RESULT
+            result = call["result_text"] if call["result_text"] is not None else _NO_RESULT
             results.append({"role": "tool", "tool_call_id": f"call_{number}", "content": result})
         if calls:
-            said["tool_calls"] = calls
-        told += [said, *results]
-    return told
+            reply["tool_calls"] = calls
+        messages += [reply, *results]
+    return messages

@@ -105,9 +105,13 @@ def _sample_line(case: TestsetCase) -> Line:
     }
 
 
-def _inspect_message(message: Message, told: list[Message]) -> Message:
+def _inspect_message(message: Message, earlier: list[Message]) -> Message:
     if message["role"] == "tool":
-        names = {call["id"]: call["function"]["name"] for one in told for call in one.get("tool_calls", ())}
+        names = {
+            call["id"]: call["function"]["name"]
+            for previous in earlier
+            for call in previous.get("tool_calls", ())
+        }
         return {**message, "function": names[message["tool_call_id"]]}
     if "tool_calls" not in message:
         return message
@@ -204,14 +208,14 @@ def check_training(line: Line, case: TestsetCase) -> None:
 
 def check_entry(line: Line, case: TestsetCase) -> None:
     _check_messages(line["question"][0], case)
-    _require([one["name"] for one in line["function"]] == [tool.name for tool in case.tools])
-    _require(all(one["parameters"].get("type", "dict") == "dict" for one in line["function"]))
+    _require([function["name"] for function in line["function"]] == [tool.name for tool in case.tools])
+    _require(all(function["parameters"].get("type", "dict") == "dict" for function in line["function"]))
 
 
 def check_answer(line: Line, case: TestsetCase) -> None:
     (call,) = line["ground_truth"]
-    (given,) = call.values()
-    _require({name: _read_accepted(values[0]) for name, values in given.items()} == right_arguments(case))
+    (arguments,) = call.values()
+    _require({name: _read_accepted(values[0]) for name, values in arguments.items()} == right_arguments(case))
 
 
 def _read_accepted(value: Any) -> Any:
@@ -222,10 +226,15 @@ def _read_accepted(value: Any) -> Any:
 
 def check_sample(line: Line, case: TestsetCase) -> None:
     _check_tools(line["metadata"]["tools"], case)
-    _require([message["role"] for message in line["input"]] == [one["role"] for one in case.messages])
+    _require(
+        [message["role"] for message in line["input"]]
+        == [case_message["role"] for case_message in case.messages]
+    )
     _require(
         all(
-            isinstance(call["arguments"], dict) for one in line["input"] for call in one.get("tool_calls", ())
+            isinstance(call["arguments"], dict)
+            for item in line["input"]
+            for call in item.get("tool_calls", ())
         )
     )
 
@@ -263,8 +272,8 @@ def _check_messages(messages: list[Message], case: TestsetCase) -> None:
     _require(not waiting and len(messages) == len(case.messages))
 
 
-def _require(held: bool) -> None:
-    if not held:
+def _require(condition: bool) -> None:
+    if not condition:
         raise NotExportedError("unread")
 
 

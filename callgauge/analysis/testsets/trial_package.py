@@ -43,11 +43,11 @@ class TrialPackage:
 
     def to_zip(self) -> bytes:
         """Return the files as a zip archive, the same bytes for the same files."""
-        taken = io.BytesIO()
-        with zipfile.ZipFile(taken, "w", zipfile.ZIP_DEFLATED) as archive:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for path, content in self.files.items():
                 archive.writestr(zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0)), content)
-        return taken.getvalue()
+        return buffer.getvalue()
 
 
 def gather_tasks(
@@ -70,14 +70,14 @@ def gather_tasks(
     for first in range(0, len(call_ids), BATCH):
         rows = ask("testset_calls", {"calls": list(call_ids[first : first + BATCH])})
         turns, answers = (read_turns(ask, metric, rows) for metric in ("testset_steps", "turn_answers"))
-        known = _read_sessions(ask, rows)
+        ids_by_session = _read_sessions(ask, rows)
         for row in sorted(rows, key=lambda row: row["fault_layer"] is None):  # of a step the call that failed
             turn_id, step = row["turn_id"], (row["turn_id"], row["step"])
             if step in seen:
                 left_out["step"] += 1
                 continue
             steps, answered = turns.get(turn_id, []), answers.get(turn_id, [])
-            of_session = known.get(row["session_id"], {})
+            of_session = ids_by_session.get(row["session_id"], {})
             try:
                 task = make_trial_task(
                     row, steps, answered, of_session, defined, given=given, takes_cut=takes_cut
@@ -92,11 +92,11 @@ def gather_tasks(
 
 def _read_sessions(ask: Ask, rows: Sequence[Row]) -> dict[str, dict[str, str]]:
     """Return the ids of the definitions that are known of each session, by tool."""
-    known: dict[str, dict[str, str]] = {}
+    ids_by_session: dict[str, dict[str, str]] = {}
     sessions = sorted({row["session_id"] for row in rows})
     for row in ask("session_definitions", {"sessions": sessions}) if sessions else ():
-        known.setdefault(row["session_id"], {})[row["tool"]] = row["definition_id"]
-    return known
+        ids_by_session.setdefault(row["session_id"], {})[row["tool"]] = row["definition_id"]
+    return ids_by_session
 
 
 def write_tasks(tasks: Iterable[TrialTask], *, expects_corrected: bool = False) -> bytes:
@@ -162,8 +162,8 @@ def make_package(
     for name, tools in sets.items():
         path = f"tools/{name}.json"
         package.files[path] = _write_definitions(tools)
-        told = _describe_edits(edits) if name == "edited" else ""
-        sections.append(f"{told}[definitions.{name}]\nfiles = [{_quote(path)}]\n")
+        description = _describe_edits(edits) if name == "edited" else ""
+        sections.append(f"{description}[definitions.{name}]\nfiles = [{_quote(path)}]\n")
     sections += _write_end(tasks, tasks_path, prompt, list(sets))
     package.files = {PLAN: "\n".join(sections).encode(), **package.files}
     return package
@@ -213,38 +213,39 @@ def _edit_failed_tools(
 
 def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
     """Return sentences on what the tasks lack of what the models were told."""
-    told = []
+    gaps = []
     fewer = sum(task.offered is not None and task.offered > len(task.tools) for task in tasks)
     if fewer:
-        told.append(
+        gaps.append(
             f"{fewer:,} of {len(tasks):,} tasks offer fewer tools than the log's models had: the store knows "
             "the definitions of tools that were called."
         )
     without = sum(task.prompt is None for task in tasks)
     if without:
-        told.append(f"{without:,} of {len(tasks):,} tasks have no system prompt: it is not in their logs.")
+        gaps.append(f"{without:,} of {len(tasks):,} tasks have no system prompt: it is not in their logs.")
     untold = sum(map(_says_twice, tasks))
     if untold:
-        told.append(
+        gaps.append(
             f"In {untold:,} of {len(tasks):,} tasks the model speaks twice in a row: the message in "
             "between is not in the log."
         )
     cut = sum(task.is_cut for task in tasks)
     if cut:
-        told.append(
+        gaps.append(
             f"{cut:,} of {len(tasks):,} tasks have messages or results that are stored only in part (the "
             f"first {TEXT_KEPT:,} characters)."
         )
     if len({task.prompt for task in tasks}) > 1:
-        told.append("The tasks have different system prompts; each task contains its own.")
-    return told
+        gaps.append("The tasks have different system prompts; each task contains its own.")
+    return gaps
 
 
 def _says_twice(task: TrialTask) -> bool:
     """Return True when the model speaks, calls nothing, and speaks again."""
     pairs = itertools.pairwise(task.messages)
     return any(
-        one["role"] == next_["role"] == "assistant" and "tool_calls" not in one for one, next_ in pairs
+        message["role"] == next_["role"] == "assistant" and "tool_calls" not in message
+        for message, next_ in pairs
     )
 
 
@@ -328,9 +329,9 @@ def _describe_edits(edits: Sequence[DefinitionFinding]) -> str:
     lines = [
         "# The linter's suggestions. Check them first: the tool must accept what its definition declares."
     ]
-    for found in edits[:_MOST_NAMED]:
-        place = f"{_comment(found.tool)} {_comment(found.path or '')}"
-        lines.append(f"#   {place}: {json.dumps(found.suggested)[:120]} ({found.code})")
+    for edit in edits[:_MOST_NAMED]:
+        place = f"{_comment(edit.tool)} {_comment(edit.path or '')}"
+        lines.append(f"#   {place}: {json.dumps(edit.suggested)[:120]} ({edit.code})")
     if len(edits) > _MOST_NAMED:
         lines.append(f"#   and {len(edits) - _MOST_NAMED} more")
     return "\n".join([*lines, ""])

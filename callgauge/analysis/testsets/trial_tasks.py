@@ -66,7 +66,7 @@ def make_trial_task(
     row: Row,
     turn: Sequence[Row],
     answers: Sequence[Row],
-    known: Mapping[str, str],
+    session_definitions: Mapping[str, str],
     defined: Callable[[str], ToolDefinition | None],
     *,
     given: Sequence[ToolDefinition] = (),
@@ -85,10 +85,10 @@ def make_trial_task(
     if row["earlier"] > MOST_EARLIER:
         raise NotExportedError("long")
     earlier = [step for step in turn if step["step"] < row["step"]]
-    tools = _find_tools(row, turn, known, defined, given)
+    tools = _find_tools(row, turn, session_definitions, defined, given)
     _require_results(earlier)
-    said = [message for message in make_messages(row, earlier) if message["role"] != "system"]
-    if said[-1]["role"] == "assistant":
+    messages = [message for message in make_messages(row, earlier) if message["role"] != "system"]
+    if messages[-1]["role"] == "assistant":
         raise NotExportedError("untold")
     is_cut = _is_cut_anywhere(row, earlier)
     if is_cut and not takes_cut:
@@ -97,7 +97,7 @@ def make_trial_task(
         id=name_task(row["tool"], row["call_id"]),
         origin=row["call_id"],
         group=row["session_id"],
-        messages=tuple(said),
+        messages=tuple(messages),
         prompt=StoredPrompt(row["prompt"], row["prompt_name"], row["prompt_version"])
         if row["prompt"]
         else None,
@@ -160,8 +160,12 @@ def _require_results(earlier: Sequence[Row]) -> None:
 
 
 def _is_cut_anywhere(row: Row, earlier: Sequence[Row]) -> bool:
-    told = [row["user_text"], *(step["text"] for step in earlier), *(step["result_text"] for step in earlier)]
-    return any(map(_is_cut, told))
+    texts = [
+        row["user_text"],
+        *(step["text"] for step in earlier),
+        *(step["result_text"] for step in earlier),
+    ]
+    return any(map(_is_cut, texts))
 
 
 def _is_text(step: Row) -> bool:
@@ -175,21 +179,21 @@ def _is_cut(text: str | None) -> bool:
 def _find_tools(
     row: Row,
     turn: Sequence[Row],
-    known: Mapping[str, str],
+    session_definitions: Mapping[str, str],
     defined: Callable[[str], ToolDefinition | None],
-    given: Sequence[ToolDefinition],
+    extra_definitions: Sequence[ToolDefinition],
 ) -> tuple[ToolDefinition, ...]:
     """Return the definitions of the tools of the call, its turn and its session, in this order.
 
     A call of a tool that was not offered has none of its own, which is what went wrong with it.
     """
-    ids = [row["definition_id"], *(step["definition_id"] for step in turn), *known.values()]
+    ids = [row["definition_id"], *(step["definition_id"] for step in turn), *session_definitions.values()]
     tools: dict[str, ToolDefinition] = {}
     for definition_id in filter(None, dict.fromkeys(ids)):
-        found = defined(definition_id)
-        if found is not None:
-            tools.setdefault(found.name, found)
-    for definition in given:
+        stored = defined(definition_id)
+        if stored is not None:
+            tools.setdefault(stored.name, stored)
+    for definition in extra_definitions:
         tools.setdefault(definition.name, definition)
     was_offered = row["tool"] is not None and not row["tools_offered"]
     if not tools or (was_offered and row["tool"] not in tools):
@@ -207,7 +211,7 @@ def _list_answers(
     """
     later = [answer for answer in answers if answer["step"] >= failed_step]
     before = [answer for answer in answers if answer["step"] < failed_step]
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    lines_by_answer: dict[tuple[str, str], dict[str, Any]] = {}
     for answer in [*later, *reversed(before)]:
         if answer["tool"] not in tools:
             continue  # it is not offered
@@ -222,8 +226,8 @@ def _list_answers(
         status = _name_status(answer)
         if status != "success":
             line["status"] = status
-        found.setdefault((answer["tool"], json.dumps(when, sort_keys=True)), line)
-    return sorted(found.values(), key=lambda line: -len(line["when"]))
+        lines_by_answer.setdefault((answer["tool"], json.dumps(when, sort_keys=True)), line)
+    return sorted(lines_by_answer.values(), key=lambda line: -len(line["when"]))
 
 
 def _name_status(answer: Row) -> str:

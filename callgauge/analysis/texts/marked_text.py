@@ -106,14 +106,16 @@ def annotate(
             head = str(number) if nth == 0 else "·"
             rows.append(f"{head:>{gutter}} │ {_show_blanks(chunk, spaces)}".rstrip())
             last = at + len(chunk) == offset + len(line)
-            here = [
+            in_chunk = [
                 mark
                 for mark in marks
                 if at <= mark.start < at + len(chunk) or (last and mark.start == at + len(chunk))
             ]
             before = len(rows) - 1
-            rows += [f"{'':>{gutter}} │ {carets}" for carets in _draw_carets(chunk, at, here, spaces, width)]
-            marked += range(before, len(rows)) if here else ()
+            rows += [
+                f"{'':>{gutter}} │ {carets}" for carets in _draw_carets(chunk, at, in_chunk, spaces, width)
+            ]
+            marked += range(before, len(rows)) if in_chunk else ()
         number += 1
     if most is not None and len(rows) > most and marked:
         rows = _fold_rows(rows, marked, gutter)
@@ -123,9 +125,9 @@ def annotate(
 def _fold_rows(rows: Sequence[str], marked: Sequence[int], gutter: int) -> list[str]:
     """Return the first row and the rows next to marked ones; each run of others becomes one row."""
     near = {place + step for place in marked for step in (-1, 0, 1)}
-    kept = sorted({0} | (near & set(range(len(rows)))))
+    shown = sorted({0} | (near & set(range(len(rows)))))
     folded = list[str]()
-    for place, after in zip(kept, [*kept[1:], len(rows)], strict=True):
+    for place, after in zip(shown, [*shown[1:], len(rows)], strict=True):
         folded.append(rows[place])
         if after - place == 2:
             folded.append(rows[place + 1])

@@ -58,45 +58,47 @@ class AttentionItem:
     share: Share | None = None
 
 
-def describe_item(one: Alert | NewError, newest: date, label: Label) -> AttentionItem:
+def describe_item(item: Alert | NewError, newest: date, label: Label) -> AttentionItem:
     """Return an alert or a new error in words. `newest`: the night."""
     return (
-        _describe_new_error(one, newest) if isinstance(one, NewError) else describe_alert(one, newest, label)
+        _describe_new_error(item, newest)
+        if isinstance(item, NewError)
+        else describe_alert(item, newest, label)
     )
 
 
-def describe_alert(one: Alert, newest: date, label: Label) -> AttentionItem:
+def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
     """Return an alert in words. `newest`: the night.
 
     Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. One that is over:
     Parse errors of basalt-mini returned to 2.6% on 27 Nov.
     """
-    before, now = format_rate(one.before.rate), format_rate(one.now.rate)
-    began = format_day(one.since, newest)
+    before, now = format_rate(alert.before.rate), format_rate(alert.now.rate)
+    began = format_day(alert.since, newest)
     counts = (
-        f"{wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s since, "
-        f"{wording.fraction(one.before.k, one.before.n)} before"
+        f"{wording.fraction(alert.now.k, alert.now.n)} {alert.rate.noun}s since, "
+        f"{wording.fraction(alert.before.k, alert.before.n)} before"
     )
-    if one.back:
-        rest = f"returned to {before} on {format_day(one.back, newest)}"
+    if alert.back:
+        rest = f"returned to {before} on {format_day(alert.back, newest)}"
         counts = f"{now} from {began} on"
     else:
-        place = f", {_describe_place(one.place, label)}" if one.place else ""
-        verb = "rose" if one.rose else "fell"
+        place = f", {_describe_place(alert.place, label)}" if alert.place else ""
+        verb = "rose" if alert.rose else "fell"
         rest = f"{verb} from {before.removesuffix('%')} to {now} on {began}{place}"
-        counts += f" · {format_difference(one.difference)}" if one.difference else ""
-    own = {dimension: [value] for dimension, value in one.values.items()}
-    query = arm_filters.arm_query("A", own, one.baseline) | arm_filters.arm_query("B", own, one.days)
+        counts += f" · {format_difference(alert.difference)}" if alert.difference else ""
+    own = {dimension: [value] for dimension, value in alert.values.items()}
+    query = arm_filters.arm_query("A", own, alert.baseline) | arm_filters.arm_query("B", own, alert.days)
     return AttentionItem(
-        one.key,
-        "○" if one.back else "▲" if one.rose else "▼",
-        "gray" if one.back else "red" if one.is_worse else "green",
-        f"{_SUBJECTS.get(one.rate.name, one.rate.title)} of {_name_values(one.values, label)}",
+        alert.key,
+        "○" if alert.back else "▲" if alert.rose else "▼",
+        "gray" if alert.back else "red" if alert.is_worse else "green",
+        f"{_SUBJECTS.get(alert.rate.name, alert.rate.title)} of {_name_values(alert.values, label)}",
         rest,
-        f"{counts} · q {'< 0.001' if one.q < 0.001 else f'{one.q:.3f}'}",
+        f"{counts} · q {'< 0.001' if alert.q < 0.001 else f'{alert.q:.3f}'}",
         "compare",
-        query | {"rate": one.rate.name},
-        one.now,
+        query | {"rate": alert.rate.name},
+        alert.now,
     )
 
 
@@ -108,7 +110,7 @@ def describe_open_alert(alert: Alert, newest: date, label: Label) -> str:
 
 def _name_values(values: Mapping[str, str], label: Label) -> str:
     (dimension, value), *others = values.items()
-    more = "".join(f" {_JOINED[other]} {label(other, its)}" for other, its in others)
+    more = "".join(f" {_JOINED[other]} {label(other, other_value)}" for other, other_value in others)
     return f"{_NAMED[dimension]}{label(dimension, value)}{more}"
 
 
@@ -117,54 +119,55 @@ def _describe_place(place: AlertPlace, label: Label) -> str:
     return f"{how} {_JOINED[place.dimension]} {label(place.dimension, place.value)}"
 
 
-def _describe_new_error(one: NewError, newest: date) -> AttentionItem:
+def _describe_new_error(error: NewError, newest: date) -> AttentionItem:
     return AttentionItem(
-        one.key,
+        error.key,
         "▲",
         "red",
-        f"New error: {wording.quote(one.text, 60)},",
-        f"{wording.plural(one.calls, 'call')} since {format_day(one.first_day, newest)}",
-        f"{wording.plural(one.sessions, 'session')} · never seen before",
+        f"New error: {wording.quote(error.text, 60)},",
+        f"{wording.plural(error.calls, 'call')} since {format_day(error.first_day, newest)}",
+        f"{wording.plural(error.sessions, 'session')} · never seen before",
         "errors",
-        {"signature": one.signature_id},
+        {"signature": error.signature_id},
     )
 
 
-def describe_returned(one: ReturnedError) -> AttentionItem:
+def describe_returned(error: ReturnedError) -> AttentionItem:
     """Return a fixed error that is back, in words."""
-    version = f" in {wording.one_line(one.state.fixed_in, 40)}" if one.state.fixed_in else ""
-    fixed = one.state.fixed_day or one.back_day
+    version = f" in {wording.one_line(error.state.fixed_in, 40)}" if error.state.fixed_in else ""
+    fixed = error.state.fixed_day or error.back_day
     return AttentionItem(
-        one.key,
+        error.key,
         "▲",
         "red",
-        f"Fixed and back: {wording.quote(one.text, 60)},",
-        f"{wording.plural(one.calls, 'call')} since {format_day(one.back_day, one.last_day)}",
-        f"Fixed{version} on {format_day(fixed, one.last_day)} · {wording.plural(one.sessions, 'session')}",
+        f"Fixed and back: {wording.quote(error.text, 60)},",
+        f"{wording.plural(error.calls, 'call')} since {format_day(error.back_day, error.last_day)}",
+        f"Fixed{version} on {format_day(fixed, error.last_day)} · "
+        f"{wording.plural(error.sessions, 'session')}",
         "errors",
-        {"signature": one.state.signature},
+        {"signature": error.state.signature},
     )
 
 
-def describe_finding(found: RuleFinding, label: Label) -> AttentionItem:
+def describe_finding(finding: RuleFinding, label: Label) -> AttentionItem:
     """Return a rule that fires, in words. Raises ValueError for a rule that does not fire."""
-    if not found.fires or not found.share or not found.days or not found.since or not found.rate:
-        raise ValueError(f"the rule {found.rule.name!r} does not fire")
-    rule, share, last, change = found.rule, found.share, found.days[1], found.change
+    if not finding.fires or not finding.share or not finding.days or not finding.since or not finding.rate:
+        raise ValueError(f"the rule {finding.rule.name!r} does not fire")
+    rule, share, last, change = finding.rule, finding.share, finding.days[1], finding.change
     bound = f"{100 * rule.bound:g}"
     was = f"was {format_rate(change.before.rate)}" if change else f"rule: {rule.kind} {bound}%"
     rose = change.rose if change else rule.kind == "above"
-    counts = f"{wording.fraction(share.k, share.n)} {found.rate.noun}s, {wording.interval(share.interval)}"
-    values = " · ".join(label(name, its[0]) for name, its in rule.slice.items())
-    own = {name: list(its) for name, its in rule.slice.items()}
-    earlier = change.baseline if change else _days_before(found.days)
-    query = arm_filters.arm_query("A", own, earlier) | arm_filters.arm_query("B", own, found.days)
+    counts = f"{wording.fraction(share.k, share.n)} {finding.rate.noun}s, {wording.interval(share.interval)}"
+    values = " · ".join(label(name, choices[0]) for name, choices in rule.slice.items())
+    own = {name: list(choices) for name, choices in rule.slice.items()}
+    earlier = change.baseline if change else _days_before(finding.days)
+    query = arm_filters.arm_query("A", own, earlier) | arm_filters.arm_query("B", own, finding.days)
     return AttentionItem(
-        found.key,
+        finding.key,
         "▲" if rose else "▼",
         "red",
         f"{wording.one_line(rule.name, 60)}:",
-        f"{found.rate.phrase} {format_rate(share.rate)} since {format_day(found.since, last)} ({was})",
+        f"{finding.rate.phrase} {format_rate(share.rate)} since {format_day(finding.since, last)} ({was})",
         f"Rule · {counts}{f' · {values}' if values else ''}",
         "compare",
         query | {"rate": rule.rate},
@@ -181,18 +184,19 @@ def _days_before(days: Days) -> Days:
 # --- a quiet night --------------------------------------------------------------------------------
 
 
-def describe_quiet(found: Attention, *, opened: int = 0) -> str:
+def describe_quiet(attention: Attention, *, opened: int = 0) -> str:
     """Return the sentences of a night without news: what could have been found, or why nothing can.
 
     `opened`: alerts of earlier nights that are still open.
     """
-    day = format_day(found.newest, found.newest)
-    night = found.night
+    day = format_day(attention.newest, attention.newest)
+    night = attention.night
     if night is None:
-        days = wording.plural(found.days, "day")
+        days = wording.plural(attention.days, "day")
         need = f"it takes {LEAST_DAYS} before the newest one"
         return (
-            f"Too few days to find a change: {need}, and {days} {'has' if found.days == 1 else 'have'} calls."
+            f"Too few days to find a change: {need}, "
+            f"and {days} {'has' if attention.days == 1 else 'have'} calls."
         )
     if not night.tests:
         return f"Too few calls to find a change: no model, prompt, tool or host has {RULE}, now and before."

@@ -121,12 +121,12 @@ def _list_values(strata: Sequence[StratumComparison], label: Label, smallest: fl
     return wording.list_words([*listed, f"{more} more"] if more > 0 else listed)
 
 
-def _describe_choice(held: SliceComparison, smallest: float) -> str:
-    first, second = _write_rates(held)
-    if held.standing(smallest) is Standing.WORSE:
+def _describe_choice(comparison: SliceComparison, smallest: float) -> str:
+    first, second = _write_rates(comparison)
+    if comparison.standing(smallest) is Standing.WORSE:
         first, second = second, first
-    mixed = ", mix-adjusted" if held.is_at_same_mix else ""
-    return f"{first} instead of {second} {held.slice.rate.phrase}{mixed}"
+    mixed = ", mix-adjusted" if comparison.is_at_same_mix else ""
+    return f"{first} instead of {second} {comparison.slice.rate.phrase}{mixed}"
 
 
 def _describe_effect(breakdown: Breakdown, split: Split, names: ArmNames) -> str:
@@ -267,12 +267,12 @@ def _describe_named(
 
 
 def _describe_stratum(breakdown: Breakdown, each: StratumComparison, label: Label, smallest: float) -> str:
-    held, name = each.held, label(each.dimension, each.name)
-    if held is None or held.difference is None:
+    comparison, name = each.held, label(each.dimension, each.name)
+    if comparison is None or comparison.difference is None:
         return ""
     whole, own = breakdown.whole.standing(smallest), each.standing(smallest)
-    points = f"{format_rounded(held.difference.estimate)} points"
-    rates = f"{_describe_rates(held)} ({points}, {describe_sessions(held)})"
+    points = f"{format_rounded(comparison.difference.estimate)} points"
+    rates = f"{_describe_rates(comparison)} ({points}, {describe_sessions(comparison)})"
     word = _WORDS[own].capitalize()
     if own is whole:
         return f"{'Most of all' if _exceeds(each, breakdown) else 'Less so'} for {name}: {rates}."
@@ -299,8 +299,8 @@ def describe_dimension(breakdown: Breakdown, dimension: str, label: Label) -> st
 
 def _exceeds(stratum: StratumComparison, breakdown: Breakdown) -> bool:
     """Return True when the difference within a stratum is larger than the whole one."""
-    one, whole = stratum.held.difference if stratum.held else None, breakdown.whole.difference
-    return one is not None and whole is not None and abs(one.estimate) >= abs(whole.estimate)
+    difference, whole = stratum.held.difference if stratum.held else None, breakdown.whole.difference
+    return difference is not None and whole is not None and abs(difference.estimate) >= abs(whole.estimate)
 
 
 def _list_strata(strata: Sequence[StratumComparison], label: Label) -> str:
@@ -313,30 +313,37 @@ def _list_strata(strata: Sequence[StratumComparison], label: Label) -> str:
     return "; ".join([*named, f"{more} more"] if more > 0 else named)
 
 
-def _describe_rates(held: SliceComparison) -> str:
+def _describe_rates(comparison: SliceComparison) -> str:
     """Return both rates: 50% against 1.9%; where they are mix-adjusted, the plain rates if these disagree."""
-    one, other = held.slice.share, held.other.share if held.other else None
-    if other is None or not one.n or not other.n:
+    share, other = comparison.slice.share, comparison.other.share if comparison.other else None
+    if other is None or not share.n or not other.n:
         return ""
-    of, against = _write_rates(held)
-    if not (held.is_at_same_mix and held.p is not None):
-        return f"{of} against {against}"
-    adjusted = f"{of} against {against}, mix-adjusted"
-    plain = f"{wording.rate(one.k, one.n)} against {wording.rate(other.k, other.n)}"
-    if is_order_reversed(held):
+    first, against = _write_rates(comparison)
+    if not (comparison.is_at_same_mix and comparison.p is not None):
+        return f"{first} against {against}"
+    adjusted = f"{first} against {against}, mix-adjusted"
+    plain = f"{wording.rate(share.k, share.n)} against {wording.rate(other.k, other.n)}"
+    if is_order_reversed(comparison):
         return f"{adjusted} (unadjusted, the other way round: {plain})"
-    if held.plain and held.difference and held.plain.is_decisive != held.difference.is_decisive:
+    if (
+        comparison.plain
+        and comparison.difference
+        and comparison.plain.is_decisive != comparison.difference.is_decisive
+    ):
         return f"{adjusted} (unadjusted: {plain})"
     return adjusted
 
 
-def _write_rates(held: SliceComparison) -> tuple[str, str]:
+def _write_rates(comparison: SliceComparison) -> tuple[str, str]:
     """Return the rate of each side in words, mix-adjusted where the verdict is."""
-    if held.is_at_same_mix and held.same_mix and held.p is not None:
-        adjusted = held.same_mix.found
+    if comparison.is_at_same_mix and comparison.same_mix and comparison.p is not None:
+        adjusted = comparison.same_mix.found
         return wording.percent(adjusted.of), wording.percent(adjusted.against)
-    one, other = held.slice.share, held.other.share if held.other else held.slice.share
-    return wording.rate(one.k, one.n), wording.rate(other.k, other.n)
+    share, other = (
+        comparison.slice.share,
+        comparison.other.share if comparison.other else comparison.slice.share,
+    )
+    return wording.rate(share.k, share.n), wording.rate(other.k, other.n)
 
 
 def format_rounded(share: float) -> str:
@@ -346,7 +353,7 @@ def format_rounded(share: float) -> str:
     return f"{'−' if share < 0 else '+'}{wording.percent(abs(share), 2).rstrip('%')}"
 
 
-def describe_sessions(held: SliceComparison) -> str:
+def describe_sessions(comparison: SliceComparison) -> str:
     """Return the number of sessions behind both sides, in words."""
-    sides = (held.slice, held.other) if held.other else (held.slice,)
-    return wording.plural(sum(one.share.sessions or 0 for one in sides), "session")
+    sides = (comparison.slice, comparison.other) if comparison.other else (comparison.slice,)
+    return wording.plural(sum(slice_.share.sessions or 0 for slice_ in sides), "session")

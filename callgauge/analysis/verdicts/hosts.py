@@ -64,8 +64,8 @@ def _differs_alone(row: SliceComparison, smallest: float) -> bool:
 
 def _does_worse(row: SliceComparison) -> bool:
     """Return whether the first host does worse; has more, where neither end of the rate is good."""
-    found = row.difference
-    return found is not None and (found.estimate > 0) != row.slice.rate.is_good
+    difference = row.difference
+    return difference is not None and (difference.estimate > 0) != row.slice.rate.is_good
 
 
 def _describe_pair(row: SliceComparison, label: Label) -> str:

@@ -54,8 +54,8 @@ class FaultCount:
     @property
     def top_slice(self) -> str | None:
         """The slice with the highest share of such calls, of those with enough calls; None without one."""
-        known = {name: share for name, share in self.by_slice.items() if share.k}
-        enough = {name: share for name, share in known.items() if share.has_enough} or known
+        faulty = {name: share for name, share in self.by_slice.items() if share.k}
+        enough = {name: share for name, share in faulty.items() if share.has_enough} or faulty
         return max(enough, key=lambda name: enough[name].rate or 0.0, default=None)
 
 
@@ -107,24 +107,24 @@ class ToolFaults:
     @property
     def faults(self) -> list[ParameterFault]:
         """The faults against the definition at named parameters, those of most calls first."""
-        found = [
+        faults = [
             fault
             for parameter in self.parameters
             for fault in parameter.faults
             if parameter.name and fault.kind is not FaultKind.TEXT
         ]
-        return sorted(found, key=lambda fault: (-fault.count.calls, fault.parameter, fault.kind))
+        return sorted(faults, key=lambda fault: (-fault.count.calls, fault.parameter, fault.kind))
 
 
 def read_tool_faults(rows: Iterable[Row]) -> ToolFaults:
     """Return what the rows of the metric `parameter_faults` say of a tool."""
-    known = [dict(row) for row in rows]
-    for row in known:  # pandas writes the NULL of a column of texts as it likes
+    all_rows = [dict(row) for row in rows]
+    for row in all_rows:  # pandas writes the NULL of a column of texts as it likes
         row.update({name: None for name in ("parameter", "fault", "sent") if not isinstance(row[name], str)})
-    slices = {row["slice"]: row for row in known if row["parameter"] is None and row["fault"] is None}
+    slices = {row["slice"]: row for row in all_rows if row["parameter"] is None and row["fault"] is None}
     by_place: dict[tuple[str | None, str | None], list[Row]] = {}
     sent: dict[tuple[str, str], dict[str, int]] = {}
-    for row in known:
+    for row in all_rows:
         if row["sent"] is None:
             by_place.setdefault((row["parameter"], row["fault"]), []).append(row)
         else:
@@ -138,7 +138,7 @@ def read_tool_faults(rows: Iterable[Row]) -> ToolFaults:
             parameters.setdefault(parameter, []).append(
                 ParameterFault(parameter, FaultKind(fault), count, kinds)
             )
-    found = [
+    wrong_parameters = [
         WrongParameter(
             name,
             _make_count(by_place.get((name, None), []), slices, "text"),
@@ -150,16 +150,16 @@ def read_tool_faults(rows: Iterable[Row]) -> ToolFaults:
         _make_count(by_place.get((None, None), []), slices, "text"),
         _make_count(by_place.get((None, "text"), []), slices, "text"),
         sum(int(row["checked"]) for row in slices.values()),
-        sorted(found, key=lambda parameter: (-parameter.count.calls, parameter.name)),
+        sorted(wrong_parameters, key=lambda parameter: (-parameter.count.calls, parameter.name)),
     )
 
 
 def _make_count(rows: Sequence[Row], slices: Mapping[str, Row], fault: str) -> FaultCount:
-    seen = _COUNTED_BY.get(fault, "checked")
+    denominator = _COUNTED_BY.get(fault, "checked")
     by_name = {row["slice"]: row for row in rows}
     shares = {}
     for name, whole in slices.items():
-        [n] = sum_groups([whole], seen)
+        [n] = sum_groups([whole], denominator)
         if n.sum():
             row = by_name.get(name)
             shares[name] = Share.from_groups(sum_groups([row], "calls")[0] if row else 0 * n, n)
@@ -167,7 +167,7 @@ def _make_count(rows: Sequence[Row], slices: Mapping[str, Row], fault: str) -> F
     return FaultCount(
         sum(int(row["calls"]) for row in rows),
         sum(int(row["failed"]) for row in rows),
-        sum(int(whole[seen]) for whole in slices.values()),
+        sum(int(whole[denominator]) for whole in slices.values()),
         dict(sorted(shares.items(), key=lambda pair: (-pair[1].k, -pair[1].n, pair[0]))),
         newest["example"] if newest else None,
     )

@@ -49,16 +49,16 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
 
     `noun`: what is ranked, such as model.
     """
-    known = context or RankingContext()
-    if known.basis.reason and not table.pairs:
-        why = known.basis.reason.removeprefix("not comparable: ")
+    details = context or RankingContext()
+    if details.basis.reason and not table.pairs:
+        why = details.basis.reason.removeprefix("not comparable: ")
         return f"No ranking by {table.rate.phrase}: {why}."
     sentences = [
         _write_top(table, names, noun),
-        *(list(_write_prices(table, names, known))[:_BUTS] if table.rate.better else ()),
-        *_write_alerts(table, names, known),
-        known.basis.sentence,
-        *_write_concentrated(names, known),
+        *(list(_write_prices(table, names, details))[:_BUTS] if table.rate.better else ()),
+        *_write_alerts(table, names, details),
+        details.basis.sentence,
+        *_write_concentrated(names, details),
     ]
     return " ".join(_join_objections([sentence for sentence in sentences if sentence]))
 
@@ -120,7 +120,7 @@ def _write_best(table: RankedTable, names: Names, noun: str) -> str:
         many = "the other one is" if len(others) == 1 else f"the {len(others)} others are"
         return f"Only {name} may be the best by {title}: {many} ruled out with 95% confidence."
     pairs = [(pair, each) for each in others if (pair := table.find_pair(best.name, each.name))]
-    pair, closest = min(pairs, key=lambda found: abs(found[0].of - found[0].against))
+    pair, closest = min(pairs, key=lambda candidate: abs(candidate[0].of - candidate[0].against))
     ends = sorted((abs(pair.low), abs(pair.high)))
     low, high = (wording.percent(end).rstrip("%") for end in ends)
     rates = f"{wording.percent(pair.of)} against {wording.percent(pair.against)}"
@@ -163,17 +163,20 @@ def _write_inside(table: RankedTable, names: Names) -> str:
     """
     best = table.best if len(table.best) <= _FEW else ()
     alone = [
-        (held.difference.p, better, worse)
+        (comparison.difference.p, better, worse)
         for better in best
         for worse in best
         if better is not worse
-        and (held := table.pairs.get((better.name, worse.name)) or table.pairs.get((worse.name, better.name)))
-        and held.difference
-        and held.is_better_alone(better.name, table.smallest)
+        and (
+            comparison := table.pairs.get((better.name, worse.name))
+            or table.pairs.get((worse.name, better.name))
+        )
+        and comparison.difference
+        and comparison.is_better_alone(better.name, table.smallest)
     ]
     if not alone:
         return ""
-    _, better, worse = min(alone, key=lambda found: found[0])
+    _, better, worse = min(alone, key=lambda candidate: candidate[0])
     return f"Compared as a pair, {_label(better, names)} is better than {_label(worse, names)}."
 
 

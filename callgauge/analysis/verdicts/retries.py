@@ -69,18 +69,22 @@ def describe_recovery(share: Share) -> str:
     return f"Overall, a retry fixed {wording.rate(share.k, share.n)} of failures ({counts})."
 
 
-def describe_cost(steps: int, tokens: float, known: int, retried: int) -> str:
+def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str:
     """Return what retries took; empty without retries.
 
     `steps`: their model calls. `tokens`: those of the `known` of `retried` sequences whose log has tokens.
     """
     if not retried:
         return ""
-    taken = f"Retries took {wording.plural(steps, 'model call')}"
-    if not known:
-        return f"{taken}."
-    part = "" if known == retried else f" (measured on {wording.rate(known, retried)} of retried sequences)"
-    return f"{taken} and {wording.compact(tokens)} tokens{part}."
+    sentence = f"Retries took {wording.plural(steps, 'model call')}"
+    if not measured:
+        return f"{sentence}."
+    part = (
+        ""
+        if measured == retried
+        else f" (measured on {wording.rate(measured, retried)} of retried sequences)"
+    )
+    return f"{sentence} and {wording.compact(tokens)} tokens{part}."
 
 
 def describe_kinds(changed: Share, identical: Share) -> str:

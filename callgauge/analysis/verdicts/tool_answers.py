@@ -150,8 +150,10 @@ def _describe_text(faults: ToolFaults) -> str:
     text = faults.broken_text
     if not text.calls:
         interval = text.share.interval
-        seen = f" JSON broken in more than {wording.percent(interval.high)} would show." if interval else ""
-        return f"all {text.n:,} judged calls are valid JSON.{seen}"
+        visible = (
+            f" JSON broken in more than {wording.percent(interval.high)} would show." if interval else ""
+        )
+        return f"all {text.n:,} judged calls are valid JSON.{visible}"
     return f"the arguments are not valid JSON {_describe_rate(text)}."
 
 

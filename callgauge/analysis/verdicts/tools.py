@@ -50,8 +50,8 @@ class ToolVerdict:
         if len(self.judged) > 1 and len(self.worst) == len(self.judged):
             return None
         beaten = {name for _, name in self.wins}
-        known = [each for each in self.worst if each.name in beaten] or self.worst
-        return max(known, key=_measure_badness, default=None)
+        beaten_tools = [each for each in self.worst if each.name in beaten] or self.worst
+        return max(beaten_tools, key=_measure_badness, default=None)
 
 
 def judge_tools(several: Sequence[Slice], measured: Sequence[Slice] = ()) -> ToolVerdict:
@@ -83,23 +83,28 @@ def _judge_alike(several: Sequence[Slice]) -> ToolVerdict:
     return ToolVerdict(judged, worst, wins, describe_visible(pair) if pair else "")
 
 
-def estimate_failures(one: Slice | None) -> float:
+def estimate_failures(slice_: Slice | None) -> float:
     """Return the number of failed calls or turns, as if what is not measured were like the rest.
 
     Return 0 without a slice or a measurement.
     """
-    if one is None or one.share.rate is None:
+    if slice_ is None or slice_.share.rate is None:
         return 0.0
-    failed = 1 - one.share.rate if one.rate.is_good else one.share.rate
-    return failed * one.total
+    failed = 1 - slice_.share.rate if slice_.rate.is_good else slice_.share.rate
+    return failed * slice_.total
 
 
 def sort_by_failures(several: Mapping[str, Slice], names: Sequence[str]) -> list[str]:
     """Return the names by their failures, most first; those of which too little was measured come last."""
 
     def place(name: str) -> tuple[bool, float, int, str]:
-        one = several.get(name)
-        return one is None or not one.is_rankable, -estimate_failures(one), -(one.total if one else 0), name
+        slice_ = several.get(name)
+        return (
+            slice_ is None or not slice_.is_rankable,
+            -estimate_failures(slice_),
+            -(slice_.total if slice_ else 0),
+            name,
+        )
 
     return sorted(names, key=place)
 

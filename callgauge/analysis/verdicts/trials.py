@@ -114,23 +114,31 @@ def write_trial(answer: TrialAnswer) -> list[str]:
     return sentences
 
 
-def _describe_factor(answer: TrialAnswer, one: FactorComparison) -> Iterator[str]:
+def _describe_factor(answer: TrialAnswer, comparison: FactorComparison) -> Iterator[str]:
     """Yield whether a setting helps over all combinations, and whether it does so in each of them."""
-    whole = _compare(answer, _show(one.value), _show(one.against), one.overall.word, one.overall)
+    whole = _compare(
+        answer,
+        _show(comparison.value),
+        _show(comparison.against),
+        comparison.overall.word,
+        comparison.overall,
+    )
     whole = whole.replace("No clear", "no clear", 1).removesuffix(".")
-    yield f"By {one.factor}, {whole}, judged once at the end."
+    yield f"By {comparison.factor}, {whole}, judged once at the end."
     places = "; ".join(
         f"{_WORDS[each.word]} with {name_place(each)} ({write_change(answer.measure, each.estimate)})"
-        for each in one.within
+        for each in comparison.within
     )
     yield (
-        f"It depends on where: {places}." if one.interacts else f"No sign that it depends on where: {places}."
+        f"It depends on where: {places}."
+        if comparison.interacts
+        else f"No sign that it depends on where: {places}."
     )
 
 
-def name_place(of: FactorDifference) -> str:
+def name_place(difference: FactorDifference) -> str:
     """Return the settings within which a difference was measured: model a."""
-    return ", ".join(f"{key} {_show(value)}" for key, value in of.where.items())
+    return ", ".join(f"{key} {_show(value)}" for key, value in difference.where.items())
 
 
 def _show(value: object) -> str:
@@ -148,7 +156,7 @@ def _describe_variant(answer: TrialAnswer, each: VariantAnswer) -> str:
 
 def _compare(
     answer: TrialAnswer,
-    of: str,
+    subject: str,
     against: str,
     word: Decision,
     difference: MeasuredDifference | FactorDifference | None,
@@ -157,11 +165,11 @@ def _compare(
     if difference is not None:
         figures = f": {NOUNS[answer.measure.name]} {write_figures(answer.measure, difference)}"
     if word == "not decided":
-        return f"No clear difference between {of} and {against}{figures}."
+        return f"No clear difference between {subject} and {against}{figures}."
     if word == "alike":
         apart = f"less than {write_size(answer.measure, answer.smallest)} apart"
-        return f"{of} and {against} are equivalent ({apart}){figures}."
-    return f"{of} is {_WORDS[word]} than {against}{figures}."
+        return f"{subject} and {against} are equivalent ({apart}){figures}."
+    return f"{subject} is {_WORDS[word]} than {against}{figures}."
 
 
 def _describe_group(answer: TrialAnswer, decided: Sequence[VariantAnswer], word: Decision) -> str:
@@ -218,11 +226,11 @@ def write_more(more: int) -> str:
     return f"About {wording.plural(more, 'more task')} would decide if the difference stays as it is."
 
 
-def write_figures(measure: TrialUnit, found: MeasuredDifference | FactorDifference) -> str:
+def write_figures(measure: TrialUnit, difference: MeasuredDifference | FactorDifference) -> str:
     """Write both values and the difference: 4.1% against 11.8%, −7.7 points (−11.9 to −3.6)."""
-    of, against = (write_bare(measure, each) for each in (found.of, found.against))
-    ends = write_ends(measure, found.low, found.high)
-    return f"{of} against {against}, {write_change(measure, found.estimate)} ({ends})"
+    value, against = (write_bare(measure, each) for each in (difference.of, difference.against))
+    ends = write_ends(measure, difference.low, difference.high)
+    return f"{value} against {against}, {write_change(measure, difference.estimate)} ({ends})"
 
 
 def name_arm(name: str) -> str:
