@@ -1,6 +1,6 @@
 """Advice on a stored tool definition: the lint's findings, with the calls that each may explain.
 
-The number of calls is known only for a finding about a single parameter.
+The number of calls is known only for findings about a single parameter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Advice:
 
     `edit` is a JSON merge patch for the value at the path `place` when `patch` is True; otherwise it is a
     sentence, because only a person can know the edit. `explained`: the diagnostics of calls at that
-    parameter; a call with two diagnostics counts in both, so the numbers do not add up.
+    parameter. A call with two diagnostics counts twice, so the sum may exceed the number of calls.
     """
 
     code: str
@@ -48,7 +48,7 @@ class Advice:
 
     @property
     def calls(self) -> int:
-        """A lower bound of the calls with an error or a warning at the finding's parameter."""
+        """A lower bound for the number of calls with an error or a warning at the finding's parameter."""
         return max((culprit.calls for culprit in self.explained), default=0)
 
 
@@ -59,7 +59,7 @@ class NotReadableError(Exception):
 def find_advice(
     tool: str, description: str | None, definition: str | None, culprits: Iterable[Culprit]
 ) -> list[Advice]:
-    """Return the lint findings about a definition: those that explain most calls first, then the most severe.
+    """Return the lint findings about a definition, sorted by the number of explained calls, then by severity.
 
     `definition`: the parameters' JSON Schema as text. Raises NotReadableError when the lint cannot read it.
     """
@@ -78,7 +78,7 @@ def _make_advice(finding: DefinitionFinding, guilty: Iterable[Culprit]) -> Advic
     patch = not isinstance(finding.suggested, str)
     summary = code.summary + (f" ({finding.detail})" if finding.detail is not None else "")
     explained: tuple[Culprit, ...] = ()
-    if finding.path not in (None, "$"):  # what is wrong with the arguments as a whole has many causes
+    if finding.path not in (None, "$"):  # errors in the arguments as a whole have many causes
         parameter = str(finding.path).removeprefix("$").removeprefix(".")
         explained = tuple(culprit for culprit in guilty if culprit.parameter == parameter)
     return Advice(

@@ -15,7 +15,7 @@ from ingest.time_ranges import read_range
 Letter = Literal["A", "B"]
 Days = tuple[date, date]
 
-# What a slice can be narrowed by, by its name in the URL: a_model, b_model, …
+# The filters of a slice, by their names in the URL: a_model, b_model, …
 PARAMETERS = kept_slices.PARAMETERS
 _BY_CALL = ("tool", "mcp_server", "strategy", "harness_version")
 
@@ -40,7 +40,7 @@ class Arm:
         return parameters | ({"from_day": self.days[0], "to_day": self.days[1]} if self.days else {})
 
     def add_prefix(self) -> dict[str, Any]:
-        """Return the parameters named for a metric about both slices at once: a_models, b_models, …"""
+        """Return the parameters with the names that a metric on both slices takes: a_models, b_models, …"""
         return {f"{self.letter.lower()}_{name}": value for name, value in self.parameters().items()}
 
     def split_by_call(self) -> list[str]:
@@ -73,7 +73,7 @@ def join_days(days: Sequence[date]) -> str:
 def read_days(text: str, first: date, last: date) -> Days:
     """Return the first and last day of a range in a link, cut to the store's `first` to `last`.
 
-    Raises ValueError for a text that is no range, and for days outside of the store's.
+    Raises ValueError for text that is not a range, and for days outside of the store's range.
     """
     days = read_range(text).resolve(last, datetime.now(UTC).date()) or (first, last)
     if days[-1] < first or days[0] > last:
@@ -82,7 +82,7 @@ def read_days(text: str, first: date, last: date) -> Days:
 
 
 def name_arms(this_arm: Arm, other: Arm, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
-    """Return a name for each slice from the choices that differ; with the letter where names are alike."""
+    """Return a name for each slice from the choices that differ; equal names get the letter of the slice."""
     differing = [name for name in PARAMETERS if this_arm.own.get(name) != other.own.get(name)]
     first, second = (
         _name_arm(arm, differing, labels, this_arm.days != other.days) for arm in (this_arm, other)
@@ -107,7 +107,7 @@ def _name_arm(
 
 
 def do_overlap(arm: Arm, other: Arm) -> bool:
-    """Return True when a call can be in both slices: the slices are then not independent."""
+    """Return True when a call can be in both slices, so that the slices are not independent."""
     first, second = arm.parameters(), other.parameters()
     for parameter in PARAMETERS.values():
         values, others = first.get(parameter), second.get(parameter)

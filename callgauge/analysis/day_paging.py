@@ -1,9 +1,10 @@
 """Pages through a long list, the newest days first, and counts its rows.
 
-A store may hold fifty million calls, a page fifty. So a list is read in runs of days, from the newest on. The
-daily sums tell how many rows match on each day or, for filters that the sums do not cover, an upper bound. In
-the second case the rows of each run are counted. Counting ends when enough rows are found or the time is
-over; the count is then a lower bound (`ListPage.is_complete`). No run is read twice, because `ask` caches.
+A store may hold fifty million calls, a page fifty. So a list is read in runs of days, starting with the
+newest. The daily sums give the number of matching rows on each day or, for filters that they do not cover, an
+upper bound. In the second case the rows of each run are counted. Counting ends when enough rows are found or
+the time is over; the count is then a lower bound (`ListPage.is_complete`). No run is read twice, because
+`ask` caches.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from typing import Any
 import pandas as pd
 
 Ask = Callable[..., pd.DataFrame]
-ENOUGH = 10_000  # rows to count where the sums of the days cannot tell: nobody turns two hundred pages
-SECONDS = 0.4  # to go on counting for
-SEARCH_COST = 10  # a row whose text is searched takes about as long as so many others
+ENOUGH = 10_000  # rows to count if the daily sums do not suffice: nobody reads two hundred pages
+SECONDS = 0.4  # time limit for counting
+SEARCH_COST = 10  # searching the text of a row costs about as much as reading this many rows
 _NEVER = date(1, 1, 1)
 
 
@@ -28,9 +29,9 @@ class DayList:
     """A list that is paged by day.
 
     `metric`: the metric of the rows; `days`: the metric with the number of rows on each day; `look`: how many
-    rows to read in one run of days; `per_page`: rows on a page; `sorted_within`: in another order than the
-    newest first, about how many rows of the newest days to read for it: the list ends behind them. A metric
-    of days whose list reads other rows, too, counts them as `reads`.
+    rows to read in one run of days; `per_page`: rows on a page; `sorted_within`: for a sort order other than
+    newest first, about how many rows of the newest days to read. The sorted list ends after them. If a list
+    also reads other rows, its metric of days counts them as `reads`.
     """
 
     metric: str
@@ -47,7 +48,7 @@ DISAGREEMENTS = DayList("disagreements", "disagreement_days", 2_000, 15)
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """One page of a list. `found`: how many rows match in all.
+    """One page of a list. `found`: the total number of matching rows.
 
     `since`: the oldest day counted, when older days were left out of `found`; None when all days were
     counted. `is_sorted`: the list is in another order than the newest first.
@@ -68,7 +69,7 @@ class ListPage:
 class _DayRun:
     """Consecutive days, the newest first, and the number of their `rows` that match.
 
-    The day None stands for rows without a time.
+    The day None means rows without a time.
     """
 
     days: Sequence[date | None]
@@ -101,7 +102,7 @@ def read_page(
 
 
 def _chosen_days(day_list: DayList, filters: Mapping[str, Any]) -> dict[str, date]:
-    """Return the parameters with which sessions of other days than the chosen ones are not even counted."""
+    """Return the parameters that exclude sessions of other days from counting."""
     chosen = filters.get("from_day"), filters.get("to_day")
     if day_list.days != SESSIONS.days or chosen == (None, None):
         return {}
@@ -145,7 +146,7 @@ def _day_runs(
 
 
 def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
-    """Return the oldest of the newest days that hold about so many `rows`; None when these are all days."""
+    """Return the oldest day of the newest `rows` rows (about); None when all days are needed."""
     looks = list(_split_days(days, rows))
     return looks[0][-1] if len(looks) > 1 else None
 
@@ -153,8 +154,8 @@ def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
 def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iterator[list[date | None]]:
     """Yield the days in runs of about `size` rows; each run has at least one day.
 
-    `first`: about how many rows the first run has; each later one has twice as many, up to `size`. So many
-    days with few rows each, which take long to read for others, are not read at once.
+    `first`: about how many rows the first run has; each later run has twice as many, up to `size`. This
+    avoids reading many sparse days, which takes long, in the first run.
     """
     look: list[date | None] = []
     rows, allowed = 0, size if first is None else first
@@ -169,7 +170,7 @@ def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iter
 
 
 def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list[date | None], int]:
-    """Return the days that hold the rows of a page, and how many rows the newer days hold."""
+    """Return the days with the rows of a page, and the number of rows on newer days."""
     needed: list[date | None] = []
     before = rows_seen = 0
     for run in runs:
@@ -210,7 +211,7 @@ def _session_spans(ask: Ask, day_list: DayList, days: pd.DataFrame, look: Sequen
 
 
 def _is_apart(span: Any, dated: Sequence[date]) -> bool:
-    """Return True when all records of a row's sessions lie before or after the days (the newest first)."""
+    """Return True when all records of a row's sessions are before or after the days (the newest first)."""
     late = span.first_day is not None and span.first_day > dated[0]
     early = span.last_day is not None and span.last_day < dated[-1]
     return late or early

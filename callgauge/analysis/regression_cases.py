@@ -1,7 +1,7 @@
 """Writes a regression case for the test suite: a text, its tool definitions, and the parser's findings.
 
-The file is a list of one case in the format of `tests/cases/lenient/README.md`; in that folder the file is a
-test without any change. The expected result is the result of the parser of this installation.
+The file is a list of one case in the format of `tests/cases/lenient/README.md`. Copied unchanged into that
+folder, it is a test. The expected result is what the installed parser returns.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lenient import (
     parse_arguments,
 )
 
-_NAMED = 3  # codes that the name of a case lists
+_NAMED = 3  # maximum number of codes in the name of a case
 
 
 def case_json(raw: str | bytes, tool: ToolDefinition | None = None) -> str:
@@ -40,8 +40,8 @@ def text_case_json(
 ) -> str:
     """Return the case file for the tool calls in a model's text.
 
-    `told`: the dialect that the model is said to write, or None. `leaked`: find only the calls that should
-    have been native tool calls; `told` is then not used.
+    `told`: the dialect that the model writes, or None. `leaked`: find only the calls that should have been
+    native tool calls; `told` is then ignored.
     """
     catalog = ToolCatalog.from_definitions(tools) if tools else None
     calls = leaked_tool_calls(text, catalog) if leaked else extract_tool_calls(text, catalog, dialect=told)
@@ -102,7 +102,7 @@ def _case_name(subject: str, what: str, codes: Sequence[str]) -> str:
 
 
 def _case_file(case: dict[str, Any]) -> str:
-    """Return the text of a case file; with lone surrogates, which UTF-8 cannot hold, escaped."""
+    """Return the text of a case file; lone surrogates, which UTF-8 cannot encode, are escaped."""
     written = json.dumps([case], indent=2, ensure_ascii=False) + "\n"
     try:
         written.encode()

@@ -1,6 +1,7 @@
-"""Compares the hosts of each model: two with each other, of more each with all the others together.
+"""Compares the hosts of each model.
 
-So no host is a baseline that the verdicts of the others hang on, and a bad one stands out among sixty.
+Two hosts are compared with each other; of more hosts, each is compared with the sum of all others. So no
+verdict depends on a baseline host, and one bad host is visible among sixty.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ Pair = tuple[Slice, Slice | None]
 class HostComparison:
     """The hosts of all models that ran on two named hosts or more.
 
-    In a slice, `name` is the model and `also` the host. `rows`: of a model with two hosts the better one,
-    without another side, and the other compared with it; of a model with more, each compared with the sum of
-    the others, whose `also` is `2 other hosts`. Models with the surest difference come first, and so do their
-    hosts. `thin`: hosts with too little for a verdict. `hosts`: those of each model, by its name. `left`:
-    rows that are not compared. `basis`: by which rate they may be compared.
+    In a slice, `name` is the model and `also` the host. `rows`: for a model with two hosts, the better host
+    (not compared) and the other host compared with it; for a model with more hosts, each host compared with
+    the sum of the others, whose `also` is `2 other hosts`. Models and hosts with the most certain difference
+    come first. `thin`: hosts with too little data for a verdict. `hosts`: the hosts of each model, by model
+    name. `left`: rows that are not compared. `basis`: the rate by which they may be compared.
     """
 
     rows: Sequence[SliceComparison]
@@ -48,7 +49,7 @@ class HostComparison:
         return [row for row in self.rows if row.p is not None]
 
     def list_against(self, row: SliceComparison) -> list[str]:
-        """Return the hosts that a row is compared with; empty for one that others are compared with."""
+        """Return the hosts that a row is compared with; empty for the host that others are compared with."""
         if row.other is None:
             return []
         return [host for host in self.hosts[row.slice.name] if host != row.slice.also]
@@ -57,7 +58,7 @@ class HostComparison:
 def compare_hosts(
     ask: Ask, rate: RateDefinition, chosen: Mapping[str, Any], *, most: int = MOST
 ) -> HostComparison:
-    """Return each model's hosts compared, mix-adjusted where that matters, at most `most` rows.
+    """Compare the hosts of each model, mix-adjusted where that matters; return at most `most` rows.
 
     The p-values are adjusted by Holm's method over all models together.
     """
@@ -78,7 +79,7 @@ def compare_hosts(
 
 
 def _name_hosts(several: Sequence[Slice], by_model: Mapping[str, Sequence[Slice]]) -> list[Slice]:
-    """Return the slices of the compared hosts, each named by its model and host."""
+    """Return the slices of the compared hosts, with model and host as their names."""
     compared = {
         (slice_.name, slice_.also) for slices in by_model.values() for slice_ in slices if slice_.is_solid
     }
@@ -96,7 +97,7 @@ def _adjust_mix(
     hosts: Mapping[str, Sequence[str]],
     chosen: Mapping[str, Any],
 ) -> list[SameMix | None]:
-    """Return each pair mix-adjusted; `hosts`: of each model."""
+    """Return each pair mix-adjusted; `hosts`: the hosts of each model."""
     mixes: list[SameMix | None] = [None] * len(shown)
     for model in dict.fromkeys(slice_.name for slice_, other in shown if other is not None):
         selection = {**chosen, "models": (model,)}
@@ -128,7 +129,7 @@ def _sum_strata(work: ArmStrata, hosts: Sequence[str]) -> dict[Stratum, Share]:
 
 
 def _group_hosts(several: Sequence[Slice]) -> dict[str, list[Slice]]:
-    """Return the slices of the hosts of each model that ran on two or more, the most observed first.
+    """Return the slices of the hosts of each model with two or more hosts, the most observed first.
 
     Unknown hosts are left out: an unknown host may be any of the others.
     """
@@ -140,16 +141,16 @@ def _group_hosts(several: Sequence[Slice]) -> dict[str, list[Slice]]:
 
 
 def pair_hosts(by_model: Mapping[str, Sequence[Slice]]) -> tuple[list[Pair], list[Slice]]:
-    """Return each host's slice with what it is compared with, and the slices of hosts with too little data.
+    """Return pairs of a host's slice and the slice to compare it with, and the slices with too little data.
 
-    `by_model`: the slices of each model's hosts, the most observed first, two or more.
+    `by_model`: for each model, the slices of its two or more hosts, the most observed first.
     """
     pairs: list[Pair] = []
     thin: list[Slice] = []
     for slices in by_model.values():
         solid = [slice_ for slice_ in slices if slice_.is_solid]
         if len(slices) == 2 and len(solid) == 2:
-            # The same difference either way round; the sentence is on the one that does worse.
+            # The difference is the same in both directions; the sentence is about the worse host.
             first, second = sorted(solid, key=_find_badness)
             pairs += [(first, None), (second, first)]
         elif len(slices) > 2:
@@ -170,9 +171,9 @@ def _sum_others(slice_: Slice, hosts: Sequence[Slice]) -> Slice:
 
 
 def _order_by_certainty(rows: Sequence[SliceComparison]) -> list[SliceComparison]:
-    """Return the rows of each model together, the model and the hosts with the surest difference first.
+    """Return the rows grouped by model, the models and hosts with the most certain difference first.
 
-    Before them comes the host that the only other one is compared with.
+    For a model with two hosts, the host that is not compared comes first.
     """
     own = [1.0 if row.p is None or row.difference is None else row.difference.p for row in rows]
     surest: dict[str, float] = {}

@@ -26,7 +26,7 @@ class CompareSide:
     """One of the two compared slices.
 
     `name`: the slice in words. `rates`: the measured rates by rate name; unmeasured rates are missing.
-    `concentration`: why few sessions hold its calls; empty where they do not.
+    `concentration`: a sentence if few sessions contain most of its calls, else empty.
     """
 
     arm: Arm
@@ -39,10 +39,10 @@ class CompareSide:
 
 
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
-    """Return both sides, each with the interval that it has on the pages of its dimension.
+    """Return both sides, each with the same interval as on the pages of its dimension.
 
-    The rates of a table lend each other what they tell of how alike the calls of a session are. Where both
-    sides are one value of a dimension each, that table has all its values; else it has the two sides.
+    The rates of a table share their estimate of how similar the calls of a session are. If each side is one
+    value of the same dimension, the table has all values of it; else only the two sides.
     """
     firsts, seconds = _read_values(ask, arms) or _read_both(ask, arms)
     side, other = (
@@ -58,13 +58,13 @@ def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tu
 
 
 def _find_concentration(ask: Ask, arm: Arm, slices: Sequence[Slice]) -> str:
-    """Return why few sessions hold the calls of an arm; empty where they do not."""
+    """Return a sentence if few sessions contain most calls of an arm, else ""."""
     calls = [replace(each, name="all") for each in slices if each.rate.name == "emission"]
     return find_concentrated(ask, calls, None, arm.parameters()).get("all", "")
 
 
 def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
-    """Return the slices of both arms from the table of their dimension; None where it has not both."""
+    """Return the slices of both arms from the table of their dimension; None if one is missing there."""
     first_arm, second_arm = arms
     dimensions = {name for arm in arms for name, values in arm.own.items() if values}
     if len(dimensions) != 1 or first_arm.days != second_arm.days:
@@ -81,14 +81,14 @@ def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Sli
 
 
 def _read_both(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]]:
-    """Return the slices of both arms; they make one table."""
+    """Return the slices of both arms, estimated as one table."""
     rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
     slices = make_slices(pd.concat(rows, ignore_index=True))
     return slices[: len(rows[0])], slices[len(rows[0]) :]
 
 
 def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ComparisonBasis:
-    """Return the rate by which both sides may be compared when a reader asks for `rate`, and why."""
+    """Return the rate by which both sides may be compared if `rate` is requested, and the reason."""
     slices = [
         side.rates[name] for side in (a, b) for name in rates_to_compare(rate.name) if name in side.rates
     ]
@@ -106,7 +106,7 @@ def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) ->
 def compare_sides(
     a: CompareSide, b: CompareSide, rate: RateDefinition, work: ArmStrata
 ) -> SliceComparison | None:
-    """Return B held against A, mix-adjusted where that matters; None without this rate."""
+    """Return B compared with A, mix-adjusted where that matters; None without this rate."""
     first, second = a.whole_slice(rate), b.whole_slice(rate)
     if first is None or second is None:
         return None
@@ -122,7 +122,7 @@ def break_sides_down(
     work: ArmStrata,
     smallest: float = SMALLEST,
 ) -> Breakdown:
-    """Return the difference of both sides, broken down by what does not tell them apart, with its price."""
+    """Return the difference of both sides, broken down by the dimensions they share, with its price."""
     rows = [
         ask_arms(ask, rate, find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
         for side in (a, b)
@@ -133,10 +133,10 @@ def break_sides_down(
 
 
 def add_prices(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown, smallest: float) -> Breakdown:
-    """Return the breakdown with both arms compared by the other leading rates, where one is better.
+    """Return the breakdown; if one arm is better, compare both arms by the other leading rates, too.
 
-    They are compared over all, or within those values for which alone B is better. `smallest`: the smallest
-    difference of interest, a share.
+    The comparison is over everything or, if B is better only for some values, within these values.
+    `smallest`: the smallest difference of interest, a share.
     """
     rate, helped = breakdown.whole.slice.rate, breakdown.find_helped(smallest)
     if helped is None and breakdown.whole.standing(smallest) not in (Standing.BETTER, Standing.WORSE):
@@ -155,7 +155,7 @@ def add_prices(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown, smallest: 
 
 
 def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
-    """Return an arm with its slices of the other leading rates, and of the rates in place of these."""
+    """Return an arm with its slices of the other leading rates, and of the rates that replace these."""
     leading = (rates_to_compare(name) for name in LEADING if name != rate.name)
     names = tuple(dict.fromkeys(name for several in leading for name in several))
     slices = make_slices(ask("slices", rates=names, **arm.parameters()))
@@ -163,7 +163,7 @@ def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
 
 
 def find_apart(a: CompareSide, b: CompareSide) -> set[str]:
-    """Return the dimensions that tell both sides apart."""
+    """Return the dimensions that distinguish both sides."""
     apart = {name for name in PARAMETERS if a.arm.own.get(name) != b.arm.own.get(name)}
     return apart | ({"day"} if a.arm.days != b.arm.days else set())
 
@@ -171,7 +171,7 @@ def find_apart(a: CompareSide, b: CompareSide) -> set[str]:
 def list_cautions(
     a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison
 ) -> Iterator[str]:
-    """Yield a sentence for each reason to doubt the comparison `held` of B with A."""
+    """Yield a sentence for each reason to doubt the comparison of B with A."""
     for side, whole in ((a, comparison.other), (b, comparison.slice)):
         if side.concentration:
             yield f"{side.arm.letter} depends on few sessions: {side.concentration}."

@@ -1,4 +1,4 @@
-"""Judges versions of a thing, such as a prompt: which is better, for whom, and at what price."""
+"""Compares versions, such as those of a prompt: which is better, for whom, and at what price."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def judge_pairs(
 ) -> list[Breakdown | None]:
     """Return the difference of each pair of values of the dimension `by`, broken down, in the same order.
 
-    A pair: the value that is judged and its baseline, such as the newest version of a prompt and the version
-    before it. `chosen`: the parameters of the metrics. Each pair answers a question of its own, so that its
-    verdict does not depend on the others. None where one of the two has nothing of this rate.
-    `verdicts.headlines` makes sentences of it.
+    A pair is the judged value and its baseline, such as the newest version of a prompt and the version before
+    it. `chosen`: the parameters of the metrics. Each pair is judged alone, so its verdict does not depend on
+    the other pairs. A pair gives None if one of its values has no data for this rate. `verdicts.headlines`
+    turns the result into sentences.
     """
     several = make_slices(ask("slices", rates=rates_to_compare(rate.name), by=by, **chosen))
     slices = {each.name: each for each in several if each.rate is rate}
@@ -73,9 +73,9 @@ def judge_pair(
 ) -> Breakdown:
     """Return the difference of two values of the dimension `by`, broken down, with its price and traffic.
 
-    `pair`: the slice that is judged and its baseline. `work`: the strata of both. `smallest`: the smallest
-    difference of interest, a share. `measured`: the slices of both that say by which rate they may be
-    compared; without, they are read. Where that is another rate, both are compared by it.
+    `pair`: the judged slice and its baseline. `work`: the strata of both. `smallest`: the smallest difference
+    of interest, a share. `measured`: the slices of both that decide by which rate they may be compared; they
+    are read if missing. If that is another rate, both are compared by it.
     """
     candidate, against = pair
     rate_name, both = candidate.rate.name, {**chosen, PARAMETERS[by]: (candidate.name, against.name)}
@@ -106,7 +106,7 @@ def judge_pair(
 def _count_weekly(
     ask: Ask, rate: RateDefinition, by: str, names: Sequence[str], dimension: str, chosen: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Return what was observed of the named values in the newest seven days, by value of `dimension`."""
+    """Return the observations of the named values in the newest seven days, by value of `dimension`."""
     newest = ask("extent").iloc[0].last_day
     if newest is None:
         return {}

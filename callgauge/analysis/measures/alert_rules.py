@@ -1,11 +1,11 @@
 """Judges a team's alert rules on the newest night, by the metrics of a store.
 
-A rule on a bound fires when the whole 95 % interval of the rate lies beyond it, over sessions: while days are
-alike, a rate at the bound fires on at most 2.5 % of nights. Days that differ fire more often: on such a day
-the rate was beyond the bound. A rule on a change fires when the automatic alerts would
-(`stats.over_time.window_changes`), for this one rate. Every rule is judged by itself, as a person
-chose it before the night; ten rules have ten times the chance of one.
-docs/statistics.md has the simulated shares.
+A rule on a bound fires when the whole 95 % interval of the rate, over sessions, is beyond the bound. While
+days are similar, a rate at the bound fires on at most 2.5 % of nights. If days differ, it fires more often:
+on such a day the rate was beyond the bound. A rule on a change fires when the automatic alerts would
+(`stats.over_time.window_changes`), for this one rate. Every rule is judged alone, because a person chose it
+before the night. So ten rules have ten times the chance of a false alert. docs/statistics.md has the
+simulated shares.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from callgauge.stats.over_time.window_changes import (
 
 # A bound is judged on the newest day with as many calls and sessions; else the newest week, else 30 days.
 _CALLS = 100
-_SESSIONS = 30  # three slices of which each may be judged
+_SESSIONS = 30  # three slices, each with enough for a verdict
 _LENGTHS = (1, 7, 30)
 
 Ask = Callable[..., pd.DataFrame]
@@ -46,7 +46,7 @@ DayShares = Mapping[date, tuple[Share, int]]
 
 
 class RuleState(Enum):
-    """What a night says of a rule."""
+    """The result of a rule on one night."""
 
     FIRES = "fires"
     QUIET = "quiet"
@@ -72,11 +72,11 @@ class RuleChange:
 
 @dataclass(frozen=True, slots=True)
 class RuleFinding:
-    """What the newest night says of one rule.
+    """The result of one rule on the newest night.
 
-    `days`: the newest days that it was judged on, both inclusive, and `share` its rate on them; both None
-    without a call. `since`: the first night without a quiet one after it, where it fires. `change`: what a
-    rule on changes found.
+    `days`: the newest days that were judged, both inclusive, and `share` the rate on them; both are None
+    without a call. `since`: if the rule fires, the first night since which no night was quiet. `change`: the
+    change that a rule on changes found.
     """
 
     rule: AlertRule
@@ -96,13 +96,13 @@ class RuleFinding:
 
     @property
     def key(self) -> str:
-        """The name of the alert in the team's memory; one that begins anew has another."""
+        """The name of the alert in the decisions and notes; an alert that starts again gets a new name."""
         began = self.since.isoformat() if self.since else ""
         return json.dumps(["rule", self.rule.name, began])
 
 
 def judge_rules(ask: Ask, rules: Sequence[AlertRule], to_day: date | None = None) -> list[RuleFinding]:
-    """Return what the newest night says of each rule, those that fire first; muted rules are judged, too.
+    """Return the result of each rule on the newest night, firing rules first; muted rules are judged, too.
 
     `ask`: answers a metric. `to_day`: the night, if not the newest day of the store. Raises MetricError.
     """
@@ -142,7 +142,7 @@ def _judge_rule(ask: Ask, rule: AlertRule, last: date) -> RuleFinding:
 
 
 def judge_bound(rule: AlertRule, by_day: DayShares, night: date) -> RuleFinding:
-    """Return what a night says of a rule on a bound, given the rate of each day with calls."""
+    """Return the result of a rule on a bound for one night, from the rate of each day with calls."""
     up_to_night = {day: pair for day, pair in by_day.items() if day <= night}
     days = _choose_newest_days(up_to_night)
     share = _sum_days(up_to_night, days)
@@ -157,13 +157,13 @@ def judge_bound(rule: AlertRule, by_day: DayShares, night: date) -> RuleFinding:
 
 
 def _sum_days(by_day: DayShares, days: Days) -> Share:
-    """Return the rate of some days together; the last of them has calls."""
+    """Return the rate of several days together; the last day has calls."""
     first, *others = (share for day, (share, _) in by_day.items() if days[0] <= day <= days[1])
     return sum(others, first)
 
 
 def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
-    """Return the first of the nights on which a rule fired without a quiet night since."""
+    """Return the first night since which a rule has fired without a quiet night."""
     since = newest
     for night in sorted((day for day in by_day if newest - timedelta(STANDS) < day < newest), reverse=True):
         state = judge_bound(rule, by_day, night).state
@@ -186,7 +186,7 @@ def _choose_newest_days(by_day: DayShares) -> Days:
 
 
 def _judge_change(rule: AlertRule, rows: pd.DataFrame, by_day: DayShares) -> RuleFinding:
-    """Return what the newest night says of a rule on a change, by the test of the automatic alerts."""
+    """Return the result of a rule on a change on the newest night, by the test of the automatic alerts."""
     newest = max(by_day)
     first = min(by_day)
     places = [(date.fromisoformat(day) - first).days for day in rows["also"]]

@@ -1,6 +1,6 @@
-"""What needs attention on the newest night: changed rates, new errors, and fixed errors that are back.
+"""Finds what needs attention on the newest night: changed rates, new errors, and fixed errors that are back.
 
-The Overview and the morning report show the same. `analysis/verdicts/alerts.py` has the sentences.
+The Overview and the morning report show the same items. `analysis/verdicts/alerts.py` has the sentences.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from callgauge.stats.day_spread import LEAST_DAYS
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """What the night `newest` says. `days`: with calls, up to this night. `night`: None with too few."""
+    """The items of the night `newest`. `days`: number of days with calls up to it.
+
+    `night`: None with too few.
+    """
 
     newest: date
     days: int
@@ -37,7 +40,7 @@ class Attention:
 
     @property
     def parts(self) -> list[Alert]:
-        """Changed rates that are part of one that needs attention."""
+        """Changed rates that are part of another change that needs attention."""
         return [alert for alert in self.alerts if alert.is_worse and alert.part_of]
 
     @property
@@ -52,10 +55,10 @@ class Attention:
 def find_attention(
     ask: Callable[..., pd.DataFrame], chosen: Mapping[str, Any], night: date | None = None
 ) -> Attention | None:
-    """Return what needs attention on the newest night that is over; None when no day has a call.
+    """Return what needs attention on the newest complete night; None when no day has a call.
 
-    `ask`: answers a metric. `chosen`: filters as parameters of the metrics; days among them do not count. An
-    alert is left out where they leave nothing of what it is about. `night`: an earlier one. Raises
+    `ask`: answers a metric. `chosen`: filters as parameters of the metrics; filters by day are ignored. An
+    alert is left out if the filters exclude all affected calls. `night`: an earlier night. Raises
     MetricError.
     """
     last = find_last_whole_day(ask)
@@ -87,9 +90,9 @@ def find_attention(
 
 @dataclass(frozen=True, slots=True)
 class ReturnedError:
-    """An error that somebody has fixed and that was seen after the day of the fix; `text` is log text.
+    """An error that was marked as fixed and seen again later; `text` is log text.
 
-    `state`: what the team noted when it was fixed. `calls`, `sessions`: since then.
+    `state`: the note about the fix. `calls`, `sessions`: numbers since the fix.
     """
 
     state: SignatureState
@@ -101,14 +104,14 @@ class ReturnedError:
 
     @property
     def key(self) -> str:
-        """The name of the alert in the team's memory; another fix that does not hold has another."""
+        """The name of the alert in the decisions and notes; each further failed fix gets a new name."""
         return json.dumps(["returned", self.state.signature, self.back_day.isoformat()])
 
 
 def find_returned_errors(
     ask: Callable[..., pd.DataFrame], states: Iterable[SignatureState]
 ) -> list[ReturnedError]:
-    """Return the fixed errors that are back, those seen last first. `ask`: answers a metric.
+    """Return the fixed errors that are back, the latest first. `ask`: answers a metric.
 
     Raises MetricError.
     """

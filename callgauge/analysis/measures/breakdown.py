@@ -1,4 +1,4 @@
-"""Breaks the difference of two arms down by model, tool, prompt and host, and names those that differ."""
+"""Breaks the difference of two arms down by model, tool, prompt and host, and lists differing values."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _FAMILY = "models, tools, prompts and hosts"
 class StratumComparison:
     """Two arms within one value `name` of a dimension.
 
-    `a`, `b`: the slices of both arms; None when an arm has none. `held`: B compared with A, its p-value
-    adjusted over all strata of all dimensions; None when an arm has none. `contrast`: by how much this
-    difference exceeds that of all other strata of the dimension together, and `contrast_p` its p-value,
-    adjusted over all contrasts; None where either has too little.
+    `a`, `b`: the slices of both arms, or None. `held`: B compared with A, its p-value adjusted over all
+    strata of all dimensions; None when an arm has no slice. `contrast`: how much this difference exceeds that
+    of all other strata of the dimension together, and `contrast_p` its p-value, adjusted over all contrasts;
+    None if either has too little data.
     """
 
     dimension: str
@@ -54,14 +54,14 @@ class StratumComparison:
         return self.held is not None and self.held.p is not None
 
     def standing(self, smallest: float = SMALLEST) -> Standing:
-        """Return what can be said of B next to A within this value."""
+        """Return how B compares with A within this value."""
         return self.held.standing(smallest) if self.held else Standing.UNMEASURED
 
     @property
     def is_unlike_others(self) -> bool:
-        """True when its difference is another one than that of the other strata: an interaction.
+        """True when its difference is not that of the other strata: an interaction.
 
-        Not where the difference is told at the same mix: the contrast is that of plain rates.
+        False for a mix-adjusted difference, because the contrast compares unadjusted rates.
         """
         plain = self.held is not None and not self.held.is_at_same_mix
         return plain and self.contrast_p is not None and self.contrast_p < LEVEL
@@ -69,7 +69,7 @@ class StratumComparison:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A dimension for some of whose values one arm is better and for others worse, the surest first."""
+    """A dimension with values for which one arm is better or worse, the surest first."""
 
     dimension: str
     better: Sequence[StratumComparison]
@@ -80,9 +80,9 @@ class Split:
 class Breakdown:
     """The difference `whole` of two arms, broken down by each dimension; the most observed stratum first.
 
-    `prices`: the same arms compared by the other leading rates, where one of them is better by this rate.
-    `weekly`: what is observed a week of each value of the dimension that splits the verdict; empty where none
-    does. `basis`: by which rate the two may be compared, where that was asked.
+    `prices`: if one arm is better by this rate, the same arms compared by the other leading rates. `weekly`:
+    the weekly observations of each value of the dimension that splits the verdict; empty without a split.
+    `basis`: if requested, the rate by which the two may be compared.
     """
 
     whole: SliceComparison
@@ -92,11 +92,11 @@ class Breakdown:
     basis: ComparisonBasis | None = None
 
     def find_named(self, smallest: float = SMALLEST) -> list[StratumComparison]:
-        """Return the strata that a reader must know of next to the whole, the most certain first.
+        """Return the strata that a reader must know in addition to the whole, the most certain first.
 
-        A stratum is named when its own verdict is decided and is not that of the whole, or is unlike the
-        others. What is named is decided in the table by the same word. Where the whole has too little,
-        nothing is named. `smallest`: the smallest difference of interest, a share.
+        A stratum is named if its own verdict is decided and differs from that of the whole, or if it is
+        unlike the others. The table uses the same verdict. If the whole has too little data, no stratum is
+        named. `smallest`: the smallest difference of interest, a share.
         """
         whole = self.whole.standing(smallest)
         if whole in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
@@ -111,9 +111,9 @@ class Breakdown:
         return sorted(named, key=_order_by_certainty)
 
     def find_split(self, smallest: float = SMALLEST) -> Split | None:
-        """Return the dimension by which the verdict splits; None where it does not.
+        """Return the dimension by which the verdict splits, or None.
 
-        It splits where the judged arm is better within one value and worse within another, both decided.
+        It splits if the judged arm is clearly better within one value and clearly worse within another.
         Several dimensions may show the same split; the one with the surest verdicts is returned.
         """
         splits: list[Split] = []
@@ -137,9 +137,9 @@ class Breakdown:
         return [name for name, strata in self.strata.items() if any(each.is_unlike_others for each in strata)]
 
     def find_helped(self, smallest: float = SMALLEST) -> tuple[str, Sequence[StratumComparison]] | None:
-        """Return the dimension and the strata for which alone the judged arm is better; None without any.
+        """Return the dimension and the strata if the judged arm is better only for these, else None.
 
-        None, too, where the verdict is one for all: the whole is decided and does not split.
+        Also return None when the whole is decided and does not split, so one verdict applies to all.
         """
         if split := self.find_split(smallest):
             return split.dimension, split.better
@@ -172,12 +172,12 @@ def break_down(
 ) -> Breakdown:
     """Return the difference of two arms, broken down by each dimension of `slices`.
 
-    `whole`: B compared with A. `slices`: the slices of A and of B by dimension. `work`: the work of both,
-    under the names `arms`, so that a stratum is compared at the same mix of the other dimensions where that
+    `whole`: B compared with A. `slices`: the slices of A and of B by dimension. `work`: the strata of both,
+    under the names `arms`; with them a stratum is compared mix-adjusted for the other dimensions where that
     matters. All verdicts are one family, and all contrasts are another (docs/statistics.md).
     """
     compared = {name: _pair_slices(name, *both, work, arms) for name, both in slices.items()}
-    # One value alone says no more than the whole.
+    # A single value adds nothing to the whole.
     compared = {name: strata for name, strata in compared.items() if len(strata) > 1}
     likeness = (whole.slice.share.likeness, whole.other.share.likeness if whole.other else None)
     contrasts = [_contrast(strata, likeness) for strata in compared.values()]
@@ -224,7 +224,7 @@ def _pair_slices(
 
 
 def _plain_p(stratum: StratumComparison) -> float | None:
-    """Return the p-value of a stratum alone; None where it gets no verdict, as what the log does not name."""
+    """Return the p-value of a stratum alone; None if it gets no verdict, such as the unnamed value."""
     comparison = stratum.held
     if (
         comparison is None

@@ -1,4 +1,4 @@
-"""Compares slices: pairs, and a table with ranks. One rule says what may be judged, on every page."""
+"""Compares slices: pairs, and a table with ranks. The same rule for "enough data" applies on every page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALLEST = 0.02
 
 
 class Standing(Enum):
-    """What can be said of a slice beside the one it is held against."""
+    """The verdict on a slice compared with another."""
 
     REFERENCE = "nothing to compare with"
     UNNAMED = "several things that the log does not name"
@@ -37,16 +37,16 @@ class Standing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SliceComparison:
-    """A slice held against another slice.
+    """A slice compared with another slice.
 
-    `difference`: the one to be told: mix-adjusted where the mix matters, else the plain one; None
-    without another slice or without observations. `p`: its p-value, adjusted for all comparisons of the
-    table; None where no verdict may be given. `other`: the slice it is held against. `plain`: the difference
-    of the plain rates. `same_mix`: both at the same mix, whether told or not. `is_apart`: they have no work
-    in common at all. `compared`: over how many comparisons its p-value is adjusted, about, and `family`: what
-    these are, in the plural. `is_thin`: one of the two has too little for a verdict.
-    `has_too_few_days`: both are of different days, and neither of five.
-    `is_measured_apart`: one of the two lacks what it takes to compare them.
+    `difference`: the difference to report: mix-adjusted where the mix matters, else unadjusted; None without
+    another slice or without observations. `p`: its p-value, adjusted for all comparisons of the table; None
+    if no verdict may be given. `other`: the slice it is compared with. `plain`: the unadjusted difference.
+    `same_mix`: the mix-adjusted comparison, even if it is not reported. `is_apart`: they have no work in
+    common. `compared`: the approximate number of comparisons that the p-value is adjusted for, and `family`:
+    their name in the plural. `is_thin`: one of the two has too little data for a verdict. `has_too_few_days`:
+    the two cover different days, and neither covers five. `is_measured_apart`: the two were measured
+    differently, so they cannot be compared.
     """
 
     slice: Slice
@@ -84,7 +84,7 @@ class SliceComparison:
         )
 
     def is_better_alone(self, name: str, smallest: float = SMALLEST) -> bool:
-        """Return whether `name`, one of the two, is better when only these two are compared."""
+        """Return True when `name`, one of the two, is better if only these two are compared."""
         difference = self.difference
         if (
             difference is None
@@ -97,7 +97,7 @@ class SliceComparison:
         return self.slice.rate.better is not None and is_first_better == (self.slice.name == name)
 
     def standing(self, smallest: float = SMALLEST) -> Standing:
-        """Return what can be said of it; `smallest`: the smallest difference worth knowing, a share."""
+        """Return the verdict; `smallest`: the smallest difference of interest, a share."""
         difference = self.difference
         if self.other is None and self.plain is None and difference is None:
             return Standing.REFERENCE
@@ -124,10 +124,10 @@ def compare_pairs(
     mixes: Sequence[SameMix | None] | None = None,
     family: str = "comparisons",
 ) -> list[SliceComparison]:
-    """Compare the first slice of each pair with the second, in the same order; None: nothing to compare with.
+    """Compare the first slice of each pair with the second (None: nothing to compare), in the same order.
 
-    `mixes`: each pair mix-adjusted, None for a pair without common work. The p-values are adjusted
-    by Holm's method over all pairs; `family`: what these are, in the plural.
+    `mixes`: each pair mix-adjusted, None for a pair without common work. The p-values are adjusted by Holm's
+    method over all pairs; `family`: the name of the pairs in the plural.
     """
     comparisons = _hold_against(pairs, mixes)
     adjusted = iter(
@@ -143,9 +143,9 @@ def compare_pairs(
 def _hold_against(
     pairs: Sequence[tuple[Slice, Slice | None]], mixes: Sequence[SameMix | None] | None
 ) -> list[SliceComparison]:
-    """Return the comparison of each pair; its `p` is that of the difference alone.
+    """Return the comparison of each pair with its unadjusted `p`.
 
-    `mixes`: each pair at the same mix, None for a pair without common work; or None where work is not known.
+    `mixes`: each pair mix-adjusted, None for a pair without common work; or None if the mix is unknown.
     """
     share_pairs = [(slice_.share, other.share) for slice_, other in pairs if other is not None]
     excesses = measure_excesses(share_pairs)
@@ -175,10 +175,10 @@ def _hold_against(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a slice in a ranking; a tie group shares one.
+    """The place of a slice in a ranking; a tie group shares one place.
 
-    The first group are the slices that may be the best; the next are those of which none is known to be worse
-    than another when the first are taken away, and so on.
+    The first group are the slices that may be the best. The next group are those that may be the best of the
+    rest, and so on.
     """
 
     number: int
@@ -187,15 +187,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class RankedTable:
-    """Slices of one rate, the best first, each held against `reference`.
+    """Slices of one rate, the best first, each compared with `reference`.
 
-    Only the rows depend on `reference`, and of these only the differences: what is best does not.
-    `ranks`: the first and the last rank that each slice may have, by name, for those that may be judged.
-    `best`: the slices that may be the best, with 95 % confidence: the tie group at the top. `wins`: the
-    pairs (better, worse) that are decided, by name. `places`: the place of each slice with a rank, by name;
-    empty where neither end of the rate is better. `pairs`: each comparison of two slices that may be judged,
-    by both names, its p-value corrected for all of them. `is_apart`: some of the best do different work, so
-    that they were not compared. `smallest`: the smallest difference of interest, a share.
+    Only the differences in the rows depend on `reference`; the ranking does not. `ranks`: the first and the
+    last possible rank of each slice with enough data, by name. `best`: the slices that may be the best, with
+    95 % confidence: the tie group at the top. `wins`: the decided pairs (better, worse), by name. `places`:
+    the place of each ranked slice, by name; empty if neither a low nor a high rate is better. `pairs`: each
+    comparison of two slices with enough data, by both names, its p-value corrected for all of them.
+    `is_apart`: some of the best do different work, so that they were not compared. `smallest`: the smallest
+    difference of interest, a share.
     """
 
     rows: Sequence[SliceComparison]
@@ -214,7 +214,7 @@ class RankedTable:
 
     @property
     def judged(self) -> list[Slice]:
-        """The slices that may be judged, the best first."""
+        """The slices with enough data for a verdict, the best first."""
         return [row.slice for row in self.rows if row.slice.name in self.ranks]
 
     def find_losses(self, name: str) -> list[Slice]:
@@ -222,7 +222,7 @@ class RankedTable:
         return [each for each in self.judged if (each.name, name) in self.wins]
 
     def find_pair(self, name: str, against: str) -> PairRates | None:
-        """Return both rates of two slices as they were compared; None where they were not."""
+        """Return both rates of two slices as they were compared; None if they were not compared."""
         comparison = self.pairs.get((name, against)) or self.pairs.get((against, name))
         if comparison is None or comparison.difference is None or comparison.other is None:
             return None
@@ -250,7 +250,7 @@ class PairRates:
 
 
 def choose_reference(several: Sequence[Slice]) -> Slice:
-    """Return the slice to hold the others against: that with most sessions, never chosen by its rate."""
+    """Return the slice to compare the others with: the one with most sessions, whatever its rate."""
     return max(
         several,
         key=lambda slice_: (
@@ -264,9 +264,9 @@ def choose_reference(several: Sequence[Slice]) -> Slice:
 
 
 def limit_ranked(several: Sequence[Slice], most: int) -> tuple[list[Slice], list[Slice]]:
-    """Return the slices to rank, at most `most`, and those of which too little is known.
+    """Return the slices to rank, at most `most`, and those with too little data.
 
-    To be ranked are the most used of those of which enough is known.
+    The most used slices with enough data are ranked.
     """
     solid = [slice_ for slice_ in several if slice_.is_solid]
     by_use = sorted(solid, key=lambda slice_: (-slice_.total, slice_.name))
@@ -281,13 +281,12 @@ def rank_table(
     *,
     is_alike: bool = True,
 ) -> RankedTable:
-    """Rank slices of one rate, and hold each against `reference`.
+    """Rank slices of one rate, and compare each with `reference`.
 
-    `strata`: the work of each slice, so that two of them are compared at the same mix where that matters.
-    The p-values are corrected for all pairs of slices that may be judged (`stats.rank_arms`). What the logs
-    do not name is several things, and gets no rank and no verdict. Slices whose whole difference is smaller
-    than `smallest` are not ranked apart. `is_alike`: False where they were not measured in the same way, so
-    that none is ranked.
+    `strata`: the strata of each slice, for mix-adjusted comparisons where that matters. The p-values are
+    corrected for all pairs of slices with enough data (`stats.rank_arms`). The unnamed slice mixes several
+    values, so it gets no rank and no verdict. Slices share a rank if their whole difference is smaller than
+    `smallest`. `is_alike`: False if the slices were measured differently, so that none is ranked.
     """
     order = [reference, *(slice_ for slice_ in several if slice_ is not reference)]
     places = [place for place, slice_ in enumerate(order) if slice_.is_solid and slice_.is_named]
@@ -313,7 +312,7 @@ def rank_table(
         for pair, each in by_pair.items()
     }
     judged = {place for pair in differences for place in pair}
-    unjudged = len(order) - len(judged)  # these take no rank from the others
+    unjudged = len(order) - len(judged)  # these do not count in the ranks of the others
     ranks = {
         order[place].name: (first, last - unjudged)
         for place, (first, last) in enumerate(ranking.ranks)
@@ -340,9 +339,9 @@ def rank_table(
 
 
 def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str]) -> dict[str, Place]:
-    """Return the place of each slice. `wins`: the pairs (better, worse) that are decided; `best` come first.
+    """Return the place of each slice. `wins`: the decided pairs (better, worse); `best` come first.
 
-    Of slices that beat each other in a ring, and of those behind them, none has a place.
+    Slices that beat each other in a cycle, and those behind them, have no place.
     """
     left = list(names)
     places: dict[str, Place] = {}
@@ -359,11 +358,10 @@ def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str
 
 
 def _order_rows(rows: Sequence[SliceComparison], places: Mapping[str, Place]) -> list[SliceComparison]:
-    """Return the rows by their places; then the others, those of which enough is known first.
+    """Return the rows by their places, then the others, those with enough data first.
 
-    Slices that share a place, or have none, are in the order of their rates, the best first. What the logs do
-    not name comes after what they name. The order of rows on every page is made here, and does not depend on
-    what they are held against.
+    Slices that share a place, or have none, are in the order of their rates, the best first. Unnamed slices
+    come last. Every page uses this order; it does not depend on the reference.
     """
 
     def sort_key(slice_: Slice) -> tuple[bool, bool, bool, int]:

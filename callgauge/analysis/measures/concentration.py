@@ -14,13 +14,13 @@ from callgauge.stats import ENOUGH_SESSIONS
 
 MOST_OF_ONE = 0.2
 """A slice of which one session has more than this share of the calls gets no rank."""
-_CLEARLY_ENOUGH = 12.5  # effective sessions as the groups estimate them; fewer are counted
+_CLEARLY_ENOUGH = 12.5  # effective sessions, estimated from the groups; below this the sessions are counted
 Ask = Callable[..., pd.DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
 class Concentration:
-    """How few sessions hold a slice's calls.
+    """The concentration of a slice's calls in few sessions.
 
     `largest`: the share of the largest session. `effective`: the number of sessions of equal size that the
     slice is worth (Kish 1965).
@@ -46,8 +46,7 @@ def find_concentrated(
 ) -> dict[str, str]:
     """Return by name why slices get no rank: their calls come from too few sessions.
 
-    Groups of sessions tell which slices may be such: only of these are the sessions counted. Raises
-    MetricError.
+    The groups of sessions show which slices are suspect; only their sessions are counted. Raises MetricError.
     """
     suspect = {
         slice_.name
@@ -65,9 +64,9 @@ def find_concentrated(
 
 
 def _is_suspect(slice_: Slice) -> bool:
-    """Return whether the groups of sessions allow that few sessions hold the calls."""
+    """Return True when the groups of sessions allow that few sessions contain most calls."""
     groups, spread = slice_.share.by_group, slice_.share.spread
     if groups is None or spread is None or not slice_.share.n:
         return False
-    # Sessions share groups by chance: that makes a group larger, never smaller than its largest session.
+    # Sessions share groups by chance, so a group is never smaller than its largest session.
     return bool(groups[1].max() > MOST_OF_ONE * slice_.share.n or spread.squares > 1 / _CLEARLY_ENOUGH)

@@ -26,7 +26,7 @@ Stratum = tuple[str, ...]
 def choose_dimensions(rate: RateDefinition, arms: Iterable[str]) -> tuple[str, ...]:
     """Return the dimensions that form the strata of a rate, the most telling first.
 
-    `arms`: the dimensions that tell the arms apart, which cannot form strata. A call has one tool and
+    `apart`: the dimensions that distinguish the arms, which cannot form strata. A call has one tool and
     strategy; a turn calls several tools, but has one prompt and comes from one source.
     """
     apart = {"prompt" if name == "prompt_name" else name for name in arms}
@@ -44,7 +44,7 @@ def describe_dimensions(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SameMix:
-    """Two arms at the same mix of the dimensions `by`; empty where the logs name none."""
+    """Two arms at the same mix of the dimensions `by`; `by` is empty if the logs name none."""
 
     found: StandardisedDifference
     by: tuple[str, ...]
@@ -62,12 +62,12 @@ class ArmStrata:
     by_arm: Mapping[str, Mapping[Stratum, Share]]
 
     def compare(self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]]) -> list[SameMix | None]:
-        """Return each pair of arms at the same mix, the first minus the second; None without common work.
+        """Return the mix-adjusted difference of each pair, first minus second; None without common work.
 
-        A pair: the names of both arms and their whole slices. The finest strata are taken of which both arms
-        have most of their work in common, since the finest may be too fine: prompts that each session has its
-        own of are in no other arm. What a log does not name is the same as nothing else; a dimension that is
-        named in neither arm is left out.
+        A pair: the names of both arms and their whole slices. The strata are the finest ones in which both
+        arms have most of their work in common. Finer strata may be useless: a prompt that is unique to a
+        session occurs in no other arm. An unnamed value matches no other value; a dimension that neither arm
+        names is left out.
         """
         same_mixes: list[SameMix | None] = [None] * len(pairs)
         excesses = measure_excesses([(slice_.share, other.share) for (_, slice_), (_, other) in pairs])
@@ -120,7 +120,7 @@ class ArmStrata:
         ]
 
     def _cut(self, arm: str, dimensions: Sequence[int]) -> dict[Stratum, Share]:
-        """Return the strata of an arm by some of the dimensions; those without a name are its own alone."""
+        """Return the strata of an arm by some of the dimensions; unnamed strata match no other arm."""
         cut: dict[Stratum, Share] = {}
         for stratum, share in self.by_arm.get(arm, {}).items():
             key = tuple(stratum[number] for number in dimensions)
@@ -152,7 +152,7 @@ def make_strata(rows: pd.DataFrame, dimensions: tuple[str, ...]) -> ArmStrata:
 
 @dataclass(frozen=True, slots=True)
 class MakeupShift:
-    """How many calls of each arm have a `value` of a dimension: `a` of `a_total`, `b` of `b_total`."""
+    """The number of calls of each arm with a `value` of a dimension: `a` of `a_total`, `b` of `b_total`."""
 
     dimension: str
     value: str

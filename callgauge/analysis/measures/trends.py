@@ -15,11 +15,11 @@ from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
 
 ENOUGH_DAYS = 12
 """Of fewer, shuffling hardly rules out chance: of ten days, 2 of 252 orders are as clear as any split."""
-LOOKED_AT = 6  # series, the longest first: each is shuffled some hundred times
+LOOKED_AT = 6  # maximum number of series, the longest first; each is shuffled a few hundred times
 NAMED = 5
 """Series with a line of their own where there are more than fit."""
 _MOST_USED = 3
-DAYS = 120  # the newest with data, of each series
+DAYS = 120  # the newest days with data in each series
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class DayRate:
 class RateShift:
     """A change of the rate of a series: `day` is the first day of the new rate.
 
-    The change began on a day from `first` to `last` with 95 % confidence, given that it was found. `before`
+    Given that a change was found, it began on a day from `first` to `last` with 95 % confidence. `before`
     and `after` are the rates (shares) up to the neighbouring changes.
     """
 
@@ -51,8 +51,8 @@ class RateShift:
 def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str, list[DayRate]]:
     """Return the points of each slice in the order of their days, from slices whose `also` is the day.
 
-    Days without observations are left out, and so are slices without a day. `last`: the newest day that is
-    over; a load saw only the first hours of later ones, which are left out unless there are no others.
+    Days without observations are left out, and so are slices without a day. `last`: the newest complete day.
+    Later days, of which a load saw only the first hours, are left out unless there are no others.
     """
     points: dict[str, list[DayRate]] = {}
     dated = [
@@ -69,8 +69,8 @@ def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str
 def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> list[str]:
     """Return the series that a chart names, the most used first: all of up to six.
 
-    Of more it names the three most used and the two worst of the others that have enough observations and
-    sessions; the most used where there are fewer such ones.
+    Of more series, it names the three most used and the two worst of the others with enough observations and
+    sessions. If fewer than two have enough, the next most used take their place.
     """
     by_use, worst = _sort_series(points, rate)
     if len(by_use) <= NAMED + 1:
@@ -80,7 +80,7 @@ def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -
 
 
 def describe_named(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> str:
-    """Return a sentence on which of many series have a line of their own."""
+    """Return a sentence that says which of many series have their own line."""
     worst = len(_sort_series(points, rate)[1])
     if not worst:
         return f"Named: the {NAMED} most used of {len(points)}."
@@ -97,14 +97,14 @@ def _sort_series(
     if not rate.better:
         return by_use, []
     way = -1 if rate.better == "low" else 1
-    # A session counts once a day, so a sum over days counts it again; its group is the same on each day.
+    # A sum over days counts a session once per day, but always in the same group.
     solid = [name for name in by_use[_MOST_USED:] if replace(whole[name], sessions=None).has_enough]
     worst = sorted(solid, key=lambda name: way * (whole[name].rate or 0.0))
     return by_use, worst[: NAMED - _MOST_USED]
 
 
 def examined_series(points: Mapping[str, Sequence[DayRate]]) -> list[str]:
-    """Return the names of the series that `find_shifts` examines: the most observed with enough days."""
+    """Return the names of the series that `find_shifts` examines: the most observed ones with enough days."""
     long = [name for name, series in points.items() if len(series) >= ENOUGH_DAYS]
     return sorted(long, key=lambda name: (-sum(point.share.n for point in points[name]), name))[:LOOKED_AT]
 
@@ -122,7 +122,7 @@ def find_shifts(points: Mapping[str, Sequence[DayRate]]) -> list[RateShift]:
 
 @dataclass(frozen=True, slots=True)
 class VersionShift:
-    """A change of a rate at `version`; with 95 % confidence it began with one from `first` to `last`."""
+    """A change of a rate at `version`; with 95 % confidence it began at a version from `first` to `last`."""
 
     version: str
     first: str
@@ -165,5 +165,5 @@ def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionSh
 
 
 def describe_doubt(series: int) -> str:
-    """Return a sentence on how many series would show a change by chance alone, at most."""
+    """Return a sentence on the maximum number of series that would show a change by chance alone."""
     return f"By chance alone at most {series * MOST_FALSE:.2f} of {series} series would show one on average."

@@ -1,4 +1,4 @@
-"""Runs of trials: what each arm came to by each measure, and how it stands to the reference."""
+"""Trial runs: the result of each arm by each measure, and its comparison with the reference."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from callgauge.stats.task_pairs import (
 
 Row = Mapping[Hashable, Any]
 State = Literal["done", "going on", "not ended", "not begun"]
-_RECENT = timedelta(minutes=5)  # a run publishes every half minute; a slow model takes a while for a trial
+_RECENT = timedelta(minutes=5)  # a run publishes every half minute, but a slow model needs longer for a trial
 
 
 @dataclass(frozen=True, slots=True)
 class TrialMeasure:
-    """A measure of trials. `parts`: the hits and tries of a trial (k and n); None where it has none.
+    """A measure of trials. `parts`: the hits and tries of a trial (k and n); None if it has none.
 
     `tried`: what n counts, in the singular. `unit`: `share` (0 to 1), `tokens` or `USD`.
     """
@@ -66,7 +66,10 @@ class TrialMeasure:
 
 @dataclass(frozen=True, slots=True)
 class TriedTask:
-    """One trial, a row of the metric `trial_results`. `right`: what the task's check says, None without."""
+    """One trial, a row of the metric `trial_results`.
+
+    `right`: the result of the task's check, None without one.
+    """
 
     arm: str
     task: str
@@ -153,7 +156,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
 
 @dataclass(frozen=True, slots=True)
 class ArmDecision:
-    """What the last look said of an arm."""
+    """The verdict of the latest interim analysis for one arm."""
 
     arm: str
     look: int
@@ -165,8 +168,8 @@ class ArmDecision:
 class TrialRun:
     """A run, a row of the metric `trial_runs`. `arms`: as planned, the reference among them.
 
-    `smallest`: the smallest difference worth knowing, in the unit of the primary measure. `tasks`: planned;
-    `tasks_tried`: with a trial in some arm. `cost` in USD, None where no trial is priced.
+    `smallest`: the smallest difference of interest, in the unit of the primary measure. `tasks`: the planned
+    number; `tasks_tried`: those with a trial in some arm. `cost` in USD, None if no trial has a price.
     """
 
     run: str
@@ -207,12 +210,12 @@ class TrialRun:
 
     @property
     def planned(self) -> int:
-        """The number of planned tasks, as the statistics call it."""
+        """The number of planned tasks, under the name that the statistics use."""
         return self.tasks
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The arms that are held against the reference."""
+        """The arms that are compared with the reference."""
         return self.arm_names[1:]
 
     @property
@@ -222,7 +225,7 @@ class TrialRun:
 
     @property
     def is_decided(self) -> bool:
-        """True when every arm is decided, or has had its last look."""
+        """True when every arm is decided, or had its last interim analysis."""
         decisions = [self.decisions.get(name) for name in self.others]
         return bool(decisions) and all(
             decision and (decision.decision in ENDS or decision.look >= len(self.look_at))
@@ -231,13 +234,13 @@ class TrialRun:
 
     @property
     def stopped_at(self) -> ArmDecision | None:
-        """The look after which no arm was left, where tasks were; None for a run that took all."""
+        """The interim analysis that ended the run before all tasks were done; None for a complete run."""
         last = max(self.decisions.values(), key=lambda decision: decision.look, default=None)
         return last if last and self.is_decided and last.look < len(self.look_at) else None
 
     @property
     def days(self) -> tuple[date, date] | None:
-        """The first and the last day of the run; None where they are not known."""
+        """The first and the last day of the run; None if they are unknown."""
         first = self.created_at or self.last_at
         return (first.date(), (self.last_at or first).date()) if first else None
 
@@ -262,7 +265,7 @@ class TrialRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredLook:
-    """A row of the metric `trial_looks`: what one look says of an arm, in the unit of the primary measure."""
+    """A row of the metric `trial_looks`: an interim analysis of an arm, in the primary measure's unit."""
 
     look: int
     arm: str
@@ -278,7 +281,7 @@ class StoredLook:
 
     @property
     def reach(self) -> float | None:
-        """How large a difference has to be at this look to be decided: where the boundary is, in its unit."""
+        """The difference that decides at this interim analysis: the boundary, in the unit of the measure."""
         if self.low is None or self.high is None:
             return None
         return (self.high - self.low) / 2
@@ -286,10 +289,10 @@ class StoredLook:
 
 @dataclass(frozen=True, slots=True)
 class ArmTotal:
-    """What the trials of an arm came to by one measure: k of n, or the sum of an amount and its trials.
+    """The result of an arm's trials by one measure: k of n, or the sum of an amount and its trials.
 
-    `rate`: the mean over `tasks`, each counted alike, with its 95 % interval. `unmeasured`: trials with a
-    reply that have none of it, of all `replied`.
+    `rate`: the mean over `tasks`, each with equal weight, with its 95 % interval. `unmeasured`: trials with a
+    reply but without this measure, of all `replied`.
     """
 
     k: float
@@ -305,7 +308,7 @@ class ArmTotal:
 class SuccessCost:
     """What a success costs in an arm, in USD, with its 95 % interval over tasks; None without a success.
 
-    `cost` of the `priced` trials with a reply that can be judged, `won` of them succeeded.
+    `cost`: that of the `priced` trials with a reply that can be judged; `won` of them succeeded.
     """
 
     cost: float
@@ -317,7 +320,7 @@ class SuccessCost:
 
 @dataclass(frozen=True, slots=True)
 class CoursePoint:
-    """The difference of an arm after so many tasks; `low`, `high`: an interval that holds at all times."""
+    """The difference of an arm after this many tasks; `low`, `high`: an interval valid at any time."""
 
     tasks: int
     estimate: float
@@ -326,7 +329,7 @@ class CoursePoint:
 
 
 class RunResults:
-    """The trials of a run by arm and task. What is computed of them is kept."""
+    """The trials of a run by arm and task. Computed results are cached."""
 
     def __init__(self, run: TrialRun, trials: Sequence[TriedTask]) -> None:
         self.run = run
@@ -338,7 +341,7 @@ class RunResults:
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
-        """Every task that was tried, in the order of the run; those that the plan does not name come last."""
+        """Every tried task, in the order of the run; tasks that are not in the plan come last."""
         tried = {task for by_task in self.by_arm.values() for task in by_task}
         in_order = [task for task in self.run.task_order if task in tried]
         return (*in_order, *sorted(tried - set(in_order)))
@@ -349,7 +352,7 @@ class RunResults:
         return sum(trial.no_reply for trial in arm_trials), len(arm_trials)
 
     def counts(self, measure: TrialMeasure) -> Counts:
-        """Return k and n of each task of each arm, its trials taken together."""
+        """Return k and n of each task of each arm, summed over its trials."""
         if measure.name not in self._counts:
             self._counts[measure.name] = {
                 arm: {task: _count(several, measure) for task, several in by_task.items()}
@@ -358,7 +361,7 @@ class RunResults:
         return self._counts[measure.name]
 
     def total(self, arm: str, measure: TrialMeasure) -> ArmTotal:
-        """Return what an arm's trials came to by one measure."""
+        """Return the result of an arm's trials by one measure."""
         tasks = self.counts(measure).get(arm, {})
         rates = {task: (count.rate, 0.0) for task, count in tasks.items() if count.rate is not None}
         alone = pair_values(rates, measure, self.run.groups)
@@ -380,23 +383,23 @@ class RunResults:
         return pair_tasks(self.counts(measure), measure, arm, self.run.reference, self.run.groups)
 
     def bound_missing(self, arm: str) -> tuple[float, float] | None:
-        """Return between which values the primary difference lies, whatever missing trials had been."""
+        """Return the bounds of the primary difference for any result of the missing trials."""
         return bound_missing(self.counts(self.run.primary), arm, self.run.reference)
 
     def compare(
         self, arm: str, measure: TrialMeasure, looks: Sequence[StoredLook]
     ) -> tuple[MeasuredDifference | None, Decision]:
-        """Return the difference of an arm with the interval to be told, and the verdict of it."""
+        """Return the difference of an arm with the interval to report, and the verdict."""
         if measure is self.run.primary:
             return compare_as_planned(self.run, self.pair(arm, measure), looks)
         return compare_unplanned(measure, self.pair(arm, measure))
 
     def tasks_to_go(self, arm: str) -> int | None:
-        """Return how many more tasks would decide the primary measure, if the difference stays as it is."""
+        """Return how many more tasks would decide the primary measure, if the difference does not change."""
         return tasks_more(self.run, self.pair(arm, self.run.primary))
 
     def compare_factors(self) -> tuple[FactorComparison, ...]:
-        """Return each setting in which two or more pairs of arms differ, compared by the primary measure."""
+        """Return each setting that differs in two or more pairs of arms, compared by the primary measure."""
         run = self.run
         settings = {str(arm["name"]): {factor: arm.get(factor) for factor in FACTORS} for arm in run.arms}
         design = FactorDesign(run.primary, run.reference, run.groups, run.alpha)
@@ -404,14 +407,14 @@ class RunResults:
 
     @property
     def success(self) -> TrialMeasure:
-        """The measure that says what a success is: right, or without any check a turn that ended well."""
+        """The measure of success: a right answer or, without any check, a successful turn."""
         is_checked = any(trial.right is not None for trial in self.trials)
         return MEASURES["right" if is_checked else "turn_ok"]
 
     def cost_of_success(self, arm: str) -> SuccessCost:
         """Return what a success costs in an arm.
 
-        Trials that are not priced, or of which success is not known, are in neither sum.
+        Trials without a price, or with unknown success, are in neither sum.
         """
         judged = self.success
         sums: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
@@ -431,9 +434,9 @@ class RunResults:
         return SuccessCost(cost, priced, successes, cost / successes, ratio_interval(spent, won))
 
     def follow_course(self, arm: str, most: int = 120) -> list[CoursePoint]:
-        """Return the primary difference of an arm as tasks were completed, in at most `most` points.
+        """Return the primary difference of an arm over the completed tasks, in at most `most` points.
 
-        Its interval may be looked at at any time: it holds at all times at once.
+        Its interval is valid at any time, even after repeated looks.
         """
         measure, run = self.run.primary, self.run
         rate_pairs = pair_rates(self.counts(measure), arm, run.reference)
@@ -479,7 +482,7 @@ def make_trials(rows: pd.DataFrame) -> list[TriedTask]:
 
 
 def make_looks(rows: pd.DataFrame) -> dict[str, list[StoredLook]]:
-    """Return the looks of the metric `trial_looks` by arm, in their order."""
+    """Return the interim analyses of the metric `trial_looks` by arm, in their order."""
     by_arm: dict[str, list[StoredLook]] = defaultdict(list)
     for row in rows.drop(columns="taken_at").to_dict("records"):
         by_arm[row["arm"]].append(StoredLook(**{str(name): value for name, value in row.items()}))

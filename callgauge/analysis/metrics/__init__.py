@@ -2,12 +2,11 @@
 
 A file opens with a comment header: `title:`, `question:`, `unit:`, `days:` (how it uses the days of daily
 sums, see `DaysUsed`), `facts:` (which facts it reads, see `FactsUsed`), a `note:` line for each sentence that
-a reader needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that
-are not given are NULL, and NULL means all. But where `$runs` and `$arms` are NULL, nothing of a trial counts.
-
-`{filters: days, models}` stands for the clauses of these filters in `clauses/filters.sql`, joined by AND;
-`{filters a_: models}` for the same over the parameters `$a_models` and so on. `{value: by}` stands for the
-value of the dimension that `$by` names (`clauses/dimension.sql`), and `{groups: rate, slice}` for the tables
+a reader needs, and one `column NAME:` line for each result column that needs words. Missing `$name`
+parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are NULL, trials are excluded.
+`{filters: days, models}` becomes the clauses of these filters in `clauses/filters.sql`, joined by AND.
+`{filters a_: models}` becomes the same over the parameters `$a_models` and so on. `{value: by}` becomes the
+value of the dimension that `$by` names (`clauses/dimension.sql`). `{groups: rate, slice}` becomes the tables
 that sum up the groups of sessions by these columns (`clauses/groups.sql`).
 """
 
@@ -31,7 +30,7 @@ import duckdb
 from callgauge.analysis.metrics.session_filters import narrow_to_sessions, read_session_filters
 from ingest.store.segments import has_segments, is_of_object_store, narrow_facts, narrow_sums
 
-if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
+if TYPE_CHECKING:  # the report of a load also uses metrics, without these imports
     import pandas as pd
 
 _LOG = logging.getLogger(__name__)
@@ -56,17 +55,17 @@ class MetricError(Exception):
 class DaysUsed(StrEnum):
     """How a metric uses the days of the daily sums that it reads.
 
-    Where it has the parameters $from_day and $to_day, each row of sums that it reads is of these days, unless
-    it reads those of ALL days.
+    If it has the parameters $from_day and $to_day, it reads only the sums of these days, unless it reads
+    those of ALL days.
     """
 
-    ADDED_UP = "added up"  # but where a dimension is 'day', and days on which $prices change
+    ADDED_UP = "added up"  # except for the dimension 'day', and days on which $prices change
     KEPT_APART = "kept apart"
     ALL = "all"
 
 
 class FactsUsed(StrEnum):
-    """Which of the facts a metric reads; those that it has filters for, at most."""
+    """Which facts a metric reads, at most those that its filters select."""
 
     NEWEST_TURNS = "newest turns"  # of the newest day
     ALL = "all"
@@ -93,7 +92,7 @@ class Metric:
 
     @property
     def sql_of_days(self) -> tuple[str, tuple[str, ...]]:
-        """The part of the SQL that counts each day (`clauses/days.sql`), and the columns that name a row."""
+        """The part of the SQL that counts each day (`clauses/days.sql`), and the key columns of a row."""
         before, _, after = self.sql.partition(_SUMS_OF_DAYS)
         keys = after.partition(", sum(k)")[0].strip().removeprefix("SELECT ")
         tables = before + _SUMS_OF_DAYS + after.partition(_SUMS_OF_GROUPS)[0].rstrip().rstrip(",")
@@ -126,7 +125,7 @@ def include_filters(sql: str) -> str:
         joined = f"\n{indent}{'' if before.startswith('AND') else '  '}AND ".join(clauses)
         return indent + before + PARAMETER.sub(rf"${prefix}\1", joined)
 
-    while (included := _FILTERS.sub(write_clauses, sql)) != sql:  # a line may hold two
+    while (included := _FILTERS.sub(write_clauses, sql)) != sql:  # a line may contain two
         sql = included
     return sql
 
@@ -179,10 +178,9 @@ def answer_metric(
 ) -> pd.DataFrame:
     """Return the rows of metric `name`; columns have dtype `object`, so that values keep their Python types.
 
-    The counts by group of sessions and by day, the columns group_… and day…, stay lists in Arrow: as lists of
-    Python they would take longer than the query. `given` may hold more parameters than the metric has: a
-    page passes all its filters to each metric.
-    Raises MetricError when the store cannot answer.
+    The counts by group of sessions and by day, the columns group_… and day…, stay Arrow lists, because a
+    conversion to Python lists would take longer than the query. `parameters` may contain more than the metric
+    has: a page passes all its filters to each metric. Raises MetricError when the store cannot answer.
     """
     metric = metrics()[name]
     with _explain_errors(metric):
@@ -219,7 +217,7 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
 
 
 def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> bool:
-    """Return whether some of the chosen days may have been read as a whole month."""
+    """Return True when some of the chosen days may have been read as a whole month."""
     if not has_segments(cursor):
         return False
     newest = "SELECT max(last_day) FROM segments WHERE month IS NOT NULL"
@@ -230,9 +228,9 @@ def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, An
 def _tell_days_apart(
     frame: pd.DataFrame, connection: duckdb.DuckDBPyConnection, metric: Metric, parameters: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Return the answer of a metric with the counts of each day, where it was summed up from months.
+    """Return an answer that was summed up from months, with the counts of each day added.
 
-    Only the counts are read by day: lists of groups are most of what daily sums hold.
+    Only the counts are read by day, because lists of groups are the largest part of the daily sums.
     """
     import pandas as pd
 
@@ -252,10 +250,7 @@ def _tell_days_apart(
 def open_answer(
     connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any], most: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give the cursor with the rows of metric `name`, at most `most`, to be read in parts.
-
-    Raises MetricError.
-    """
+    """Yield a cursor with the rows of metric `name`, at most `most`, to read in parts. Raises MetricError."""
     with _explain_errors(metrics()[name]):
         yield _execute(connection, name, parameters, most)
 
@@ -286,7 +281,7 @@ def read_batches(
 def read_rows(
     connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any]
 ) -> list[dict[Any, Any]]:
-    """Return the rows of metric `name` as dicts, where pandas is not wanted. Raises MetricError."""
+    """Return the rows of metric `name` as dicts, without pandas. Raises MetricError."""
     with _explain_errors(metrics()[name]):
         cursor = _execute(connection, name, parameters)
         names = [column[0] for column in cursor.description or ()]
@@ -318,9 +313,9 @@ def _read_sessions(metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str
 def _narrow(
     cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, parameters: Mapping[str, Any]
 ) -> None:
-    """Let a cursor see only those segments that the answer of a metric depends on."""
+    """Restrict a cursor to the segments that the answer of a metric depends on."""
     first_day, last_day = parameters.get("first_day"), parameters.get("last_day")
-    # A metric that takes both reads no facts of other days.
+    # A metric with both parameters reads no facts of other days.
     if {"first_day", "last_day"} <= metric.parameters and first_day and last_day:
         narrow_facts(cursor, sql, first_day, last_day)
     if metric.facts is FactsUsed.NEWEST_TURNS and (newest := _find_newest_day(cursor, parameters)):
@@ -356,7 +351,7 @@ def _explain_errors(metric: Metric) -> Iterator[None]:
         yield
     except (duckdb.IOException, duckdb.InternalException, duckdb.FatalException) as broken:
         _LOG.error("The metric %s has no answer: %s", metric.name, broken)
-        # These name files of the machine.
+        # These would expose names of files on this machine.
         raise MetricError(
             f"The store could not answer “{metric.title}”; the server's log has the reason"
         ) from broken

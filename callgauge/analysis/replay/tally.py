@@ -1,6 +1,6 @@
 """Sums up the changes that a replay made: in outcomes, in rates with intervals, and in findings.
 
-The memory used grows with the number of sessions of a slice, not with that of calls or the size of texts.
+The memory used grows with the number of sessions, not with the number of calls or the size of texts.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, Difference, compare_same_ca
 RATES = {"failed": ("failed",), "mended": ("coerced", "repaired"), "clean": ("clean",)}
 """The outcomes that each rate of a replay counts."""
 
-_LONGEST = 400  # characters of a value beside its path
-_MOVES = 20  # values of one call that are told apart
+_LONGEST = 400  # characters of a value next to its path
+_MOVES = 20  # maximum number of changed values per call
 _DEPTH = 64
 
 
@@ -38,7 +38,7 @@ class ReplayedRate:
 
     @property
     def has_enough(self) -> bool:
-        """True when there is enough for a verdict, as of every rate: 30 calls and 10 sessions."""
+        """True when there is enough data for a verdict, as for every rate: 30 calls and 10 sessions."""
         return self.n >= ENOUGH and self.sessions >= ENOUGH_SESSIONS
 
 
@@ -111,7 +111,7 @@ class ReplayTally:
     _flows: Counter[tuple[str, str]] = field(default_factory=Counter)
     _codes: dict[str, CodeMoves] = field(default_factory=dict)
     _sessions: dict[str, int] = field(default_factory=dict)
-    # Per session: the calls measured on both sides, then for each rate before and after.
+    # Per session: the calls measured on both sides, then the hits of each rate before and after.
     _counts: array[int] = field(default_factory=lambda: array("l"))
 
     def take(self, replayed: ReplayedCall) -> None:

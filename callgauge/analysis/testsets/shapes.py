@@ -21,7 +21,7 @@ _BFCL_TYPES = {"object": "dict", "number": "float"}
 TEMPLATE = re.compile(r"\{(?=[{%#])")
 """Where promptfoo's templates begin."""
 _OPENAI_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# Our own words only: what a log says stands in variables, never in code.
+# The templates contain only our own text; log text is passed in variables, never as code.
 _MADE_THE_CALL = (
     "const calls = Array.isArray(output) ? output : (output && output.tool_calls) || [];"
     " const call = calls.find((one) => one.function && one.function.name === context.vars.tool);"
@@ -137,7 +137,7 @@ def _promptfoo_line(case: TestsetCase) -> Line:
         raise NotExportedError("templates")
     return {
         "description": f"{case.tool} · {case.call_id}",
-        # A list would be taken for several tests; as text it is rendered into the prompt, `{{messages}}`.
+        # promptfoo reads a list as several tests; as text it is rendered into the prompt, `{{messages}}`.
         "vars": {
             "messages": _no_template(case.messages),
             "tool": case.tool,
@@ -150,9 +150,9 @@ def _promptfoo_line(case: TestsetCase) -> Line:
 
 
 def _no_template(value: Any) -> str:
-    """Return a value as JSON in which no string holds the beginning of a template.
+    """Return a value as JSON in which no string contains the beginning of a template.
 
-    Adjacent braces stand only in strings, so an escape there does not change the value.
+    Adjacent braces occur only in strings, so an escape there does not change the value.
     """
     return TEMPLATE.sub(r"\\u007b", json.dumps(value, ensure_ascii=False))
 
@@ -160,7 +160,7 @@ def _no_template(value: Any) -> str:
 def _mark_raw(value: Any) -> Any:
     """Return a value in which each text that looks like a template is wrapped in raw tags.
 
-    Raises NotExportedError when a key looks like a template, or a text holds the end of the raw tags.
+    Raises NotExportedError when a key looks like a template, or a text contains the closing raw tag.
     """
     if isinstance(value, Mapping):
         if any(TEMPLATE.search(name) for name in value):
@@ -246,7 +246,7 @@ def check_promptfoo(line: Line, case: TestsetCase) -> None:
 
 
 def _check_tools(tools: list[Line], case: TestsetCase) -> None:
-    """Raise NotExportedError unless the definitions, as `lenient` reads them, are those of the case."""
+    """Raise NotExportedError unless `lenient` reads the definitions of the case from the line."""
     try:
         read = ToolCatalog.load(tools)
     except ToolDefinitionError:
@@ -256,7 +256,7 @@ def _check_tools(tools: list[Line], case: TestsetCase) -> None:
 
 
 def _check_messages(messages: list[Message], case: TestsetCase) -> None:
-    """Raise NotExportedError unless calls and results match and all messages of the case are there.
+    """Raise NotExportedError unless calls and results match and all messages of the case are present.
 
     Every call must have its result, every result its call.
     """

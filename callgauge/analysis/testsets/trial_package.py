@@ -26,15 +26,15 @@ from lenient import DefinitionFinding, ToolDefinition
 from lenient.lint import apply_edits
 
 PLAN, TASKS = "plan.toml", "tasks.jsonl"
-_MOST_NAMED = 8  # edits that a comment lists
-_MANY, _REPEATS = 100, 3  # so many tasks need no repeats
+_MOST_NAMED = 8  # maximum number of edits that a comment lists
+_MANY, _REPEATS = 100, 3  # with this many tasks, repeats are not needed
 _MOST_MODELS = 4
 """Models of the failures that become arms; the others are named in a comment."""
 
 
 @dataclass(slots=True)
 class TrialPackage:
-    """The files of a plan by their path beside it, the tasks in them, and what was left out, by reason."""
+    """The files of a plan by their path relative to it, the tasks, and the calls left out, by reason."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     tasks: int = 0
@@ -58,10 +58,10 @@ def gather_tasks(
     takes_cut: bool = False,
     given: Iterable[ToolDefinition] = (),
 ) -> list[TrialTask]:
-    """Return the tasks of calls, one a step, and count the calls without one in `left_out`, by reason.
+    """Return the tasks of calls, one per step; count the calls without a task in `left_out`, by reason.
 
-    `takes_cut`: also where the store keeps only the beginning of a message or a result. `given`: definitions
-    that are offered beside those that the store knows.
+    `takes_cut`: accept a message or a result of which the store has only the beginning. `given`: definitions
+    that are offered in addition to those in the store.
     """
     given = tuple(given)
     tasks: list[TrialTask] = []
@@ -71,7 +71,7 @@ def gather_tasks(
         rows = ask("testset_calls", {"calls": list(call_ids[first : first + BATCH])})
         turns, answers = (read_turns(ask, metric, rows) for metric in ("testset_steps", "turn_answers"))
         ids_by_session = _read_sessions(ask, rows)
-        for row in sorted(rows, key=lambda row: row["fault_layer"] is None):  # of a step the call that failed
+        for row in sorted(rows, key=lambda row: row["fault_layer"] is None):  # the failed call of the step
             turn_id, step = row["turn_id"], (row["turn_id"], row["step"])
             if step in seen:
                 left_out["step"] += 1
@@ -91,7 +91,7 @@ def gather_tasks(
 
 
 def _read_sessions(ask: Ask, rows: Sequence[Row]) -> dict[str, dict[str, str]]:
-    """Return the ids of the definitions that are known of each session, by tool."""
+    """Return the ids of the known definitions of each session, by tool."""
     ids_by_session: dict[str, dict[str, str]] = {}
     sessions = sorted({row["session_id"] for row in rows})
     for row in ask("session_definitions", {"sessions": sessions}) if sessions else ():
@@ -100,7 +100,7 @@ def _read_sessions(ask: Ask, rows: Sequence[Row]) -> dict[str, dict[str, str]]:
 
 
 def write_tasks(tasks: Iterable[TrialTask], *, expects_corrected: bool = False) -> bytes:
-    """Return a task file that needs nothing else: each task holds its prompt and its definitions."""
+    """Return a self-contained task file: each task contains its prompt and its definitions."""
     return b"".join(
         _write_line(
             write_task_line(
@@ -121,10 +121,10 @@ def make_package(
     tasks_path: str = TASKS,
     expects_corrected: bool = False,
 ) -> TrialPackage:
-    """Return the tasks with a plan of the model, prompt and definitions that they were made under.
+    """Return the tasks with a plan of their original model, prompt and definitions.
 
-    A second arm has the definitions with the lint's own edits, where it has some for a tool that went wrong.
-    `tasks_path` is the task file's path beside the plan.
+    If the lint has edits for a failed tool, a second arm has the edited definitions. `tasks_path` is the path
+    of the task file relative to the plan.
     """
     package = TrialPackage(left_out=Counter(left_out))
     common = _find_common_definitions(tasks)
@@ -170,14 +170,14 @@ def make_package(
 
 
 def name_package(tasks: Sequence[TrialTask]) -> str:
-    """Return a file name that says what the tasks are about: the commonest tool and the number of tasks."""
+    """Return a file name that describes the tasks: the most frequent tool and the number of tasks."""
     tools = Counter(task.tool for task in tasks if task.tool).most_common(1)
     word = _make_key(tools[0][0]) if tools else "calls"
     return f"trial-{word}-{len(tasks)}.zip"
 
 
 def _find_common_definitions(tasks: Sequence[TrialTask]) -> dict[str, ToolDefinition]:
-    """Return of each tool the definition that most tasks have."""
+    """Return the most frequent definition of each tool in the tasks."""
     counts: dict[str, Counter[str]] = {}
     by_text: dict[str, ToolDefinition] = {}
     for task in tasks:
@@ -199,7 +199,7 @@ def _differing_tools(task: TrialTask, common: Mapping[str, ToolDefinition]) -> s
 def _edit_failed_tools(
     tasks: Sequence[TrialTask], common: Mapping[str, ToolDefinition]
 ) -> tuple[dict[str, ToolDefinition], list[DefinitionFinding]]:
-    """Return the edited definitions of the tools that the tasks' calls name, and the findings settled."""
+    """Return the edited definitions of the tools that the tasks call, and the findings that they fix."""
     edited: dict[str, ToolDefinition] = {}
     settled: list[DefinitionFinding] = []
     for name in dict.fromkeys(task.tool for task in tasks):
@@ -212,7 +212,7 @@ def _edit_failed_tools(
 
 
 def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
-    """Return sentences on what the tasks lack of what the models were told."""
+    """Return sentences that list what the tasks lack of the original input of the models."""
     gaps = []
     fewer = sum(task.offered is not None and task.offered > len(task.tools) for task in tasks)
     if fewer:
@@ -241,7 +241,7 @@ def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
 
 
 def _says_twice(task: TrialTask) -> bool:
-    """Return True when the model speaks, calls nothing, and speaks again."""
+    """Return True when two assistant messages follow each other and the first has no call."""
     pairs = itertools.pairwise(task.messages)
     return any(
         message["role"] == next_["role"] == "assistant" and "tool_calls" not in message
@@ -305,7 +305,7 @@ def _write_models(tasks: Sequence[TrialTask]) -> list[str]:
 
 
 def _model_keys(tasks: Sequence[TrialTask]) -> dict[str, str]:
-    """Return the models of the calls by their key in the plan, the commonest first."""
+    """Return the models of the calls by their key in the plan, the most frequent first."""
     keys: dict[str, str] = {}
     for model, _ in Counter(task.model for task in tasks if task.model).most_common(_MOST_MODELS):
         key = _make_key(model)
@@ -325,7 +325,7 @@ def _write_prompt(prompt: StoredPrompt, path: str) -> str:
 
 
 def _describe_edits(edits: Sequence[DefinitionFinding]) -> str:
-    """Return comments that name the edits, for a person to look at."""
+    """Return comments that list the edits for a reader."""
     lines = [
         "# The linter's suggestions. Check them first: the tool must accept what its definition declares."
     ]
@@ -365,12 +365,12 @@ def _list(names: Iterable[str]) -> str:
 
 def _quote(text: str) -> str:
     """Return a text as a basic string of TOML."""
-    whole = text.encode("utf-8", "replace").decode()  # half an emoji is no TOML
+    whole = text.encode("utf-8", "replace").decode()  # half an emoji is not valid TOML
     return json.dumps(whole, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _comment(text: str) -> str:
-    """Return a text in which nothing ends a comment's line."""
+    """Return a text without characters that would end the line of a comment."""
     return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=True)[1:-1]
 
 

@@ -1,7 +1,7 @@
-"""Writes a metric and its parameters as SQL that runs by itself, with a literal for each parameter.
+"""Writes a metric as self-contained SQL, with a literal for each parameter.
 
-Values come from logs. They are written as DuckDB's literals, and their invisible characters, such as line
-breaks and direction marks, as chr(): people who read and run the SQL see everything that it does.
+Values come from logs. They are written as DuckDB literals, with chr() for invisible characters such as line
+breaks and direction marks. So people who read and run the SQL see everything that it does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from callgauge.analysis.metrics.session_filters import SESSION_FILTERS
 
 
 def fill_parameters(metric: Metric, parameters: Mapping[str, Any]) -> str:
-    """Return the SQL of `metric` with the values of `given`, and NULL for parameters that are not given."""
+    """Return the SQL of `metric` with the values of `parameters`, and NULL for missing parameters."""
     named = sorted(name for name in metric.parameters if parameters.get(name) is not None)
     head, code = _split_header(metric.sql)
     if metric.parameters:
