@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.statistics.cells import Cell
 
 PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks_statistics.md"
-_LISTED = 12  # cells of a topic that are printed one by one; of more, the lowest and the highest
+_LISTED = 12  # print all cells of a topic up to this number; of more, only the lowest and the highest
 
 _HEAD = """# Benchmarks of the statistics
 
@@ -22,10 +22,10 @@ whole 99.9 % Monte-Carlo interval (Clopper & Pearson) is. [statistics.md](statis
 estimated and how."""
 
 
-def write_page(found: Mapping[str, Sequence[Cell]], minutes: float, *, whole: bool) -> str:
+def write_page(results: Mapping[str, Sequence[Cell]], minutes: float, *, whole: bool) -> str:
     """Return the page: one table of all topics, then the cells of each."""
     topics: dict[str, list[Cell]] = {}
-    for cells in found.values():
+    for cells in results.values():
         for cell in cells:
             topics.setdefault(cell.topic, []).append(cell)
     grid = "the whole grid" if whole else "the named subset"
@@ -34,8 +34,8 @@ def write_page(found: Mapping[str, Sequence[Cell]], minutes: float, *, whole: bo
     versions = f"numpy {version('numpy')}, scipy {version('scipy')}, CPython {platform.python_version()}"
     machine = f"{os.cpu_count()} cores, {versions}"
     parts = [_HEAD, f"{made}. {machine}.", "\n".join(_topic_rows(topics))]
-    for topic, its in topics.items():
-        parts += [f"## {topic[0].upper()}{topic[1:]}", "\n".join(_cell_rows(its))]
+    for topic, topic_cells in topics.items():
+        parts += [f"## {topic[0].upper()}{topic[1:]}", "\n".join(_cell_rows(topic_cells))]
     return "\n\n".join(parts) + "\n"
 
 
