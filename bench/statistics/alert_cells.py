@@ -117,7 +117,7 @@ VISIBLE = (Store(16), Store(60), Store(40, 1.0, day_sd=0.3))
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield false alerts, changes found within 1, 3 and 7 nights, and their places; 30 draws take 4 minutes."""
+    """Yield false alerts, changes found within 1, 3 and 7 nights, and their places; 30 draws: 4 min."""
     several = draws * (3 if whole else 1)
     for place, (store, most) in enumerate(QUIET.items()):
         yield count_false_nights(store, several, [seed, 1, place], most)
