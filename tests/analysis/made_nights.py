@@ -33,8 +33,8 @@ def usual_rate(model: str, day: date) -> float:
 def regressed(since: date, until: date | None = None, *, to: float = 0.3, model: str = "kestrel-14b") -> Rate:
     """Return a rate that is higher for one model from `since` to `until`, inclusive."""
 
-    def rate(its: str, day: date) -> float:
-        return to if its == model and since <= day <= (until or date.max) else _USUAL
+    def rate(name: str, day: date) -> float:
+        return to if name == model and since <= day <= (until or date.max) else _USUAL
 
     return rate
 

@@ -70,7 +70,7 @@ def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
     roll_up(connection)
 
 
-def a_call(number: int, **said: Any) -> dict[str, Any]:
+def a_call(number: int, **fields: Any) -> dict[str, Any]:
     """A clean call of `falcon-3`, unless something else is `said`."""
     raw = '{"path": "src/app.py", "limit": 20}'
     return {
@@ -103,10 +103,10 @@ def a_call(number: int, **said: Any) -> dict[str, Any]:
         "byte_offset": 100 * number,
         "lossy": False,
         "duplicate": False,
-    } | said
+    } | fields
 
 
-def a_turn(number: int, **said: Any) -> dict[str, Any]:
+def a_turn(number: int, **fields: Any) -> dict[str, Any]:
     return {
         "turn_id": f"s1:{number}",
         "session_id": "s1",
@@ -124,7 +124,7 @@ def a_turn(number: int, **said: Any) -> dict[str, Any]:
         "derived_ok": True,
         "derived_reason": "ended_with_answer",
         "duplicate": False,
-    } | said
+    } | fields
 
 
 BROKEN = '{"path": "a" "limit": 20}'
@@ -150,7 +150,7 @@ def small_tables() -> dict[str, Rows]:
         "result_text": HOSTILE,
         "turn_id": "s1:2",
     }
-    found = {"file_id": 1, "position": 0, "stage": "repair", "lossy": False, "path": "$"}
+    diagnostic_row = {"file_id": 1, "position": 0, "stage": "repair", "lossy": False, "path": "$"}
     return {
         "tool_calls": [
             *(a_call(number) for number in range(40)),
@@ -164,7 +164,7 @@ def small_tables() -> dict[str, Rows]:
             a_turn(2, model=HOSTILE, prompt_id=None, derived_ok=False),
         ],
         "diagnostics": [
-            found
+            diagnostic_row
             | {
                 "call_id": "c41",
                 "code": "json_parse_error",
@@ -172,7 +172,7 @@ def small_tables() -> dict[str, Rows]:
                 "span_start": 13,
                 "span_end": 20,
             },
-            found
+            diagnostic_row
             | {
                 "call_id": "c40",
                 "code": "string_literal_converted_to_integer",

@@ -34,8 +34,8 @@ def with_definitions(**shares: int) -> list[Slice]:
 def reported(**shares: int) -> list[Slice]:
     return [
         part
-        for name, known in shares.items()
-        for part in (one("recorded_ok", name, 0, known), one("turn_success", name, 9, 100))
+        for name, count in shares.items()
+        for part in (one("recorded_ok", name, 0, count), one("turn_success", name, 9, 100))
     ]
 
 

@@ -90,20 +90,20 @@ def test_no_model_is_the_best(reader: StoreReader) -> None:
 
 
 def test_no_version_is_better(reader: StoreReader) -> None:
-    (found,) = judge_pairs(reader.ask, RATES["parse_error"], "prompt", [("p@2", "p@1")], {})
-    assert found is not None
-    assert found.whole.slice.rate.name == "syntax_error"
-    sentence = write_headline(found, ArmNames("@2", "@1"), lambda _, value: value, 0.02)
+    (breakdown,) = judge_pairs(reader.ask, RATES["parse_error"], "prompt", [("p@2", "p@1")], {})
+    assert breakdown is not None
+    assert breakdown.whole.slice.rate.name == "syntax_error"
+    sentence = write_headline(breakdown, ArmNames("@2", "@1"), lambda _, value: value, 0.02)
     assert sentence.endswith(f"{SYNTAX}the logs of p@2 have no tool definitions.")
-    (found,) = judge_pairs(reader.ask, RATES["tool_rejected"], "prompt", [("p@2", "p@1")], {})
-    assert found is not None
-    assert found.whole.p is None
+    (breakdown,) = judge_pairs(reader.ask, RATES["tool_rejected"], "prompt", [("p@2", "p@1")], {})
+    assert breakdown is not None
+    assert breakdown.whole.p is None
 
 
 def test_no_host_is_worse(reader: StoreReader) -> None:
-    found = compare_hosts(reader.ask, RATES["parse_error"], {})
-    assert found.basis.rate == "syntax_error"
-    assert all(row.p is None or row.p > 0.05 for row in found.rows)
+    comparison = compare_hosts(reader.ask, RATES["parse_error"], {})
+    assert comparison.basis.rate == "syntax_error"
+    assert all(row.p is None or row.p > 0.05 for row in comparison.rows)
 
 
 def test_a_tool_without_a_definition_is_not_compared(reader: StoreReader) -> None:

@@ -376,9 +376,9 @@ def test_no_more_queries_run_at_once_than_the_machine_bears(generation: Path) ->
 def test_nothing_that_may_be_asked_names_a_place_of_this_machine(
     connection: duckdb.DuckDBPyConnection, generation: Path, sql: str
 ) -> None:
-    told = str(connection.sql(allow_statement(connection, sql)).fetchall())
-    assert str(generation.parent) not in told
-    assert str(Path.home()) not in told
+    answer = str(connection.sql(allow_statement(connection, sql)).fetchall())
+    assert str(generation.parent) not in answer
+    assert str(Path.home()) not in answer
 
 
 def test_a_refusal_names_no_place_of_this_machine(generation: Path) -> None:
@@ -448,10 +448,10 @@ def limits_of(pid: int) -> str:
 
 
 def children_of(pid: int) -> list[int]:
-    found: list[int] = []
+    children: list[int] = []
     for task in Path(f"/proc/{pid}/task").iterdir():
-        found += map(int, (task / "children").read_text().split())
-    return found
+        children += map(int, (task / "children").read_text().split())
+    return children
 
 
 def command_of(pid: int | None) -> str:
@@ -465,8 +465,8 @@ def command_of(pid: int | None) -> str:
 def wait_for(find: Callable[[], T]) -> T:
     """Return what `find` finds; wait for it as long as only what is broken would need."""
     for _ in range(1200):
-        if found := find():
-            return found
+        if result := find():
+            return result
         time.sleep(0.05)
     pytest.fail("it did not happen")
 
@@ -474,6 +474,6 @@ def wait_for(find: Callable[[], T]) -> T:
 def test_an_error_of_duckdb_itself_shows_no_path() -> None:
     trace = "INTERNAL Error: Attempted to access index\n\nStack Trace:\n/opt/venv/lib/duckdb.so(+0x1)"
     for problem in (duckdb.InternalException(trace), duckdb.FatalException(trace)):
-        told = _describe_error(problem, "/srv/store/gen-1.duckdb")
-        assert "/" not in told
-        assert "an error of its own" in told
+        message = _describe_error(problem, "/srv/store/gen-1.duckdb")
+        assert "/" not in message
+        assert "an error of its own" in message

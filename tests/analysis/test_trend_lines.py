@@ -171,9 +171,9 @@ def test_the_rest_that_is_summed_keeps_a_session_of_several_models_together() ->
     """Ten sessions, each with all of the models: what fails, fails with all of them."""
     share = of_sessions([(10, 10)] * 2 + [(0, 10)] * 8, range(10))
     chart = make_trend_chart([DayRate(DAY, name, share) for name in SEVEN], assign_colours(SEVEN[:5]))
-    rest, one = (chart.lines[place].points[0].share for place in (-1, 0))
-    assert (rest.n, one.n) == (200, 100)
-    assert rest.interval == one.interval
+    rest, line_share = (chart.lines[place].points[0].share for place in (-1, 0))
+    assert (rest.n, line_share.n) == (200, 100)
+    assert rest.interval == line_share.interval
 
 
 def test_marks_beyond_the_days_are_left_out() -> None:

@@ -113,12 +113,14 @@ def opened(store: Path) -> Connection:
     return open_generation(published_generation(str(store)), texts=True)
 
 
-def rows(store: Path, metric: str, **asked: Any) -> list[str]:
+def rows(store: Path, metric: str, **parameters: Any) -> list[str]:
     """The rows of an answer as texts, without the numbers that files have by the order of loads."""
     with opened(store) as connection:
-        found = answer_metric(connection, metric, {**PAGE, **ASKED.get(metric, {}), **asked})
-    kept = [name for name in found.columns if name != "file_id"]
-    return sorted(json.dumps([str(value) for value in row]) for row in found[kept].itertuples(index=False))
+        rows_of_metric = answer_metric(connection, metric, {**PAGE, **ASKED.get(metric, {}), **parameters})
+    kept = [name for name in rows_of_metric.columns if name != "file_id"]
+    return sorted(
+        json.dumps([str(value) for value in row]) for row in rows_of_metric[kept].itertuples(index=False)
+    )
 
 
 def test_every_metric_that_reads_sums_or_facts_takes_runs_and_arms() -> None:
@@ -139,11 +141,11 @@ def test_no_answer_changes_when_a_run_is_loaded(stores: dict[str, Path], metric:
 
 @pytest.mark.parametrize("name", queries())
 def test_no_query_of_the_sql_page_counts_a_trial(stores: dict[str, Path], name: str) -> None:
-    found = []
+    answers = []
     for store in ("nights", "both"):
         with opened(stores[store]) as connection:
-            found.append(sorted(map(str, connection.execute(queries()[name].sql).fetchall())))
-    assert found[0] == found[1]
+            answers.append(sorted(map(str, connection.execute(queries()[name].sql).fetchall())))
+    assert answers[0] == answers[1]
 
 
 SILENT = {"failure_envelopes", "redacted_arguments", "session_runs"}
@@ -160,22 +162,24 @@ def test_with_the_run_chosen_the_nights_do_not_count(stores: dict[str, Path], me
 @pytest.mark.thorough(quick=10)
 @pytest.mark.parametrize("metric", PARTS)
 def test_a_store_of_trials_alone_counts_nothing(stores: dict[str, Path], metric: str) -> None:
-    found = rows(stores["runs"], metric)
-    numbers = {value for row in found for value in json.loads(row) if value.isdigit()}
-    assert metric == "choices" or numbers <= {"0"}, found
+    counted = rows(stores["runs"], metric)
+    numbers = {value for row in counted for value in json.loads(row) if value.isdigit()}
+    assert metric == "choices" or numbers <= {"0"}, counted
 
 
 def test_an_arm_alone_is_counted_without_naming_its_run(stores: dict[str, Path]) -> None:
-    asked: dict[str, Any] = {"rates": ["parse_error"], "by": "arm"}
+    parameters: dict[str, Any] = {"rates": ["parse_error"], "by": "arm"}
     with opened(stores["both"]) as connection:
-        found = answer_metric(connection, "slices", asked | {"arms": ["old"]})
-        assert found[["slice", "k", "total"]].to_dict("records") == [{"slice": "old", "k": 6, "total": 6}]
-        found = answer_metric(connection, "slices", asked | {"runs": [RUN]})
-        assert found[["slice", "k", "total"]].to_dict("records") == [
+        rows_of_arm = answer_metric(connection, "slices", parameters | {"arms": ["old"]})
+        assert rows_of_arm[["slice", "k", "total"]].to_dict("records") == [
+            {"slice": "old", "k": 6, "total": 6}
+        ]
+        rows_of_arm = answer_metric(connection, "slices", parameters | {"runs": [RUN]})
+        assert rows_of_arm[["slice", "k", "total"]].to_dict("records") == [
             {"slice": "new", "k": 0, "total": 6},
             {"slice": "old", "k": 6, "total": 6},
         ]
-        assert answer_metric(connection, "slices", asked | {"runs": ["another"]}).empty
+        assert answer_metric(connection, "slices", parameters | {"runs": ["another"]}).empty
 
 
 def test_the_rates_that_a_load_prints_leave_trials_out(stores: dict[str, Path]) -> None:

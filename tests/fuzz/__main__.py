@@ -29,11 +29,11 @@ def main() -> int:
     share = chosen.seconds / len(names)
     went = {name: [ran(name, share, chosen.seed, way) for way in WAYS] for name in names}
     broken = [name for name, runs in went.items() if not all(runs)]
-    found = sorted(path for path in FINDINGS.glob("*") if path.stat().st_mtime >= started)
-    for path in found:
+    files = sorted(path for path in FINDINGS.glob("*") if path.stat().st_mtime >= started)
+    for path in files:
         print(path)
-    print(f"{len(found)} files of findings; broken off: {', '.join(broken) or 'none'}")
-    return 1 if found or broken else 0
+    print(f"{len(files)} files of findings; broken off: {', '.join(broken) or 'none'}")
+    return 1 if files or broken else 0
 
 
 def ran(name: str, seconds: float, seed: int, way: tuple[str, float]) -> bool:

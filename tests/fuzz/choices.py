@@ -27,15 +27,15 @@ class Choices:
     def below(self, limit: int) -> int:
         """A number from 0 to `limit` - 1."""
         width = 1 if limit <= 256 else 2 if limit <= 65_536 else 4
-        taken = self.data[self.position : self.position + width]
+        piece = self.data[self.position : self.position + width]
         self.position += width
-        return int.from_bytes(taken, "big") % limit
+        return int.from_bytes(piece, "big") % limit
 
     def one_of(self, items: Sequence[Item]) -> Item:
         return items[self.below(len(items))]
 
     def rest(self) -> bytes:
         """All that is left."""
-        taken = self.data[self.position :]
+        piece = self.data[self.position :]
         self.position = len(self.data)
-        return taken
+        return piece

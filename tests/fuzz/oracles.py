@@ -101,25 +101,30 @@ def main() -> int:
     options.add_argument("--each", type=int, default=5, help="how many of each corruption are shown")
     chosen = options.parse_args()
     signal.signal(signal.SIGALRM, _too_slow)
-    known, found = readers(), list[Disagreement]()
+    all_readers, disagreements = readers(), list[Disagreement]()
     for number in range(chosen.texts):
         choices = Choices(random.Random(chosen.seed * 1_000_003 + number).randbytes(200))
-        if (disagreement := compared(known, choices)) is not None:
-            found.append(disagreement)
-    show(found, chosen.each)
+        if (disagreement := compared(all_readers, choices)) is not None:
+            disagreements.append(disagreement)
+    show(disagreements, chosen.each)
     return 0
 
 
-def show(found: list[Disagreement], each: int) -> None:
+def show(disagreements: list[Disagreement], each: int) -> None:
     """The shortest of each kind, what is most likely a bug first."""
     shown: Counter[tuple[bool, bool, str]] = Counter()
-    for one in sorted(found, key=lambda d: (not d.intended, not d.silent, d.corruption, len(d.text))):
-        kind = (one.intended, one.silent, one.corruption)
+    for disagreement in sorted(
+        disagreements, key=lambda d: (not d.intended, not d.silent, d.corruption, len(d.text))
+    ):
+        kind = (disagreement.intended, disagreement.silent, disagreement.corruption)
         shown[kind] += 1
         if shown[kind] <= each:
-            label = "theirs is intended" if one.intended else "nobody knows"
-            print(f"[{one.corruption}] {label}{', ours is silent' if one.silent else ''}")
-            print(f"   text   {one.text!r}\n   theirs {one.theirs!r}\n   ours   {one.ours!r}")
+            label = "theirs is intended" if disagreement.intended else "nobody knows"
+            print(f"[{disagreement.corruption}] {label}{', ours is silent' if disagreement.silent else ''}")
+            print(
+                f"   text   {disagreement.text!r}\n   theirs {disagreement.theirs!r}\n"
+                f"   ours   {disagreement.ours!r}"
+            )
     for (intended, silent, corruption), number in sorted(shown.items(), reverse=True):
         print(f"{number:6} {corruption} intended={intended} silent={silent}")
 

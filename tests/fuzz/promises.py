@@ -104,41 +104,47 @@ def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = F
     if not built:
         _check_strict_first(request, raw)
     written(request.arguments).encode()  # UnicodeEncodeError: half a surrogate pair that no store takes
-    for found in request.diagnostics:
-        assert found.code in CODES, f"one table of codes: {found.code}"
-        assert found.message, f"a diagnostic is a sentence: {found}"
+    for diagnostic in request.diagnostics:
+        assert diagnostic.code in CODES, f"one table of codes: {diagnostic.code}"
+        assert diagnostic.message, f"a diagnostic is a sentence: {diagnostic}"
     assert all(step.before != step.after for step in request.steps), "a step changes something"
 
 
 def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
     """Each span lies in the raw text, and what was found stands there."""
     decoded = built
-    for found in request.diagnostics:
-        decoded |= found.code in _DECODES
-        assert (found.start is None) == (found.end is None), f"a span has two ends: {found}"
-        if found.start is None or found.end is None:
+    for diagnostic in request.diagnostics:
+        decoded |= diagnostic.code in _DECODES
+        assert (diagnostic.start is None) == (diagnostic.end is None), f"a span has two ends: {diagnostic}"
+        if diagnostic.start is None or diagnostic.end is None:
             continue
-        assert 0 <= found.start <= found.end <= len(text), f"a span lies in the text: {found}"
-        if found.found is not None and not decoded and found.code not in _NOT_QUOTED_WHERE_IT_STANDS:
-            shown = found.found.removesuffix("…")
-            assert text.startswith(shown, found.start), f"what was found stands at its span: {found}"
+        assert 0 <= diagnostic.start <= diagnostic.end <= len(text), f"a span lies in the text: {diagnostic}"
+        if (
+            diagnostic.found is not None
+            and not decoded
+            and diagnostic.code not in _NOT_QUOTED_WHERE_IT_STANDS
+        ):
+            shown = diagnostic.found.removesuffix("…")
+            assert text.startswith(shown, diagnostic.start), (
+                f"what was found stands at its span: {diagnostic}"
+            )
 
 
 def _check_stages(request: ToolCallRequest) -> None:
     """Text before values: what was mended comes before what was converted, but for text inside a value."""
     values = False
-    for found in request.diagnostics:
-        if found.code in _DECODES and found.stage is Stage.COERCE:
+    for diagnostic in request.diagnostics:
+        if diagnostic.code in _DECODES and diagnostic.stage is Stage.COERCE:
             return
-        values |= found.stage not in _TEXT_STAGES
-        assert not (values and found.stage in _TEXT_STAGES), (
-            f"diagnostics in the order of the stages: {found}"
+        values |= diagnostic.stage not in _TEXT_STAGES
+        assert not (values and diagnostic.stage in _TEXT_STAGES), (
+            f"diagnostics in the order of the stages: {diagnostic}"
         )
 
 
 def _check_outcome(request: ToolCallRequest) -> None:
-    stages = {found.stage for found in request.diagnostics}
-    refused = any(found.severity is Severity.ERROR for found in request.diagnostics)
+    stages = {diagnostic.stage for diagnostic in request.diagnostics}
+    refused = any(diagnostic.severity is Severity.ERROR for diagnostic in request.diagnostics)
     expected = Outcome.CLEAN if request.tool is not None else Outcome.UNMEASURED
     if Stage.COERCE in stages:
         expected = Outcome.COERCED
@@ -149,7 +155,7 @@ def _check_outcome(request: ToolCallRequest) -> None:
     assert request.outcome is expected, f"the outcome follows from the diagnostics: {request.outcome}"
     assert request.arguments is not None or refused, "no arguments without an error"
     assert not request.rejected or refused, "nothing is rejected without an error"
-    assert request.lossy == any(found.lossy for found in request.diagnostics)
+    assert request.lossy == any(diagnostic.lossy for diagnostic in request.diagnostics)
 
 
 def _check_policies(request: ToolCallRequest) -> None:
@@ -166,17 +172,17 @@ def _check_strict_first(request: ToolCallRequest, raw: str | bytes) -> None:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        about_text = [found for found in request.diagnostics if found.stage in _TEXT_STAGES]
+        about_text = [diagnostic for diagnostic in request.diagnostics if diagnostic.stage in _TEXT_STAGES]
         refused = request.outcome is Outcome.FAILED
         assert about_text or refused, "text that is no JSON is said to be none"
         return
     if not isinstance(value, dict):
         return
-    for found in request.diagnostics:
-        if found.stage is Stage.COERCE and found.code in _DECODES:
+    for diagnostic in request.diagnostics:
+        if diagnostic.stage is Stage.COERCE and diagnostic.code in _DECODES:
             return  # what follows is about the text inside a string
-        allowed = found.stage not in _TEXT_STAGES or found.code in _SAID_ABOUT_JSON
-        assert allowed, f"valid JSON never meets a repair: {found}"
+        allowed = diagnostic.stage not in _TEXT_STAGES or diagnostic.code in _SAID_ABOUT_JSON
+        assert allowed, f"valid JSON never meets a repair: {diagnostic}"
     if request.outcome is Outcome.CLEAN:
         sent = json.loads(raw)  # orjson, which judged above, rounds integers beyond 64 bits
         assert same(request.arguments, sent), f"clean means untouched: {request.arguments!r}"
@@ -187,7 +193,8 @@ def check_fit(request: ToolCallRequest, tool: ToolDefinition | None) -> None:
     if tool is None or request.arguments is None or request.outcome is Outcome.FAILED:
         return
     if any(
-        found.code in ("schema_keyword_unsupported", "pattern_not_checked") for found in request.diagnostics
+        diagnostic.code in ("schema_keyword_unsupported", "pattern_not_checked")
+        for diagnostic in request.diagnostics
     ):
         return  # said in the result
     problem = misfit(tool.to_json_schema(), request.arguments)
@@ -199,16 +206,16 @@ def check_again(request: ToolCallRequest, tool: ToolDefinition | None = None) ->
     if request.arguments is None or request.outcome is Outcome.FAILED:
         return
     again = parse_arguments(written(request.arguments), tool)
-    changes = [found for found in again.diagnostics if found.stage is not Stage.CHECK]
+    changes = [diagnostic for diagnostic in again.diagnostics if diagnostic.stage is not Stage.CHECK]
     assert not changes, f"reading our own output changes nothing: {changes}"
     assert same(again.arguments, request.arguments), f"our own output reads alike: {again.arguments!r}"
 
 
-def check_alike(one: ToolCallRequest, other: ToolCallRequest) -> None:
+def check_alike(request: ToolCallRequest, other: ToolCallRequest) -> None:
     """Two readings of the same text say the same."""
-    assert one.diagnostics == other.diagnostics, "the same text gives the same diagnostics"
-    assert same(one.arguments, other.arguments), "the same text gives the same arguments"
-    assert same(dict(one.rejected), dict(other.rejected)), "the same text gives the same rejections"
+    assert request.diagnostics == other.diagnostics, "the same text gives the same diagnostics"
+    assert same(request.arguments, other.arguments), "the same text gives the same arguments"
+    assert same(dict(request.rejected), dict(other.rejected)), "the same text gives the same rejections"
 
 
 def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCall]:
@@ -221,16 +228,16 @@ def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCa
         offset, raw = call.offset, call.request.raw_arguments
         assert offset is None or text.startswith(str(raw), offset), f"the arguments stand at {offset}: {call}"
         check_request(call.request, raw, built=offset is None)
-        for found in call.diagnostics:
-            start, end = found.start or 0, found.end or 0
-            assert 0 <= start <= end <= len(text), f"a span lies in the text: {found}"
+        for diagnostic in call.diagnostics:
+            start, end = diagnostic.start or 0, diagnostic.end or 0
+            assert 0 <= start <= end <= len(text), f"a span lies in the text: {diagnostic}"
         reached = call.end
     return calls
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other: Any) -> bool:
     """Equal with all types: 1 is neither true nor 1.0, and NaN is NaN."""
-    return repr(one) == repr(other)
+    return repr(value) == repr(other)
 
 
 def written(value: Any) -> str:

@@ -100,9 +100,9 @@ def _spoil(choices: Choices, value: Any) -> None:
 
 def _read(wire: Wire, answer: Sequence[str] | bytes) -> Reply | None:
     """The reply, None where the reader refuses the answer; twice the same."""
-    told = [_read_once(wire, answer) for _ in range(2)]
-    assert repr(told[0]) == repr(told[1]), "the same answer reads alike"
-    return told[0] if isinstance(told[0], Reply) else None
+    answers = [_read_once(wire, answer) for _ in range(2)]
+    assert repr(answers[0]) == repr(answers[1]), "the same answer reads alike"
+    return answers[0] if isinstance(answers[0], Reply) else None
 
 
 def _read_once(wire: Wire, answer: Sequence[str] | bytes) -> Reply | str:
@@ -117,7 +117,7 @@ def _read_once(wire: Wire, answer: Sequence[str] | bytes) -> Reply | str:
 def _check_history(wire: Wire, reply: Reply) -> None:
     read = read_native_calls(reply, CATALOG, id_pattern=None, new_id=lambda place: f"new_{place}")
     assert len(read) == len(reply.calls), "no call is lost"
-    ids = [one.call.id for one in read]
+    ids = [item.call.id for item in read]
     assert len(set(ids)) == len(ids), "no two calls share an id"
     TurnLog(None, 1, "host", "m", None).write_calls(0, read, "tool_use")
     results = [ToolResult("success", "done") for _ in read]

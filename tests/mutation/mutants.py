@@ -36,15 +36,15 @@ def find_mutants(source: bytes) -> list[Mutant]:
     for line in lines:
         starts.append(starts[-1] + len(line))
     skipped = {id(inner) for node in ast.walk(tree) for inner in _annotations(node)}
-    found = []
+    mutants = []
     for node in ast.walk(tree):
         if id(node) in skipped or not isinstance(node, ast.expr | ast.Continue | ast.Break):
             continue
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         before = source[start:end].decode()
-        found += [Mutant(node.lineno, start, end, before, text) for text in _replacements(node, before)]
-    return sorted(found, key=lambda mutant: (mutant.start, mutant.end))
+        mutants += [Mutant(node.lineno, start, end, before, text) for text in _replacements(node, before)]
+    return sorted(mutants, key=lambda mutant: (mutant.start, mutant.end))
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:

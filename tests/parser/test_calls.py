@@ -190,9 +190,9 @@ def test_every_dialect_has_a_writer_here() -> None:
 @given(sent=arguments)
 def test_a_call_comes_back_as_it_was_written(dialect: str, sent: dict[str, Any]) -> None:
     text = WRITERS[dialect](sent)
-    for told in (dialect, None):
-        call = only(extract_tool_calls(text, CATALOG, dialect=told))
-        codes = {found.code for found in call.request.diagnostics}
+    for dialect_given in (dialect, None):
+        call = only(extract_tool_calls(text, CATALOG, dialect=dialect_given))
+        codes = {diagnostic.code for diagnostic in call.request.diagnostics}
         if codes & set(GUESSED):
             return  # a guess that the dialect leaves open, and that was said
         assert call.dialect == dialect
@@ -230,11 +230,11 @@ def test_a_dialect_that_does_not_exist_is_an_error_of_the_caller() -> None:
 def test_the_offset_leads_from_a_span_to_the_text() -> None:
     text = 'So:\n<tool_call>\n{"name": "save_note", "arguments": {"count": "5"}}\n</tool_call>'
     call = only(extract_tool_calls(text, CATALOG))
-    [found] = call.request.diagnostics
+    [diagnostic] = call.request.diagnostics
     assert call.offset is not None
-    assert found.start is not None
-    assert found.end is not None
-    assert text[call.offset + found.start : call.offset + found.end] == '"5"'
+    assert diagnostic.start is not None
+    assert diagnostic.end is not None
+    assert text[call.offset + diagnostic.start : call.offset + diagnostic.end] == '"5"'
 
 
 @pytest.mark.parametrize(

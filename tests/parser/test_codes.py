@@ -38,7 +38,7 @@ USED = set().union(*(codes_in(json.loads(path.read_text(encoding="utf-8"))) for 
 
 @pytest.mark.parametrize("code", CODES.values(), ids=CODES)
 def test_the_example_of_a_code_reports_it(code: lenient.diagnostics.codes.Code) -> None:
-    assert code.name in {found.code for found in run_example(code).diagnostics}
+    assert code.name in {diagnostic.code for diagnostic in run_example(code).diagnostics}
 
 
 @pytest.mark.parametrize("code", CODES.values(), ids=CODES)
@@ -83,7 +83,7 @@ def pairs_of(case: dict[str, Any]) -> set[tuple[ValueKind, JsonType, str | None]
         return set()
     if not isinstance(sent, dict):
         return set()
-    reported = {found["path"]: found["code"] for found in reversed(case["diagnostics"])}
+    reported = {diagnostic["path"]: diagnostic["code"] for diagnostic in reversed(case["diagnostics"])}
     return {
         (kinds[name], json_type(value), reported.get(f"$.{name}"))
         for name, value in sent.items()

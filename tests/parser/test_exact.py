@@ -235,13 +235,13 @@ def test_a_key_sent_twice_beside_a_long_string_is_seen() -> None:
         f'{{"path": "a", "path": "b", "content": {long}}}',
         f'{{"path": "a", "content": {long}, "content": {long}}}',
     ):
-        codes = [found.code for found in parse_arguments(raw, TOOL).diagnostics]
+        codes = [diagnostic.code for diagnostic in parse_arguments(raw, TOOL).diagnostics]
         assert codes == ["repeated_member" if raw.count(long) == 2 else "duplicate_key"]
 
 
 def test_many_quotes_hide_no_undeclared_parameter() -> None:
     raw = json.dumps({"path": "a", "tags": [""] * 40_000, "colour": "red"})
-    codes = [found.code for found in parse_arguments(raw, TOOL).diagnostics]
+    codes = [diagnostic.code for diagnostic in parse_arguments(raw, TOOL).diagnostics]
     assert codes == ["unknown_parameter"]
 
 
@@ -315,7 +315,7 @@ def test_comments_after_commas_need_no_scanner() -> None:
     raw = "{ // first\n 'path': 'a // b', /* second */ \"tags\": ['x', # third\n 'y'], // fourth\n limit: 5}"
     quick, long_way = both(raw, TOOL)
     assert quick == long_way
-    assert [found.code for found in quick.diagnostics].count("comment_removed") == 4
+    assert [diagnostic.code for diagnostic in quick.diagnostics].count("comment_removed") == 4
     with patch("lenient.arguments.parse._TolerantReader", side_effect=AssertionError):
         assert parse_arguments(raw, TOOL) == long_way
 
@@ -325,7 +325,7 @@ def test_a_number_at_the_end_of_the_text_may_be_cut() -> None:
         for tool in (TOOL, None):
             quick, long_way = both(raw, tool)
             assert quick == long_way
-            assert "truncated_number" in [found.code for found in quick.diagnostics]
+            assert "truncated_number" in [diagnostic.code for diagnostic in quick.diagnostics]
 
 
 def test_more_findings_than_are_kept_are_refused_the_quick_way_too() -> None:

@@ -24,8 +24,8 @@ COERCIONS, CALLS, DEFECTS = (
 
 
 def top_level_name(path: str) -> str:
-    found = re.match(r"\$\.(\w+)", path)
-    return found[1] if found else ""
+    match = re.match(r"\$\.(\w+)", path)
+    return match[1] if match else ""
 
 
 @pytest.mark.parametrize(

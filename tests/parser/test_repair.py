@@ -31,7 +31,7 @@ OBJECTS: list[dict[str, Any]] = [
 def written(value: Any, *, key: str = '"{}": ', comma: str = ", ", end: str = "") -> str:
     """The value as JSON, but for the form of a key, of a comma and of what stands before a closing brace."""
     if isinstance(value, dict):
-        members = (key.format(name) + written(held, key=key, comma=comma) for name, held in value.items())
+        members = (key.format(name) + written(item, key=key, comma=comma) for name, item in value.items())
         return "{" + comma.join(members) + end + "}"
     if isinstance(value, list):
         return "[" + comma.join(written(item, key=key, comma=comma) for item in value) + "]"
@@ -98,5 +98,9 @@ def test_no_text_is_mended_without_a_word(value: dict[str, Any], damage: str, at
         json.loads(text)
     except ValueError:
         request = parse_arguments(text)
-        mends = [found for found in request.diagnostics if found.stage in (Stage.UNWRAP, Stage.REPAIR)]
+        mends = [
+            diagnostic
+            for diagnostic in request.diagnostics
+            if diagnostic.stage in (Stage.UNWRAP, Stage.REPAIR)
+        ]
         assert mends

@@ -45,9 +45,9 @@ choices = st.binary(min_size=8, max_size=8)
 
 def assert_undone(broken: Broken, value: Any) -> None:
     request = read(broken.text)
-    found = {finding.code for finding in request.diagnostics}
+    codes = {finding.code for finding in request.diagnostics}
     assert same(request.arguments, value)
-    assert broken.codes <= found
+    assert broken.codes <= codes
     assert request.outcome is (Outcome.REPAIRED if broken.codes else Outcome.UNMEASURED)
 
 
@@ -100,7 +100,7 @@ def _is_part(some: Any, whole: Any) -> bool:
     if isinstance(some, dict) and isinstance(whole, dict):
         return all(name in whole and _is_part(inner, whole[name]) for name, inner in some.items())
     if isinstance(some, list) and isinstance(whole, list):
-        return len(some) <= len(whole) and all(_is_part(one, whole[at]) for at, one in enumerate(some))
+        return len(some) <= len(whole) and all(_is_part(part, whole[at]) for at, part in enumerate(some))
     if isinstance(some, str) and isinstance(whole, str):
         return whole.startswith(some.removesuffix("\ufffd"))  # half of a character may be left
     if isinstance(some, (int, float)) and isinstance(whole, (int, float)):

@@ -109,9 +109,9 @@ def test_a_model_is_not_told_of_defaults_unless_asked(shape: str) -> None:
         "$defs": {"default": {"anyOf": [whole, {"type": "null"}]}},
     }
     tool = ToolDefinition.from_json_schema(name="t", schema=schema)
-    [told] = ToolCatalog.load([SHAPES[shape](tool)])
+    [declaration] = ToolCatalog.load([SHAPES[shape](tool)])
     bare = {"type": "integer"}
-    assert told.to_json_schema()["properties"] == {
+    assert declaration.to_json_schema()["properties"] == {
         "limit": bare,
         "default": {"type": "array", "items": {**inner, "properties": {"default": bare}}},
         "value": {"enum": [{"default": 1}]},

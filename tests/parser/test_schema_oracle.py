@@ -53,9 +53,9 @@ def keywords(inner: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[Any]]
 
 @st.composite
 def of_some(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> dict[str, Any]:
-    known = keywords(inner)
-    names = draw(st.lists(st.sampled_from(sorted(known)), min_size=1, max_size=4, unique=True))
-    return {name: draw(known[name]) for name in names}
+    keyword_values = keywords(inner)
+    names = draw(st.lists(st.sampled_from(sorted(keyword_values)), min_size=1, max_size=4, unique=True))
+    return {name: draw(keyword_values[name]) for name in names}
 
 
 SCHEMAS = st.recursive(st.booleans() | TYPES.map(lambda name: {"type": name}), of_some, max_leaves=8)

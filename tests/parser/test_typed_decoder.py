@@ -25,7 +25,7 @@ def agree(raw: str, tool: ToolDefinition) -> None:
     apart = replace(tool)
     with WITHOUT:
         compile_tool(apart)
-    results = (parse_arguments(raw, one)._replace(tool=None) for one in (tool, apart))
+    results = (parse_arguments(raw, definition)._replace(tool=None) for definition in (tool, apart))
     with_it, without = map(repr, results)  # the order of members and the types of numbers count
     assert with_it == without
 

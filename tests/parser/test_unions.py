@@ -86,7 +86,7 @@ def test_a_tag_is_a_field_whose_texts_name_the_branch(
     schemas: Sequence[dict[str, Any]], expected: str | None
 ) -> None:
     nodes = compiled(*schemas)
-    found = find_tag(nodes)
-    assert (found[0] if found else None) == expected
-    if found:
-        assert [found[1][value] for value in ("a", "b")] == nodes
+    tag = find_tag(nodes)
+    assert (tag[0] if tag else None) == expected
+    if tag:
+        assert [tag[1][value] for value in ("a", "b")] == nodes
