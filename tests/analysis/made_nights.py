@@ -1,4 +1,4 @@
-"""A store of many days with planted regressions, of seeded rows: what alerts are tried on."""
+"""Generates a store of many days from seeded rows, with planted regressions, to test alerts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Rate = Callable[[str, date], float]
 
 
 def usual_rate(model: str, day: date) -> float:
-    """Nothing ever changes."""
+    """Return a rate that never changes."""
     return _USUAL
 
 
@@ -48,7 +48,7 @@ def publish_nights(
     number: int = 1,
     tool_calls: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Publish a store of so many days up to `last`; `rate`: the share of a model's calls refused on a day.
+    """Publish a store of this many days up to `last`; `rate`: the share of a model's calls rejected on a day.
 
     The calls of a day are the same whatever the last day is. `tool_calls` are added to them.
     """

@@ -1,4 +1,4 @@
-"""Made runs of trials: their rows in the store, and the same trials as the ledger of a run has them."""
+"""Generates trial runs: their rows in the store, and the same trials in the form of a run's ledger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MENDED = {"outcome": "coerced"}
 
 @dataclass(frozen=True)
 class MadeArm:
-    """An arm: the chance that a call is refused, that a trial has no reply, and what a trial costs in USD."""
+    """An arm: the chances of a rejected call and of a missing reply, and the cost of a trial in USD."""
 
     name: str
     refused: float
@@ -31,7 +31,7 @@ class MadeArm:
 
 @dataclass
 class MadeRun:
-    """The rows of a run by table, its trials as the ledger has them, and what its looks said."""
+    """The rows of a run by table, its trials in the form of the ledger, and its interim analyses."""
 
     design: TrialDesign
     tables: dict[str, list[dict[str, Any]]]
@@ -51,9 +51,9 @@ def make_run(
     groups: Mapping[str, str] | None = None,
     **fields: Any,
 ) -> MadeRun:
-    """Make a run with planted rates of which `done` tasks are tried; it looks as a real one does.
+    """Make a run with planted rates and `done` tried tasks, with the interim analyses of a real run.
 
-    `said`: columns of `trial_runs`.
+    `fields`: columns of `trial_runs`.
     """
     chance = random.Random(seed)
     names = [f"task-{number:03}" for number in range(tasks)]

@@ -34,7 +34,7 @@ def of_sessions(sessions: Sessions, groups: Sequence[int] | None = None) -> Shar
 
 
 def fill_sessions(k: int, n: int, sessions: int) -> Sessions:
-    """Return sessions of about equal size; hits fill whole sessions, but for one at most."""
+    """Return sessions of about equal size; hits fill whole sessions, except at most one."""
     filled = []
     for number in range(sessions):
         size = n * (number + 1) // sessions - n * number // sessions
@@ -53,7 +53,7 @@ def of_slice(
     sessions: int | None = None,
     also: str = "all",
 ) -> Slice:
-    """Return a slice with `k` hits of `n`; each observation is in a session of its own, unless `sessions`.
+    """Return a slice with `k` hits of `n`; without `sessions`, each observation has its own session.
 
     Slices of other names have other sessions.
     """

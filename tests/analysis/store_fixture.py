@@ -43,7 +43,7 @@ def _made_generations() -> TemporaryDirectory[str]:
 
 
 def _make_generation(tables: bytes) -> Path:
-    """Return a file with these tables. Making it takes half a second, so that tests share it."""
+    """Return a file with these tables. Tests share it, because making it takes half a second."""
     path = Path(_made_generations().name) / f"{sha256(tables).hexdigest()}.duckdb"
     if not path.exists():
         begun = path.with_suffix(".begun")
@@ -60,7 +60,7 @@ def _make_generation(tables: bytes) -> Path:
 
 
 def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make every rollup from the facts, as a load does for the days that it touches."""
+    """Make every rollup from the facts, as a load does for the days it changes."""
     view_stored_facts(connection)
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE touched_days AS "
@@ -71,7 +71,7 @@ def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def a_call(number: int, **fields: Any) -> dict[str, Any]:
-    """A clean call of `falcon-3`, unless something else is `said`."""
+    """Return a clean call of `falcon-3`; `fields` replaces its columns."""
     raw = '{"path": "src/app.py", "limit": 20}'
     return {
         "call_id": f"c{number}",
@@ -131,7 +131,7 @@ BROKEN = '{"path": "a" "limit": 20}'
 
 
 def small_tables() -> dict[str, Rows]:
-    """Forty clean calls, one coerced, one refused and its retry, one of a hostile model, and their load."""
+    """Return forty clean calls, one coerced, one rejected with its retry, one hostile, and their load."""
     refused = {
         "raw_arguments": BROKEN,
         "arguments": None,

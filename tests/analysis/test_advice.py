@@ -1,4 +1,4 @@
-"""A stored definition in, what the lint says of it and how many calls that may explain out."""
+"""The lint's findings about a stored definition, and the number of calls that each may explain."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ def test_each_kind_of_rate_has_its_words(rate: str, words: str) -> None:
 
 
 def test_a_stratum_is_told_at_the_same_mix_where_it_did_other_work() -> None:
-    """Within heron the new version got the harder tool more often; at each tool it is as good as the old."""
+    """Within heron the new version got the harder tool more often; for each tool it equals the old one."""
     counts: dict[tuple[str, str], Counts] = {
         ("heron", "easy"): (10, 900, 1, 100),
         ("heron", "hard"): (50, 100, 450, 900),

@@ -1,4 +1,4 @@
-"""Two slices and what tells them apart; the words for traits."""
+"""Two slices and the filters that distinguish them; the words for traits."""
 
 from __future__ import annotations
 

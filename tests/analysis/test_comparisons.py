@@ -1,4 +1,4 @@
-"""Slices held against another one: what may be said of each, the ranks of a table, and the reference."""
+"""Slices compared with another one: the verdict on each, the ranks of a table, and the reference."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KIDNEY_STONES: Mapping[str, Mapping[Stratum, tuple[int, int]]] = {
 
 
 def is_by_mix(table: RankedTable) -> bool:
-    """Return whether some difference from the reference is mix-adjusted."""
+    """Return True when some difference from the reference is mix-adjusted."""
     return any(row.is_at_same_mix and row.p is not None for row in table.rows)
 
 
@@ -46,7 +46,7 @@ def hold(slice_: Slice, other: Slice | None) -> SliceComparison:
 def arms_of(
     several: Mapping[str, Mapping[Stratum, tuple[int, int]]], *, times: int = 1, rate: str = "parse_error"
 ) -> tuple[ArmStrata, dict[str, Slice]]:
-    """Return the strata of each arm and its whole; each call is a session of its own."""
+    """Return the strata of each arm and its whole; each call has its own session."""
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
     for seed, (name, by_stratum) in enumerate(several.items()):
@@ -160,7 +160,7 @@ def test_slices_that_were_not_measured_alike_get_no_rank_and_no_verdict() -> Non
 
 
 def test_a_difference_over_time_is_judged_from_five_days_on_one_side() -> None:
-    """Days of the two never meet: of fewer, nobody knows how much days differ."""
+    """The days of the two do not overlap; with fewer days, the variation between days is unknown."""
     before = [(3, 50)] * 4
     for days, standing in ((4, Standing.TOO_FEW_DAYS), (5, Standing.WORSE)):
         newer, older = of_days("b", [(20, 50)] * days, first=20), of_days("a", before, first=0)
@@ -324,7 +324,7 @@ def test_slices_that_are_tied_share_a_place_and_the_next_is_behind_all_of_them()
 
 
 def test_the_tie_group_at_the_top_comes_first_even_where_a_thin_one_of_it_has_a_high_rate() -> None:
-    """Nothing is known to be better than the thin one; the best is known to be better than the third."""
+    """No slice is known to be better than the thin one; the best is known to be better than the third."""
     several = [of_slice("sure", 50, 2000), of_slice("thin", 3, 40), of_slice("worse", 120, 2000)]
     table = rank_table(several, several[0])
     assert table.wins == {("sure", "worse")}
@@ -362,7 +362,7 @@ def test_of_one_slice_there_is_no_rank_to_tell() -> None:
 
 
 def test_three_that_beat_each_other_in_a_ring_leave_no_best_one() -> None:
-    """Each pair has another kind of work in common: no order fits, and none is claimed."""
+    """Each pair has a different kind of work in common: no order fits, so none is claimed."""
     strata, wholes = arms_of(
         {
             "A": {("x",): (5, 500), ("z",): (100, 500)},
@@ -381,7 +381,7 @@ def test_three_that_beat_each_other_in_a_ring_leave_no_best_one() -> None:
 
 
 def draw_table(random: np.random.Generator, arms: int, rate: str) -> list[Slice]:
-    """Draw slices of several sizes; two out of five have the same rate, some are few or hardly measured."""
+    """Draw slices of several sizes; two of five have the same rate, some are small or hardly measured."""
     drawn = [
         draw_share(
             random, int(random.integers(5, 150)), int(random.integers(1, 12)),
@@ -403,7 +403,7 @@ def draw_table(random: np.random.Generator, arms: int, rate: str) -> list[Slice]
 
 
 def split_by_tool(random: np.random.Generator, several: Sequence[Slice]) -> ArmStrata:
-    """Return the work of each slice by three tools, of which it got shares at random."""
+    """Return the strata of each slice by three tools, with random shares."""
     by_arm: dict[str, dict[Stratum, Share]] = {}
     for slice_ in several:
         groups = slice_.share.by_group

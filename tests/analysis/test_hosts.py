@@ -1,4 +1,4 @@
-"""Hosts as a dimension of every metric: who served the model is filtered like the model itself."""
+"""Hosts as a dimension of every metric: the host of a model is filtered like the model itself."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small
 from tests.dashboard.sheets import calls
 
 HOSTS = ("east-1", "a,b", HOSTILE, None)
-# The filters of these do not come from the filter bar: plans of trials ask for a model, and what is new is
-# looked up for the models of a trend.
+# The filters of these metrics do not come from the filter bar, but from trial plans and trends.
 OF_MODELS_ALONE = {"first_uses", "turn_sizes"}
 IDS = ("call_id", "session_id", "turn_id", "chain_id")
 PAGE = {"limit": 1000, "offset": 0}
@@ -216,7 +215,7 @@ def test_rows_beyond_the_limit_are_counted(store: Path) -> None:
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("hosts", [2, 6])
 def test_of_equal_hosts_one_is_called_worse_in_few_of_many_stores(hosts: int) -> None:
-    """Holm's correction holds it at 5 % of stores; the limit is three standard errors beyond."""
+    """Holm's correction limits this to 5 % of stores; the test allows three standard errors more."""
     random, named, draws = np.random.default_rng(7), 0, 300
     for _ in range(draws):
         by_model = {

@@ -1,4 +1,4 @@
-"""Each question answered from given rows: `tests/cases/metrics/*.json`; `--accept` rewrites."""
+"""Each metric is run on the rows of `tests/cases/metrics/*.json`; `--accept` rewrites the answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COUNTS_DELETED_ROWS = {"store_tables"}  # DuckDB's estimates do
 
 @pytest.fixture(scope="module")
 def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Tables without rows, made once: to make them takes longer than a question."""
+    """Return tables without rows, made once because making them takes longer than a query."""
     with empty_tables() as connection:
         yield connection
 

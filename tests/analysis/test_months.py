@@ -1,4 +1,4 @@
-"""Every metric gives the same rows where old months stand in files of their own."""
+"""Every metric gives the same rows when old months are in separate files."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
 
 
 def _questions(name: str, signature: str) -> Iterator[dict[str, Any]]:
-    """What a metric is asked with: in all ranges of days, and by each dimension that it can tell apart."""
+    """Yield the parameters for a metric: all ranges of days, and each of its dimensions."""
     parameters = metrics()[name].parameters
     values = {**PAGE, **ASKED.get(name, {}), "prices": _PRICES, "newest": date(2026, 11, 10)}
     values |= {"signature": signature} if name == "signature_use" else {}
@@ -133,7 +133,7 @@ def _plain(value: Any) -> Any:
 @pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("name", _SUMS)
 def test_a_metric_gives_the_same_rows_from_months(stores: Stores, name: str) -> None:
-    """Of a store that shows texts, and in the first ranges of one that shows none."""
+    """Check a store with content, and the first ranges of a store without content."""
     ((signature,),) = stores["whole", True].execute("SELECT min(signature_id) FROM signatures").fetchall()
     answers = 0
     for number, parameters in enumerate(_questions(name, signature)):
@@ -163,7 +163,7 @@ def test_what_adds_up_days_reads_the_sums_of_whole_months(
     monkeypatch.setattr(segments, "_union_views", see)
     parameters = {"rates": ["parse_error"], "also": also, **RANGES["cut months"]}
     answer_metric(stores["sealed", True], "slices", parameters)
-    # What counts single days reads those of months as well, without the lists of groups.
+    # Counts of single days are also read in months, without the lists of groups.
     daily = [] if also else [part.replace("monthly", "daily") for part in parts]
     assert seen == [f"parts.{part}" for part in [*parts, *daily]]
 
@@ -187,7 +187,7 @@ def test_costs_are_read_by_the_day_in_months_in_which_a_price_changes(
 
 
 def test_metrics_that_filter_days_say_how_they_use_them() -> None:
-    """Where a metric of sums with a range of days says nothing, it reads those of all days, on purpose."""
+    """A metric of sums with a range of days and no `days:` field reads the sums of all days on purpose."""
     ranged = {name for name in _SUMS if {"from_day", "a_from_day"} & metrics()[name].parameters}
     silent = {name for name in ranged if metrics()[name].days is DaysUsed.ALL}
     assert silent == {"definitions", "invented_tools", "shared_tasks", "signatures"}

@@ -1,4 +1,4 @@
-"""A replay reads stored calls as ingest does, moves nothing unless asked to, and counts what moves."""
+"""A replay parses stored calls like ingest, changes nothing without changed settings, and counts changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A replay runs in a process of its own: it ends as asked, dies alone, and waits its turn."""
+"""A replay runs in its own process: it can be cancelled, its crash affects nothing else, and jobs queue."""
 
 from __future__ import annotations
 

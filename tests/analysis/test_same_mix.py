@@ -1,4 +1,4 @@
-"""The work of arms: by which dimensions it is told apart, and two arms held against each other in each."""
+"""The strata of arms: the dimensions that form them, and two arms compared within each."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[st
 
 
 def compare(dimensions: tuple[str, ...], arms: Arms) -> SameMix | None:
-    """Return the first of two arms held against the second."""
+    """Return the first of two arms compared with the second."""
     strata, wholes = arms_of(dimensions, arms)
     first, other = wholes.items()
     (same_mix,) = strata.compare([(first, other)])
@@ -117,7 +117,7 @@ def test_what_only_one_arm_does_counts_as_not_covered() -> None:
 
 
 def test_coarser_strata_are_no_better_where_neither_represents_the_work() -> None:
-    """Three quarters are common by tool and prompt, and no more by tool alone: the finer ones stay."""
+    """Three quarters are common by tool and prompt, and not more by tool alone, so the finer strata stay."""
     same_mix = compare(
         ("tool", "prompt"),
         {

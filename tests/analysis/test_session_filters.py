@@ -1,4 +1,4 @@
-"""Filters by what only sessions know: every metric counts the chosen sessions as if no other were there."""
+"""Filters by session attributes: every metric counts the chosen sessions as if no others existed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.store.sealed_months import seal_everything
 IDS = ("call_id", "session_id", "turn_id", "chain_id")
 PROJECTS = ("acme/shop", "a,b", None)
 FILTERED = sorted(name for name, metric in metrics().items() if "sources" in metric.parameters)
-WHOLE = {"files", "kept_since", "rejected_files", "rejects", "rejects_by_code"}  # of no session
+WHOLE = {"files", "kept_since", "rejected_files", "rejects", "rejects_by_code"}  # belongs to no session
 MADE = {"changed"}  # the small store has sums for it that no facts explain
 
 
 def copies(*projects: str | None) -> dict[str, Any]:
-    """The small store once for each project, with ids of their own."""
+    """Return the small store once for each project, with separate ids."""
     small = small_tables()
     tables: dict[str, Any] = {**small}
     for table in ("tool_calls", "turns", "sessions", "diagnostics"):

@@ -1,4 +1,4 @@
-"""Measured slices: read from a metric, put in order, and added up."""
+"""Measured slices: read from a metric, sorted and added up."""
 
 from __future__ import annotations
 

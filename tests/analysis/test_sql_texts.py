@@ -1,4 +1,4 @@
-"""The texts that the SQL page begins with: shipped queries, metrics filled in, and words on the tables."""
+"""The examples of the SQL page: shipped queries, filled-in metrics, and descriptions of the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls of one tool get wrong, in a sentence; the wider type, and what a replay of it found."""
+"""The sentence on the errors in calls of one tool; the wider type, and the result of its replay."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Counts = dict[str, dict[tuple[str, str, str | None], tuple[int, int]]]
 
 
 def faults(judged: dict[str, int], wrong: Counts | None = None, checked: bool = True) -> ToolFaults:
-    """The faults of a tool: judged calls by model, and (calls, failed) by model and (parameter, kind, sent).
+    """Return a tool's faults from judged calls by model, and (calls, failed) by model and fault.
 
-    The calls lie evenly in the groups of sessions; no call has two faults.
+    The calls are spread evenly over the groups of sessions; no call has two faults.
     """
 
     def spread(calls: int) -> list[int]:

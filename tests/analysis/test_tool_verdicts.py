@@ -1,4 +1,4 @@
-"""Which tool fails most: by its failures, measured or not, and in a sentence that the data carry."""
+"""The tool that fails most: by measured and estimated failures, and in a sentence that the data support."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def test_a_series_too_short_for_any_certainty_is_not_examined() -> None:
 
 
 def many_series() -> dict[str, list[DayRate]]:
-    """Eight series, the most used first; "h" is bad and too thin, "g" and "e" are the worst of the others."""
+    """Return eight series, the most used first; "h" is bad but too thin, "g" and "e" are the worst others."""
     rates = {"a": 1, "b": 2, "c": 3, "d": 1, "e": 30, "f": 2, "g": 40}
     points = {name: series(name, [k] * 3, 100) for name, k in rates.items()}
     for place, points_of_series in enumerate(points.values()):

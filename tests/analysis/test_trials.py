@@ -53,7 +53,7 @@ RUNS: Mapping[str, Mapping[str, Any]] = {
 
 
 def read(path: Path | None, run: str) -> tuple[RunResults, dict[str, Any]]:
-    """What the page knows of a run in a store: its trials, and the looks of each arm."""
+    """Return the page's data of a run in a store: its trials, and the interim analyses of each arm."""
     with duckdb.connect(str(path), read_only=True) as connection:
         (planned,) = make_runs(answer_metric(connection, "trial_runs", {"run": run}))
         trials = make_trials(answer_metric(connection, "trial_results", {"run": run}))

@@ -1,4 +1,4 @@
-"""What is printed of a ranking, a comparison, a prompt or an alert is in the list of verdict sentences."""
+"""Every printed sentence on a ranking, a comparison, a prompt or an alert is in the list of verdicts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SMALLEST = 0.02
 
 @cache
 def listed() -> re.Pattern[str]:
-    """Return what matches a text of one or more listed sentences, in any order."""
+    """Return a pattern that matches one or more listed sentences, in any order."""
     lines = LIST.read_text(encoding="utf-8").splitlines()
     patterns = [
         example

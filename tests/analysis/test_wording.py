@@ -1,4 +1,4 @@
-"""How numbers print, and that log text stays text wherever it goes."""
+"""Numbers are printed correctly, and log text is escaped everywhere."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.fuzz.driver import FINDINGS
 TARGETS = ("arguments", "calls", "definitions", "replies")
 WAYS = (("--random", 0.25), ("", 0.75))
 """Each target runs a quarter of its time with random inputs: many more a second than a fuzzer that counts."""
-_GRACE = 120  # seconds that one input and the end of a run may take
+_GRACE = 120  # maximum seconds for one input and for the end of a run
 
 
 def main() -> int:
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def ran(name: str, seconds: float, seed: int, way: tuple[str, float]) -> bool:
-    """One target in a process of its own: a hang or a crash of the interpreter is seen from outside."""
+    """Run one target in its own process, so that a hang or a crash of the interpreter is detected."""
     option, share = way
     command = [
         sys.executable,

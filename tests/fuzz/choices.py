@@ -1,7 +1,6 @@
-"""Bytes → choices: numbers, members of a list, text. The same bytes always make the same choices.
+"""Turns bytes into choices: numbers, members of a list, text. The same bytes always make the same choices.
 
-A fuzzer changes bytes and sees other choices; bytes that have run out choose the first of everything. Knows
-nothing of what is chosen.
+A fuzzer changes bytes and gets other choices; when no bytes are left, the first option is chosen.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ class Choices:
 
     @property
     def left(self) -> int:
-        """How many bytes have not been used."""
+        """Return the number of unused bytes."""
         return max(0, len(self.data) - self.position)
 
     def below(self, limit: int) -> int:
-        """A number from 0 to `limit` - 1."""
+        """Return a number from 0 to `limit` - 1."""
         width = 1 if limit <= 256 else 2 if limit <= 65_536 else 4
         piece = self.data[self.position : self.position + width]
         self.position += width
@@ -35,7 +34,7 @@ class Choices:
         return items[self.below(len(items))]
 
     def rest(self) -> bytes:
-        """All that is left."""
+        """Return all remaining bytes."""
         piece = self.data[self.position :]
         self.position = len(self.data)
         return piece

@@ -1,4 +1,4 @@
-"""Small mistakes that a person could have made in a module: each is one change of its source text."""
+"""Small mistakes that a person could make in a module: each is one change of its source text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Mutant:
 
 
 def find_mutants(source: bytes) -> list[Mutant]:
-    """Every mutant of a module, in the order of its text."""
+    """Return every mutant of a module, in the order of its text."""
     tree = ast.parse(source)
     lines = source.splitlines(keepends=True)
     starts = [0]
@@ -48,7 +48,7 @@ def find_mutants(source: bytes) -> list[Mutant]:
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node that hold types, which no test can tell apart."""
+    """Yield the type annotations of a node; tests cannot notice their change."""
     if isinstance(node, ANNOTATED):
         for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
             if part is not None:

@@ -1,4 +1,4 @@
-"""The parser's benchmark counts what it says it counts; tiny corpora with known answers."""
+"""The parser's benchmark counts correctly: tiny corpora with known answers."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_value_that_must_be_refused_has_to_be_an_error_at_its_path() -> None:
     assert verdict(refused, Reading({"b": "x"}, findings=(elsewhere,)), partial=True) is TOLD
     assert verdict(refused, Reading({"b": "other"}, findings=(ERROR,)), partial=True) is TOLD
     assert verdict(refused, Reading(refusal="no"), partial=True) is REFUSED
-    assert verdict(refused, Reading(refusal="no")) is RIGHT  # all that a reader without parts can do
+    assert verdict(refused, Reading(refusal="no")) is RIGHT  # the best that a reader without parts can do
 
 
 def test_a_null_equals_absence_only_for_typed_readers_or_where_the_definition_allows_it() -> None:

@@ -33,7 +33,7 @@ CALL = {"path": "a.py", "content": "x = 1"}
 
 
 def loss(text: str) -> Mutant:
-    """The mutant with this text, among those of one call."""
+    """Return the mutant with this text, among those of one call."""
     random = Random(1)
     for _ in range(20000):
         made = lose(WRITE, CALL, random)
@@ -118,7 +118,7 @@ CODE = 'x = ["a", "b"]; y.get("t", "?"); ' * 4
     [
         (f'{{"path": "p", "content": "{CODE}"}}', False),
         (f'{{"content": "{CODE}", "path": "p"}}', False),
-        (f'{{"content": "{CODE} "path": "p"}}', True),  # a declared name stands in the code
+        (f'{{"content": "{CODE} "path": "p"}}', True),  # the code contains a declared name
         (f'{{"path": "p", "content": "{CODE} "note": "q"}}', True),  # so does another name
     ],
 )

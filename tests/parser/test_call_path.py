@@ -1,4 +1,4 @@
-"""The way of a call through the parser stays short."""
+"""A call takes a short path through the parser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds for any text in which calls are looked for."""
+"""Properties of the search for calls in any text."""
 
 from __future__ import annotations
 

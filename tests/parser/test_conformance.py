@@ -1,4 +1,4 @@
-"""Whatever is sent, the result fits the definition or an error says that it does not: by a second judge."""
+"""For any input, the result fits the definition or an error is reported, as a second validator confirms."""
 
 from __future__ import annotations
 

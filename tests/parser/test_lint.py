@@ -1,4 +1,4 @@
-"""The lint of definitions: its table is closed, its suggestions help, sound definitions are left in peace."""
+"""The lint of definitions: every code is tested, suggestions help, and sound definitions have no findings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def findings(declared: Any) -> tuple[DefinitionFinding, ...]:
 
 
 def of_parameter(schema: Any, *, name: str = "value", required: bool = False) -> list[str]:
-    """The codes found about one described parameter of an otherwise sound tool."""
+    """Return the codes for one described parameter of an otherwise sound tool."""
     described = {"description": "What it is.", **schema} if isinstance(schema, dict) else schema
     parameters = {"type": "object", "properties": {name: described}, "additionalProperties": False}
     if required:
@@ -64,7 +64,7 @@ def test_every_code_is_emitted_by_a_check() -> None:
 
 
 def patched(target: Any, patch: Any) -> Any:
-    """RFC 7396."""
+    """Apply a merge patch (RFC 7396)."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(target) if isinstance(target, Mapping) else {}
@@ -242,7 +242,7 @@ def test_no_definition_makes_it_raise(tool: ToolDefinition) -> None:
     assert tool.to_markdown()
 
 
-# --- the edits that need nobody
+# --- automatic edits
 
 
 def edited(schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:

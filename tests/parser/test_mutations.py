@@ -1,4 +1,4 @@
-"""Calls with seeded defects: none is read as another call without a mark, beyond the few that still are."""
+"""Calls with seeded defects: none is silently read as another call, except the few known ones."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CALL: dict[str, Any] = {"filters": {"tags": ["red", "blue"], "range": {"min": 1}
 
 @cache
 def judged() -> list[JudgedMutant]:
-    """The share through the parser, without the definition and with it; whatever it raises is an error."""
+    """Judge a share of the mutants, without and with the definition; any exception is an error."""
     made = []
     for kind, mutant in mutants(EACH):
         for defined in (False, True):

@@ -1,4 +1,4 @@
-"""The corpora of coercions, of calls as text and of single defects are whole; `./dev bench` runs them."""
+"""The corpora of coercions, calls as text and single defects are complete; `./dev bench` runs them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result: policies, steps, texts of diagnostics, and inputs that are made to hurt."""
+"""The result: policies, steps, texts of diagnostics, and hostile inputs."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_a_repeated_key_shows_the_value_that_was_lost_and_where_the_other_stands
 
 def test_every_reason_for_refusing_a_text_has_a_sentence() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in LENIENT.rglob("*.py"))
-    raised = set(re.findall(r'UnreadableError\("(\w+)"', sources)) - {"nested_too_deep"}  # a code of its own
+    raised = set(re.findall(r'UnreadableError\("(\w+)"', sources)) - {"nested_too_deep"}  # has its own code
     assert raised == set(REASONS)
     [diagnostic] = parse_arguments("call me maybe", TOOL).diagnostics
     assert REASONS["no_object_found"] in diagnostic.message

@@ -1,4 +1,4 @@
-"""What holds for any text and any definition; `tests.fuzz.promises` says what a result promises."""
+"""Properties for any text and any definition; `tests.fuzz.promises` checks the promises of a result."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What the repair promises for realistic arguments, damaged in one way after another: the object comes back
-whole, and no text is mended without a word.
-"""
+"""The repair of damaged realistic arguments: the object comes back complete, with a report."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ OBJECTS: list[dict[str, Any]] = [
 
 
 def written(value: Any, *, key: str = '"{}": ', comma: str = ", ", end: str = "") -> str:
-    """The value as JSON, but for the form of a key, of a comma and of what stands before a closing brace."""
+    """Return the value as JSON, except the form of keys, commas and the text before a closing brace."""
     if isinstance(value, dict):
         members = (key.format(name) + written(item, key=key, comma=comma) for name, item in value.items())
         return "{" + comma.join(members) + end + "}"
@@ -39,7 +37,7 @@ def written(value: Any, *, key: str = '"{}": ', comma: str = ", ", end: str = ""
 
 
 def first_key(value: dict[str, Any], form: str) -> str:
-    """The value as JSON, its last key in another form."""
+    """Return the value as JSON with its last key in another form."""
     name = list(value)[-1]
     return written(value).replace(f'"{name}": ', form.format(name), 1)
 

@@ -1,4 +1,4 @@
-"""A definition written in any shape and read again is the definition; strict mode says all or refuses."""
+"""A definition survives writing and reading in any format; strict mode is complete or fails."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ SHAPES: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def said(tool: ToolDefinition) -> list[Any]:
-    """All that a definition says, whether by hand or in a schema."""
+    """Return the whole content of a definition, declared by hand or in a schema."""
     return [tool.name, tool.description] + [
         [p.name, p.kind, p.cardinality, p.required, p.description, p.enum, repr(p.example), repr(p.default)]
         for p in tool.parameters

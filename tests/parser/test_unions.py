@@ -1,4 +1,4 @@
-"""Which branches of a union can never take one value, and which field names the branch."""
+"""Branches of a union that exclude each other, and the field that names the branch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NULLABLE = {"type": ["integer", "null"]}
 
 
 def compiled(*schemas: dict[str, Any]) -> list[Node]:
-    """Each schema compiled by itself, as the parameter of a tool."""
+    """Return each schema compiled separately, as the parameter of a tool."""
     fields = {f"p{at}": schema for at, schema in enumerate(schemas)}
     tool = ToolDefinition.from_json_schema(name="t", schema={"type": "object", "properties": fields})
     root = compile_tool(tool).root

@@ -1,4 +1,4 @@
-"""Calls as text, made with a seed in every notation and with slips, are read as they were meant."""
+"""Calls as text, generated from a seed in every notation and with slips, are read as intended."""
 
 from __future__ import annotations
 
