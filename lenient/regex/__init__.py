@@ -1,8 +1,8 @@
 """Compiles regular expressions so that they match the same on every Python.
 
-Before Python 3.11.5, a group that is repeated possessively, such as `(?:[^*]|\\*(?!/))*+`, does not go back
-to where its last try began when that try fails (https://github.com/python/cpython/issues/106052). An atomic
-group around the plain repetition means the same, and is right there.
+Before Python 3.11.5, a possessively repeated group such as `(?:[^*]|\\*(?!/))*+` does not return to the
+start of its last attempt when that attempt fails (https://github.com/python/cpython/issues/106052). An
+atomic group around the plain repetition has the same meaning and works there.
 """
 
 from __future__ import annotations

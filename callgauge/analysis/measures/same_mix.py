@@ -111,7 +111,7 @@ class ArmStrata:
         )
 
     def _named_dimensions(self, *arms: str) -> list[int]:
-        """Return the numbers of the dimensions that are named in some stratum of some arm."""
+        """Return the indexes of the dimensions that any stratum of an arm names."""
         strata = [stratum for arm in arms for stratum in self.by_arm.get(arm, {})]
         return [
             number

@@ -1,4 +1,4 @@
-"""Sentences on what needs attention: changed rates, rules that fire, new errors; and on a quiet night.
+"""Sentences on what needs attention (changed rates, firing rules, new errors) and on a quiet night.
 
 The Overview, the morning report and the trend charts print the same sentence for the same alert.
 """
@@ -41,10 +41,10 @@ _NAMED: Mapping[str, str] = {"model": "", "prompt": "prompt ", "tool": "tool ", 
 
 @dataclass(frozen=True, slots=True)
 class AttentionItem:
-    """One thing that needs attention, in plain text that may hold log text, and the page that proves it.
+    """One thing that needs attention, in plain text with possible log text, and the page with evidence.
 
-    `subject` begins the sentence, `rest` ends it; `counts` is its small print. `share`: the rate that
-    changed, as it is now; None for a new error.
+    `subject` begins the sentence, `rest` ends it; `counts` is its small print. `share`: the changed rate, as
+    it is now; None for a new error.
     """
 
     key: str
@@ -59,7 +59,7 @@ class AttentionItem:
 
 
 def describe_item(item: Alert | NewError, newest: date, label: Label) -> AttentionItem:
-    """Return an alert or a new error in words. `newest`: the night."""
+    """Describe an alert or a new error. `newest`: the night."""
     return (
         _describe_new_error(item, newest)
         if isinstance(item, NewError)
@@ -68,9 +68,9 @@ def describe_item(item: Alert | NewError, newest: date, label: Label) -> Attenti
 
 
 def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
-    """Return an alert in words. `newest`: the night.
+    """Describe an alert. `newest`: the night.
 
-    Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. One that is over:
+    Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. An alert that is over:
     Parse errors of basalt-mini returned to 2.6% on 27 Nov.
     """
     before, now = format_rate(alert.before.rate), format_rate(alert.now.rate)
@@ -103,7 +103,7 @@ def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
 
 
 def describe_open_alert(alert: Alert, newest: date, label: Label) -> str:
-    """Return an alert as a sentence beside a rate over all days, which hides that it changed."""
+    """Return an alert as a sentence next to a rate over all days, which hides the change."""
     words = describe_alert(alert, newest, label)
     return f"Open alert: {words.subject[0].lower()}{words.subject[1:]} {words.rest}."
 
@@ -133,7 +133,7 @@ def _describe_new_error(error: NewError, newest: date) -> AttentionItem:
 
 
 def describe_returned(error: ReturnedError) -> AttentionItem:
-    """Return a fixed error that is back, in words."""
+    """Describe a fixed error that is back."""
     version = f" in {wording.one_line(error.state.fixed_in, 40)}" if error.state.fixed_in else ""
     fixed = error.state.fixed_day or error.back_day
     return AttentionItem(
@@ -150,7 +150,7 @@ def describe_returned(error: ReturnedError) -> AttentionItem:
 
 
 def describe_finding(finding: RuleFinding, label: Label) -> AttentionItem:
-    """Return a rule that fires, in words. Raises ValueError for a rule that does not fire."""
+    """Describe a rule that fires. Raises ValueError for a rule that does not fire."""
     if not finding.fires or not finding.share or not finding.days or not finding.since or not finding.rate:
         raise ValueError(f"the rule {finding.rule.name!r} does not fire")
     rule, share, last, change = finding.rule, finding.share, finding.days[1], finding.change
@@ -176,7 +176,7 @@ def describe_finding(finding: RuleFinding, label: Label) -> AttentionItem:
 
 
 def _days_before(days: Days) -> Days:
-    """Return as many days, just before these."""
+    """Return the same number of days, directly before these."""
     length = (days[1] - days[0]) + timedelta(1)
     return days[0] - length, days[1] - length
 
@@ -185,9 +185,9 @@ def _days_before(days: Days) -> Days:
 
 
 def describe_quiet(attention: Attention, *, opened: int = 0) -> str:
-    """Return the sentences of a night without news: what could have been found, or why nothing can.
+    """Return the sentences for a night without news: which changes could have been found, or why none could.
 
-    `opened`: alerts of earlier nights that are still open.
+    `opened`: the number of open alerts from earlier nights.
     """
     day = format_day(attention.newest, attention.newest)
     night = attention.night
@@ -206,7 +206,7 @@ def describe_quiet(attention: Attention, *, opened: int = 0) -> str:
 
 
 def _describe_power(in_a_night: float | None, in_a_week: float | None) -> str:
-    """Return the smallest change of a model's parse errors that would show, in words."""
+    """Describe the smallest detectable change of a model's parse errors."""
     if in_a_week is None:
         return "With so few sessions a day, a change in a model takes more than a week to show."
     week = _round_points(in_a_week)
@@ -224,10 +224,10 @@ def _round_points(share: float) -> str:
 
 
 def format_rate(rate: float | None) -> str:
-    """Write a rate with two digits; with three where the rest to 100 % is what one reads."""
+    """Write a rate with two digits; with three near 100 %, where the rest to 100 % matters."""
     return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
 
 
 def format_day(day: date, newest: date) -> str:
-    """Write a day as 12 Nov, with its year where that is another than the newest day's."""
+    """Write a day as 12 Nov, with its year if the newest day has another year."""
     return f"{day.day} {day:%b}{'' if day.year == newest.year else f' {day.year}'}"

@@ -1,4 +1,4 @@
-"""Sentences on which of two slices is better, by how much, and how many sessions would decide that."""
+"""Sentences on which of two slices is better, by how much, and how many sessions would decide."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ DAYS_RULE = f"The two ran on different days, and neither on {LEAST_DAYS} of them
 """Why a difference over time is not judged."""
 LESS = f"fewer than {ENOUGH} observed or {ENOUGH_SESSIONS} sessions"
 """What is shown pale, in words."""
-_NAMED = 3  # slices of a tie group that a sentence lists
-_OUT_OF_REACH = 10_000  # more sessions than anybody collects to decide one difference
+_NAMED = 3  # maximum number of slices of a tie group in a sentence
+_OUT_OF_REACH = 10_000  # too many sessions for anybody to collect
 
 
 def format_points(share: float) -> str:
@@ -61,14 +61,14 @@ def format_size(share: float) -> str:
 
 
 def format_visible(share: float) -> str:
-    """Write the size of a difference that could be seen, rounded up: 3 points, 0.4 points."""
+    """Write the size of a detectable difference, rounded up: 3 points, 0.4 points."""
     points = 100 * share
     rounded = ceil(points) if points >= 1 else ceil(10 * points) / 10
     return format_size(rounded / 100)
 
 
 def describe_verdict(comparison: SliceComparison, smallest: float) -> str:
-    """Return a sentence or two on whether a slice is better than the slice it is compared with.
+    """Return one or two sentences on whether a slice is better than the slice it is compared with.
 
     `smallest`: the smallest difference of interest, a share.
     """
@@ -100,7 +100,7 @@ def describe_verdict(comparison: SliceComparison, smallest: float) -> str:
 
 
 def describe_mix(comparison: SliceComparison) -> str | None:
-    """Return a sentence with the unadjusted difference; None where the verdict is on that one."""
+    """Return a sentence with the unadjusted difference; None if the verdict uses it."""
     if (
         not comparison.is_at_same_mix
         or comparison.does_other_work
@@ -115,7 +115,7 @@ def describe_mix(comparison: SliceComparison) -> str | None:
 
 
 def describe_other_difference(comparison: SliceComparison) -> str:
-    """Return what the difference of a verdict is, plain or mix-adjusted, and the other one."""
+    """Describe the difference of a verdict, unadjusted or mix-adjusted, and the other one."""
     if comparison.is_at_same_mix and comparison.same_mix:
         words = f"Mix-adjusted by {comparison.same_mix.words}: as if both had done the same work."
         return f"{words} {_describe_plain(comparison)}"
@@ -126,7 +126,7 @@ def describe_other_difference(comparison: SliceComparison) -> str:
 
 
 def is_order_reversed(comparison: SliceComparison) -> bool:
-    """Return whether the unadjusted rates of a mix-adjusted comparison point the other way."""
+    """Return True when the unadjusted rates of a mix-adjusted comparison have the opposite order."""
     if not comparison.is_at_same_mix or comparison.plain is None or comparison.difference is None:
         return False
     return comparison.plain.estimate * comparison.difference.estimate < 0
@@ -160,13 +160,13 @@ def _describe_rule(slice_: Slice, other: Slice) -> str:
     if unmeasured:
         least = f"{100 * MEASURED_ENOUGH:.0f}%"
         return f"Less than {least} of the {slice_.rate.noun}s of {unmeasured[0].name} could be measured."
-    # A table of ranks asks for more than a difference does.
+    # A ranking requires more data than a difference.
     judged = slice_.has_enough_to_compare and other.has_enough_to_compare
     return f"It takes {RULE} on each side." if judged else f"It takes {PAIR_RULE}."
 
 
 def describe_needed(comparison: SliceComparison, smallest: float) -> str:
-    """Say how many more sessions would decide; where nobody collects so many, what could be seen now."""
+    """Say how many more sessions would decide; if too many, say which difference is detectable now."""
     if comparison.difference is None:
         return ""
     observed, least = (_count_needed(comparison, size) for size in (comparison.difference.estimate, smallest))
@@ -187,13 +187,13 @@ def describe_needed(comparison: SliceComparison, smallest: float) -> str:
 
 
 def describe_visible(comparison: SliceComparison) -> str:
-    """Say which difference the present data would not show; empty where nothing was compared."""
+    """Say which difference the present data cannot show; "" if nothing was compared."""
     size = find_visible(comparison)
     return f"a difference below about {format_visible(size)} would not show yet" if size else ""
 
 
 def describe_reach(judged: Sequence[SliceComparison]) -> str:
-    """Say how large a difference would have to be to show in four of five cases, over several comparisons."""
+    """Say which difference would be detected in four of five cases, over several comparisons."""
     sizes = sorted(smallest_shown(row.difference, len(judged)) for row in judged if row.difference)
     least, most = (format_size(round(size, 3 if size < 0.01 else 2)) for size in (sizes[0], sizes[-1]))
     reach = least if least == most else f"{least.split()[0]} to {most}"
@@ -265,14 +265,14 @@ def _shorten_needed(comparison: SliceComparison) -> str:
 
 
 def describe_correction(comparison: SliceComparison) -> str:
-    """Say that a pair differs when only the two are compared, but not among all that were compared."""
+    """Say that a pair differs if compared alone, but not after correction for all comparisons."""
     return f"not after correction for {comparison.compared:,} {comparison.family}"
 
 
 def describe_basis(comparison: SliceComparison, names: Sequence[str], smallest: float) -> str:
-    """Return in small print what a verdict rests on, and how many more sessions would decide it.
+    """Return the basis of a verdict in small print, and how many more sessions would decide it.
 
-    `names`: those of both sides. `smallest`: the smallest difference of interest, a share.
+    `names`: the names of both sides. `smallest`: the smallest difference of interest, a share.
     """
     slice_, other, difference = comparison.slice, comparison.other, comparison.difference
     if other is None or difference is None:
@@ -311,7 +311,7 @@ def _describe_common(comparison: SliceComparison) -> str:
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Write names as a list in a sentence: A, B and C; of many the first ones and how many more."""
+    """Write names as a list in a sentence: A, B and C; of many, the first ones and the number of others."""
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
