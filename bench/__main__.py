@@ -12,22 +12,22 @@ FOLDER = Path(__file__).parent
 
 def benchmarks() -> dict[str, str]:
     """Name → first line of the docstring of every benchmark. Imports none: each has packages of its own."""
-    found: dict[str, str] = {}
+    summaries: dict[str, str] = {}
     for path in sorted([*FOLDER.glob("[!_]*.py"), *FOLDER.glob("*/__init__.py")]):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         if any(isinstance(node, ast.FunctionDef) and node.name == "main" for node in tree.body):
             name = path.parent.name if path.stem == "__init__" else path.stem
-            found[name] = (ast.get_docstring(tree) or "").split("\n")[0]
-    return found
+            summaries[name] = (ast.get_docstring(tree) or "").split("\n")[0]
+    return summaries
 
 
 def main(arguments: list[str]) -> int:
-    known = benchmarks()
+    summaries = benchmarks()
     name, *options = arguments or ["ingest"]
-    if name not in known:
+    if name not in summaries:
         print(f"no benchmark is called {name}; there are:", file=sys.stderr)
-        for one, about in known.items():
-            print(f"  {one:12} {about}", file=sys.stderr)
+        for benchmark, about in summaries.items():
+            print(f"  {benchmark:12} {about}", file=sys.stderr)
         return 2
     return int(importlib.import_module(f"bench.{name}").main(options))
 

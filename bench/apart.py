@@ -1,7 +1,7 @@
-"""A command in, what it printed and its peak memory over all its processes out.
+"""Runs a command and returns its output and its peak memory over all its processes.
 
-Peak memory of several processes is the largest sum of what they held at one moment, with the pages that they
-share counted once (PSS); that is looked at now and then. Of one process it is the record of the kernel.
+For several processes, peak memory is the largest sampled sum of their memory, with shared pages counted once
+(PSS). For one process, it is the kernel's record.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PERIOD = 0.05  # seconds between two looks at the processes
+PERIOD = 0.05  # seconds between two samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def run_module(module: str, *arguments: object, python: Path = Path(sys.executab
 
 
 def _family(pid: int) -> list[int]:
-    """A process and all that it started, on Linux; elsewhere the process alone."""
+    """Return a process and all its descendants on Linux; elsewhere only the process."""
     family = [pid]
     for member in family:
         with suppress(OSError):
@@ -52,7 +52,7 @@ def _family(pid: int) -> list[int]:
 
 
 def _held(family: list[int]) -> float:
-    """Megabytes of memory: the most that one process alone has had, or what several have now."""
+    """Return megabytes of memory: the peak of a single process, or the current sum of several."""
     if len(family) == 1:
         return _told(family[0], "status", "VmHWM:")
     return sum(_told(pid, "smaps_rollup", "Pss:") for pid in family)

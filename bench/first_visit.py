@@ -1,4 +1,4 @@
-"""What a first visit costs: time and CPU beside an empty Streamlit page, bytes sent, and how much moves."""
+"""Measures a first visit: time and CPU compared with an empty Streamlit page, bytes sent, layout shift."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, CDPSession, sync_playwright
 from bench.dashboard.people import BROWSER_FLAGS, ROOT, browser_path, empty_script, served
 from callgauge.dashboard.pages import PAGES
 
-MOST_TIMES_PLAIN = 1.5  # of a plain page with a chart; promised for every page
+MOST_TIMES_PLAIN = 1.5  # times a plain page with a chart; promised for every page
 MOST_SHIFT = 0.05  # half of what web.dev calls good
 EMPTY = "(empty page)"
 CHART = "(plain page with a chart)"
@@ -31,8 +31,8 @@ lines = [{'type': 'scatter', 'name': name, 'y': [(7 * day + 3 * place) % 10 for 
          for place, name in enumerate('abcde')]
 st.plotly_chart({'data': lines, 'layout': {'height': 420}})
 """
-# Noted by the page itself, in ms since the visit began: `answer` when the first heading stands, `drawn` when
-# the script has run and no placeholder is left in the window. Below the window nothing need be drawn.
+# The page records, in ms since the start of the visit: `answer` when the first heading is shown, `drawn`
+# when the script has run and no placeholder is left in the window. Below the window, nothing must be drawn.
 _WATCH = """
 const seen = window.firstVisit = { shift: 0 } new PerformanceObserver((list) => { for (const entry of
 list.getEntries()) if (!entry.hadRecentInput) seen.shift += entry.value }).observe({ type: "layout-shift",
@@ -47,7 +47,7 @@ setInterval(look, 20)
 
 
 PAGE = ROOT / "docs" / "internal" / "benchmarks_pages.md"
-_TICKS = os.sysconf("SC_CLK_TCK")  # of processor time in /proc, in a second
+_TICKS = os.sysconf("SC_CLK_TCK")  # ticks of processor time per second, in /proc
 _ABOUT = """# Benchmarks of a first visit
 
 Written by `./dev bench first_visit --write`; run it for your own figures. Each page of the sample's store
@@ -173,12 +173,12 @@ def _write_table(visits: Mapping[str, Sequence[Visit]]) -> list[str]:
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name, several in visits.items():
-        its = {field.name: _median(several, field.name) for field in fields(Visit)}
-        kept = its["drawn"] <= MOST_TIMES_PLAIN * drawn and its["shift"] < MOST_SHIFT
+        medians = {field.name: _median(several, field.name) for field in fields(Visit)}
+        is_kept = medians["drawn"] <= MOST_TIMES_PLAIN * drawn and medians["shift"] < MOST_SHIFT
         lines.append(
-            f"| {name} | {its['painted']:.0f} | {its['answer']:.0f} | {its['drawn']:.0f} "
-            f"| {its['drawn'] / drawn:.2f} | {its['cpu']:.0f} | {its['cpu'] / cpu:.2f} "
-            f"| {its['bytes'] / 1000:.0f} | {its['shift']:.3f} | {'yes' if kept else '**no**'} |"
+            f"| {name} | {medians['painted']:.0f} | {medians['answer']:.0f} | {medians['drawn']:.0f} "
+            f"| {medians['drawn'] / drawn:.2f} | {medians['cpu']:.0f} | {medians['cpu'] / cpu:.2f} "
+            f"| {medians['bytes'] / 1000:.0f} | {medians['shift']:.3f} | {'yes' if is_kept else '**no**'} |"
         )
     return lines
 
@@ -206,7 +206,7 @@ def sample_store(folder: Path) -> Path:
         "--store",
         str(store),
     ]
-    subprocess.run(command, cwd=ROOT, capture_output=True, check=False)  # 3 where lines were rejected
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=False)  # 3 if lines were rejected
     return store
 
 
@@ -220,8 +220,8 @@ def _chart_script(folder: Path) -> Path:
 def _visits(
     browser_path: str, store: Path, folder: Path, rounds: int, pages: Sequence[str]
 ) -> dict[str, list[Visit]]:
-    """Return the visits of each page, in turns: what else the machine does meets all pages alike."""
-    found: dict[str, list[Visit]] = defaultdict(list)
+    """Return the visits of each page, in turns, so that other load affects all pages equally."""
+    visits: dict[str, list[Visit]] = defaultdict(list)
     with (
         served(ROOT / "callgauge" / "server.py", store) as (url, server),
         served(empty_script(folder), store) as (empty_url, empty_server),
@@ -236,13 +236,13 @@ def _visits(
             for name, (place, pid) in places.items():
                 visit = _visit(browser, place, system, pid)
                 if number:  # the first round fills the caches that every start fills
-                    found[name].append(visit)
+                    visits[name].append(visit)
         browser.close()
-    return found
+    return visits
 
 
 def _visit(browser: Browser, url: str, system: CDPSession, server: int) -> Visit:
-    """Return what the visit of a new person cost; `server`: the id of the server's process."""
+    """Return the measurements of a new person's visit; `server`: the process id of the server."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.add_init_script(_WATCH)
     page = context.new_page()
@@ -254,16 +254,16 @@ def _visit(browser: Browser, url: str, system: CDPSession, server: int) -> Visit
     page.goto(url)
     page.wait_for_function("() => window.firstVisit.drawn", timeout=60_000)
     cpu = _processor_ms(system, server) - began
-    page.wait_for_timeout(1000)  # what still moves, counts
-    seen = page.evaluate("window.firstVisit")
+    page.wait_for_timeout(1000)  # elements that still move count
+    timings = page.evaluate("window.firstVisit")
     painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0")
     context.close()
-    return Visit(painted, seen["answer"], seen["drawn"], cpu, sum(sent), seen["shift"])
+    return Visit(painted, timings["answer"], timings["drawn"], cpu, sum(sent), timings["shift"])
 
 
 def _processor_ms(system: CDPSession, server: int) -> float:
     """Return the processor time so far of all processes of the browser and of the server; 0 without /proc."""
-    browser = sum(one["cpuTime"] for one in system.send("SystemInfo.getProcessInfo")["processInfo"])
+    browser = sum(process["cpuTime"] for process in system.send("SystemInfo.getProcessInfo")["processInfo"])
     try:
         spent = Path(f"/proc/{server}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[11:13]
     except OSError:

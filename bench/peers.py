@@ -1,7 +1,7 @@
-"""The readers that `lenient` is compared with, each behind the same two functions, and `lenient` itself.
+"""The readers that `lenient` is compared with, and `lenient` itself, each behind the same two functions.
 
-A reader that is not installed is listed as such. Peers read text: bytes reach them decoded, broken ones
-replaced. Each gets its most favourable documented setting; what it says about its mends is asked of it too.
+A reader that is not installed is listed as such. Peers read text: bytes are decoded for them, with invalid
+bytes replaced. Each gets its most favourable documented setting, and must report its repairs.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ OURS = "lenient"
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """`package` is the distribution that has to be installed.
+    """`package` is the required distribution.
 
-    `typed` readers check against a definition; `strict` ones read nothing but valid JSON.
+    `typed` readers check against a definition; `strict` readers read only valid JSON.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Peer:
 
 
 def read_with(reader: Reader, raw: str | bytes) -> Reading:
-    """One text through one reader; whatever it raises is a refusal."""
+    """Read one text with one reader; any exception is a refusal."""
     try:
         return reader.reading(raw, reader.read(raw))
     except Exception as refused:  # a peer may raise anything
@@ -68,11 +68,11 @@ def reading_of(request: ToolCallRequest) -> Reading:
     return Reading(request.arguments, refusal, tuple(map(finding_of, request.diagnostics)))
 
 
-def finding_of(found: Diagnostic) -> Finding:
-    error = found.severity is Severity.ERROR
+def finding_of(diagnostic: Diagnostic) -> Finding:
+    error = diagnostic.severity is Severity.ERROR
     return Finding(
-        found.code, found.start, found.end, found.path, error or found.lossy, error,
-        found.stage in (Stage.UNWRAP, Stage.REPAIR),
+        diagnostic.code, diagnostic.start, diagnostic.end, diagnostic.path, error or diagnostic.lossy, error,
+        diagnostic.stage in (Stage.UNWRAP, Stage.REPAIR),
     )  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def _json_repair_with_schema(tool: Tool | None) -> Reader:
     return _json_repair(tool, tool.schema if tool else None)
 
 
-_CUT = "closed_unterminated_string"  # what fast-json-repair says of a text that ends too early
+_CUT = "closed_unterminated_string"  # the report of fast-json-repair for a text that ends too early
 
 
 def _fast_json_repair(_: Tool | None) -> Reader:
@@ -137,8 +137,10 @@ def _parse_broken_json(_: Tool | None) -> Reader:
 
     def reading(_: Any, result: Any) -> Reading:
         cut = not result.complete
-        found = tuple(Finding(one.message, one.position, one.position, warns=cut) for one in result.repairs)
-        return Reading(result.value, None if result.found else "nothing found", found)
+        findings = tuple(
+            Finding(repair.message, repair.position, repair.position, warns=cut) for repair in result.repairs
+        )
+        return Reading(result.value, None if result.found else "nothing found", findings)
 
     return Reader(lambda raw: module.parse_broken_json_result(_text(raw)), reading)
 

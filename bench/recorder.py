@@ -1,8 +1,8 @@
-"""What `callgauge record` adds to an answer: beside the server alone, and beside a proxy that only passes.
+"""Measures the overhead of `callgauge record`, compared with the server alone and with a plain proxy.
 
-All run in one process and are asked in turn, in rounds: `streams` agents at once, each with a request of
-20 KB and an answer streamed in pieces with pauses, as a model writes. Printed: the time to the first piece
-and to the last, middle and 95th percentile, in milliseconds, what is added to the server's own, and the CPU.
+All run in one process and are measured in turns: `streams` parallel agents, each with a request of 20 KB and
+an answer streamed in pieces with pauses, like a model. Prints the time to the first and the last piece in
+milliseconds (median and 95th percentile), the time added to the server's, and the CPU time.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PATH = "/v1/chat/completions"
 
 
 def _make_model(pieces: int, pause: float) -> Any:
-    """Return a server that streams an answer, as a model would."""
+    """Return a server that streams an answer like a model."""
 
     async def answer(request: Request) -> StreamingResponse:
         await request.body()
@@ -51,7 +51,7 @@ def _make_model(pieces: int, pause: float) -> Any:
 
 
 def _make_plain_proxy(target: str) -> Any:
-    """Return the usual few lines: starlette and httpx, nothing is kept."""
+    """Return a minimal proxy in starlette and httpx that stores nothing."""
     client = httpx2.AsyncClient(
         timeout=None, limits=httpx2.Limits(max_connections=None, max_keepalive_connections=200)
     )
@@ -114,7 +114,7 @@ async def _measure(streams: int, rounds: int, pieces: int, pause: float, folder:
             for name, url in ways.items():
                 before = time.process_time()
                 got = await asyncio.gather(*(_ask(client, url, body) for _ in range(streams)))
-                if round_:  # the first only opens connections
+                if round_:  # the first round only opens connections
                     times[name] += got
                     cpu[name] += time.process_time() - before
     await asyncio.to_thread(log.close)
@@ -124,12 +124,12 @@ async def _measure(streams: int, rounds: int, pieces: int, pause: float, folder:
     )
     print(f"{'':16}{'first piece ms':>22}{'last piece ms':>22}{'added ms':>12}{'CPU ms each':>14}")
     base = statistics.median(last for _, last in times["server alone"])
-    for name, found in times.items():
-        first, last = ([one[at] * 1000 for one in found] for at in (0, 1))
+    for name, samples in times.items():
+        first, last = ([sample[at] * 1000 for sample in samples] for at in (0, 1))
         added = statistics.median(last) - base * 1000
         print(
             f"{name:16}{_spread(first):>22}{_spread(last):>22}{added:>12.1f}"
-            f"{cpu[name] / len(found) * 1000:>14.2f}"
+            f"{cpu[name] / len(samples) * 1000:>14.2f}"
         )
     print(f"recorded: {log.written} exchanges, lost: {log.lost}")
 
@@ -145,7 +145,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pieces", type=int, default=40)
     parser.add_argument("--pause", type=float, default=0.05, help="seconds between pieces")
-    told = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(_measure(told.streams, told.rounds, told.pieces, told.pause, Path(folder)))
+        asyncio.run(_measure(options.streams, options.rounds, options.pieces, options.pause, Path(folder)))
     return 0

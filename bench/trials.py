@@ -1,6 +1,6 @@
-"""A trial of 2 models × 2 definitions × 200 tasks against a scripted server with known rates.
+"""Runs a trial of 2 models × 2 definitions × 200 tasks against a scripted server with known rates.
 
-Prints what was scripted, what the run measured and said, and how many trials a second it ran.
+Prints the scripted rates, the measured rates and verdicts, and the trials per second.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.server import serve_model
 from tests.trials.made_plan import WEATHER, chance, city_of, make_plan, make_tasks
 
-# Model and definition → the scripted share of first calls that are refused; a second try is always good.
+# Model and definition → the scripted share of rejected first calls; a second attempt always succeeds.
 RATES = {
     ("small", "old"): 0.25,
     ("small", "new"): 0.05,
@@ -33,15 +33,15 @@ TRUTH = {"small+new": "better", "large+old": "not another one", "large+new": "be
 _TASKS = 200
 
 
-def brain(asked: Asked) -> Emitted:
-    """Emit a broken first call at the rate of the model and of the definition that it is offered."""
-    city = city_of(asked)
-    if asked.last.role == "tool" and "rain" in asked.last.text:
-        return Emitted(f"It says: {asked.last.text}")
-    tools = asked.body["tools"][0]["function"]
+def brain(request: Asked) -> Emitted:
+    """Emit a broken first call at the rate of the model and the offered definition."""
+    city = city_of(request)
+    if request.last.role == "tool" and "rain" in request.last.text:
+        return Emitted(f"It says: {request.last.text}")
+    tools = request.body["tools"][0]["function"]
     definition = "new" if "better" in tools["description"] else "old"
-    is_first = asked.last.role == "user"
-    if is_first and chance(asked.model, definition, city) < RATES[asked.model, definition]:
+    is_first = request.last.role == "user"
+    if is_first and chance(request.model, definition, city) < RATES[request.model, definition]:
         return Emitted(calls=[("get_weather", '{"town": 7}')])
     return Emitted(calls=[("get_weather", json.dumps({"city": city}))])
 
@@ -77,28 +77,31 @@ def main(_options: list[str]) -> int:
 
 
 def _print_table(end: RunEnd) -> None:
-    """Print a row an arm. A refused first call is one of two calls: the rate of calls is r / (1 + r)."""
+    """Print a row per arm. A rejected first call is one of two calls, so the rate per call is r / (1 + r)."""
     print("arm         scripted  measured            tasks  verdict      truth            trials spared")
-    asked = Counter(one.arm for one in end.outcomes)
+    counts = Counter(outcome.arm for outcome in end.outcomes)
     for (model, name), rate in RATES.items():
         arm = f"{model}+{name}"
-        its = [one for one in end.outcomes if one.arm == arm]
-        refused, calls = sum(one.refused for one in its), sum(one.calls for one in its)
+        outcomes = [outcome for outcome in end.outcomes if outcome.arm == arm]
+        refused, calls = (
+            sum(outcome.refused for outcome in outcomes),
+            sum(outcome.calls for outcome in outcomes),
+        )
         share = f"{100 * refused / calls:4.1f} % ({refused} / {calls})"
-        said = _verdict_of(end, arm) or "reference"
+        verdict = _verdict_of(end, arm) or "reference"
         print(
-            f"{arm:11} {100 * rate / (1 + rate):6.1f} %  {share:18}  {asked[arm]:5}  {said:11}  "
-            f"{TRUTH.get(arm, 'reference'):15}  {_TASKS - asked[arm]}"
+            f"{arm:11} {100 * rate / (1 + rate):6.1f} %  {share:18}  {counts[arm]:5}  {verdict:11}  "
+            f"{TRUTH.get(arm, 'reference'):15}  {_TASKS - counts[arm]}"
         )
 
 
 def _verdict_of(end: RunEnd, arm: str) -> str | None:
-    return next((one.decision for one in reversed(end.looks) if one.arm == arm), None)
+    return next((look.decision for look in reversed(end.looks) if look.arm == arm), None)
 
 
 def _fits_truth(end: RunEnd, arm: str, truth: str) -> bool:
-    said = _verdict_of(end, arm)
-    return said == truth if truth == "better" else said in ("alike", "not decided")
+    verdict = _verdict_of(end, arm)
+    return verdict == truth if truth == "better" else verdict in ("alike", "not decided")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from lenient.diagnostics.codes import Code
 
 
 def run_example(code: Code) -> ToolCallRequest:
-    """Parse the example of a code as its row says."""
+    """Parse the example of a code with the options of its row."""
     example = code.example
     tool = None
     if example.properties is not None:

@@ -1,4 +1,4 @@
-"""How long the questions and pages of the dashboard take on a made store of 50 million calls."""
+"""Measures how long the queries and pages of the dashboard take on a generated store of 50 million calls."""
 
 from __future__ import annotations
 
@@ -42,13 +42,15 @@ def main(arguments: list[str]) -> int:
             mark = "" if view.keeps_promise else "  ← slower than promised"
             times = f"{view.first:9.0f} {view.repaint:11.0f} {view.slowest:8.0f} {view.python:14.0f}"
             print(f"{view.page:12} {times}{mark}", flush=True)
-        found = crowd(store, made_large_store.MODELS if options.days else MODELS)
-        if found is not None:
-            ratio = found.painted / found.empty if found.empty else 0.0
-            print(f"\nfirst paint of Overview {found.painted:.0f} ms, {ratio:.1f} x that of an empty page")
-            opened = f"{found.alone:.0f} ms alone, {found.together:.0f} ms with {PEOPLE} at once"
+        crowd_times = crowd(store, made_large_store.MODELS if options.days else MODELS)
+        if crowd_times is not None:
+            ratio = crowd_times.painted / crowd_times.empty if crowd_times.empty else 0.0
+            print(
+                f"\nfirst paint of Overview {crowd_times.painted:.0f} ms, {ratio:.1f} x that of an empty page"
+            )
+            opened = f"{crowd_times.alone:.0f} ms alone, {crowd_times.together:.0f} ms with {PEOPLE} at once"
             print(f"a page opened in a browser: {opened}")
-            print(f"the server's memory at its highest: {found.memory_mb:.0f} MB")
+            print(f"the server's memory at its highest: {crowd_times.memory_mb:.0f} MB")
     return 0
 
 

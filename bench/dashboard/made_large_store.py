@@ -1,12 +1,10 @@
-"""Makes a store of a billion calls out of one day: it is made and summed up, and all others are like it.
+"""Generates a store of a billion calls from one day: all other days are copies of it.
 
-The sums of all days are there, in full. A load's own code makes segments of old months, one for each length
-that months have; the other months are copies of these with other days and ids. Of the newest days the facts
-are there, without texts. A segment of older days holds views alone, which read the newest ones with other
-days and ids. So lists and ids agree with the sums, whatever day a page opens.
-
-What is fiction: all days have the same numbers. What a page reads of old days costs the views, too, and the
-newest days' blocks, which it finds in the cache.
+The daily sums of all days are complete. The code of a load makes segments of old months, one for each length
+of a month; the other months are copies of these with other days and ids. The newest days have facts, without
+content. A segment of older days has only views, which read the newest days with other days and ids. So lists
+and ids agree with the sums, whatever day a page opens. Unrealistic: all days have the same numbers. Reading
+old days also costs the views, and the blocks of the newest days, which are in the cache.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from ingest.store.generations import BUILDING, ignore_write
 from ingest.store.segments import IDS, attach_file, is_sum
 
 CALLS, DAYS = 1_000_000_000, 730
-SPAN, A_SEGMENT = 30, 10  # days with facts of their own, and days of one segment
+SPAN, A_SEGMENT = 30, 10  # days with their own facts, and days of one segment
 _NARROWED: tuple[dict[str, Any], ...] = (
     {}, {"models": ["model-7"]}, {"tools": ["bash"]}, {"prompts": ["agent4@1"]},
 )  # fmt: skip
@@ -40,13 +38,15 @@ CHANGES: Sequence[Mapping[str, str]] = (
     {"source": "claude_code"},
 )  # fmt: skip
 RANGES: Mapping[str, tuple[dict[str, Any], ...]] = {
-    f"the last {days} days": tuple(one | {"from_day": LAST - timedelta(days=days - 1)} for one in _NARROWED)
+    f"the last {days} days": tuple(
+        filters | {"from_day": LAST - timedelta(days=days - 1)} for filters in _NARROWED
+    )
     for days in (30, 92)
 } | {"all days": _NARROWED}
 _FACTS = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
 _TEXTS = ("user_text", "answer_text", "raw_arguments", "arguments", "result_text", "text")
 _IDS = ("session_id", "turn_id", "call_id", "chain_id", "example")
-# 400 prompts, the first more often than the last; each with three of 400 models, one source and one strategy.
+# 400 prompts with decreasing frequency; each with three of 400 models, one source and one strategy.
 _MIX = """
     UPDATE made_sessions SET
         prompt_id = 'agent' || n || '@1', model = 'model-' || (n * 7 + (hash(id, 2) % 3)::INT * 131) % 400,
@@ -58,7 +58,7 @@ _MIX = """
     )
     WHERE id = number
 """
-# The end of all ids of a day: of a newest day, and for older ones how many spans before.
+# The end of all ids of a day: of one of the newest days, and for older days the number of spans before.
 _MARK_OF = f"""
     CREATE OR REPLACE TEMP MACRO mark_of(earlier) AS (
         SELECT '.' || earlier % {SPAN} || if(earlier >= {SPAN}, '.' || earlier // {SPAN}, '')
@@ -74,15 +74,15 @@ class _Table:
         return f'SELECT {selected} FROM {place}."{self.name}"'  # noqa: S608 - our tables
 
     def shifted(self, days: int, mark: str, *, texts: bool) -> str:
-        """Return what to select for the same rows so many days earlier; `mark`, in SQL, ends each id."""
+        """Return the SQL to select the same rows this many days earlier; `mark`, in SQL, ends each id."""
         return ", ".join(self._column(name, kind, days, mark, texts) for name, kind in self.columns)
 
     def moved(self, days: int) -> str:
-        """Return what to select for the same rows so many days later, with the ids of these days."""
+        """Return the SQL to select the same rows this many days later, with the ids of these days."""
         return ", ".join(self._moved_column(name, kind, days) for name, kind in self.columns)
 
     def without_generated(self) -> _Table:
-        return replace(self, columns=tuple(one for one in self.columns if one[0] not in GENERATED))
+        return replace(self, columns=tuple(column for column in self.columns if column[0] not in GENERATED))
 
     def _column(self, name: str, kind: str, days: int, mark: str, texts: bool) -> str:
         if name in _TEXTS and not texts:
@@ -104,7 +104,7 @@ class _Table:
 
 
 def make_large(folder: Path, calls: int = CALLS, days: int = DAYS) -> None:
-    """Write a store with about so many calls on so many days into an empty folder."""
+    """Write a store with about this many calls on this many days into an empty folder."""
     building = folder / BUILDING
     with tempfile.TemporaryDirectory(dir=folder) as aside, closing(connect_for_building(building)) as con:
         con.execute("SET TimeZone = 'UTC'")
@@ -150,7 +150,7 @@ def _fill_small_tables(con: duckdb.DuckDBPyConnection, tables: list[_Table]) -> 
 
 
 def _fill_days(con: duckdb.DuckDBPyConnection, building: Path, tables: list[_Table], days: int) -> None:
-    """Write the sums of all days, the newest month first: those of older ones are old then, as in a load."""
+    """Write the sums of all days, the newest month first, so that older months count as old, as in a load."""
     con.execute(_MARK_OF)
     months = BuildingMonths(con, building, ignore_write, [])
     all_days = (LAST - timedelta(days=earlier) for earlier in range(days))
@@ -173,23 +173,23 @@ def _fill_day(con: duckdb.DuckDBPyConnection, tables: list[_Table], earlier: int
 
 
 def _find_sealed(con: duckdb.DuckDBPyConnection, days: Sequence[date]) -> int | None:
-    """Return the number of a segment that holds a whole month of as many days."""
+    """Return the number of a segment with a whole month of the same length."""
     if days[0].day > 1:
         return None
-    found = con.execute(
+    row = con.execute(
         "SELECT min(number) FROM segments WHERE day(first_day) = 1 AND day(last_day) = ? "
         "AND last_day = last_day(month)",
         [len(days)],
     ).fetchone()
-    return found[0] if found else None
+    return row[0] if row else None
 
 
 def _copy_month(con: duckdb.DuckDBPyConnection, building: Path, like: int, month: date) -> None:
-    """Write the segment of a month that has what a segment of another month has."""
+    """Write the segment of a month with the content of another month's segment."""
     name, number = new_name(), next_number(con)
     path, base, alias = private_path(building, name), f"segment_{like}", f"segment_{number}"
-    asked = "SELECT name, month FROM segments WHERE number = ?"
-    ((base_name, base_month),) = con.execute(asked, [like]).fetchall()
+    query = "SELECT name, month FROM segments WHERE number = ?"
+    ((base_name, base_month),) = con.execute(query, [like]).fetchall()
     attach_file(con, str(private_path(building, base_name)), base)
     attach_file(con, str(path), alias, WITHOUT_LOG)
     tables = list(_tables(con, base))
@@ -228,7 +228,7 @@ def _make_segment(
         for table in facts:
             selected = table.shifted(spans * SPAN, f"'.{spans}'", texts=False)
             con.execute(f'CREATE VIEW {alias}."{table.name}" AS {table.read(f"{base}.main", selected)}')
-    con.execute(f"CREATE TABLE {alias}.{IDS} (id_hash UBIGINT)")  # nothing is loaded into this store
+    con.execute(f"CREATE TABLE {alias}.{IDS} (id_hash UBIGINT)")  # this store never receives a load
     con.execute(f"CHECKPOINT {alias}")
     counted = ("sessions", "turns", "tool_calls")
     sizes = dict(

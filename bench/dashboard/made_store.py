@@ -1,6 +1,6 @@
-"""A number of calls in, a store of that size out, made by SQL alone: 90 days, 15 calls a session.
+"""Generates a store with a given number of calls by SQL: 90 days, 15 calls per session.
 
-The rollups are ingest's own scripts over the made facts, some days at a time.
+The scripts of ingest make the rollups from the generated facts, a few days at a time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _TOLD = """
 
 
 def make(path: Path, calls: int) -> None:
-    """Write a generation with about so many calls to `path`, and `CURRENT` beside it."""
+    """Write a generation with about this many calls to `path`, and `CURRENT` next to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     sessions = max(1, calls // CALLS_A_SESSION // DAYS)
     with duckdb.connect(str(path)) as con:
@@ -63,16 +63,16 @@ def begin(con: duckdb.DuckDBPyConnection) -> None:
 
 def make_day(con: duckdb.DuckDBPyConnection, day: date, first: int, sessions: int, mix: str = "") -> None:
     """Insert the facts of one day. `mix`: SQL that changes what its sessions are like."""
-    given = {"day": day, "first": first, "sessions": sessions}
+    values = {"day": day, "first": first, "sessions": sessions}
     for number, statement in enumerate(duckdb.extract_statements(_A_DAY.read_text("utf-8"))):
-        con.execute(statement, {name: given[name] for name in statement.named_parameters})
+        con.execute(statement, {name: values[name] for name in statement.named_parameters})
         if number == 0 and mix:
             con.execute(mix)
     con.execute("INSERT INTO touched_days VALUES (?)", [day])
 
 
 def sum_up(con: duckdb.DuckDBPyConnection) -> None:
-    """Compute signatures and rollups of the days that were made, and what tables tell of their names."""
+    """Compute signatures and rollups of the generated days, and the tables of names."""
     sign_calls_of_days(con)
     roll_up(con)
     con.execute(_TOLD)

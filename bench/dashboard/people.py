@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 PEOPLE = 5
 PAGES = ("", "models", "errors", "tools", "compare")
 MODELS = ("falcon-3", "kestrel-mini", "osprey-2", "heron-large", "ibis-1")
-_PATIENCE = 300_000  # ms for a page; an answer of a minute is to be told, too
+_PATIENCE = 300_000  # ms for a page; even an answer of a minute is to be reported
 ROUNDS = 5  # page loads for the first paint
 BROWSER_FLAGS = [
     "--no-sandbox",
@@ -58,7 +58,7 @@ def browser_path() -> str | None:
 
 
 def crowd(store: Path, models: Sequence[str] = MODELS) -> Crowd | None:
-    """Ask for pages of these models, one for each person; return None where there is no browser."""
+    """Open pages of these models, one for each person; return None if there is no browser."""
     path = browser_path()
     if path is None:
         return None
@@ -68,7 +68,7 @@ def crowd(store: Path, models: Sequence[str] = MODELS) -> Crowd | None:
     ):
         with served(empty_script(Path(folder)), store) as (empty_url, _), sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=path, args=BROWSER_FLAGS)
-            _opened(browser, url)  # fills the caches that every start fills
+            _opened(browser, url)  # fills the caches, as after every start
             painted, empty = _paint(browser, url), _paint(browser, empty_url)
             alone = [_opened(browser, f"{url}/{page}?model={models[-1]}") for page in PAGES]
             browser.close()
@@ -84,7 +84,7 @@ def empty_script(folder: Path) -> Path:
 
 
 def _paint(browser: Browser, url: str) -> float:
-    """The median first contentful paint of new visitors, in ms."""
+    """Return the median first contentful paint of new visitors, in ms."""
     times = []
     for _ in range(ROUNDS):
         context = browser.new_context()
@@ -108,7 +108,7 @@ def _opened(browser: Browser, url: str) -> float:
 
 
 def _together(browser_path: str, url: str, models: Sequence[str]) -> list[float]:
-    """Five people, each with a browser of their own and another model, walk over the pages at once."""
+    """Let five people, each with their own browser and another model, open the pages at the same time."""
     times: list[float] = []
 
     def walk(model: str) -> None:
@@ -154,7 +154,7 @@ def _wait_for(url: str) -> None:
 
 
 def _memory(server: subprocess.Popen[bytes]) -> float:
-    """The highest resident memory of the server so far, in MB; 0 where /proc does not tell."""
+    """Return the highest resident memory of the server so far, in MB; 0 without /proc."""
     try:
         status = Path(f"/proc/{server.pid}/status").read_text(encoding="utf-8")
     except OSError:

@@ -1,4 +1,4 @@
-"""Measures how long every metric takes on a store: the median over filters that nobody has asked before."""
+"""Measures how long every metric takes on a store: the median over filters that are not in any cache."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FACTS = re.compile(
     r"\b(?:FROM|JOIN)\s+(?:tool_calls|turns|sessions|diagnostics|task_trials)\b", re.IGNORECASE
 )
 ROUNDS = 2
-SUMS_MS, FACTS_MS = 100, 1000  # what is promised where the daily sums suffice, and where the facts are needed
+SUMS_MS, FACTS_MS = 100, 1000  # the promised times if the daily sums suffice, and if the facts are needed
 FILTERS: tuple[dict[str, Any], ...] = (
     {},
     {"models": ["falcon-3"]},
@@ -30,11 +30,14 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"tools": ["bash"], "to_day": date(2026, 11, 1)},
     {"prompts": ["agent@2"], "sources": ["session_history"]},
 )
-# What pages give besides the filters; a metric that is not here is asked with the filters alone.
+# Parameters of the pages in addition to the filters; any other metric runs with the filters only.
 HEADLINES = ["parse_error", "strict_failure", "execution", "retried", "derived_ok"]
-STREAMED = ("replayed_calls",)  # a page reads it piece by piece; ./dev bench replay measures that
+STREAMED = ("replayed_calls",)  # a page reads this in parts; ./dev bench replay measures that
 PAGE = {"limit": 50, "offset": 0}
-LISTS = {one.metric: one for one in (day_paging.CALLS, day_paging.SESSIONS, day_paging.DISAGREEMENTS)}
+LISTS = {
+    day_list.metric: day_list
+    for day_list in (day_paging.CALLS, day_paging.SESSIONS, day_paging.DISAGREEMENTS)
+}
 ASKED: dict[str, tuple[dict[str, Any], ...]] = {
     "slices": (
         {"rates": HEADLINES},
@@ -68,9 +71,9 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """In ms over the filters, each the best of its rounds. `facts`: it reads more than the daily sums.
+    """Times in ms over the filters, each the best of its rounds. `facts`: it reads more than the daily sums.
 
-    `median` and `worst`: by the clock; `cpu`: the median of all threads' time.
+    `median` and `worst`: wall time; `cpu`: the median CPU time of all threads.
     """
 
     metric: str
@@ -90,13 +93,15 @@ def measured(store: Path, filters: Sequence[dict[str, Any]] = FILTERS) -> Iterat
         for name, metric in metrics().items():
             if name in STREAMED:
                 continue
-            for asked in ASKED.get(name, ({},)):
-                rounds = [[_ms(connection, name, asked | given) for given in filters] for _ in range(ROUNDS)]
+            for parameters in ASKED.get(name, ({},)):
+                rounds = [
+                    [_ms(connection, name, parameters | chosen) for chosen in filters] for _ in range(ROUNDS)
+                ]
                 walls = [min(wall for wall, _ in of_one) for of_one in zip(*rounds, strict=True)]
                 cpus = [min(cpu for _, cpu in of_one) for of_one in zip(*rounds, strict=True)]
                 yield Took(
                     name,
-                    ", ".join(f"{key}={value}" for key, value in asked.items()),
+                    ", ".join(f"{key}={value}" for key, value in parameters.items()),
                     bool(FACTS.search(metric.sql)),
                     statistics.median(walls),
                     max(walls),
@@ -104,19 +109,19 @@ def measured(store: Path, filters: Sequence[dict[str, Any]] = FILTERS) -> Iterat
                 )
 
 
-def _ms(connection: Connection, name: str, given: dict[str, Any]) -> tuple[float, float]:
-    """Ask a metric once; return the time by the clock and of all threads."""
+def _ms(connection: Connection, name: str, filters: dict[str, Any]) -> tuple[float, float]:
+    """Run a metric once; return the wall time and the CPU time of all threads."""
     remembered: dict[str, pd.DataFrame] = {}
 
-    def ask(metric: str, **asked: Any) -> pd.DataFrame:
-        key = repr((metric, sorted(asked.items())))
+    def ask(metric: str, **parameters: Any) -> pd.DataFrame:
+        key = repr((metric, sorted(parameters.items())))
         if key not in remembered:
-            remembered[key] = answer_metric(connection, metric, asked)
+            remembered[key] = answer_metric(connection, metric, parameters)
         return remembered[key]
 
     started, cpu = time.perf_counter(), time.process_time()
-    if name in LISTS:  # as its page does: with all that it takes to fill one page
-        day_paging.read_page(ask, LISTS[name], given, LISTS[name].per_page)
+    if name in LISTS:  # as its page does: with everything that fills one page
+        day_paging.read_page(ask, LISTS[name], filters, LISTS[name].per_page)
     else:
-        ask(name, **given)
+        ask(name, **filters)
     return 1000 * (time.perf_counter() - started), 1000 * (time.process_time() - cpu)

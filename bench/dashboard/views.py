@@ -19,9 +19,9 @@ from callgauge.dashboard import store_queries
 from callgauge.dashboard.pages import PAGES, shell
 
 APP = Path(__file__).parents[2] / "app.py"
-REPAINT_MS, PYTHON_MS = 300, 100  # what is promised for a filter change
+REPAINT_MS, PYTHON_MS = 300, 100  # the promised time for a filter change
 FILTERED = ("model", "prompt", "tool", "source")
-# One change of a filter after another; none was asked before, so nothing comes from a cache.
+# Successive changes of a filter; each is new, so nothing comes from a cache.
 CHANGES: Sequence[Mapping[str, str]] = (
     {"model": "falcon-3"},
     {"model": "osprey-2"},
@@ -48,7 +48,7 @@ class View:
 
 @dataclass(slots=True)
 class _Clock:
-    """Of one run of a page: seconds by the clock, of CPU, and of CPU in questions to the store."""
+    """The times of one run of a page: wall seconds, CPU seconds, and CPU seconds in queries to the store."""
 
     wall: float = 0.0
     cpu: float = 0.0
@@ -60,12 +60,12 @@ class _Watch:
     runs: list[_Clock] = field(default_factory=list)
 
     def page(self, show: Callable[..., None]) -> Callable[..., None]:
-        def shown(*given: Any) -> None:
+        def shown(*arguments: Any) -> None:
             clock = _Clock()
             self.runs.append(clock)
             wall, cpu = time.perf_counter(), time.thread_time()
             try:
-                show(*given)
+                show(*arguments)
             finally:
                 clock.wall, clock.cpu = time.perf_counter() - wall, time.thread_time() - cpu
 

@@ -1,8 +1,8 @@
-"""How fast a night of Claude Code logs is loaded, beside `orjson.loads` and DuckDB's own reader.
+"""Measures how fast a night of Claude Code logs is loaded, compared with `orjson.loads` and DuckDB's reader.
 
-Every reader runs in a process of its own, all of them in turns; the least time of all rounds counts, as other
-work on the machine can only add to it. `--pieces` times the stages in one process instead, `--template FILE…`
-repeats other logs than those of the night.
+Every reader runs in its own process, all in turns. The least time of all rounds counts, because other work on
+the machine can only add time. `--pieces` times the stages in one process instead, `--template FILE…` repeats
+other logs than those of the night.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bench.ingest import limits, night, page, peers, pieces, same_days  # noqa: 
 from bench.ingest.tables import BASELINE, Best, table  # noqa: E402
 
 WORK = Path(__file__).parents[1] / ".work"
-NIGHT = "projects/night"  # as Claude Code lays its logs out, for the peers that look there
+NIGHT = "projects/night"  # the folder layout of Claude Code, for the peers that expect it
 READERS = (BASELINE, "callgauge", "callgauge_2", "again", "duckdb_sql")
 
 
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def measure(work: Path, rounds: int) -> dict[str, Best]:
-    """Each reader's best of `rounds`, in the order in which they take turns."""
+    """Return the best of `rounds` of each reader, in the order of their turns."""
     modules = dict.fromkeys(READERS, "bench.ingest.contender")
     modules |= dict.fromkeys(peers.installed(), "bench.ingest.peers")
     best = {name: Best() for name in modules}

@@ -1,4 +1,4 @@
-"""Lets one reader read a folder of logs, and prints what that took as one line of JSON.
+"""Runs one reader on a folder of logs, and prints the measurements as one line of JSON.
 
 Starting Python and importing are not counted; processes that a reader starts are, with their imports.
 """
@@ -27,13 +27,13 @@ Told = dict[str, Any]
 
 
 def loads(folder: Path, _store: Path) -> Told:
-    """The measure of all: every line decoded by `orjson.loads`, and nothing done with it."""
+    """Decode every line with `orjson.loads` and discard it: the baseline of all readers."""
     lines = 0
     for path in sorted(folder.iterdir()):
         with path.open("rb") as stream:
             for line in stream:
                 lines += 1
-                with suppress(ValueError):  # the samples hold broken lines on purpose
+                with suppress(ValueError):  # the samples contain broken lines on purpose
                     orjson.loads(line)
     return {"lines": lines}
 
@@ -46,13 +46,13 @@ def callgauge(folder: Path, store: Path, workers: int = 1) -> Told:
 
 
 def again(folder: Path, store: Path) -> Told:
-    """A second load of what `callgauge` loaded."""
+    """Load again what `callgauge` has already loaded."""
     report = load([folder], store)
     return {"unchanged": report.unchanged, "loaded": report.loaded}
 
 
 def duckdb_sql(folder: Path, store: Path) -> Told:
-    """The nearest that DuckDB's own reader of JSON comes to it; see read_json.sql."""
+    """Load with DuckDB's JSON reader, the closest equivalent; see read_json.sql."""
     path = store.with_suffix(".duckdb")
     with duckdb.connect(str(path)) as con:
         first, *others = con.extract_statements(Path(__file__).with_name("read_json.sql").read_text("utf-8"))
@@ -73,18 +73,18 @@ CONTENDERS: dict[str, Callable[[Path, Path], Told]] = {
 
 
 def processor_seconds() -> float:
-    """Of this process and of those it has started and seen the end of."""
+    """Return the CPU seconds of this process and of its finished children."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def main(name: str, folder: str, store: str) -> None:
     pa.array([0])  # imports what pyarrow imports at its first use
     formats()
     before, clock = processor_seconds(), time.perf_counter()
-    told = CONTENDERS[name](Path(folder), Path(store))
-    taken = {"clock": time.perf_counter() - clock, "processor": processor_seconds() - before}
-    print(json.dumps(taken | told))
+    report = CONTENDERS[name](Path(folder), Path(store))
+    seconds = {"clock": time.perf_counter() - clock, "processor": processor_seconds() - before}
+    print(json.dumps(seconds | report))
 
 
 if __name__ == "__main__":

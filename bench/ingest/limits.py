@@ -1,4 +1,4 @@
-"""A folder to work in, what a load takes of the largest inputs that are promised out."""
+"""Measures loads of the largest promised inputs, in a given working folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MANY = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One input: seconds by the clock, peak memory in megabytes, and what became of it."""
+    """One input: wall seconds, peak memory in megabytes, and the outcome."""
 
     name: str
     clock: float
@@ -64,10 +64,10 @@ def _many_files(work: Path) -> Iterator[Limit]:
 
 
 def _small(number: int) -> bytes:
-    """A session of one question and its answer. Hardly two have the same size, as in life."""
-    said = {"uuid": f"u{number}", "parentUuid": None, "sessionId": f"s{number}", "isSidechain": False}
-    said |= {"version": "2.1.0", "timestamp": "2026-11-20T10:00:00.000Z"}
-    asked = {"role": "user", "content": "why? " * (number % 997)}
+    """Return a session of one question and its answer. Sizes rarely repeat, as in real logs."""
+    common = {"uuid": f"u{number}", "parentUuid": None, "sessionId": f"s{number}", "isSidechain": False}
+    common |= {"version": "2.1.0", "timestamp": "2026-11-20T10:00:00.000Z"}
+    question = {"role": "user", "content": "why? " * (number % 997)}
     answered: dict[str, object] = {
         "role": "assistant",
         "id": f"m{number}",
@@ -76,14 +76,14 @@ def _small(number: int) -> bytes:
     }
     answered |= {"content": [{"type": "text", "text": "because"}]}
     records = (
-        {**said, "type": "user", "message": asked},
-        {**said, "type": "assistant", "uuid": f"a{number}", "message": answered},
+        {**common, "type": "user", "message": question},
+        {**common, "type": "assistant", "uuid": f"a{number}", "message": answered},
     )
     return b"".join(orjson.dumps(record) + b"\n" for record in records)
 
 
 def _folder(work: Path) -> Path:
-    """An empty folder, and no store beside it."""
+    """Return an empty folder without a store next to it."""
     for name in ("limit", "store"):
         shutil.rmtree(work / name, ignore_errors=True)
     folder = work / "limit"

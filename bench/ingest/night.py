@@ -28,9 +28,9 @@ SESSION_HISTORY = tuple(sorted((SAMPLE / "session_history").rglob("*.jsonl")))
 
 _MARK = "@repeat@"
 _TEXT, _END = "@text@", "@end@"
-_LONG = 150  # characters of a text from which on its words change places
-_KEPT = 100  # characters at the start of such a text that stay: harnesses tell by them what happened
-# The fields by which the formats tell sessions, messages and calls apart.
+_LONG = 150  # characters from which the words of a text are shuffled
+_KEPT = 100  # characters at the start of such a text that stay: agents recognise events by them
+# The fields by which the formats distinguish sessions, messages and calls.
 _IDS = frozenset(
     {
         "sessionId", "session_id", "uuid", "parentUuid", "leafUuid", "messageId", "requestId", "promptId",
@@ -43,7 +43,7 @@ _IDS = frozenset(
 def write_night(
     folder: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE, *, first: int = 0
 ) -> list[Path]:
-    """Write files that hold every source once until `size` bytes are written; returns the files.
+    """Write copies of every source until `size` bytes are written; return the files.
 
     Those of the Claude Code night have 0.8 MB, as real transcripts do. `first` is the number of the first
     copy: other numbers make other sessions.
@@ -62,7 +62,7 @@ def write_night(
 
 
 def write_file(path: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE) -> None:
-    """The same as one file."""
+    """Write the same as one file."""
     templates = [_Template(source) for source in sources]
     number = 0
     with path.open("wb") as stream:
@@ -72,9 +72,9 @@ def write_file(path: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE) -> 
 
 
 class _Template:
-    """A log cut into what stays, and texts whose words change places in every copy.
+    """A log split into fixed parts, and texts whose words are shuffled in every copy.
 
-    Without that, a store would find the same texts over and over and look smaller than it is.
+    Otherwise the store would contain the same texts many times and look smaller than it is.
     """
 
     def __init__(self, source: Path) -> None:
@@ -89,13 +89,13 @@ class _Template:
             words = parts[text].split(b" ")
             pick.shuffle(words)
             parts[text] = b" ".join(words)
-        # As in life, hardly two files have the same size: that alone would have their contents compared.
+        # As in real logs, sizes rarely repeat: equal sizes alone would cause a comparison of the contents.
         parts[0] += b" " * (number % 997)
         return b"".join(parts).replace(_MARK.encode(), b"-%d" % number)
 
 
 def _marked_line(line: bytes) -> bytes:
-    """The record with its ids and long texts marked; a line that is no JSON stays as it is."""
+    """Return the record with its ids and long texts marked; a line that is not JSON stays unchanged."""
     try:
         return orjson.dumps(_marked(orjson.loads(line)))
     except ValueError:

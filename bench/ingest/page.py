@@ -1,4 +1,4 @@
-"""Writes docs/internal/benchmarks_ingest.md from what the readers of a night took."""
+"""Writes docs/internal/benchmarks_ingest.md from the measurements of the readers."""
 
 from __future__ import annotations
 
@@ -85,18 +85,18 @@ def _readers(best: Mapping[str, Best], size: int) -> Iterable[str]:
     yield "| reader | s | cpu s | MB/s | × loads/core | × loads | peak MB | store |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     baseline = best[BASELINE]
-    for name, one in best.items():
-        store = f"{one.told['store'] / size:.1%}" if "store" in one.told else ""
+    for name, measured in best.items():
+        store = f"{measured.told['store'] / size:.1%}" if "store" in measured.told else ""
         yield (
-            f"| {TITLES.get(name, name)} | {one.clock:.2f} | {one.processor:.2f} "
-            f"| {size / 1e6 / one.clock:.0f} "
-            f"| {baseline.processor / one.processor:.2f} | {baseline.clock / one.clock:.2f} "
-            f"| {one.peak_mb:.0f} | {store} |"
+            f"| {TITLES.get(name, name)} | {measured.clock:.2f} | {measured.processor:.2f} "
+            f"| {size / 1e6 / measured.clock:.0f} "
+            f"| {baseline.processor / measured.processor:.2f} | {baseline.clock / measured.clock:.2f} "
+            f"| {measured.peak_mb:.0f} | {store} |"
         )
 
 
 def _limits(limits: Iterable[Limit]) -> Iterable[str]:
     yield "| input | s | peak MB | result |"
     yield "|---|---:|---:|---|"
-    for one in limits:
-        yield f"| {one.name} | {one.clock:.1f} | {one.peak_mb:.0f} | {one.outcome} |"
+    for limit in limits:
+        yield f"| {limit.name} | {limit.clock:.1f} | {limit.peak_mb:.0f} | {limit.outcome} |"

@@ -1,7 +1,7 @@
-"""A peer, a folder of Claude Code logs, a place for its own files in; what the reading took out.
+"""Measures how a peer reads a folder of Claude Code logs, with another folder for its own files.
 
-A peer is measured where its program is on the PATH; none is installed by this project. Each runs as a process
-of its own, so starting it is counted: half a second at most.
+A peer is measured if its program is on the PATH; this project installs none. Each runs as its own process, so
+its start is included: half a second at most.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def installed() -> list[str]:
 
 
 def version(name: str) -> str:
-    said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
-    return f"{name} {said.split()[-1]}"
+    output = subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
+    return f"{name} {output.split()[-1]}"
 
 
 def main(name: str, folder: str, store: str) -> None:
-    """`folder` is `<root>/projects/<project>`, as Claude Code itself lays its logs out."""
+    """Measure one peer; `folder` is `<root>/projects/<project>`, the layout of Claude Code."""
     own = Path(store).with_suffix(".peer")
     own.mkdir()
     env = {
@@ -47,9 +47,9 @@ def main(name: str, folder: str, store: str) -> None:
     before, clock = processor_seconds(), time.perf_counter()
     try:
         subprocess.run([name, *COMMANDS[name]], env=env, stdout=subprocess.DEVNULL, check=True)
-        taken = {"clock": time.perf_counter() - clock, "processor": processor_seconds() - before}
-        kept = [path.stat().st_size for path in own.glob("sessions.duckdb")]
-        print(json.dumps(taken | ({"store": kept[0]} if kept else {})))
+        seconds = {"clock": time.perf_counter() - clock, "processor": processor_seconds() - before}
+        sizes = [path.stat().st_size for path in own.glob("sessions.duckdb")]
+        print(json.dumps(seconds | ({"store": sizes[0]} if sizes else {})))
     finally:
         shutil.rmtree(own)
 

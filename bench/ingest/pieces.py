@@ -1,4 +1,4 @@
-"""Files in, what each stage of a load takes of them in one process, as a multiple of `orjson.loads`."""
+"""Measures the stages of a load of files in one process, as multiples of `orjson.loads`."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _PRIVACY = Privacy(Redactor(RedactionRules(), b"a key for these measurements"))
 
 def main(files: Sequence[Path]) -> None:
     baseline = _seconds(lambda: deque(map(_loads, files), maxlen=0))
-    known = {path: recognise_log(look_at_file(path), MAX_LINE) for path in files}
+    logs = {path: recognise_log(look_at_file(path), MAX_LINE) for path in files}
     stages: dict[str, Callable[[RecognisedLog, Records], Any]] = {
         "records": lambda _, records: deque(records, maxlen=0),
-        "records, translate": lambda one, records: deque(
-            translate_file(one.form, records, one.about), maxlen=0
+        "records, translate": lambda log, records: deque(
+            translate_file(log.form, records, log.about), maxlen=0
         ),
         "records, translate, redact": _redact_events,
         "records, translate, work": _work_through,
     }
     print(f"{'orjson.loads':28}{baseline:8.2f} s")
     for name, stage in stages.items():
-        taken = _seconds(lambda stage=stage: _each(known, stage))  # type: ignore[misc]
-        print(f"{name:28}{taken:8.2f} s{baseline / taken:8.2f} x loads")
+        seconds = _seconds(lambda stage=stage: _each(logs, stage))  # type: ignore[misc]
+        print(f"{name:28}{seconds:8.2f} s{baseline / seconds:8.2f} x loads")
 
 
 def _seconds(work: Callable[[], Any]) -> float:
@@ -58,23 +58,23 @@ def _loads(path: Path) -> None:
                 orjson.loads(line)
 
 
-def _each(known: dict[Path, RecognisedLog], stage: Callable[[RecognisedLog, Records], Any]) -> None:
-    for path, one in known.items():
+def _each(logs: dict[Path, RecognisedLog], stage: Callable[[RecognisedLog, Records], Any]) -> None:
+    for path, log in logs.items():
         with path.open("rb") as stream:
             batches = read_batches(
-                stream, one.container, MAX_LINE, line_decoder(one.form), line_skimmer(one.form)
+                stream, log.container, MAX_LINE, line_decoder(log.form), line_skimmer(log.form)
             )
-            stage(one, (record for batch in batches for record in batch.records))
+            stage(log, (record for batch in batches for record in batch.records))
 
 
-def _redact_events(known: RecognisedLog, records: Records) -> None:
-    events = translate_file(known.form, records, known.about)
+def _redact_events(log: RecognisedLog, records: Records) -> None:
+    events = translate_file(log.form, records, log.about)
     deque(_PRIVACY.redact_events(events), maxlen=0)
 
 
-def _work_through(known: RecognisedLog, records: Records) -> None:
-    work = SessionBuilder(file_id=1, source=known.form.SOURCE.name, catalog=ToolCatalog.from_definitions(()))
-    for event in translate_file(known.form, records, known.about):
+def _work_through(log: RecognisedLog, records: Records) -> None:
+    work = SessionBuilder(file_id=1, source=log.form.SOURCE.name, catalog=ToolCatalog.from_definitions(()))
+    for event in translate_file(log.form, records, log.about):
         if isinstance(event, Event):
             work.take(event)
     work.finish()

@@ -1,7 +1,7 @@
-"""A night in, what it takes to load it into a store that holds more of the same days and into an empty one.
+"""Measures the load of a night into an empty store, and into a store with more calls of the same days.
 
-A module: NIGHT STORE WORK ROUNDS. Prints the least CPU seconds of each, in turns, as one line of JSON. To
-copy the published file is not counted: it costs what the store holds, whatever is loaded.
+Run the module with NIGHT STORE WORK ROUNDS. It prints the least CPU seconds of each, in turns, as one line of
+JSON. Copying the published file is not counted: its cost depends on the store, not on the load.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ ROUNDS = 3
 Seconds = dict[str, float]
 
 
-def measure(work: Path, held: Path, sources: Sequence[Path]) -> Seconds:
-    """Load the logs in `held` into a store, and compare what another night of them then takes."""
+def measure(work: Path, earlier: Path, sources: Sequence[Path]) -> Seconds:
+    """Load the logs in `earlier` into a store, and measure the load of another night into it."""
     store, new = work / "held", work / "new"
-    load([held], store, workers=1)
+    load([earlier], store, workers=1)
     night.write_night(new, NEW_MB * 1_000_000, sources, first=1_000_000)
     ran = run_module("bench.ingest.same_days", new, store, work / "again", ROUNDS)
     for folder in (store, new):
@@ -45,24 +45,24 @@ def lines(seconds: Seconds) -> Iterator[str]:
     yield "|---|---:|---:|"
     yield f"| an empty store | {seconds['empty']:.2f} | 1.00 |"
     ratio = seconds["held"] / seconds["empty"]
-    held = f"a store with {seconds['calls']:,.0f} calls of the same days"
-    yield f"| {held} | {seconds['held']:.2f} | {ratio:.2f} |"
+    row_title = f"a store with {seconds['calls']:,.0f} calls of the same days"
+    yield f"| {row_title} | {seconds['held']:.2f} | {ratio:.2f} |"
 
 
-def main(new: Path, held: Path, work: Path, rounds: int) -> None:
+def main(new: Path, earlier: Path, work: Path, rounds: int) -> None:
     best: Seconds = {}
     for _ in range(rounds):
-        for name, base in (("empty", None), ("held", held)):
+        for name, base in (("empty", None), ("held", earlier)):
             if base is not None:
                 shutil.copytree(base, work)
             with _copying_not_counted() as copying:
                 begun = time.process_time()
                 report = load([new], work, workers=1)
-                taken = time.process_time() - begun - sum(copying)
+                spent = time.process_time() - begun - sum(copying)
             assert report.calls, "nothing was loaded"
-            best[name] = min(taken, best.get(name, taken))
+            best[name] = min(spent, best.get(name, spent))
             shutil.rmtree(work)
-    print(json.dumps(best | {"calls": _count_calls(held)}))
+    print(json.dumps(best | {"calls": _count_calls(earlier)}))
 
 
 @contextmanager

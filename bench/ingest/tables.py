@@ -1,4 +1,4 @@
-"""What the readers of a night took in, the lines of a table out."""
+"""Formats the measurements of the readers as a table."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TITLES = {
 
 @dataclass(slots=True)
 class Best:
-    """The least that a reader took, of several rounds, and the most by the clock. Seconds and megabytes."""
+    """The best of several rounds of a reader, and the slowest wall time. Seconds and megabytes."""
 
     clock: float = float("inf")
     slowest: float = 0.0
@@ -37,19 +37,21 @@ class Best:
 
 
 def table(best: Mapping[str, Best], size: int) -> Iterator[str]:
-    """One line a reader. `x loads`: its speed as a multiple of the baseline's; a core, and by the clock.
+    """Yield one line per reader.
 
-    `noise`: the slowest round by the fastest. Far above 1 other work was done, and the clock tells little.
+    `x loads`: its speed as a multiple of the baseline, per core and by wall time. `noise`: the slowest round
+    divided by the fastest. If it is far above 1, other work ran and wall times mean little.
     """
     titles = ("calls", "s", "noise", "cpu s", "MB/s", "x loads/core", "x loads", "peak MB", "store")
     yield f"{'reader':28}" + "".join(f"{title:>13}" for title in titles)
-    for name, one in best.items():
-        store = f"{one.told['store'] / size:.1%}" if "store" in one.told else ""
-        calls = f"{one.told['calls']:,}" if "calls" in one.told else ""
+    for name, measured in best.items():
+        store = f"{measured.told['store'] / size:.1%}" if "store" in measured.told else ""
+        calls = f"{measured.told['calls']:,}" if "calls" in measured.told else ""
         yield (
             f"{TITLES.get(name, name):28}{calls:>13}"
-            f"{one.clock:13.2f}{one.slowest / one.clock:13.2f}{one.processor:13.2f}"
-            f"{size / 1e6 / one.clock:13.0f}"
-            f"{best[BASELINE].processor / one.processor:13.2f}{best[BASELINE].clock / one.clock:13.2f}"
-            f"{one.peak_mb:13.0f}{store:>13}"
+            f"{measured.clock:13.2f}{measured.slowest / measured.clock:13.2f}{measured.processor:13.2f}"
+            f"{size / 1e6 / measured.clock:13.0f}"
+            f"{best[BASELINE].processor / measured.processor:13.2f}"
+            f"{best[BASELINE].clock / measured.clock:13.2f}"
+            f"{measured.peak_mb:13.0f}{store:>13}"
         )

@@ -1,11 +1,11 @@
-"""How well, how fast and how safely broken arguments are read, by `lenient` and by its peers.
+"""Measures how well, how fast and how safely `lenient` and its peers read broken arguments.
 
 `./dev bench parser` runs every part and writes docs/internal/benchmarks.md. With `accuracy`, `mutations`,
 `boundaries` (characters lost between members), `written` (calls written as text), `speed` or `hostile` it
-runs that part alone and writes nothing, unless `--write` is given, which renews the part's own section.
-`accuracy --show GROUP` lists what is not right in a group (a defect, `malformed`, `coercions`, `defects`,
-`calls`, a dialect, or `all`), `mutations --show KIND` or `boundaries --show KIND` what is not right of a kind
-of defect. `--show` alone means `all`.
+runs only that part and writes nothing; with `--write` it updates the section of that part. `accuracy --show
+GROUP` lists what is not right in a group (a defect, `malformed`, `coercions`, `defects`, `calls`, a dialect,
+or `all`), `mutations --show KIND` or `boundaries --show KIND` what is not right of a kind of defect. `--show`
+alone means `all`.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _show(options: argparse.Namespace) -> int:
         judged = _MUTANTS[options.part]([options.reader], _each(options))
         print("\n".join(mutations.shown(judged, options.show)))
         return 0
-    held = corpus.read_corpus(options.corpus)
-    measured = accuracy.measure(held, [options.reader], _group(options.show))
+    entries = corpus.read_corpus(options.corpus)
+    measured = accuracy.measure(entries, [options.reader], _group(options.show))
     print("\n".join(shown.shown(measured, options.reader)))
     return 0
 
@@ -121,13 +121,13 @@ _PARTS = {
 
 
 def _print(part: list[str], promised: Iterable[promises.Promise]) -> None:
-    """The tables alone: how to read them is on the page."""
+    """Print only the tables; the page explains them."""
     tables = [line for line in part if line.startswith(("#", "|"))]
     print("\n".join([*tables, *page.promises_table(promised), ""]), flush=True)
 
 
 def _plain(value: object) -> object:
-    """What JSON has no word for: our own records by their fields, anything else as Python shows it."""
+    """Return values that JSON lacks: our records as their fields, anything else as its `repr`."""
     if is_dataclass(value):
-        return {one.name: getattr(value, one.name) for one in fields(value) if one.repr}
+        return {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
     return repr(value)

@@ -1,5 +1,7 @@
-"""The corpus through every reader: how much is right, wrong and silent, wrong but told, refused; and whether
-each change was spoken of. What is printed is in `tables`.
+"""Runs the corpus through every reader.
+
+Counts readings that are right, silently wrong, wrong but reported, or refused, and changes without a report.
+`tables` prints the results.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from lenient import ToolCatalog, extract_tool_calls
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One text, one reader: what it made of it and the verdict. `unsaid` are changes it did not speak of."""
+    """One text read by one reader: the reading and the verdict. `unsaid` are changes without a report."""
 
     part: str
     reader: str
@@ -43,7 +45,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCalls:
-    """One text with calls in it, told or not told its dialect."""
+    """One text with calls in it; `told`: the reader knows its dialect."""
 
     told: bool
     entry: CallEntry
@@ -58,33 +60,35 @@ class Accuracy:
     calls: list[JudgedCalls] = field(default_factory=list)
 
     def of(self, part: str, reader: str) -> Iterator[Judged]:
-        return (one for one in self.judged if one.part == part and one.reader == reader)
+        return (
+            judgement for judgement in self.judged if judgement.part == part and judgement.reader == reader
+        )
 
     def readers(self, part: str) -> list[str]:
-        return list(dict.fromkeys(one.reader for one in self.judged if one.part == part))
+        return list(dict.fromkeys(judgement.reader for judgement in self.judged if judgement.part == part))
 
 
 def tally(judged: Iterable[Judged | JudgedCalls]) -> Tally:
     counted = Tally()
-    for one in judged:
-        counted.add(one.verdict)
+    for judgement in judged:
+        counted.add(judgement.verdict)
     return counted
 
 
 def measure(
     corpus: Corpus, readers: Iterable[str], wanted: Callable[[str], bool] = lambda group: True
 ) -> Accuracy:
-    """`wanted` chooses groups by name."""
+    """Measure the readers; `wanted` selects groups by name."""
     accuracy = Accuracy()
     for peer in (PEERS[name] for name in readers):
         if peer.version is not None:
             accuracy.judged += _judged(peer, corpus, wanted)
     calls = [entry for entry in corpus.calls if wanted(entry.dialect) or wanted("calls")]
     accuracy.calls += [
-        judge_calls(entry, told)
-        for told in (True, False)
+        judge_calls(entry, with_dialect)
+        for with_dialect in (True, False)
         for entry in calls
-        if not (told and entry.dialect in NOT_TOLD)
+        if not (with_dialect and entry.dialect in NOT_TOLD)
     ]
     return accuracy
 
@@ -107,13 +111,13 @@ def _judged(peer: Peer, corpus: Corpus, wanted: Callable[[str], bool]) -> Iterat
 
 def judge(part: str, peer: Peer, entry: Entry, reading: Reading) -> Judged:
     ours = peer.name == OURS
-    given = verdict(entry, reading, partial=ours, null_is_absent=peer.typed)
+    outcome = verdict(entry, reading, partial=ours, null_is_absent=peer.typed)
     if part == "coercions":
         unsaid = changes_unsaid(entry, reading)
     else:
         unsaid = ["text"] if mended_unsaid(entry, reading) else []
-    found = entry.place is not None and located(entry, reading.findings, any_code=not ours)
-    return Judged(part, peer.name, entry, reading, given, tuple(unsaid), found)
+    is_located = entry.place is not None and located(entry, reading.findings, any_code=not ours)
+    return Judged(part, peer.name, entry, reading, outcome, tuple(unsaid), is_located)
 
 
 # --- calls written as text, which of these readers only ours looks for --------------------------------
@@ -130,14 +134,14 @@ _OUR_NAMES = {
 """The corpus's names of dialects, where `lenient` has others."""
 
 
-def judge_calls(entry: CallEntry, told: bool) -> JudgedCalls:
-    found = _extract(entry.text, entry.tools, entry.dialect if told else None)
-    got = tuple((call.name, call.request.arguments) for call in found)
-    readings = [reading_of(call.request) for call in found]
+def judge_calls(entry: CallEntry, with_dialect: bool) -> JudgedCalls:
+    calls = _extract(entry.text, entry.tools, entry.dialect if with_dialect else None)
+    got = tuple((call.name, call.request.arguments) for call in calls)
+    readings = [reading_of(call.request) for call in calls]
     findings = [finding for reading in readings for finding in reading.findings]
     schemas = {tool.name: tool.to_json_schema() for tool in entry.tools}
-    given = calls_verdict(entry.calls, got, findings, schemas)
-    return JudgedCalls(told, entry, got, tuple(call.dialect for call in found), given)
+    outcome = calls_verdict(entry.calls, got, findings, schemas)
+    return JudgedCalls(with_dialect, entry, got, tuple(call.dialect for call in calls), outcome)
 
 
 def calls_verdict(
@@ -146,7 +150,10 @@ def calls_verdict(
     findings: Iterable[Finding],
     schemas: Mapping[str, Mapping[str, Any]],
 ) -> Verdict:
-    """Right = the same calls in the same order; none found where there are some = refused."""
+    """Return the verdict. Right: the same calls in the same order.
+
+    Refused: no call found although there are some.
+    """
     pairs = [(call["name"], call["arguments"]) for call in intended]
     if len(pairs) == len(got) and all(map(partial(_same_call, schemas), pairs, got)):
         return Verdict.RIGHT

@@ -1,6 +1,6 @@
-"""A JSON Schema → a BAML function that returns it, and its results → plain values.
+"""Converts a JSON Schema to a BAML function that returns it, and the results to plain values.
 
-BAML has no word for bounds, patterns or closed objects: they are left out. Knows no text.
+BAML cannot express bounds, patterns or closed objects, so they are left out.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DEEPEST = 12
 
 
 class _Source:
-    """The classes of one tool as BAML text, and the names that their fields stand for."""
+    """The classes of one tool as BAML text, with the real names of their fields."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root, self.classes = root, list[str]()
@@ -39,10 +39,10 @@ class _Source:
             return "Any"
         if "$ref" in schema:
             return self.of(resolved(self.root, schema["$ref"]), depth + 1)
-        word, said = first_word(schema)
+        word, details = first_word(schema)
         if word == "enum":
-            return _literals(said)
-        members = self._branches(said, depth) if word == "anyOf" else self._types(said, schema, depth)
+            return _literals(details)
+        members = self._branches(details, depth) if word == "anyOf" else self._types(details, schema, depth)
         return _union(members) if members else "Any"
 
     def _branches(self, branches: list[Any], depth: int) -> list[str]:
@@ -79,14 +79,14 @@ def _union(members: list[str]) -> str:
 
 
 def _literals(values: list[Any]) -> str:
-    known = [json.dumps(value) for value in values if isinstance(value, (str, bool, int))]
-    return _union(known) if len(known) == len(values) else "Any"
+    literals = [json.dumps(value) for value in values if isinstance(value, (str, bool, int))]
+    return _union(literals) if len(literals) == len(values) else "Any"
 
 
 def reader(schema: Mapping[str, Any] | None) -> Callable[[str], dict[str, Any]]:
-    """A function from text to arguments; without a schema, to an object of anything. Raises as BAML does."""
+    """Return a function from text to arguments; without a schema, to any object. It raises BAML's errors."""
     os.environ.setdefault("BAML_LOG", "OFF")
-    os.environ.setdefault("RUST_LIB_BACKTRACE", "0")  # a refusal is not to be timed with its stack trace
+    os.environ.setdefault("RUST_LIB_BACKTRACE", "0")  # the stack trace of a refusal must not be timed
     baml: Any = importlib.import_module("baml_py")
     source = _Source(schema or {})
     returned = source.of({"type": "object"} | dict(schema or {}))
@@ -107,7 +107,7 @@ def reader(schema: Mapping[str, Any] | None) -> Callable[[str], dict[str, Any]]:
 
 
 class _Maker:
-    """Stands for a class of BAML's client; builds the object under its real names.
+    """Replaces a class of BAML's client and builds the object with its real names.
 
     BAML fills an absent optional field with null, so nulls are left out.
     """

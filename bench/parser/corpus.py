@@ -1,4 +1,4 @@
-"""The files of `bench/corpus/` → entries: what was sent, and what a careful person reads in it."""
+"""Reads the files of `bench/corpus/`: the sent text, and the arguments that a careful person reads in it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One text and what a careful person reads in it; `intended` None = it must be refused.
+    """One text and the arguments that a careful person reads in it; None in `intended`: to refuse.
 
-    `refused` are the paths whose value no reading can save. `place` and `codes`: where the one defect is
-    and the codes that name it. `others` are as right as `intended`, and with `ask` so is a refusal, or any
-    object that is reported as a loss or a doubt.
+    `refused` are the paths whose value cannot be recovered. `place` and `codes`: the place of the single
+    defect and the codes for it. `others` are as right as `intended`. With `ask`, a refusal is right, too, and
+    so is any object that is reported as a loss or a doubt.
     """
 
     id: str
@@ -38,7 +38,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class CallEntry:
-    """A model's text in one dialect, the tools it was offered, and the calls in it."""
+    """A model's text in one dialect, the offered tools, and the calls in the text."""
 
     id: str
     dialect: str
@@ -58,7 +58,7 @@ class Corpus:
 
     @property
     def parts(self) -> dict[str, tuple[Entry, ...]]:
-        """The texts of arguments, by what they are for."""
+        """Return the texts of arguments by their purpose."""
         return {
             "malformed": self.malformed, "coercions": self.coercions, "defects": self.defects,
             "first sight": self.first_sight, "bug reports": self.bug_reports,
@@ -69,33 +69,35 @@ class Corpus:
 
 
 def read_corpus(folder: Path = CORPUS) -> Corpus:
-    """Whatever of the corpus the folder holds; a file that is not there gives no entries."""
+    """Return the corpus in the folder; a missing file gives no entries."""
     path = folder / "tools.json"
     offered = ToolCatalog.load(path) if path.exists() else ToolCatalog()
     groups = sorted((folder / "malformed").glob("*.json"))
     return Corpus(
-        malformed=tuple(_entry(one, path.stem, offered) for path in groups for one in entries_in(path)),
+        malformed=tuple(_entry(entry, path.stem, offered) for path in groups for entry in entries_in(path)),
         coercions=tuple(
-            replace(_entry(one, one["group"], offered), spacing=False)
-            for one in entries_in(folder / "coercions.json")
+            replace(_entry(entry, entry["group"], offered), spacing=False)
+            for entry in entries_in(folder / "coercions.json")
         ),
-        defects=tuple(_entry(one, "single defects", offered) for one in entries_in(folder / "defects.json")),
+        defects=tuple(
+            _entry(entry, "single defects", offered) for entry in entries_in(folder / "defects.json")
+        ),
         first_sight=_with_own_tools(folder / "first_sight.json"),
         bug_reports=_with_own_tools(folder / "bug_reports.json"),
-        calls=tuple(_call(one, offered) for one in entries_in(folder / "calls.json"))
+        calls=tuple(_call(entry, offered) for entry in entries_in(folder / "calls.json"))
         + _calls_with_own_tools(folder / "reported_calls.json"),
     )
 
 
 def _with_own_tools(path: Path) -> tuple[Entry, ...]:
-    """The entries of a file that holds its own definitions, by their kind."""
+    """Return the entries of a file with its own definitions, by their kind."""
     offered = _tools_in(path)
-    return tuple(_entry(one, one["kind"], offered) for one in entries_in(path))
+    return tuple(_entry(entry, entry["kind"], offered) for entry in entries_in(path))
 
 
 def _calls_with_own_tools(path: Path) -> tuple[CallEntry, ...]:
     offered = _tools_in(path)
-    return tuple(_call(one, offered) for one in entries_in(path))
+    return tuple(_call(entry, offered) for entry in entries_in(path))
 
 
 def _tools_in(path: Path) -> ToolCatalog:
@@ -103,11 +105,11 @@ def _tools_in(path: Path) -> ToolCatalog:
 
 
 def entries_in(path: Path) -> list[dict[str, Any]]:
-    """The entries of one file, as they are written."""
+    """Return the entries of one file as they are in the file."""
     if not path.exists():
         return []
-    held = json.loads(path.read_bytes())  # orjson would round integers beyond 64 bits
-    entries: list[dict[str, Any]] = held["entries"] if isinstance(held, dict) else held
+    content = json.loads(path.read_bytes())  # orjson would round integers beyond 64 bits
+    entries: list[dict[str, Any]] = content["entries"] if isinstance(content, dict) else content
     return entries
 
 
@@ -123,7 +125,7 @@ def _entry(written: dict[str, Any], group: str, offered: ToolCatalog) -> Entry:
 
 
 def _tool(written: str | dict[str, Any] | None, offered: ToolCatalog) -> Tool | None:
-    """A name in tools.json, a declaration with a name, or the JSON Schema of the arguments alone."""
+    """Return the tool of a name in tools.json, of a declaration, or of the JSON Schema of the arguments."""
     if written is None:
         return None
     if isinstance(written, str):

@@ -1,4 +1,4 @@
-"""Texts of 1 MB that are made to hang a parser: seconds and memory for each, in a process of its own.
+"""Measures seconds and memory for texts of 1 MB that try to hang a parser, each in its own process.
 
 `python -m bench.parser.hostile NAME MODE` is that process; modes: without a definition, with one, and
 as a text in which calls are looked for. The peers get the same texts without a definition.
@@ -24,7 +24,7 @@ from lenient import ToolCatalog, ToolDefinition, extract_tool_calls, parse_argum
 SIZE = 1_000_000
 MODES = ("no definition", "definition", "calls")
 _PATIENCE = 20.0
-_AGAIN_FROM = 0.5  # seconds from which a text is read once more: noise only ever adds
+_AGAIN_FROM = 0.5  # slower texts are read a second time, because noise can only add seconds
 _TOOL = ToolDefinition.from_json_schema(
     name="write_file",
     schema={
@@ -45,7 +45,7 @@ def _many(unit: str, before: str = "", after: str = "") -> Callable[[], str]:
 
 
 def _encoded() -> str:
-    """JSON in a string in a string …: the backslashes double with each layer."""
+    """Return JSON in a string in a string …: the backslashes double with each layer."""
     text = '{"a": "x"}'
     while len(text) < SIZE // 2:
         text = json.dumps(text)
@@ -104,18 +104,18 @@ TEXTS: dict[str, Callable[[], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Endured:
-    """One text in one mode: processor seconds, megabytes taken beyond the text, what came of it."""
+    """One text in one mode: processor seconds, megabytes beyond the text, and the outcome."""
 
     text: str
     mode: str
-    seconds: float | None  # None = it did not end, or the process died
+    seconds: float | None  # None = it did not finish, or the process died
     megabytes: float
     outcome: str
 
 
 @dataclass(frozen=True, slots=True)
 class PeerEndured:
-    """Of how many of the texts a peer made an end within its time, and which it did not survive."""
+    """The number of texts that a peer finished in time, and the texts that it did not survive."""
 
     peer: str
     texts: int
@@ -141,7 +141,7 @@ def _in_a_process(name: str, mode: str) -> Endured:
 
 
 def measure_peers() -> Iterator[PeerEndured]:
-    """One reader of each package: without a definition, its others do the same."""
+    """Measure one reader of each package; without a definition, its other readers behave the same."""
     first = {peer.package: peer for peer in reversed(PEERS.values()) if peer.version is not None}
     return (_peer_endured(peer.name) for peer in reversed(first.values()) if peer.name != OURS)
 
@@ -171,7 +171,7 @@ def _endure(name: str, mode: str) -> Endured:
             return f"{len(extract_tool_calls(text, catalog))} calls"
         return str(parse_arguments(text, _TOOL if mode == "definition" else None).outcome)
 
-    parse_arguments("{'a': 1}", _TOOL)  # what is made at the first use is not the text's cost
+    parse_arguments("{'a': 1}", _TOOL)  # costs of the first use do not belong to the text
     before = _resident()
     seconds, outcome = _timed(run)
     megabytes = _peak() - before
@@ -194,9 +194,9 @@ def _resident() -> float:
 
 
 def _peak() -> float:
-    """The largest resident size of this process in MB.
+    """Return the largest resident size of this process in MB.
 
-    Linux reports the parent's in ru_maxrss when that was larger at the fork, but not in /proc.
+    On Linux, ru_maxrss may be the parent's size at the fork; /proc has the right one.
     """
     status = Path("/proc/self/status")
     if status.exists():

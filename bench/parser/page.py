@@ -1,4 +1,4 @@
-"""Measurements → docs/internal/benchmarks.md, with the machine, the date and how to read each table."""
+"""Writes docs/internal/benchmarks.md: the measurements, the machine, the date and how to read each table."""
 
 from __future__ import annotations
 
@@ -123,46 +123,55 @@ def written_part(judged: list[written_calls.JudgedText]) -> list[str]:
 
 def speed_part(timed: list[Timed]) -> list[str]:
     lines = ["## Speed", "", _SPEED, ""]
-    for call in dict.fromkeys(one.call for one in timed):
-        lines += [f"### {call}", "", *_speed_table([one for one in timed if one.call == call]), ""]
+    for call in dict.fromkeys(timing.call for timing in timed):
+        lines += [f"### {call}", "", *_speed_table([timing for timing in timed if timing.call == call]), ""]
     return lines
 
 
 def _speed_table(timed: list[Timed]) -> list[str]:
-    readers = list(dict.fromkeys(one.reader for one in timed))
-    cells = {(one.defect, one.reader): _multiple(one) for one in timed}
+    readers = list(dict.fromkeys(timing.reader for timing in timed))
+    cells = {(timing.defect, timing.reader): _multiple(timing) for timing in timed}
     rows = [
         [defect, *(cells[defect, reader] for reader in readers)]
-        for defect in dict.fromkeys(one.defect for one in timed)
+        for defect in dict.fromkeys(timing.defect for timing in timed)
     ]
     return table(("text", *readers), rows)
 
 
-def _multiple(one: Timed) -> str:
-    if one.multiple is None:
+def _multiple(timing: Timed) -> str:
+    if timing.multiple is None:
         return "–"
-    figure = f"{one.multiple:.2f}" if one.multiple < 10 else f"{one.multiple:,.0f}"
-    return figure if one.verdict is Verdict.RIGHT else f"{figure} !"
+    figure = f"{timing.multiple:.2f}" if timing.multiple < 10 else f"{timing.multiple:,.0f}"
+    return figure if timing.verdict is Verdict.RIGHT else f"{figure} !"
 
 
 def hostile_part(endured: list[Endured], peers: list[PeerEndured]) -> list[str]:
-    cells = {(one.text, one.mode): one for one in endured}
+    cells = {(result.text, result.mode): result for result in endured}
     titles = ("text", *(title for mode in MODES for title in (f"{mode}: s", "MB")))
     rows = [
         [f"`{text}`", *(cell for mode in MODES for cell in _endured(cells[text, mode]))]
-        for text in dict.fromkeys(one.text for one in endured)
+        for text in dict.fromkeys(result.text for result in endured)
     ]
     lines = ["## Hostile texts", "", _HOSTILE, "", *table(titles, rows), ""]
     if peers:
-        counts = [(one, len(one.hung), len(one.crashed), len(one.too_deep)) for one in peers]
-        peer_rows = [[one.peer, str(one.texts), *map(str, numbers)] for one, *numbers in counts]
-        told = "The other parsers on the same texts, without a definition, with 2 s each:"
-        lines += [told, "", *table(("reader", "texts", "hung", "died", "recursion error"), peer_rows), ""]
+        counts = [
+            (peer_result, len(peer_result.hung), len(peer_result.crashed), len(peer_result.too_deep))
+            for peer_result in peers
+        ]
+        peer_rows = [
+            [peer_result.peer, str(peer_result.texts), *map(str, numbers)] for peer_result, *numbers in counts
+        ]
+        intro = "The other parsers on the same texts, without a definition, with 2 s each:"
+        lines += [intro, "", *table(("reader", "texts", "hung", "died", "recursion error"), peer_rows), ""]
     return lines
 
 
-def _endured(one: Endured) -> tuple[str, str]:
-    return (f"{one.seconds:.2f}", f"{one.megabytes:.0f}") if one.seconds is not None else (one.outcome, "")
+def _endured(result: Endured) -> tuple[str, str]:
+    return (
+        (f"{result.seconds:.2f}", f"{result.megabytes:.0f}")
+        if result.seconds is not None
+        else (result.outcome, "")
+    )
 
 
 _PROMISE_TITLES = ("target", "wanted", "measured", "met", "worst")
@@ -173,13 +182,13 @@ def promises_table(promises: Iterable[Promise]) -> list[str]:
 
 
 def _promise_row(promise: Promise) -> list[str]:
-    kept = "yes" if promise.kept else "**no**"
-    return [promise.what, promise.wanted, promise.measured, kept, promise.worst]
+    yes_or_no = "yes" if promise.kept else "**no**"
+    return [promise.what, promise.wanted, promise.measured, yes_or_no, promise.worst]
 
 
 @dataclass(slots=True)
 class Results:
-    """What was measured, as far as it was."""
+    """The measurements so far."""
 
     accuracy: Accuracy = field(default_factory=Accuracy)
     mutants: list[JudgedMutant] = field(default_factory=list)
@@ -207,7 +216,7 @@ def page(results: Results) -> str:
 
 
 def renew(results: Results, part: str) -> None:
-    """Replace the section and the promises of one part by what was measured now, and say when that was."""
+    """Replace the section and the promises of one part by the new measurements, with their date."""
     parts: dict[str, tuple[Callable[[], list[str]], Iterable[Promise]]] = {
         "accuracy": (lambda: accuracy_part(results.accuracy), of_accuracy(results.accuracy)),
         "mutations": (lambda: mutations_part(results.mutants), of_mutations(results.mutants)),
@@ -224,7 +233,7 @@ def renew(results: Results, part: str) -> None:
 
 
 def with_promises(page: str, promises: Iterable[Promise]) -> str:
-    """The page with these promises in place of those of the same name, new ones last."""
+    """Return the page with these promises in place of those with the same name, new ones last."""
     before, title, after = page.partition("## Targets\n\n")
     old, end, rest = after.partition("\n\n")
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in old.splitlines()[2:]]
@@ -233,13 +242,13 @@ def with_promises(page: str, promises: Iterable[Promise]) -> str:
 
 
 def with_section(page: str, section: list[str]) -> str:
-    """The page with one section in place of the one of the same title, or before `## Speed`."""
+    """Return the page with one section in place of the one with the same title, or before `## Speed`."""
     title = section[0]
     text = "\n".join(section).rstrip() + "\n\n"
-    before, found, after = page.partition(f"{title}\n")
-    if not found:
-        before, found, after = page.partition("## Speed\n")
-        return f"{before}{text}{found}{after}"
+    before, separator, after = page.partition(f"{title}\n")
+    if not separator:
+        before, separator, after = page.partition("## Speed\n")
+        return f"{before}{text}{separator}{after}"
     _, heading, rest = after.partition("\n## ")
     return f"{before}{text}{heading.lstrip()}{rest}".rstrip() + "\n"
 
@@ -253,7 +262,7 @@ def _circumstances() -> list[str]:
 
 
 def _processor() -> str:
-    """The model of the processor; never the machine's name."""
+    """Return the model of the processor, never the name of the machine."""
     about = Path("/proc/cpuinfo")
     if about.exists():
         for line in about.read_text(encoding="utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""What the parser promises, and what was measured of it. The figures are those of the project's plan."""
+"""The promises of the parser, and their measured values. The figures are from the project's plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bench.peers import OURS
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """One line of the table; `worst` says which group or text the figure is of, where it is of one."""
+    """One line of the table; `worst` names the single group or text of the figure, if any."""
 
     what: str
     wanted: str
@@ -36,32 +36,32 @@ _ACCURACY = (
 
 
 def of_accuracy(accuracy: Accuracy) -> Iterator[Promise]:
-    """Parts without texts promise nothing."""
+    """Yield the promises of accuracy; parts without texts have none."""
     for part, right, silent in _ACCURACY:
         counted = tally(accuracy.of(part, OURS))
         if counted.total:
             yield _at_least(f"{part}: right", right, counted.share(Verdict.RIGHT))
             yield _at_most(f"{part}: wrong and silent", silent, counted.share(Verdict.SILENT))
     yield from _of_groups(accuracy)
-    for told, right, silent in ((True, 0.96, 0.01), (False, 0.93, 0.02)):
-        counted = tally(one for one in accuracy.calls if one.told is told)
-        name = f"calls as text, dialect {'given' if told else 'not given'}"
+    for with_dialect, right, silent in ((True, 0.96, 0.01), (False, 0.93, 0.02)):
+        counted = tally(judgement for judgement in accuracy.calls if judgement.told is with_dialect)
+        name = f"calls as text, dialect {'given' if with_dialect else 'not given'}"
         if counted.total:
             yield _at_least(f"{name}: right", right, counted.share(Verdict.RIGHT))
             yield _at_most(f"{name}: wrong and silent", silent, counted.share(Verdict.SILENT))
     defects = list(accuracy.of("defects", OURS))
     if defects:
-        found = sum(one.located for one in defects)
-        kept = found == len(defects)
-        yield Promise("single defects reported at their place", "all", f"{found} / {len(defects)}", kept)
-    ours = [one for one in accuracy.judged if one.reader == OURS]
+        located = sum(judgement.located for judgement in defects)
+        is_kept = located == len(defects)
+        yield Promise("single defects reported at their place", "all", f"{located} / {len(defects)}", is_kept)
+    ours = [judgement for judgement in accuracy.judged if judgement.reader == OURS]
     if ours:
-        unsaid = sum(1 for one in ours if one.unsaid)
+        unsaid = sum(1 for judgement in ours if judgement.unsaid)
         yield Promise("changes without a diagnostic", "0", str(unsaid), unsaid == 0)
 
 
 def _of_groups(accuracy: Accuracy) -> Iterator[Promise]:
-    groups = {one.entry.group for one in accuracy.of("malformed", OURS)}
+    groups = {judgement.entry.group for judgement in accuracy.of("malformed", OURS)}
     shares = {
         group: tally(o for o in accuracy.of("malformed", OURS) if o.entry.group == group) for group in groups
     }
@@ -72,37 +72,38 @@ def _of_groups(accuracy: Accuracy) -> Iterator[Promise]:
 
 
 def of_mutations(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
-    ours = [one for one in judged if one.reader == OURS]
+    ours = [judgement for judgement in judged if judgement.reader == OURS]
     counted = tally_mutants(ours)
     if counted.total:
         yield _at_least("mutations: right", 0.98, counted.share(Verdict.RIGHT))
         yield _at_most("mutations: wrong and silent", 0.005, counted.share(Verdict.SILENT))
-        unplaced = sum(one.unplaced for one in ours)
+        unplaced = sum(judgement.unplaced for judgement in ours)
         yield Promise("mutations: diagnostics of the text without a place", "0", str(unplaced), not unplaced)
 
 
 def of_boundaries(judged: Iterable[JudgedMutant]) -> Iterator[Promise]:
-    counted = tally_mutants(one for one in judged if one.reader == OURS)
+    counted = tally_mutants(judgement for judgement in judged if judgement.reader == OURS)
     if counted.total:
         yield _at_least("lost at a boundary: right", 0.85, counted.share(Verdict.RIGHT))
         yield _at_most("lost at a boundary: wrong and silent", 0.01, counted.share(Verdict.SILENT))
 
 
 def of_written(judged: Iterable[written_calls.JudgedText]) -> Iterator[Promise]:
-    held = list(judged)
-    for told in (True, False):
+    judgements = list(judged)
+    for with_dialect in (True, False):
         counted = Tally()
-        for one in held:
-            if one.told is told:
-                counted.add(one.verdict)
+        for judgement in judgements:
+            if judgement.told is with_dialect:
+                counted.add(judgement.verdict)
         if counted.total:
-            name = f"calls written as text, dialect {'given' if told else 'not given'}"
+            name = f"calls written as text, dialect {'given' if with_dialect else 'not given'}"
             yield _at_least(f"{name}: right", 0.98, counted.share(Verdict.RIGHT))
             yield _at_most(f"{name}: wrong and silent", 0.01, counted.share(Verdict.SILENT))
-    if held:
-        unsaid = sum(one.unsaid for one in held)
-        what = "calls written as text: a missing token or end unreported"
-        yield Promise(what, "0", str(unsaid), not unsaid)
+    if judgements:
+        unsaid = sum(judgement.unsaid for judgement in judgements)
+        yield Promise(
+            "calls written as text: a missing token or end unreported", "0", str(unsaid), not unsaid
+        )
 
 
 def _at_least(what: str, wanted: float, measured: float, worst: str = "") -> Promise:
@@ -131,29 +132,31 @@ _SPEED = (
 
 
 def of_speed(timed: Iterable[Timed]) -> Iterator[Promise]:
-    ours = [one for one in timed if one.reader == OURS]
+    ours = [timing for timing in timed if timing.reader == OURS]
     for what, size, defects, wanted in _SPEED:
-        inside = [one for one in ours if one.call.startswith(size) and one.defect in defects]
+        inside = [timing for timing in ours if timing.call.startswith(size) and timing.defect in defects]
         if not inside:
             continue
         worst = max(inside, key=_slowness)
-        kept = _slowness(worst) <= wanted
+        is_kept = _slowness(worst) <= wanted
         measured = f"{worst.multiple:.1f} ×" if worst.verdict is Verdict.RIGHT else "not read"
-        yield Promise(what, f"≤ {wanted:g} ×", measured, kept, f"{worst.defect}, {worst.call}")
+        yield Promise(what, f"≤ {wanted:g} ×", measured, is_kept, f"{worst.defect}, {worst.call}")
 
 
-def _slowness(one: Timed) -> float:
-    """A text that is not read rightly is infinitely slow."""
-    return one.multiple if one.multiple is not None and one.verdict is Verdict.RIGHT else float("inf")
+def _slowness(timing: Timed) -> float:
+    """Return the slowness of a text; a text that is not read correctly is infinitely slow."""
+    return (
+        timing.multiple if timing.multiple is not None and timing.verdict is Verdict.RIGHT else float("inf")
+    )
 
 
 def of_hostile(endured: Iterable[Endured]) -> Iterator[Promise]:
     results = list(endured)
-    slowest = max(results, key=lambda one: one.seconds if one.seconds is not None else float("inf"))
-    largest = max(results, key=lambda one: one.megabytes)
+    slowest = max(results, key=lambda result: result.seconds if result.seconds is not None else float("inf"))
+    largest = max(results, key=lambda result: result.megabytes)
     seconds = f"{slowest.seconds:.2f} s" if slowest.seconds is not None else slowest.outcome
-    kept = slowest.seconds is not None and slowest.seconds < 1
-    yield Promise("hostile 1 MB: time", "< 1 s", seconds, kept, f"{slowest.text}, {slowest.mode}")
+    is_kept = slowest.seconds is not None and slowest.seconds < 1
+    yield Promise("hostile 1 MB: time", "< 1 s", seconds, is_kept, f"{slowest.text}, {slowest.mode}")
     memory = f"{largest.megabytes:.0f} MB"
     place = f"{largest.text}, {largest.mode}"
     yield Promise("hostile 1 MB: memory", "< 200 MB", memory, largest.megabytes < 200, place)

@@ -1,7 +1,4 @@
-"""What one reader made of one text, in one shape for every reader, and the shape of a reader.
-
-Knows neither the readers nor the corpus.
-"""
+"""The result of one reader on one text, in the same form for every reader, and the interface of a reader."""
 
 from __future__ import annotations
 
@@ -12,9 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing a reader says it did: its own code, half-open span in characters (None = not said) and path.
+    """One report of a reader: its own code, half-open span in characters (None = not reported) and path.
 
-    `warns` is True for what tells a caller not to run the call unasked: an error, or a loss of meaning.
+    `warns` is True for an error or a loss of meaning, after which a caller must not run the call without
+    asking.
     """
 
     code: str
@@ -28,7 +26,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The value read, or why there is none (`refusal`), and what was said about it."""
+    """The value read, or the reason why there is none (`refusal`), and the reports about it."""
 
     value: Any = None
     refusal: str | None = None
@@ -36,7 +34,7 @@ class Reading:
 
     @property
     def arguments(self) -> dict[str, Any] | None:
-        """The object read; None for a refusal. Whoever runs tools takes no text or list for arguments."""
+        """The object read; None for a refusal, a text or a list, because a tool needs an object."""
         return self.value if self.refusal is None and isinstance(self.value, dict) else None
 
 
@@ -53,7 +51,7 @@ Read = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A reader made ready for one tool: `read` is what is timed, `reading` puts its result into our shape."""
+    """A reader prepared for one tool: `read` is timed, `reading` converts its result to our form."""
 
     read: Read
     reading: Callable[[Any, Any], Reading]  # (raw, result of read)

@@ -1,6 +1,6 @@
-"""A reading and what was intended → right, wrong and silent, wrong but told, or refused.
+"""Compares a reading with the intended arguments: right, silently wrong, wrong but reported, or refused.
 
-The bench stands or falls with these functions: tests/parser/test_bench.py holds them. Knows no reader.
+The bench depends on these functions; tests/parser/test_bench.py checks them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from lenient.diagnostics import Path, render_path
 
 
 class Verdict(StrEnum):
-    """What became of one text."""
+    """The verdict on one text."""
 
     RIGHT = "right"
-    SILENT = "wrong, silent"  # another object, and nothing said that a caller could stop at
+    SILENT = "wrong, silent"  # another object, without a report that would stop a caller
     TOLD = "wrong, reported"  # another object, with an error or a loss of meaning reported
     REFUSED = "refused"
 
 
 @dataclass(slots=True)
 class Tally:
-    """How often each verdict was given."""
+    """The number of texts with each verdict."""
 
     counts: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
 
@@ -44,9 +44,9 @@ class Tally:
 
 
 def same(intended: Any, got: Any, *, spacing: bool = True) -> bool:
-    """JSON equality: 1 equals 1.0, true does not equal 1, members have no order; moments compare by time.
+    """Return True for equal JSON: 1 equals 1.0, true is not 1, members have no order, moments are times.
 
-    Without `spacing`, texts that hold JSON objects or arrays are compared as those.
+    Without `spacing`, texts that contain JSON objects or arrays are compared as JSON.
     """
     if isinstance(intended, bool) or isinstance(got, bool):
         return isinstance(intended, bool) and isinstance(got, bool) and intended is got
@@ -58,7 +58,7 @@ def same(intended: Any, got: Any, *, spacing: bool = True) -> bool:
         )
     if isinstance(intended, list) and isinstance(got, list):
         return len(intended) == len(got) and all(
-            same(one, other, spacing=spacing) for one, other in zip(intended, got, strict=True)
+            same(item, other, spacing=spacing) for item, other in zip(intended, got, strict=True)
         )
     if isinstance(intended, (dict, list)) or isinstance(got, (dict, list)):
         return False
@@ -81,7 +81,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def without_nulls(value: Any) -> Any:
-    """Objects without the members that are null: typed readers cannot tell those from absent ones."""
+    """Return objects without null members: typed readers cannot distinguish them from absent ones."""
     if isinstance(value, dict):
         return {name: without_nulls(inner) for name, inner in value.items() if inner is not None}
     return [without_nulls(inner) for inner in value] if isinstance(value, list) else value
@@ -90,20 +90,20 @@ def without_nulls(value: Any) -> Any:
 def verdict(
     entry: Entry, reading: Reading, *, partial: bool = False, null_is_absent: bool = False
 ) -> Verdict:
-    """The verdict on a text. `entry.refused` names paths that must be reported as errors.
+    """Return the verdict on a text. `entry.refused` lists paths that must be reported as errors.
 
-    A reader that can refuse one value and keep the others (`partial`) has to; of others, refusing the whole
-    is all one can ask.
+    A reader that can refuse single values (`partial`) must do so; any other reader must refuse the whole
+    text.
     """
     arguments, intended = reading.arguments, entry.intended
-    told = any(finding.warns for finding in reading.findings)
-    if entry.ask and (arguments is None or told):
+    is_warned = any(finding.warns for finding in reading.findings)
+    if entry.ask and (arguments is None or is_warned):
         return Verdict.RIGHT
     if any(same(other, arguments, spacing=entry.spacing) for other in entry.others):
         return Verdict.RIGHT
     if intended is None or "$" in entry.refused:
         refused = arguments is None or any(finding.error for finding in reading.findings)
-        return Verdict.RIGHT if refused else Verdict.TOLD if told else Verdict.SILENT
+        return Verdict.RIGHT if refused else Verdict.TOLD if is_warned else Verdict.SILENT
     if arguments is None:
         return Verdict.RIGHT if entry.refused and not partial else Verdict.REFUSED
     if null_is_absent:
@@ -112,13 +112,13 @@ def verdict(
     compared = (comparable(value, schema, entry.refused) for value in (intended, arguments))
     if same(*compared, spacing=entry.spacing) and refusals_reported(entry.refused, reading.findings):
         return Verdict.RIGHT
-    return Verdict.TOLD if told else Verdict.SILENT
+    return Verdict.TOLD if is_warned else Verdict.SILENT
 
 
 def comparable(
     arguments: dict[str, Any], schema: Mapping[str, Any], refused: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Without parameters in which something is to be refused, and without nulls where those say nothing."""
+    """Return the object without parameters that contain a refused value, and without meaningless nulls."""
     inside = [path.removeprefix("$.") for path in refused]
     return {
         name: value
@@ -129,7 +129,7 @@ def comparable(
 
 
 def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
-    """Is this an optional parameter that may be null? Then null and absence are the same."""
+    """Return True for an optional parameter that may be null: then null and absence are the same."""
     declared = (schema.get("properties") or {}).get(name)
     if not isinstance(declared, dict) or name in (schema.get("required") or []):
         return False
@@ -138,7 +138,7 @@ def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
 
 
 def refusals_reported(paths: Iterable[str], findings: Iterable[Finding]) -> bool:
-    """Is every path that must be refused reported as an error there, or below it?"""
+    """Return True when every path that must be refused is reported as an error there, or below it."""
     errors = [finding.path for finding in findings if finding.error and finding.path is not None]
     return all(any(_below(error, path) for error in errors) for path in paths)
 
@@ -148,7 +148,7 @@ def _below(path: str, above: str) -> bool:
 
 
 def located(entry: Entry, findings: Iterable[Finding], *, any_code: bool) -> bool:
-    """Is the entry's one defect reported where it is: by one of its codes, or for peers by any code?"""
+    """Return True when the single defect is reported at its place: by its codes, for peers by any."""
     assert entry.place is not None
     first, last = entry.place
     return any(
@@ -160,7 +160,7 @@ def located(entry: Entry, findings: Iterable[Finding], *, any_code: bool) -> boo
     )
 
 
-# --- changes that nobody spoke of ------------------------------------------------------------------------
+# --- unreported changes ----------------------------------------------------------------------------------
 
 
 def is_strict_json(raw: str | bytes) -> bool:
@@ -175,35 +175,37 @@ def is_strict_json(raw: str | bytes) -> bool:
 
 
 def mended_unsaid(entry: Entry, reading: Reading) -> bool:
-    """Did broken text give an object without one finding about the text?"""
+    """Return True when broken text gave an object without any finding about the text."""
     if reading.arguments is None or is_strict_json(entry.raw):
         return False
     return not any(finding.of_text for finding in reading.findings)
 
 
 def changes_unsaid(entry: Entry, reading: Reading) -> list[str]:
-    """The paths of values that differ from what was sent, in valid JSON, without a finding at that place."""
+    """Return the paths of values in valid JSON that differ from the sent ones, without a finding there."""
     if reading.arguments is None or not is_strict_json(entry.raw):
         return []
     sent = json.loads(entry.raw)
-    if isinstance(sent, str):  # a string-encoded object is one change of the whole
+    if isinstance(sent, str):  # a string-encoded object is a single change of the whole
         return [] if any(finding.path == "$" for finding in reading.findings) else ["$"]
-    said = {finding.path for finding in reading.findings if finding.path is not None}
-    return [paths[0] for paths in _changes(sent, reading.arguments, None) if not _spoken_of(paths, said)]
+    reported = {finding.path for finding in reading.findings if finding.path is not None}
+    return [paths[0] for paths in _changes(sent, reading.arguments, None) if not _spoken_of(paths, reported)]
 
 
-def _spoken_of(paths: list[str], said: set[str]) -> bool:
-    """A finding counts at the place, below it, or at a value around it other than the root."""
-    return any(_below(one, path) or (one != "$" and _below(path, one)) for path in paths for one in said)
+def _spoken_of(paths: list[str], reported: set[str]) -> bool:
+    """Return True when a finding is at the place, below it, or at an enclosing value other than the root."""
+    return any(
+        _below(place, path) or (place != "$" and _below(path, place)) for path in paths for place in reported
+    )
 
 
 def _changes(sent: Any, got: Any, path: Path) -> Iterator[list[str]]:
-    """Each change as the paths at which a finding would tell of it: a renamed member has two."""
+    """Yield each change as the paths at which a finding may report it: a renamed member has two."""
     if isinstance(sent, dict) and isinstance(got, dict):
         gone = [render_path((path, name)) for name in sent if name not in got]
         new = [render_path((path, name)) for name in got if name not in sent]
-        yield from ([one, *new] for one in gone)
-        yield from ([one, *gone] for one in new)
+        yield from ([path, *new] for path in gone)
+        yield from ([path, *gone] for path in new)
         for name in sent.keys() & got.keys():
             yield from _changes(sent[name], got[name], (path, name))
     elif isinstance(sent, list) and isinstance(got, list) and len(sent) == len(got):

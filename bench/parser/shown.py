@@ -1,4 +1,4 @@
-"""Measurements → the texts that a reader does not get right, for whoever improves it."""
+"""Lists the texts that a reader gets wrong, for those who improve it."""
 
 from __future__ import annotations
 
@@ -9,45 +9,50 @@ from bench.parser.scoring import Verdict
 
 
 def shown(accuracy: Accuracy, reader: str) -> list[str]:
-    """Every text that a reader gets wrong or does not speak of, with what was intended and what came."""
+    """Return every text that a reader gets wrong or does not report, with intended and actual results."""
     lines: list[str] = []
-    for one in accuracy.judged:
-        missed = one.part == "defects" and not one.located
-        if one.reader == reader and (one.verdict is not Verdict.RIGHT or one.unsaid or missed):
-            lines += _shown(one, missed)
+    for judgement in accuracy.judged:
+        missed = judgement.part == "defects" and not judgement.located
+        if judgement.reader == reader and (
+            judgement.verdict is not Verdict.RIGHT or judgement.unsaid or missed
+        ):
+            lines += _shown(judgement, missed)
     for calls in accuracy.calls:
         if calls.verdict is not Verdict.RIGHT:
             lines += _shown_calls(calls)
     return lines
 
 
-def _shown(one: Judged, missed: bool) -> list[str]:
-    entry, reading = one.entry, one.reading
-    notes = [f"unsaid: {', '.join(one.unsaid)}"] * bool(one.unsaid)
+def _shown(judgement: Judged, missed: bool) -> list[str]:
+    entry, reading = judgement.entry, judgement.reading
+    notes = [f"unsaid: {', '.join(judgement.unsaid)}"] * bool(judgement.unsaid)
     if missed:
         notes.append(f"not reported at {entry.place}: {' or '.join(entry.codes)}")
-    found = "; ".join(
+    findings = "; ".join(
         f"{finding.code}@{finding.start}:{finding.end}{'!' if finding.warns else ''}"
         for finding in reading.findings
     )
     got = _json(reading.value) if reading.refusal is None else f"refused: {reading.refusal}"
     refused = f"   refused: {', '.join(entry.refused)}" if entry.refused else ""
     return [
-        f"--- {one.part}/{entry.group}/{entry.id}: {one.verdict}  {'  '.join(notes)}",
+        f"--- {judgement.part}/{entry.group}/{entry.id}: {judgement.verdict}  {'  '.join(notes)}",
         f"  raw      {entry.raw!r}",
         f"  intended {_json(entry.intended)}{refused}",
         f"  got      {got}",
-        f"  said     {found or 'nothing'}",
+        f"  said     {findings or 'nothing'}",
     ]
 
 
-def _shown_calls(one: JudgedCalls) -> list[str]:
-    intended = [(call["name"], call["arguments"]) for call in one.entry.calls]
+def _shown_calls(judgement: JudgedCalls) -> list[str]:
+    intended = [(call["name"], call["arguments"]) for call in judgement.entry.calls]
     return [
-        f"--- calls/{one.entry.dialect}/{one.entry.id}: {one.verdict}, {'told' if one.told else 'untold'}",
-        f"  text     {one.entry.text!r}",
+        (
+            f"--- calls/{judgement.entry.dialect}/{judgement.entry.id}: "
+            f"{judgement.verdict}, {'told' if judgement.told else 'untold'}"
+        ),
+        f"  text     {judgement.entry.text!r}",
         f"  intended {_json(intended)}",
-        f"  got      {_json(one.got)}  as {', '.join(one.dialects) or 'no dialect'}",
+        f"  got      {_json(judgement.got)}  as {', '.join(judgement.dialects) or 'no dialect'}",
     ]
 
 

@@ -1,8 +1,8 @@
-"""Each text through each reader, as a multiple of `orjson.loads` on the valid text of the same value.
+"""Times each text with each reader, as a multiple of `orjson.loads` on the valid text of the same value.
 
-All in one process, in turns, so that a noisy minute is everybody's; the least processor time of many turns
-counts, as noise only ever adds. Each turn has texts of its own, as no reader meets one text twice in life. A
-reader that gets a text wrong is timed too, and marked.
+All readers run in one process, in turns, so that noise affects all of them. The least processor time of many
+turns counts, because noise can only add time. Each turn has its own texts, because a real reader never reads
+a text twice. A reader that gets a text wrong is also timed, and marked.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from bench.parser.texts import Call, samples
 from bench.parser.worker import Worker
 from bench.peers import PEERS, Peer
 
-_SLICE = 0.002  # seconds of one turn; short, so that some turns meet no other work
-_FRESH = 20  # texts of each kind, of which a turn takes the next ones
+_SLICE = 0.002  # seconds of one turn; short, so that some turns are undisturbed
+_FRESH = 20  # texts of each kind; each turn takes the next ones
 _TURNS, _QUICK_TURNS = 40, 7
 _LONGEST = 1.0  # seconds for all turns of one reader on one text
 _FEWEST = 3
@@ -32,7 +32,7 @@ _FEWEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """One text, one reader: the multiple of the baseline, None when it was not timed (`verdict` says why).
+    """One text, one reader: the multiple of the baseline; None if not timed (see `verdict`).
 
     `microseconds` is the least time of one reading.
     """
@@ -76,16 +76,18 @@ def _measure_texts(
     for peer in peers:
         if verdicts[peer.name] not in (None, Verdict.REFUSED):
             runs[peer.name] = _run(peer.prepare(call.tool).read, raws)
-    runs[""] = _run(orjson.loads, [one.valid for _, one, _ in kind])
+    runs[""] = _run(orjson.loads, [sample.valid for _, sample, _ in kind])
     least = _least_times(runs, turns)
-    for name, given in verdicts.items():
-        taken = least.get(name)
-        multiple = taken / least[""] if taken is not None else None
-        yield Timed(call.name, defect, name, given, multiple, taken * 1e6 if taken is not None else None)
+    for name, outcome in verdicts.items():
+        seconds = least.get(name)
+        multiple = seconds / least[""] if seconds is not None else None
+        yield Timed(
+            call.name, defect, name, outcome, multiple, seconds * 1e6 if seconds is not None else None
+        )
 
 
 def _tried(peer: Peer, worker: Worker, entry: Entry) -> Verdict | None:
-    """The verdict on the text, found in a process of its own, in case that the reader hangs."""
+    """Return the verdict on the text, from a separate process in case the reader hangs."""
     reading = worker.read(entry.raw, entry.tool)
     if (reading.refusal or "").startswith(("hung", "crashed")):
         return None
@@ -93,8 +95,8 @@ def _tried(peer: Peer, worker: Worker, entry: Entry) -> Verdict | None:
 
 
 def _run(read: Callable[[Any], object], raws: list[str]) -> Callable[[], object]:
-    """As many of `raws`, over and over, as fill one turn; calling it returns the seconds of one reading."""
-    read(raws[0])  # whatever is made once
+    """Return a function that reads `raws` repeatedly for one turn and returns the seconds of one reading."""
+    read(raws[0])  # one-time initialisation
     started = process_time()
     for raw in raws:
         read(raw)
@@ -120,17 +122,17 @@ def _least_times(runs: dict[str, Callable[[], object]], turns: int) -> dict[str,
                 if turn >= _FEWEST and spent[name] > _LONGEST:
                     continue
                 begun = process_time()
-                taken = run()
+                seconds = run()
                 spent[name] += process_time() - begun
-                assert isinstance(taken, float)
-                least[name] = min(taken, least.get(name, taken))
+                assert isinstance(seconds, float)
+                least[name] = min(seconds, least.get(name, seconds))
             gc.collect(0)
     return least
 
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """As timeit does: a collection that falls into one reader's turn is not its cost."""
+    """Switch off the garbage collector, as timeit does: a collection is not a cost of the current reader."""
     gc.disable()
     try:
         yield

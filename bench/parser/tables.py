@@ -1,4 +1,4 @@
-"""Measurements → Markdown tables, which are also what the terminal shows. Measures nothing."""
+"""Formats measurements as Markdown tables, for the page and for the terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _VERDICTS = ("right", "wrong, silent", "wrong, reported", "refused")
 
 
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    """A Markdown table whose columns line up in a terminal; the first column is text, the others numbers."""
+    """Return a Markdown table with aligned columns; the first column is text, the others are numbers."""
     cells = [list(titles), *map(list, rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = [
@@ -43,14 +43,16 @@ def _verdicts(counted: Tally) -> list[str]:
 
 
 def readers_table(accuracy: Accuracy, part: str) -> list[str]:
-    """One row a reader: the verdicts, those on texts with a definition, hangs and crashes, changes unsaid."""
+    """Return a row per reader: verdicts, also with a definition, hangs and crashes, unreported changes."""
     titles = ("reader", *_VERDICTS, "right, defined", "hung", "unreported")
     rows = []
     for reader in accuracy.readers(part):
         judged = list(accuracy.of(part, reader))
-        defined = tally(one for one in judged if one.entry.tool is not None)
-        stopped = sum((one.reading.refusal or "").startswith(("hung", "crashed")) for one in judged)
-        changed = sum(1 for one in judged if one.unsaid)
+        defined = tally(judgement for judgement in judged if judgement.entry.tool is not None)
+        stopped = sum(
+            (judgement.reading.refusal or "").startswith(("hung", "crashed")) for judgement in judged
+        )
+        changed = sum(1 for judgement in judged if judgement.unsaid)
         right = percent(defined.share(Verdict.RIGHT)) if defined.total else ""
         rows.append([reader, *_verdicts(tally(judged)), right, str(stopped), str(changed)])
     if len(rows) > 1:
@@ -60,19 +62,27 @@ def readers_table(accuracy: Accuracy, part: str) -> list[str]:
 
 
 def _union(accuracy: Accuracy, part: str) -> float:
-    """The share of texts that at least one peer gets right."""
-    peers = [one for one in accuracy.judged if one.part == part and one.reader != OURS]
-    right = {(one.entry.group, one.entry.id) for one in peers if one.verdict is Verdict.RIGHT}
-    return len(right) / max(1, len({(one.entry.group, one.entry.id) for one in peers}))
+    """Return the share of texts that at least one peer gets right."""
+    peers = [
+        judgement for judgement in accuracy.judged if judgement.part == part and judgement.reader != OURS
+    ]
+    right = {
+        (judgement.entry.group, judgement.entry.id)
+        for judgement in peers
+        if judgement.verdict is Verdict.RIGHT
+    }
+    return len(right) / max(1, len({(judgement.entry.group, judgement.entry.id) for judgement in peers}))
 
 
 def groups_table(accuracy: Accuracy, part: str) -> list[str]:
-    """One row a group: ours in full, and how much of it the others get right that read more than JSON."""
+    """Return a row per group: ours in full, and the right share of the readers that read more than JSON."""
     readers = accuracy.readers(part)
     strict = [name for name in readers if PEERS[name].strict and part != "coercions"]
     others = [name for name in readers if name != OURS and name not in strict]
     rows = []
-    for group in dict.fromkeys(one.entry.group for one in accuracy.judged if one.part == part):
+    for group in dict.fromkeys(
+        judgement.entry.group for judgement in accuracy.judged if judgement.part == part
+    ):
         inside = {name: [j for j in accuracy.of(part, name) if j.entry.group == group] for name in readers}
         ours = _verdicts(tally(inside.get(OURS, [])))
         shares = [percent(tally(inside[name]).share(Verdict.RIGHT)) for name in others]
@@ -84,34 +94,41 @@ def defects_table(accuracy: Accuracy) -> list[str]:
     rows = []
     for reader in accuracy.readers("defects"):
         judged = list(accuracy.of("defects", reader))
-        right = sum(1 for one in judged if one.verdict is Verdict.RIGHT)
-        found = sum(1 for one in judged if one.located)
-        rows.append([reader, f"{found} / {len(judged)}", f"{right} / {len(judged)}"])
+        right = sum(1 for judgement in judged if judgement.verdict is Verdict.RIGHT)
+        located = sum(1 for judgement in judged if judgement.located)
+        rows.append([reader, f"{located} / {len(judged)}", f"{right} / {len(judged)}"])
     return table(("reader", "reported at its place", "read right"), rows)
 
 
 def calls_table(accuracy: Accuracy) -> list[str]:
-    """Per dialect, told and untold; the last row is all of them."""
-    dialects = [*dict.fromkeys(one.entry.dialect for one in accuracy.calls), "all"]
+    """Return a row per dialect, with and without a known dialect; the last row is the total."""
+    dialects = [*dict.fromkeys(judgement.entry.dialect for judgement in accuracy.calls), "all"]
     rows = []
     for dialect in dialects:
-        inside = [one for one in accuracy.calls if dialect in (one.entry.dialect, "all")]
-        told, untold = ([one for one in inside if one.told is told] for told in (True, False))
+        inside = [judgement for judgement in accuracy.calls if dialect in (judgement.entry.dialect, "all")]
+        with_dialect, untold = (
+            [judgement for judgement in inside if judgement.told is told] for told in (True, False)
+        )
         rows.append(
-            [dialect, str(max(len(told), len(untold))), *_verdicts(tally(told)), *_verdicts(tally(untold))]
+            [
+                dialect,
+                str(max(len(with_dialect), len(untold))),
+                *_verdicts(tally(with_dialect)),
+                *_verdicts(tally(untold)),
+            ]
         )
     untold_titles = [f"not given: {verdict}" for verdict in _VERDICTS]
     return table(("dialect", "texts", *(f"given: {verdict}" for verdict in _VERDICTS), *untold_titles), rows)
 
 
 def accuracy_section(accuracy: Accuracy) -> list[str]:
-    """All of it, under headings; a part without texts is left out."""
+    """Return all tables under headings; a part without texts is left out."""
     parts: list[tuple[str, list[str]]] = []
     for part, title in _PARTS.items():
-        if any(one.part == part for one in accuracy.judged):
+        if any(judgement.part == part for judgement in accuracy.judged):
             parts.append((title, readers_table(accuracy, part)))
             parts.append((f"{title}, by group (of the peers: right)", groups_table(accuracy, part)))
-    if any(one.part == "defects" for one in accuracy.judged):
+    if any(judgement.part == "defects" for judgement in accuracy.judged):
         parts.append(("Single defects", defects_table(accuracy)))
     if accuracy.calls:
         parts.append(("Calls written as text", calls_table(accuracy)))

@@ -1,7 +1,7 @@
-"""The texts whose reading is timed: three calls, each valid and with a defect all over it. Seeded.
+"""The timed texts: three calls, each valid and with a defect throughout. Seeded.
 
-Each defect is what a model does to a whole text, not one slip in it; a few come with another slip, or stand
-in two places, where the quickest ways end. Knows no reader.
+Each defect is one that a model applies to a whole text, not a single slip. A few have another slip, or occur
+in two places, where the fastest paths give up.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ABSENT: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One value in valid JSON as sent and as meant, and its schema (None: it is not declared)."""
+    """One value in valid JSON as sent and as intended, and its schema (None: not declared)."""
 
     schema: dict[str, Any] | None
     sent: Any
@@ -74,7 +74,7 @@ FAULTS: dict[str, Fault] = {
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call that is timed: its name in the table, its tool and its arguments."""
+    """One timed call: its name in the table, its tool and its arguments."""
 
     name: str
     tool: Tool
@@ -87,7 +87,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How a value is written; the defaults are JSON."""
+    """The notation of a value; the defaults are JSON."""
 
     quote: str = '"'
     literals: tuple[str, str, str] = ("null", "true", "false")
@@ -103,7 +103,7 @@ def _written(value: Any, style: _Style) -> str:
     if isinstance(value, str):
         return _quoted(value, style.quote)
     if isinstance(value, list):
-        inner = f"{style.comma} ".join(_written(one, style) for one in value)
+        inner = f"{style.comma} ".join(_written(item, style) for item in value)
         return f"[{inner}{style.before_closer}]"
     if isinstance(value, dict):
         members = [
@@ -128,7 +128,7 @@ def _styled(**changes: Any) -> Callable[[Call], str]:
 
 
 def _two_lines(call: Call) -> Call:
-    """The call with two lines in the place of each null among its parameters."""
+    """Return the call with a two-line text in place of each null parameter."""
     lines = {name: "see above\nand below" for name, value in call.arguments.items() if value is None}
     return replace(call, arguments=call.arguments | lines)
 
@@ -167,13 +167,13 @@ DEFECTS: dict[str, Callable[[Call], str]] = {
 
 
 def calls(seed: int = 0) -> tuple[Call, ...]:
-    """The three calls; another seed gives other values of the same kinds and nearly the same lengths."""
+    """Return the three calls; another seed gives other values of the same kinds and similar lengths."""
     chosen = random.Random(seed)
     return (_search(chosen), _write_file(chosen), _insert_rows(chosen))
 
 
 def samples(seed: int = 0) -> Iterator[tuple[str, Call, str]]:
-    """Each defect or fault, its call and the text; a defect that a call's text does not have is left out."""
+    """Yield each defect or fault, its call and the text; a defect that cannot occur in a call is left out."""
     for call in calls(seed):
         seen: set[str] = set()
         for defect, write in DEFECTS.items():
@@ -187,7 +187,7 @@ def samples(seed: int = 0) -> Iterator[tuple[str, Call, str]]:
 
 
 def _with_value(call: Call, fault: Fault, value: Any) -> Call:
-    """The call with the parameter of a fault among its own, and with a value for it unless that is absent."""
+    """Return the call with the parameter of a fault added, and with a value for it unless it is absent."""
     declared, required = dict(call.tool.schema["properties"]), list(call.tool.schema["required"])
     if fault.schema is not None:
         declared["priority"] = fault.schema
@@ -209,7 +209,7 @@ _WORDS = ("target", "shared", "parent", "remote", "backup", "export", "hidden", 
 
 
 def _search(chosen: random.Random) -> Call:
-    """300 bytes, six parameters of six kinds."""
+    """Return a call of 300 bytes with six parameters of six kinds."""
     tool = _tool(
         "search_issues", ["query"], query=_TEXT, limit=_WHOLE, threshold={"type": "number"},
         include_closed=_YES_NO, labels=_LIST,
@@ -245,7 +245,7 @@ _CODE = '''def {name}(records: list[dict[str, str]], path: str = "{name}.csv") -
 
 
 def _write_file(chosen: random.Random) -> Call:
-    """20 KB, nearly all of it one string that holds code."""
+    """Return a call of 20 KB, nearly all of it one string of code."""
     tool = _tool("write_file", ["path", "content"], path=_TEXT, content=_TEXT, overwrite=_YES_NO, mode=_WHOLE)
     names = [f"export_{chosen.choice(_WORDS)}_{index}" for index in range(10, 50)]
     content = "".join(_CODE.format(name=name) for name in names)[:19_500]
@@ -254,7 +254,7 @@ def _write_file(chosen: random.Random) -> Call:
 
 
 def _insert_rows(chosen: random.Random) -> Call:
-    """20 KB of many short values."""
+    """Return a call of 20 KB with many short values."""
     row = {
         "type": "object",
         "properties": {

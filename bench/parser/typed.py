@@ -1,6 +1,6 @@
-"""A JSON Schema → the Python types that pydantic and msgspec check it with.
+"""Converts a JSON Schema to the Python types that pydantic and msgspec check.
 
-What neither can say (`not`, `if`, a recursive `$ref`) becomes any value. Knows no text.
+What neither can express (`not`, `if`, a recursive `$ref`) becomes any value.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BOUNDS = {
 }  # fmt: skip
 _DEEPEST = 12
 Fields = list[tuple[str, Any, bool]]  # name, type, required
-MakeObject = Callable[[str, Fields, bool], Any]  # name, fields, may it hold others → a class
+MakeObject = Callable[[str, Fields, bool], Any]  # (name, fields, allows others) → a class
 
 
 class Types:
@@ -40,12 +40,12 @@ class Types:
             return Any
         if "$ref" in schema:
             return self.of(resolved(self.root, schema["$ref"]), depth + 1)
-        word, said = first_word(schema)
+        word, details = first_word(schema)
         if word == "enum":
-            return _literal(said)
+            return _literal(details)
         if word == "anyOf":
-            return _union([self.of(branch, depth + 1) for branch in said])
-        return _union([self._one(name, schema, depth) for name in said]) if said else Any
+            return _union([self.of(branch, depth + 1) for branch in details])
+        return _union([self._one(name, schema, depth) for name in details]) if details else Any
 
     def _one(self, name: str, schema: Mapping[str, Any], depth: int) -> Any:
         if name == "array":
@@ -71,7 +71,7 @@ class Types:
 
 
 def first_word(schema: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """What a schema says of its value: `enum` and values, `anyOf` and schemas, or `type` and names.
+    """Return the kind of a schema: `enum` and values, `anyOf` and schemas, or `type` and names.
 
     No names = any value.
     """
@@ -85,7 +85,7 @@ def first_word(schema: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 
 def resolved(root: Mapping[str, Any], reference: str) -> Any:
-    """What a reference into the same schema points at; an empty schema when that is nothing."""
+    """Return the target of a reference into the same schema; an empty schema if it has no target."""
     steps = reference.removeprefix("#").strip("/")
     return reduce(lambda at, step: at.get(step, {}), steps.split("/") if steps else [], root)
 
@@ -100,7 +100,7 @@ def _literal(values: list[Any]) -> Any:
 
 
 def pydantic_model(schema: Mapping[str, Any]) -> Any:
-    """A pydantic model in lax mode that keeps parameters it does not know, unless the schema forbids them."""
+    """Return a pydantic model in lax mode that keeps unknown parameters, unless the schema forbids them."""
     pydantic: Any = importlib.import_module("pydantic")
 
     def make_object(name: str, fields: Fields, open_: bool) -> Any:
@@ -116,7 +116,7 @@ def pydantic_model(schema: Mapping[str, Any]) -> Any:
 
 
 def msgspec_struct(schema: Mapping[str, Any]) -> Any:
-    """A msgspec struct; it cannot keep parameters it does not know, so it refuses them."""
+    """Return a msgspec struct; it cannot keep unknown parameters, so it refuses them."""
     msgspec: Any = importlib.import_module("msgspec")
 
     def make_object(name: str, fields: Fields, open_: bool) -> Any:

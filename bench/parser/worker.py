@@ -1,6 +1,6 @@
-"""Texts in, readings out, by one peer in a process of its own: a peer that hangs or crashes loses one text.
+"""Runs one peer in its own process, so that a peer that hangs or crashes loses only one text.
 
-An alarm would not do: it waits until native code returns. The child is `python -m bench.parser.worker`.
+An alarm would not work: it waits until native code returns. The child is `python -m bench.parser.worker`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _START = 60.0
 
 
 class Worker:
-    """One peer's process; started at the first text, started anew after it hung or died."""
+    """The process of one peer; started at the first text, and again after it hung or died."""
 
     def __init__(self, peer: str) -> None:
         self.peer = peer
@@ -30,7 +30,7 @@ class Worker:
         self._connection: Connection | None = None
 
     def read(self, raw: str | bytes, tool: Tool | None) -> Reading:
-        """The reading, or a refusal that begins with `hung` or `crashed`."""
+        """Return the reading, or a refusal that begins with `hung` or `crashed`."""
         connection = self._connection or self._start()
         try:
             connection.send((raw, tool))
@@ -68,11 +68,11 @@ class Worker:
 
 
 def serve(peer: str, connection: Connection) -> None:
-    """The child: a reader per tool, made once."""
+    """Run the child: read texts, with one cached reader per tool."""
     from bench.peers import PEERS, read_with
 
     prepare = PEERS[peer].prepare
-    read_with(prepare(None), "{}")  # imports what the peer imports; starting up is no part of the limit
+    read_with(prepare(None), "{}")  # imports the peer's modules; the start does not count for the limit
     readers: dict[str, Reader | Reading] = {}
     connection.send("ready")
     while True:
@@ -85,7 +85,7 @@ def serve(peer: str, connection: Connection) -> None:
 
 
 def _prepared(prepare: Callable[[Tool | None], Reader], tool: Tool | None) -> Reader | Reading:
-    """A peer that cannot take a definition refuses every text for that tool."""
+    """Return the reader of a tool; a peer that cannot use the definition refuses every text."""
     try:
         return prepare(tool)
     except Exception as refused:  # a peer may raise anything

@@ -1,4 +1,4 @@
-"""How many stored calls a replay reads again in a second, on one core, on a made store."""
+"""Measures how many stored calls per second a replay parses again, on one core, on a generated store."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def measured(store: Path) -> Iterator[tuple[str, int, float]]:
-    """Scenario, calls, seconds of CPU: other processes on a busy machine do not count."""
+    """Yield scenario, calls and CPU seconds, which other processes do not affect."""
     path = store / (store / "CURRENT").read_text(encoding="utf-8").strip()
     with open_generation(path, texts=True) as connection:
         for name, scenario in SCENARIOS.items():

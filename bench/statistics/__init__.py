@@ -1,4 +1,4 @@
-"""Simulates the statistics of the pages: coverage, false alarms and power, each cell with its own error."""
+"""Simulates the statistics of the pages: coverage, false alarms and power, each cell with its error."""
 
 from __future__ import annotations
 
@@ -52,21 +52,21 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     names = options.only or list(SIMULATIONS)
     started = time.perf_counter()
-    found: dict[str, list[Cell]] = {}
+    cells_by_name: dict[str, list[Cell]] = {}
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
         jobs = [(name, options.whole, options.seed) for name in names]
         for name, cells in pool.imap_unordered(_simulate, jobs):
-            found[name] = cells
+            cells_by_name[name] = cells
             outside = [cell for cell in cells if cell.leaves_band]
             print(f"{name}: {len(cells)} cells, {len(outside)} outside of their band", flush=True)
             for cell in cells if options.all else outside:
                 print(f"  {cell.topic}: {cell.setting}: {cell.share:.1%}", flush=True)
     minutes = (time.perf_counter() - started) / 60
-    print(f"{sum(map(len, found.values()))} cells in {minutes:.1f} min")
+    print(f"{sum(map(len, cells_by_name.values()))} cells in {minutes:.1f} min")
     if options.write:
-        ordered = {name: found[name] for name in names}
+        ordered = {name: cells_by_name[name] for name in names}
         page.PAGE.write_text(page.write_page(ordered, minutes, whole=options.whole))
-    return int(any(cell.leaves_band for cells in found.values() for cell in cells))
+    return int(any(cell.leaves_band for cells in cells_by_name.values() for cell in cells))
 
 
 def _simulate(job: tuple[str, bool, int]) -> tuple[str, list[Cell]]:

@@ -1,7 +1,7 @@
-"""Simulates the nights of stores: false alerts, changes that are found in time, and where they are.
+"""Simulates the nights of stores: false alerts, changes found in time, and the location of changes.
 
 A store has five models with equal traffic, two hosts, four prompts and five tools, and four rates of each.
-The rate of a session varies on the logit scale, and so do days: half of their effect is common to all models.
+Sessions and days vary on the logit scale; half of the effect of a day is common to all models.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from callgauge.stats.over_time.window_changes import (
     locate_change,
 )
 
-MOST_FALSE, MOST_FALSE_ALIKE = 0.02, 0.07  # quiet nights with a new alert: days that are independent, or not
-LEAST_VISIBLE = 0.4  # of changes of the size that a quiet night names, found in time
-WALKED = 28  # nights of a quiet store
+MOST_FALSE, MOST_FALSE_ALIKE = 0.02, 0.07  # quiet nights with a new alert: independent days, or not
+LEAST_VISIBLE = 0.4  # share of changes of the size that a quiet night names, found in time
+WALKED = 28  # number of nights of a quiet store
 BEFORE = 49  # days before the first night
 _MODELS, _HOSTS, _PROMPTS, _TOOLS = 5, 2, 4, 5
 _RATES = {"parse_error": 0.05, "tool_rejected": 0.05, "execution": 0.1, "turn_success": 0.85}
 _PROMPT_SHARES = [0.4, 0.3, 0.2, 0.1]
 _TOOL_SHARES = [0.3, 0.25, 0.2, 0.15, 0.1]
-_TOOL_OFFSETS = np.array([-0.4, -0.2, 0.0, 0.2, 0.4])  # of the rates of tools, on the logit scale
-_CALLS = 6  # of a session, on average
+_TOOL_OFFSETS = np.array([-0.4, -0.2, 0.0, 0.2, 0.4])  # SD of the rates of tools, on the logit scale
+_CALLS = 6  # calls of a session, on average
 _Array = np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """What a simulated store is like.
+    """The parameters of a simulated store. `sessions`: per model and day.
 
-    `sessions`: of a model a day. `session_sd`, `day_sd`: standard deviations on the logit scale. `days`: how
-    day effects are distributed, "normal" or "t3"; `autocorrelation`: of neighbouring days. `mondays`: the
-    shift of every seventh day on the logit scale. `sizes` of sessions: "geometric" or "pareto". `usual`: the
-    rate of parse errors; `changed`: that of the first model during the nights, on `where`: "model" (all of
-    it), "host", "prompt" or "tool" (one of these).
+    `session_sd`, `day_sd`: standard deviations on the logit scale. `days`: the distribution of day effects,
+    "normal" or "t3"; `autocorrelation`: of neighbouring days. `mondays`: the shift of every seventh day on
+    the logit scale. `sizes` of sessions: "geometric" or "pareto". `usual`: the rate of parse errors;
+    `changed`: the rate of the first model during the nights, at the place `where`: "model" (all of it),
+    "host", "prompt" or "tool" (one of these).
     """
 
     sessions: int
@@ -75,7 +75,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class DrawnStore:
-    """The counts of a store. `names`: of each series, its rate and what it is of, with the values' numbers.
+    """The counts of a store. `names`: for each series, its rate, its dimension and the number of its value.
 
     `parts`: k and n of the first model's parse errors by host, prompt and tool: for each dimension an array
     of shape (values, 2, days, GROUPS).
@@ -117,10 +117,7 @@ VISIBLE = (Store(16), Store(60), Store(40, 1.0, day_sd=0.3))
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield false alerts of quiet nights, changes found within 1, 3 and 7 nights, and where they were.
-
-    30 draws take some four minutes. `whole` draws three times as many.
-    """
+    """Yield false alerts, changes found within 1, 3 and 7 nights, and their places; 30 draws: 4 min."""
     several = draws * (3 if whole else 1)
     for place, (store, most) in enumerate(QUIET.items()):
         yield count_false_nights(store, several, [seed, 1, place], most)
@@ -133,7 +130,7 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def count_false_nights(store: Store, draws: int, seed: list[int], most: float) -> Cell:
-    """Return the nights with a new alert in stores in which nothing changes."""
+    """Return the nights with a new alert in stores without a change."""
     raised = sum(
         len({change.found for change in _walk(draw_store(store, WALKED, [*seed, number])).changes})
         for number in range(draws)
@@ -142,51 +139,54 @@ def count_false_nights(store: Store, draws: int, seed: list[int], most: float) -
 
 
 def find_in_time(store: Store, draws: int, seed: list[int], least: dict[int, float]) -> Iterator[Cell]:
-    """Yield the changes of the first model that are found within 1, 3 and 7 nights."""
+    """Yield the share of changes of the first model that are found within 1, 3 and 7 nights."""
     nights = [_find_first_night(draw_store(store, 7, [*seed, number])) for number in range(draws)]
     for within in (1, 3, 7):
-        found = sum(night is not None and night < within for night in nights)
+        hits = sum(night is not None and night < within for night in nights)
         yield Cell(
-            f"changes found within {within} nights", store.setting, found, draws, least=least.get(within)
+            f"changes found within {within} nights", store.setting, hits, draws, least=least.get(within)
         )
 
 
 def locate_in_time(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
-    """Yield, of the alerts of the first model after a week, those whose place is right, and wrong."""
-    right = wrong = known = 0
+    """Yield the shares of alerts of the first model with a right and with a wrong place, after a week."""
+    right = wrong = located = 0
     for number in range(draws):
         drawn = draw_store(store, 7, [*seed, number])
         whole = drawn.find_place("parse_error", "model", 0)
-        change = next((one for one in _walk(drawn).changes if one.series == whole and one.rose), None)
+        change = next(
+            (candidate for candidate in _walk(drawn).changes if candidate.series == whole and candidate.rose),
+            None,
+        )
         if change is None:
             continue
-        known += 1
+        located += 1
         place = _locate(drawn, whole, change)
         right += place == store.where
         wrong += place not in (store.where, "model")
-    if known:
-        yield Cell("alerts whose place is right", store.setting, right, known, least=0.8)
-        yield Cell("alerts whose place is wrong", store.setting, wrong, known, most=0.1)
+    if located:
+        yield Cell("alerts whose place is right", store.setting, right, located, least=0.8)
+        yield Cell("alerts whose place is wrong", store.setting, wrong, located, most=0.1)
 
 
 def find_visible(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
-    """Yield how often a rise of the size that a quiet night names is found within a night, and a week."""
+    """Yield how often a rise of the size that a quiet night names is found within a night and a week."""
     sizes = [_read_visible(draw_store(store, 1, [*seed, number])) for number in range(min(draws, 5))]
     for name, nights, several in (
         ("a night", 1, [a for a, _ in sizes]),
         ("a week", 7, [b for _, b in sizes]),
     ):
-        known = [size for size in several if size is not None]
-        if not known:
+        known_sizes = [size for size in several if size is not None]
+        if not known_sizes:
             continue
-        size = sorted(known)[len(known) // 2]
+        size = sorted(known_sizes)[len(known_sizes) // 2]
         changed = replace(store, changed=store.usual + size)
-        found = [
+        first_nights = [
             _find_first_night(draw_store(changed, nights, [*seed, 9, number])) for number in range(draws)
         ]
         topic = f"rises of the size that {name} is said to show, found within it"
         setting = f"{store.setting}, {100 * size:.1f} points"
-        in_time = sum(night is not None for night in found)
+        in_time = sum(night is not None for night in first_nights)
         yield Cell(topic, setting, in_time, draws, least=LEAST_VISIBLE)
 
 
@@ -200,14 +200,14 @@ def _walk(drawn: DrawnStore) -> Walk:
 
 
 def _find_first_night(drawn: DrawnStore) -> int | None:
-    """Return the first night that finds the rise of the first model, or in a part of it; 0 is the first."""
+    """Return the first night that finds the rise of the first model or of a part of it; 0 is the first."""
     own = {
         place
         for place, (rate, dimension, value) in enumerate(drawn.names)
         if rate == "parse_error" and (dimension, value) in _OF_FIRST_MODEL
     }
-    found = [change.found for change in _walk(drawn).changes if change.series in own and change.rose]
-    return min(found) - BEFORE if found else None
+    nights = [change.found for change in _walk(drawn).changes if change.series in own and change.rose]
+    return min(nights) - BEFORE if nights else None
 
 
 _OF_FIRST_MODEL = {
@@ -219,11 +219,11 @@ _OF_FIRST_MODEL = {
 
 
 def _locate(drawn: DrawnStore, whole: int, change: WindowChange) -> str:
-    """Return the dimension in which the alert of a model is located: "model" if in none.
+    """Return the dimension where the alert of a model is located, "model" if there is none.
 
     A value other than the one that changed is "wrong".
     """
-    names = [(dimension, value) for dimension, its in drawn.parts.items() for value in range(len(its))]
+    names = [(dimension, value) for dimension, shares in drawn.parts.items() for value in range(len(shares))]
     parts = [drawn.parts[dimension][value] for dimension, value in names]
     days = change.list_days(drawn.series.sessions.shape[1] - 1)
     place = locate_change(drawn.series.counts[whole].astype(float), parts, change.baseline, days)
@@ -241,7 +241,7 @@ _CHANGED = {"host": 0, "prompt": 1, "tool": 1}
 
 
 def draw_store(store: Store, nights: int, seed: list[int]) -> DrawnStore:
-    """Return the counts of BEFORE days and the nights after them, on which the first model is changed."""
+    """Return the counts of BEFORE days and the following nights, during which the first model is changed."""
     random = np.random.default_rng(seed)
     days = BEFORE + nights
     several = store.sessions * days * _MODELS
@@ -301,7 +301,7 @@ def _draw_days(store: Store, days: int, random: np.random.Generator) -> _Array:
 
 
 def _raise_level(store: Store, day: _Array, keys: dict[str, _Array]) -> _Array:
-    """Return by how much the level of each session and tool rises, of shape (sessions, tools)."""
+    """Return the rise of the level of each session and tool, of shape (sessions, tools)."""
     rise = find_level(store.changed or 0.0, store.session_sd) - find_level(store.usual, store.session_sd)
     changed = (day >= BEFORE) & (keys["model"] == 0)
     if store.where in keys and store.where != "model":
@@ -312,7 +312,7 @@ def _raise_level(store: Store, day: _Array, keys: dict[str, _Array]) -> _Array:
 
 @cache
 def find_level(rate: float, sd: float) -> float:
-    """Return the mean on the logit scale at which sessions with this spread have the rate on average."""
+    """Return the logit mean at which sessions with this spread have the given average rate."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(61)
     low, high = -15.0, 10.0
     for _ in range(60):
@@ -351,7 +351,7 @@ class _Sums:
             )  # fmt: skip
 
     def add_parts(self, keys: dict[str, _Array], k: _Array, n: _Array) -> None:
-        """Note the counts of the first model by host, prompt and tool."""
+        """Add the counts of the first model by host, prompt and tool."""
         first = keys["model"] == 0
         for dimension in ("host", "prompt"):
             place = keys[dimension]
@@ -379,7 +379,7 @@ class _Sums:
         place = (value * self._days + self._day) * GROUPS + self._group
         counts = [np.bincount(place, each, several * self._days * GROUPS).reshape(shape) for each in (k, n)]
         sessions = np.bincount(value * self._days + self._day, n > 0, several * self._days)
-        self._names += [(rate, dimension, of(its)) for its in range(several)]
+        self._names += [(rate, dimension, of(number)) for number in range(several)]
         self._counts.append(np.stack(counts, axis=1))
         self._sessions.append(sessions.reshape(several, self._days))
 

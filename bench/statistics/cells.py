@@ -1,4 +1,4 @@
-"""One measured cell of a simulation, with its Monte-Carlo interval and the band that it has to keep."""
+"""One measured cell of a simulation, with its Monte-Carlo interval and its allowed band."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from scipy.stats import beta
 
-_DOUBT = 0.001  # of a Monte-Carlo interval: 99.9 %
+_DOUBT = 0.001  # confidence of a Monte-Carlo interval: 99.9 %
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Cell:
     """A share that a simulation measured: `hits` of `draws`, in one setting of one topic.
 
     `topic`: what was measured, such as "coverage of one rate"; `setting`: the parameters of the cell, in
-    words. `least` and `most`: the band in which the true share has to lie; None where that side is free.
+    words. `least` and `most`: the band that must contain the true share; None for no limit on that side.
     """
 
     topic: str
@@ -39,6 +39,6 @@ class Cell:
 
     @property
     def leaves_band(self) -> bool:
-        """True when the whole Monte-Carlo interval lies outside of the band."""
+        """True when the whole Monte-Carlo interval is outside of the band."""
         low, high = self.doubt
         return (self.least is not None and high < self.least) or (self.most is not None and low > self.most)

@@ -1,4 +1,4 @@
-"""Simulates series of days with and without a change, and what `find_changes` says of them.
+"""Simulates series of days with and without a change, and the results of `find_changes`.
 
 Sessions of 1–50 calls have correlated calls (beta-binomial), days have an effect on the logit scale that may
 be autocorrelated. The true day is uniform over all days but the first and last sixth.
@@ -16,17 +16,17 @@ from scipy.special import expit, logit
 from bench.statistics.cells import Cell
 from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
 
-LEAST_COVERED = 0.93  # of the ranges of days, given that a change was found
+LEAST_COVERED = 0.93  # coverage of the ranges of days, if a change was found
 _RATE = 0.05
-_ENOUGH_FOUND = 20  # fewer series with a change found say nothing of the ranges
+_ENOUGH_FOUND = 20  # with fewer found changes, the ranges are not judged
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What a simulated series is like.
+    """The parameters of a simulated series.
 
-    `calls` a day in sessions of 1 to `longest` calls with `correlation`; `day_sd`: standard deviation of the
-    day effect on the logit scale, with `autocorrelation`; `after`: the rate after the change, from 5 %.
+    `calls` per day in sessions of 1 to `longest` calls with `correlation`; `day_sd`: standard deviation of
+    the day effect on the logit scale, with `autocorrelation`; `after`: the rate after the change, from 5 %.
     """
 
     days: int
@@ -71,7 +71,7 @@ CHANGED = (
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the false alarms, the changes found, and how often their ranges hold the true day.
+    """Yield the false alarms, the found changes, and how often their ranges contain the true day.
 
     150 draws of the named subset take about half a minute. `whole`: the full grid.
     """
@@ -80,15 +80,15 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         false = sum(bool(find_changes(draw_counts(series, series.days, random))) for _ in range(draws))
         yield Cell("series without a change that show one", series.setting, false, draws, most=MOST_FALSE)
     for series in _changed_grid() if whole else CHANGED:
-        held = [_holds_true_day(series, random) for _ in range(draws)]
-        found = [one for one in held if one is not None]
-        yield Cell("series with a change that show one", series.setting, len(found), draws)
-        if len(found) >= _ENOUGH_FOUND:
+        verdicts = [_holds_true_day(series, random) for _ in range(draws)]
+        decided = [verdict for verdict in verdicts if verdict is not None]
+        yield Cell("series with a change that show one", series.setting, len(decided), draws)
+        if len(decided) >= _ENOUGH_FOUND:
             yield Cell(
                 "changes found whose range contains the true day",
                 series.setting,
-                sum(found),
-                len(found),
+                sum(decided),
+                len(decided),
                 least=LEAST_COVERED,
             )
 
@@ -110,13 +110,13 @@ def _changed_grid() -> Iterator[Series]:
 
 
 def _holds_true_day(series: Series, random: np.random.Generator) -> bool | None:
-    """Return whether the range of the change nearest to the true day holds it; None when none is found."""
+    """Return True when the range of the nearest found change contains the true day; None without a change."""
     margin = max(2, series.days // 6)
     true = int(random.integers(margin, series.days - margin + 1))
-    found = find_changes(draw_counts(series, true, random))
-    if not found:
+    changes = find_changes(draw_counts(series, true, random))
+    if not changes:
         return None
-    nearest = min(found, key=lambda one: abs(one.at - true))
+    nearest = min(changes, key=lambda change: abs(change.at - true))
     return nearest.first <= true <= nearest.last
 
 

@@ -1,7 +1,7 @@
 """Simulates comparisons when days matter: false verdicts between equal arms, and power.
 
-Sessions of about six calls have rates of their own (logit-normal, standard deviation 1). Each day has an
-effect on the logit scale, which may be autocorrelated: of all arms together, and of each arm by itself.
+Sessions of about six calls have their own rates (logit-normal, standard deviation 1). Each day has an effect
+on the logit scale, common to all arms and separate for each arm, which may be autocorrelated.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from callgauge.stats import GROUPS, DayCounts, Share
 
 MOST_FALSE = 0.08
 _SESSION_SD = 1.0
-_CALLS = 6  # of a session, on average
+_CALLS = 6  # calls of a session, on average
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Arms on `days` days each with `sessions` a day: one after the other, or side by side.
+    """Arms on `days` days each with `sessions` per day: one after the other, or in parallel.
 
-    `own_sd`: the standard deviation of the day effects of each arm alone; side by side there are common
-    effects of 0.3 as well. `rates`: of each arm.
+    `own_sd`: the standard deviation of the day effects of each arm; parallel arms also have common effects of
+    0.3. `rates`: the rate of each arm.
     """
 
     days: int
@@ -70,7 +70,7 @@ _SIDE_BY_SIDE = tuple(
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield false verdicts between equal versions, between equal models side by side, and power."""
+    """Yield false verdicts between equal versions and between equal parallel models, and power."""
     random = np.random.default_rng(seed)
     for setting in SUCCESSIVE if whole else SUCCESSIVE[4::5]:
         false = sum(is_called_different(setting, random) for _ in range(draws))
@@ -80,20 +80,20 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         false = sum(bool(rank_models(setting, random)) for _ in range(arms))
         yield Cell("tables of equal models with a false verdict", setting.words, false, arms)
     for setting in _POWER if whole else _POWER[:2]:
-        seen = sum(is_called_different(setting, random) for _ in range(draws))
-        yield Cell("power of a comparison", setting.words, seen, draws)
+        different = sum(is_called_different(setting, random) for _ in range(draws))
+        yield Cell("power of a comparison", setting.words, different, draws)
 
 
 def is_called_different(setting: Setting, random: np.random.Generator) -> bool:
-    """Return whether the first of two drawn arms is called better or worse than the second."""
+    """Return True when the first of two drawn arms is called better or worse than the second."""
     first, second = draw_arms(setting, random)
     (comparison,) = compare_pairs([(first, second)])
-    found = comparison.difference
-    return comparison.is_decisive and found is not None and not found.is_within(0.02)
+    difference = comparison.difference
+    return comparison.is_decisive and difference is not None and not difference.is_within(0.02)
 
 
 def rank_models(setting: Setting, random: np.random.Generator) -> frozenset[tuple[str, str]]:
-    """Return the pairs (better, worse) that a table of drawn models claims."""
+    """Return the pairs (better, worse) in the table of drawn models."""
     several = draw_arms(setting, random)
     return rank_table(several, several[0]).wins
 
@@ -138,7 +138,7 @@ def _draw_arm(
 
 @cache
 def _find_level(rate: float) -> float:
-    """Return the logit around which sessions have the rate on average."""
+    """Return the logit mean at which sessions have the given average rate."""
 
     def miss(level: float) -> float:
         return float((expit(level + _SESSION_SD * _NODES) * _WEIGHTS).sum() / _WEIGHTS.sum() - rate)

@@ -1,4 +1,4 @@
-"""Draws sessions whose calls are alike: beta-binomial, of many sizes, over parts such as tools or days."""
+"""Draws sessions with correlated calls: beta-binomial, of many sizes, over parts such as tools or days."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 class Sessions:
     """Draws the calls of sessions: `draws` independent repetitions at once.
 
-    A session has a rate of its own, drawn from a beta distribution around `rate` with intra-session
-    correlation `rho`. Its size is 1 to 50 calls, all alike likely ("even"), or lognormal with a long tail up
-    to 2,000 ("heavy").
+    A session has its own rate, drawn from a beta distribution around `rate` with intra-session correlation
+    `rho`. Its size is uniform from 1 to 50 calls ("even"), or lognormal with a long tail up to 2,000
+    ("heavy").
     """
 
     def __init__(self, random: np.random.Generator, draws: int, sizes: Sizes = "even") -> None:
@@ -56,13 +56,13 @@ class Sessions:
         parts = k.shape[2]
         group = self.random.integers(0, GROUPS, k.shape[:2])
         place = (np.arange(self.draws)[:, None] * GROUPS + group)[:, :, None] * parts + np.arange(parts)
-        found = [
+        by_group = [
             np.bincount(place.ravel(), part.ravel(), self.draws * GROUPS * parts).reshape(
                 self.draws, GROUPS, parts
             )
             for part in (k, n)
         ]
-        return np.asarray(np.stack(found, axis=1).transpose(0, 1, 3, 2), dtype=float)
+        return np.asarray(np.stack(by_group, axis=1).transpose(0, 1, 3, 2), dtype=float)
 
 
 def share_tables(arms: list[tuple[Floats, int]]) -> list[list[Share]]:

@@ -1,7 +1,7 @@
-"""Simulates the gate of a store: how often it passes what is worse by the margin, or fails what is alike.
+"""Simulates the gate of a store: how often it passes a rate worse by the margin, or fails an equal one.
 
 Sessions of 1–30 calls have correlated calls (beta-binomial); every day has an effect on the logit scale,
-which may be autocorrelated. The expected rate of all days is what counts as the truth.
+which may be autocorrelated. The true rate is the expected rate over all days.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """What is compared: `days` (before, now) with about `calls` each, at the rate `rate` before."""
+    """The compared spans: `days` (before, now) with about `calls` each, at the rate `rate` before."""
 
     rate: float
     calls: int
@@ -61,17 +61,19 @@ NAMED = (
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield wrong passes, wrong failures, and how often what is alike passes."""
+    """Yield wrong passes, wrong failures, and how often equal rates pass."""
     random = np.random.default_rng(seed)
     for spans in _whole_grid() if whole else NAMED:
         worse = [judge_spans(spans, MARGIN, random) for _ in range(draws)]
         alike = [judge_spans(spans, 0.0, random) for _ in range(draws)]
-        for topic, said, several, most in (
+        for topic, expected, several, most in (
             ("gates that pass a slice worse by the margin", "not worse", worse, MOST_WRONG),
             ("gates that fail equal slices", "worse", alike, MOST_WRONG),
             ("gates that pass equal slices, margin 2 points", "not worse", alike, None),
         ):
-            yield Cell(topic, spans.setting, sum(one == said for one in several), draws, most=most)
+            yield Cell(
+                topic, spans.setting, sum(verdict == expected for verdict in several), draws, most=most
+            )
 
 
 def _whole_grid() -> Iterator[Spans]:
@@ -83,7 +85,7 @@ def _whole_grid() -> Iterator[Spans]:
 
 
 def judge_spans(spans: Spans, worse_by: float, random: np.random.Generator) -> str:
-    """Return what the gate says of newer days whose expected parse errors are higher by so much."""
+    """Return the gate's result for newer days with parse errors that are higher by this difference."""
     length = sum(spans.days)
     effects = random.standard_normal(length)
     for day in range(1, length):
@@ -99,7 +101,7 @@ def judge_spans(spans: Spans, worse_by: float, random: np.random.Generator) -> s
 
 
 def _find_level(rate: float, sd: float) -> float:
-    """Return the logit around which days with this standard deviation have the rate on average."""
+    """Return the logit mean at which days with this standard deviation have the given average rate."""
 
     def miss(level: float) -> float:
         return float((expit(level + sd * _NODES) * _WEIGHTS).sum() / _WEIGHTS.sum() - rate)

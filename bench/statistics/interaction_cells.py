@@ -1,4 +1,4 @@
-"""Two arms broken down by model and by tool: false interactions, false verdicts of strata, and power."""
+"""Simulates breakdowns of two arms by model and tool: false interactions, false verdicts of strata, power."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def draw_arm(drawn: Sessions, rates: Floats, sessions: int, rho: float) -> Drawn
 
 
 def _spread_over_tools(drawn: Sessions, k: Floats, n: Floats) -> tuple[Floats, Floats]:
-    """Return k and n of each session by tool: its calls are spread over the tools by chance."""
+    """Return k and n of each session by tool: its calls are spread randomly over the tools."""
     even = np.full(_TOOLS, 1 / _TOOLS)
     hits = drawn.random.multinomial(k.astype(int), even)
     return hits.astype(float), hits + drawn.random.multinomial((n - k).astype(int), even).astype(float)
@@ -62,11 +62,11 @@ def break_arms_down(a: Drawn, b: Drawn, draw: int) -> Breakdown:
         ("tool", (a.by_tool, b.by_tool)),
     ):
         sizes = [arm.sessions * (1 if dimension == "model" else a.by_model.shape[2]) for arm in (a, b)]
-        its = [_slice(arm[draw], number) for arm, number in zip(counts, sizes, strict=True)]
-        related = relate_slices([one for arm in its for one in arm])
-        slices[dimension] = (related[: len(its[0])], related[len(its[0]) :])
-    wholes = [merge_slices(its) for its in slices["model"]]
-    first, second = relate_slices([one for one in wholes if one])
+        arm_slices = [_slice(arm[draw], number) for arm, number in zip(counts, sizes, strict=True)]
+        related = relate_slices([slice_ for arm in arm_slices for slice_ in arm])
+        slices[dimension] = (related[: len(arm_slices[0])], related[len(arm_slices[0]) :])
+    wholes = [merge_slices(arm_slices) for arm_slices in slices["model"]]
+    first, second = relate_slices([slice_ for slice_ in wholes if slice_])
     (whole,) = compare_pairs([(second, first)])
     return break_down(whole, slices)
 
@@ -77,7 +77,7 @@ def _slice(counts: Floats, sessions: int) -> list[Slice]:
 
 
 def count_false_names(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often equal strata are called different, and how often a stratum is named without cause."""
+    """Yield how often equal strata are called different, and how often a stratum is named wrongly."""
     random = np.random.default_rng(seed)
     sizes_: tuple[Sizes, ...] = ("even", "heavy")
     grid = product(sizes_, (0.0, 0.05, 0.2), (2, 5, 10), (5, 10, 30, 60), (0.0, 0.1))
@@ -85,26 +85,26 @@ def count_false_names(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         drawn = Sessions(random, draws, sizes)
         rates = np.linspace(0.02, 0.3, models)
         a, b = (draw_arm(drawn, rates + each, sessions, rho) for each in (0.0, shift))
-        found = [break_arms_down(a, b, draw) for draw in range(draws)]
+        breakdowns = [break_arms_down(a, b, draw) for draw in range(draws)]
         setting = (
             f"{models} models of 2 to 30%, {sessions} sessions each a side, {sizes} sizes, rho {rho}, "
             f"{'no difference' if not shift else '10 points more in each'}"
         )
-        unlike = sum(bool(each.list_differing()) for each in found)
+        unlike = sum(bool(each.list_differing()) for each in breakdowns)
         yield Cell("equal differences called an interaction", setting, unlike, draws, None, _LARGEST)
         if not shift:
-            decided = sum(_is_any_decided(each) for each in found)
-            named = sum(bool(each.find_named()) for each in found)
+            decided = sum(_is_any_decided(each) for each in breakdowns)
+            named = sum(bool(each.find_named()) for each in breakdowns)
             yield Cell("no difference, a part called different", setting, decided, draws, None, _LARGEST)
             yield Cell("no difference, a part named", setting, named, draws, None, _LARGEST)
 
 
-def _is_any_decided(found: Breakdown) -> bool:
-    return any(each.held and each.held.is_decisive for its in found.strata.values() for each in its)
+def _is_any_decided(breakdown: Breakdown) -> bool:
+    return any(each.held and each.held.is_decisive for strata in breakdown.strata.values() for each in strata)
 
 
 def find_interaction(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often one model of five that a version made worse is named, and how often another is."""
+    """Yield how often one model of five that a version made worse is named, and how often another one."""
     random = np.random.default_rng(seed)
     # The sample's case is the first: 6 and 8 sessions of each model, one of which goes from 2 to 50 %.
     settings = [(6, 8, 0.05, 0.5, 0.35), (6, 8, 0.2, 0.5, 0.15), (20, 20, 0.05, 0.3, 0.7)]
@@ -115,15 +115,15 @@ def find_interaction(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         rates = np.array([0.01, 0.05, 0.3, 0.3, 0.02])
         changed = np.where(np.arange(len(rates)) == len(rates) - 1, worse, rates)
         a, b = draw_arm(drawn, rates, before, rho), draw_arm(drawn, changed, after, rho)
-        found = [break_arms_down(a, b, draw) for draw in range(draws)]
-        names = [{(each.dimension, each.name) for each in one.find_named()} for one in found]
+        breakdowns = [break_arms_down(a, b, draw) for draw in range(draws)]
+        names = [{(each.dimension, each.name) for each in breakdown.find_named()} for breakdown in breakdowns]
         target = ("model", str(len(rates) - 1))
         setting = f"5 models, {before} and {after} sessions each, one goes from 2 to {worse:.0%}, rho {rho}"
         right = sum(target in each for each in names)
         yield Cell("the model that got worse is named", setting, right, draws, least)
-        differs = sum("model" in one.list_differing() for one in found)
+        differs = sum("model" in breakdown.list_differing() for breakdown in breakdowns)
         yield Cell("its interaction is attributed to the model", setting, differs, draws)
-        silent = sum(one.whole.standing() is Standing.UNDECIDED for one in found)
+        silent = sum(breakdown.whole.standing() is Standing.UNDECIDED for breakdown in breakdowns)
         yield Cell("the whole is not decided then", setting, silent, draws)
         others = sum(any(name[0] == "model" and name != target for name in each) for each in names)
         yield Cell("another model is also named", setting, others, draws, None, _LARGEST)

@@ -22,10 +22,10 @@ outside if its whole 99.9 % Monte-Carlo interval (Clopper & Pearson) is outside.
 [statistics.md](../statistics.md) describes the methods."""
 
 
-def write_page(found: Mapping[str, Sequence[Cell]], minutes: float, *, whole: bool) -> str:
+def write_page(results: Mapping[str, Sequence[Cell]], minutes: float, *, whole: bool) -> str:
     """Return the page: one table of all topics, then the cells of each."""
     topics: dict[str, list[Cell]] = {}
-    for cells in found.values():
+    for cells in results.values():
         for cell in cells:
             topics.setdefault(cell.topic, []).append(cell)
     grid = "the whole grid" if whole else "the named subset"
@@ -34,8 +34,8 @@ def write_page(found: Mapping[str, Sequence[Cell]], minutes: float, *, whole: bo
     versions = f"numpy {version('numpy')}, scipy {version('scipy')}, CPython {platform.python_version()}"
     machine = f"{os.cpu_count()} cores, {versions}"
     parts = [_HEAD, f"{made}. {machine}.", "\n".join(_topic_rows(topics))]
-    for topic, its in topics.items():
-        parts += [f"## {topic[0].upper()}{topic[1:]}", "\n".join(_cell_rows(its))]
+    for topic, topic_cells in topics.items():
+        parts += [f"## {topic[0].upper()}{topic[1:]}", "\n".join(_cell_rows(topic_cells))]
     return "\n\n".join(parts) + "\n"
 
 

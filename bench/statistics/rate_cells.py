@@ -1,4 +1,4 @@
-"""Coverage of the interval of one rate, alone and among the rates of a table, and of a difference."""
+"""Simulates the coverage of the interval of one rate, alone and in a table, and of a difference."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def cover_rates(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         drawn = Sessions(random, draws, sizes)
         k, n = drawn.draw_counts(sessions, rate, rho)
         tables = share_tables([(drawn.put_into_groups(k, n), sessions)])
-        found = [table[0].interval for table in tables]
-        hits = sum(one is not None and one.low <= rate <= one.high for one in found)
+        intervals = [table[0].interval for table in tables]
+        hits = sum(interval is not None and interval.low <= rate <= interval.high for interval in intervals)
         yield Cell(
             "one rate, alone",
             _describe(sizes, rho, rate, sessions),
@@ -50,7 +50,7 @@ def cover_rates(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of the rates of a table of twelve, which lend each other their likeness."""
+    """Yield the coverage of the rates of a table of twelve, which share their similarity estimate."""
     random = np.random.default_rng(seed)
     for sizes, rho, rate, sessions in product(SIZES, (*RHOS, None), RATES, SESSIONS):
         if not whole and (rho, rate, sessions) not in _NAMED:
@@ -61,13 +61,13 @@ def cover_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
             k, n = drawn.draw_counts(sessions, rate, _draw_rho(drawn, rho))
             with_hits = (k > 0).sum(1).mean()
             arms.append((drawn.put_into_groups(k, n), sessions))
-        found = [share.interval for table in share_tables(arms) for share in table]
-        hits = sum(one is not None and one.low <= rate <= one.high for one in found)
+        intervals = [share.interval for table in share_tables(arms) for share in table]
+        hits = sum(interval is not None and interval.low <= rate <= interval.high for interval in intervals)
         yield Cell(
             "one rate of a table of twelve",
             _describe(sizes, rho, rate, sessions),
             hits,
-            len(found),
+            len(intervals),
             LEAST,
             MOST if with_hits >= _MANY_HITS else None,
         )
@@ -78,29 +78,36 @@ def cover_differences(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
     random = np.random.default_rng(seed)
     pairs = ((0.01, 0.01), (0.05, 0.05), (0.2, 0.2), (0.01, 0.03), (0.05, 0.1), (0.2, 0.3), (0.5, 0.6))
     sessions = ((10, 10), (30, 30), (100, 100), (20, 300))
-    for sizes, rho, (first, second), (one, other) in product(SIZES, RHOS, pairs, sessions):
-        if not whole and (rho != 0.2 or one == 30):
+    for sizes, rho, (first, second), (first_sessions, other) in product(SIZES, RHOS, pairs, sessions):
+        if not whole and (rho != 0.2 or first_sessions == 30):
             continue
         drawn = Sessions(random, draws, sizes)
         arms, with_hits = [], []
-        for rate, number in ((first, one), (second, other)):
+        for rate, number in ((first, first_sessions), (second, other)):
             k, n = drawn.draw_counts(number, rate, rho)
             with_hits.append((k > 0).sum(1).mean())
             arms.append((drawn.put_into_groups(k, n), number))
         estimates = [(table[0].estimate, table[1].estimate) for table in share_tables(arms)]
-        found = compare_estimates([(a, b) for a, b in estimates if a and b])
-        hits = sum(each.low <= first - second <= each.high for each in found)
-        setting = f"{sizes} sizes, rho {rho}, {first:.1%} and {second:.1%}, {one} and {other} sessions"
+        differences = compare_estimates([(a, b) for a, b in estimates if a and b])
+        hits = sum(each.low <= first - second <= each.high for each in differences)
+        setting = (
+            f"{sizes} sizes, rho {rho}, {first:.1%} and {second:.1%}, {first_sessions} and {other} sessions"
+        )
         yield Cell(
-            "a difference", setting, hits, len(found), LEAST, MOST if min(with_hits) >= _MANY_HITS else None
+            "a difference",
+            setting,
+            hits,
+            len(differences),
+            LEAST,
+            MOST if min(with_hits) >= _MANY_HITS else None,
         )
         if first == second:
-            false = sum(each.p < 0.05 for each in found)
-            yield Cell("equal rates called different", setting, false, len(found), None, 0.06)
+            false = sum(each.p < 0.05 for each in differences)
+            yield Cell("equal rates called different", setting, false, len(differences), None, 0.06)
 
 
 def _draw_rho(drawn: Sessions, rho: float | None) -> float | np.ndarray:
-    """Return the correlation; None stands for one of its own in every arm."""
+    """Return the correlation; None means a different one in every arm."""
     return drawn.random.choice([0.02, 0.05, 0.1, 0.2, 0.4], size=(drawn.draws, 1)) if rho is None else rho
 
 

@@ -1,4 +1,4 @@
-"""Simulates a team's alert rules on the nights of a store in which nothing changes: how often they fire."""
+"""Simulates how often a team's alert rules fire on the nights of a store without changes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from callgauge.memory.alert_rules import AlertRule
 from callgauge.stats import Share
 from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
 
-MOST_AT_BOUND = 0.025  # nights on which the rate is at the bound, days being alike
+MOST_AT_BOUND = 0.025  # share of nights that fire when the rate is at the bound and days are equal
 _AT = datetime(2026, 11, 1, tzinfo=UTC)
 _FIRST = date(2026, 9, 1)
 STORES = (Store(40), Store(4), Store(40, sizes="pareto"), Store(40, day_sd=0.3))
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often a rule on a bound fires at it and above it, and one on a change without one.
+    """Yield how often a rule on a bound fires at and above it, and a rule on a change without a change.
 
-    Days that differ are not held to a band: the rate of such a day was above the bound. `whole` draws more.
+    Days that differ have no allowed band: the rate of such a day was above the bound. `whole` draws more.
     """
     for place, store in enumerate(STORES):
         several = [
@@ -40,7 +40,7 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def _take_first(drawn: DrawnStore) -> DailySeries:
-    """Return the parse errors of the first model by themselves, as a rule sees them."""
+    """Return only the parse errors of the first model, as a rule sees them."""
     place = drawn.find_place("parse_error", "model", 0)
     return DailySeries(
         drawn.series.counts[place : place + 1],

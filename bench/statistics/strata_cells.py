@@ -1,4 +1,4 @@
-"""Sessions that are in several strata: tools, days or prompts, within one arm and in both arms at once."""
+"""Simulates sessions in several strata (tools, days, prompts), within one arm and in both arms."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def mean_rate(rate: float) -> float:
 def draw_parts(drawn: Sessions, sessions: int, rates: Floats, mix: Floats) -> Floats:
     """Return k and n by group of each part: of shape (draws, 2, parts, GROUPS).
 
-    A session spreads its calls over the parts as `mix` says, and is good or bad at all of them together.
-    `rates`: of each part, before a session's own effect.
+    A session spreads its calls over the parts by `mix`; its own effect is the same in all parts. `rates`: the
+    rate of each part, before the session's effect.
     """
     n = drawn.random.multinomial(drawn.draw_sizes(sessions).astype(int), mix).astype(float)
     effect = _SPREAD * drawn.random.standard_normal((drawn.draws, sessions, 1))
@@ -54,18 +54,20 @@ def cover_parts(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
     for parts, sessions in settings:
         rates = np.linspace(0.03, 0.15, parts)
         truth = np.array([mean_rate(rate) for rate in rates])
-        one, other = (np.ones(parts) / parts, np.linspace(1, 3, parts) / np.linspace(1, 3, parts).sum())
+        equal, other = (np.ones(parts) / parts, np.linspace(1, 3, parts) / np.linspace(1, 3, parts).sum())
         drawn = Sessions(random, draws)
-        firsts, seconds = (draw_parts(drawn, sessions, rates, mix) for mix in (one, other))
+        firsts, seconds = (draw_parts(drawn, sessions, rates, mix) for mix in (equal, other))
         summed = standardised = plain = within = 0
         for first, second in zip(firsts, seconds, strict=True):
             ours, theirs = make_parts(first, sessions), make_parts(second, sessions)
             total = reduce(add, ours)
             expected = float((truth * np.array([share.n for share in ours])).sum()) / total.n
             summed += total.interval is not None and total.interval.low <= expected <= total.interval.high
-            found = standardise(list(zip(ours, theirs, strict=True)))
-            standardised += found is not None and found.difference.low <= 0 <= found.difference.high
-            plain += found is not None and found.difference.p < 0.05
+            comparison = standardise(list(zip(ours, theirs, strict=True)))
+            standardised += (
+                comparison is not None and comparison.difference.low <= 0 <= comparison.difference.high
+            )
+            plain += comparison is not None and comparison.difference.p < 0.05
             pair = compare_rates(ours[0], ours[-1])
             within += pair is not None and pair.low <= truth[0] - truth[-1] <= pair.high
         setting = f"{parts} tools, {sessions} sessions in each of them"
@@ -76,7 +78,7 @@ def cover_parts(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def rank_mixed(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield false verdicts among equal models that got different work, and the Simpson mix read rightly."""
+    """Yield false verdicts among equal models with different work, and right ones in Simpson's paradox."""
     random = np.random.default_rng(seed)
     settings = [(6, 5, 100)] + ([(20, 20, 100), (20, 5, 60), (6, 10, 300)] if whole else [])
     for models, parts, sessions in settings:
@@ -103,7 +105,7 @@ def rank_mixed(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def _find_simpson(draws: int, random: np.random.Generator) -> Cell:
-    """Return how often the better of two models is named where the plain rates say the opposite."""
+    """Return how often the better of two models is named although the unadjusted rates say the opposite."""
     drawn = Sessions(random, draws)
     better = draw_parts(drawn, 300, np.array([0.02, 0.2]), np.array([0.2, 0.8]))
     worse = draw_parts(drawn, 300, np.array([0.05, 0.35]), np.array([0.8, 0.2]))

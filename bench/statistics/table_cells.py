@@ -1,4 +1,4 @@
-"""False alarms and power of a table of twenty models: verdicts, ranks and the group at the top together."""
+"""Simulates false alarms and power of a table of twenty models: verdicts, ranks and the top group."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _RHOS: tuple[float | None, ...] = (0.0, 0.05, 0.2, 0.5, None)
 _RATES = (0.01, 0.05, 0.2)
 _NAMED = {(0.2, 0.05), (0.5, 0.05), (None, 0.01)}
 _LARGEST = 0.06
-_BEHIND, _MANY = 0.05, 100  # how far power may be behind the oracle's, and from how many sessions an arm on
+_BEHIND, _MANY = (
+    0.05,
+    100,
+)  # allowed loss of power against the oracle, from this number of sessions per arm on
 
 
 def rank_table(shares: Sequence[Share]) -> Ranking:
@@ -29,15 +32,15 @@ def rank_table(shares: Sequence[Share]) -> Ranking:
     judged = [place for place, share in enumerate(shares) if share.has_enough]
     if len(judged) < 2:
         return Ranking([(1, len(shares))] * len(shares), list(range(len(shares))), {})
-    pairs = [(one, other) for place, one in enumerate(judged) for other in judged[:place]]
+    pairs = [(arm, other) for place, arm in enumerate(judged) for other in judged[:place]]
     estimates = [share.estimate for share in shares]
-    found = compare_estimates([(estimates[one], estimates[other]) for one, other in pairs])  # type: ignore[misc]
-    differences: dict[tuple[int, int], Difference] = dict(zip(pairs, found, strict=True))
+    compared = compare_estimates([(estimates[arm], estimates[other]) for arm, other in pairs])  # type: ignore[misc]
+    differences: dict[tuple[int, int], Difference] = dict(zip(pairs, compared, strict=True))
     return rank_arms(len(shares), differences, high_is_good=False)
 
 
 def count_false_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the share of tables of equal models in which anything at all is called better or worse."""
+    """Yield the share of tables of equal models in which any model is called better or worse."""
     random = np.random.default_rng(seed)
     sizes_: tuple[Sizes, ...] = ("even", "heavy")
     for sizes, rho, rate, (layout, sessions) in product(sizes_, _RHOS, _RATES, _LAYOUTS.items()):
@@ -79,25 +82,25 @@ def find_doubled_arm(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         ours = sum(rank_table(table).p.get((1, 0), 1.0) < 0.05 for table in tables)
         oracle = 0
         for draw, table in enumerate(tables):
-            known = [
+            numbers = [
                 table[place].n / (1 + rho * (squares[place][draw] / table[place].n - 1)) for place in (0, 1)
             ]
             independent = [
                 Share(round((table[place].rate or 0.0) * number), round(number))
-                for place, number in zip((0, 1), known, strict=True)
+                for place, number in zip((0, 1), numbers, strict=True)
             ]
-            one, other = (share.estimate for share in independent)
-            if one and other:
-                oracle += compare_estimates([(other, one)])[0].p < 0.05 / (ARMS - 1)
+            first, other = (share.estimate for share in independent)
+            if first and other:
+                oracle += compare_estimates([(other, first)])[0].p < 0.05 / (ARMS - 1)
         setting = f"{rate:.0%} and {2 * rate:.0%}, {ARMS} × {sessions} sessions, rho {rho}"
-        # With few sessions the price of not knowing rho is higher; then the cell is told, not judged.
+        # With few sessions, not knowing rho costs more power; the cell is then reported, not judged.
         least = max(0.0, oracle / draws - _BEHIND) if sessions >= _MANY else None
         yield Cell("power for a doubled rate", setting, ours, draws, least)
         yield Cell("power of a test that knows rho", setting, oracle, draws)
 
 
 def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often the ranks of all of eight unequal models hold the true ones, and the top the best."""
+    """Yield how often the ranks of eight unequal models contain the true ones, and the top group the best."""
     random = np.random.default_rng(seed)
     rates = [0.02, 0.02, 0.04, 0.05, 0.08, 0.1, 0.15, 0.3]
     first = [1, 1, 3, 4, 5, 6, 7, 8]
@@ -108,7 +111,7 @@ def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         drawn = Sessions(random, draws)
         arms = [(drawn.put_into_groups(*drawn.draw_counts(sessions, rate, rho)), sessions) for rate in rates]
         ranked = [rank_table(table) for table in share_tables(arms)]
-        # The two best are equal: either order of them is true.
+        # The two best are equal: both orders are true.
         hold = sum(
             all(
                 low <= least and most <= high
@@ -132,10 +135,10 @@ def cover_ranks(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def name_best(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often a best model is named: falsely among equal ones, and truly where it is best by points.
+    """Yield how often a best model is named: falsely among equal ones, and rightly if it is clearly best.
 
-    And how often the model with most sessions, the usual baseline, and one other are left out of the top
-    group although all are equal.
+    Also yield how often the model with most sessions (the usual baseline) and another one are missing from
+    the top group although all are equal.
     """
     random = np.random.default_rng(seed)
     for arms in (3, 5, 10, 20) if whole else (3, 5, 20):

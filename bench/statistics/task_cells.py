@@ -1,4 +1,4 @@
-"""Simulated coverage over few tasks: pass^k, paired differences of tasks, and the same calls judged twice."""
+"""Simulates coverage over few tasks: pass^k, paired differences of tasks, and the same calls judged twice."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from callgauge.stats import Difference, compare_paired, compare_same_calls, pass
 
 LEAST, MOST = 0.935, 0.975
 FALSE_ALARMS = 0.06
-ENOUGH_EACH = 20  # tasks expected to pass all k and as many to fail: from here on an interval is not too wide
+ENOUGH_EACH = 20  # from this many expected passing and failing tasks on, an interval is not too wide
 
-Trials = tuple[int, int]  # the fewest and the most trials of a task, each number as likely
+Trials = tuple[int, int]  # the fewest and the most trials of a task, uniformly distributed
 NEVER = "no effect"
 BY_TASK = "each task another effect, none on average"
 
@@ -34,12 +34,12 @@ _ARMS: tuple[tuple[Trials, Trials], ...] = (
     ((8, 8), (8, 8)),
     ((8, 8), (4, 4)),
     ((8, 8), (2, 2)),
-    ((8, 8), (1, 1)),  # the limit that compare_paired states: its cells leave the band
+    ((8, 8), (1, 1)),  # the documented limit of compare_paired: its cells leave the band
     ((1, 8), (1, 8)),
 )
 _EFFECTS: tuple[float | str, ...] = (NEVER, BY_TASK, 0.3, -0.3, 0.8)
 _SIZES = ("1 to 50", "lognormal to 2,000")
-# The shares of calls that change one way and the other.
+# The shares of calls that change in each direction.
 _MOVES = ((0.01, 0.01), (0.03, 0.0), (0.1, 0.1), (0.2, 0.05), (0.003, 0.0), (0.6, 0.0), (0.45, 0.45))
 
 
@@ -64,14 +64,14 @@ def cover_pass_k(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         for _ in range(draws):
             n = random.integers(trials[0], trials[1] + 1, tasks)
             passed = random.binomial(n, _draw_rates(random, rate, rho, tasks))
-            found = pass_k(
+            estimate = pass_k(
                 [(*each, number) for each, number in Counter(zip(n, passed, strict=True)).items()], k
             )
-            if found is None or found.tasks < 2:
+            if estimate is None or estimate.tasks < 2:
                 continue
             drawn += 1
-            many += found.tasks
-            hits += found.interval is not None and found.interval.low <= truth <= found.interval.high
+            many += estimate.tasks
+            hits += estimate.interval is not None and estimate.interval.low <= truth <= estimate.interval.high
         enough = many / drawn * min(truth, 1 - truth) >= ENOUGH_EACH
         setting = f"k {k}, {tasks} tasks of {_describe(trials)} trials, mean {rate}, rho {rho}"
         yield Cell("pass^k", setting, hits, drawn, LEAST, MOST if enough else None)
@@ -86,43 +86,45 @@ def cover_paired(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         named = named and first in {(1, 1), (4, 4), (1, 8)} and second != (2, 2) and effect in (NEVER, 0.3)
         if (effect == BY_TASK and rho == 0) or not (whole or named):
             continue
-        truth, found = _truth_of_effect(rate, effect), []
+        truth, differences = _truth_of_effect(rate, effect), []
         for _ in range(draws):
             before = _draw_rates(random, rate, rho, tasks)
             after = _apply_effect(random, before, rate, rho, effect)
-            one, other = _draw_shares(random, first, before), _draw_shares(random, second, after)
-            found.append(compare_paired((other - one).tolist()))
+            first_shares, other = _draw_shares(random, first, before), _draw_shares(random, second, after)
+            differences.append(compare_paired((other - first_shares).tolist()))
         setting = (
             f"{tasks} tasks of {_describe(first)} and {_describe(second)} trials, {rate}, rho {rho}, {effect}"
         )
-        yield from _judge("paired tasks", setting, found, truth)
+        yield from _judge("paired tasks", setting, differences, truth)
 
 
 def cover_same_calls(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of the change of a share when the calls of 3 to 100 sessions are judged twice."""
+    """Yield the coverage of the change of a share if the calls of 3 to 100 sessions are judged twice."""
     random = np.random.default_rng(seed)
     for sessions, sizes, (up, down), rho in product(_UNITS, _SIZES, _MOVES, (0.0, 0.05, 0.2, 0.5, 0.9)):
         named = sessions in (5, 20, 100) and rho in (0.05, 0.5) and up in (0.03, 0.2, 0.45)
         if not (whole or named):
             continue
-        found = []
+        differences = []
         for _ in range(draws):
             n = _draw_sizes(random, sizes, sessions)
             moved = random.binomial(n, _draw_rates(random, up + down, rho, sessions))
             rises = random.binomial(moved, _draw_rates(random, up / (up + down), rho, sessions))
-            found.append(compare_same_calls((moved - rises).tolist(), rises.tolist(), n.tolist()))
+            differences.append(compare_same_calls((moved - rises).tolist(), rises.tolist(), n.tolist()))
         setting = f"{sessions} sessions of {sizes} calls, {up} up and {down} down, rho {rho}"
-        yield from _judge("the same calls twice", setting, found, up - down)
+        yield from _judge("the same calls twice", setting, differences, up - down)
 
 
-def _judge(topic: str, setting: str, found: Sequence[Difference | None], truth: float) -> Iterator[Cell]:
-    known = [one for one in found if one is not None]
-    slack = 1e-9  # an interval that ends at the truth holds it
-    hits = sum(one.low - slack <= truth <= one.high + slack for one in known)
-    yield Cell(f"{topic}: coverage", setting, hits, len(known), LEAST)
+def _judge(
+    topic: str, setting: str, differences: Sequence[Difference | None], truth: float
+) -> Iterator[Cell]:
+    measured = [difference for difference in differences if difference is not None]
+    slack = 1e-9  # an interval that ends at the truth contains it
+    hits = sum(difference.low - slack <= truth <= difference.high + slack for difference in measured)
+    yield Cell(f"{topic}: coverage", setting, hits, len(measured), LEAST)
     if truth == 0:
-        alarms = sum(one.p < 0.05 for one in known)
-        yield Cell(f"{topic}: false alarms", setting, alarms, len(known), most=FALSE_ALARMS)
+        alarms = sum(difference.p < 0.05 for difference in measured)
+        yield Cell(f"{topic}: false alarms", setting, alarms, len(measured), most=FALSE_ALARMS)
 
 
 def _draw_rates(random: np.random.Generator, rate: float, rho: float, units: int) -> np.ndarray:
@@ -144,7 +146,7 @@ def _expected_power(rate: float, rho: float, k: int) -> float:
 def _apply_effect(
     random: np.random.Generator, before: np.ndarray, rate: float, rho: float, effect: float | str
 ) -> np.ndarray:
-    """Return the second arm's rates: an effect takes that part of the way to 1, a negative one to 0."""
+    """Return the second arm's rates: an effect moves them towards 1, a negative one towards 0."""
     if isinstance(effect, str):
         return before if effect == NEVER else _draw_rates(random, rate, rho, len(before))
     return before + effect * (1 - before) if effect > 0 else before + effect * before

@@ -1,4 +1,4 @@
-"""Simulated trials with looks: false verdicts, power, tasks saved, intervals after a stop, the gate."""
+"""Simulates trials with interim analyses: false verdicts, power, saved tasks, intervals, the gate."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from callgauge.trials.verdicts.looks import TrialDesign, look, plan_looks
 from callgauge.trials.verdicts.measures import MEASURES, count_tasks
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-MOST_FALSE = 0.06  # alpha of 5 %, and a point
+MOST_FALSE = 0.06  # alpha of 5 %, plus one point
 LEAST_COVERED = 0.935
 _ALPHA, _REFERENCE = 0.05, "reference"
-_RHO = 0.3  # of two calls of one task
+_RHO = 0.3  # correlation of two calls of one task
 _ATTEMPTS = 6
 
 
@@ -34,12 +34,12 @@ def _share_with_retries(rate: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What the arms really do: invalid calls of all calls, the first arm's the reference's.
+    """The true behaviour of the arms: invalid calls of all calls, the reference first.
 
     `retried`: a trial makes one call and repeats it until it is valid, six times at most; else it makes one
     to three calls. Tasks that fail often then have more calls.
-    `grouped`: tasks in a group, each with effects of its own that are none on average. `lost`: the share of
-    trials without a reply. `look_at`: where the looks are, evenly in fives without.
+    `grouped`: tasks per group, each with its own effects of mean zero. `lost`: the share of trials without a
+    reply. `look_at`: the tasks of the interim analyses, by default five at equal distances.
     """
 
     rates: tuple[float, ...]
@@ -74,7 +74,7 @@ class Truth:
 
 @dataclass(slots=True)
 class Run:
-    """One simulated run: what was asked of it, the looks, and what its arms' outcomes were."""
+    """One simulated run: the number of trials, the interim analyses, and the outcomes of its arms."""
 
     design: TrialDesign
     looks: list[ArmLook] = field(default_factory=list)
@@ -82,8 +82,8 @@ class Run:
     asked: int = 0  # tasks × arms
 
     def last(self, arm: str) -> tuple[ArmLook, list[ArmLook]]:
-        its = [one for one in self.looks if one.arm == arm]
-        return its[-1], its[:-1]
+        looks = [look for look in self.looks if look.arm == arm]
+        return looks[-1], looks[:-1]
 
 
 NULLS = (
@@ -112,7 +112,7 @@ EFFECTS = (
 
 
 def judge_trials(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield all cells of trials; `whole` takes the same cells with more draws."""
+    """Yield all cells of trials; `whole` measures the same cells with more draws."""
     random = np.random.default_rng(seed)
     yield from count_false_verdicts(random, draws)
     yield from measure_power(random, draws)
@@ -138,14 +138,15 @@ def count_false_verdicts(
 def measure_power(
     random: np.random.Generator, draws: int, truths: Sequence[Truth] = EFFECTS
 ) -> Iterator[Cell]:
-    """Yield the power with five looks and without one, and how many tasks it took."""
+    """Yield the power with five interim analyses and with none, and the number of tasks used."""
     for truth in truths:
         looked, fixed = (
-            [simulate_run(random, one) for _ in range(draws)] for one in (truth, replace(truth, looks=1))
+            [simulate_run(random, variant) for _ in range(draws)]
+            for variant in (truth, replace(truth, looks=1))
         )
         without = _find(truth, fixed)
         yield Cell("real differences found without interim analyses", truth.describe(), without, draws)
-        # What the looks may cost: two points of power, and the error of both simulations.
+        # The allowed cost of interim analyses: two points of power, and the error of both simulations.
         least = max(0.0, without / draws - 0.02)
         yield Cell(
             "real differences found with five interim analyses",
@@ -155,17 +156,17 @@ def measure_power(
             least,
         )
         wrong = sum(
-            (one.decision == "better") != (truth.rates[int(one.arm)] < truth.rates[0])
+            (look.decision == "better") != (truth.rates[int(look.arm)] < truth.rates[0])
             for run in looked
-            for one in (run.last(arm)[0] for arm in run.design.others)
-            if one.decision in ("better", "worse") and truth.rates[int(one.arm)] != truth.rates[0]
+            for look in (run.last(arm)[0] for arm in run.design.others)
+            if look.decision in ("better", "worse") and truth.rates[int(look.arm)] != truth.rates[0]
         )
         yield Cell("found with the wrong sign", truth.describe(), wrong, draws, most=0.005)
         yield _asked("tasks needed of those planned, different variants", truth, looked)
 
 
 def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield how often the intervals hold the truth where the run stopped, and on which side the median is."""
+    """Yield how often the intervals contain the truth after a stop, and the side of the median."""
     for truth in (
         Truth((0.1, 0.1), smallest=0.02),
         Truth((0.1, 0.2), smallest=0.02),
@@ -179,14 +180,14 @@ def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]
         for _ in range(draws):
             run = simulate_run(random, truth)
             last, before = run.last("1")
-            found = adjust_for_looks(last, before, _ALPHA)
-            assert found is not None
+            interval = adjust_for_looks(last, before, _ALPHA)
+            assert interval is not None
             assert last.low is not None
             assert last.high is not None
             assert last.estimate is not None
             repeated += last.low <= truth.difference <= last.high
-            adjusted += found.low <= truth.difference <= found.high
-            above += abs(found.estimate) > abs(truth.difference)
+            adjusted += interval.low <= truth.difference <= interval.high
+            above += abs(interval.estimate) > abs(truth.difference)
             raw += abs(last.estimate) > abs(truth.difference)
         setting = truth.describe()
         yield Cell("the repeated interval at the last analysis", setting, repeated, draws, LEAST_COVERED)
@@ -197,7 +198,7 @@ def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]
 
 
 def count_wrong_alike(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield the share of runs called alike: arms that differ by just what matters, and equal ones."""
+    """Yield the share of runs called equivalent: for arms that differ by the margin, and equal ones."""
     for truth in (
         Truth((0.05, 0.1), tasks=400),
         Truth((0.2, 0.1), tasks=200, smallest=0.1),
@@ -213,50 +214,55 @@ def count_wrong_alike(random: np.random.Generator, draws: int) -> Iterator[Cell]
 
 
 def count_wrong_passes(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield how often the gate lets an arm pass that is worse by just its margin, and an equal one."""
+    """Yield how often the gate passes an arm that is worse by exactly its margin, and an equal one."""
     for truth in (Truth((0.1, 0.15)), Truth((0.02, 0.07)), Truth((0.3, 0.4), smallest=0.1, repeats=3)):
         for rates, topic, most in (
             (truth.rates, "passes of the gate that are wrong", MOST_FALSE),
             ((truth.rates[0], truth.rates[0]), "equal variants that pass the gate", None),
             ((truth.rates[1], truth.rates[0]), "better variants that pass the gate", None),
         ):
-            its = replace(truth, rates=rates)
+            at_margin = replace(truth, rates=rates)
             passed = 0
             for _ in range(draws):
-                run = simulate_run(random, its)
+                run = simulate_run(random, at_margin)
                 passed += judge_gate(
-                    run.design, run.outcomes, run.looks, Margin("refused", its.smallest)
+                    run.design, run.outcomes, run.looks, Margin("refused", at_margin.smallest)
                 ).is_passed
-            yield Cell(topic, f"{its.describe()}, no-worse={its.smallest}", passed, draws, most=most)
+            yield Cell(
+                topic, f"{at_margin.describe()}, no-worse={at_margin.smallest}", passed, draws, most=most
+            )
 
 
 def cover_at_any_time(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield how often the anytime interval holds the truth at all tasks from the tenth on, every fifth."""
+    """Yield how often the anytime interval contains the truth at every fifth task from the tenth on."""
     for truth in (
         Truth((0.1, 0.1)),
         Truth((0.1, 0.2)),
         Truth((0.3, 0.3), repeats=3),
         Truth((0.05, 0.2), retried=True),
     ):
-        held = 0
+        covered = 0
         for _ in range(draws):
             run = simulate_run(random, replace(truth, looks=1))
-            held += all(low <= truth.difference <= high for low, high in _anytime_intervals(run, truth))
-        yield Cell("the anytime interval, at all times", truth.describe(), held, draws, LEAST_COVERED)
+            covered += all(low <= truth.difference <= high for low, high in _anytime_intervals(run, truth))
+        yield Cell("the anytime interval, at all times", truth.describe(), covered, draws, LEAST_COVERED)
 
 
 def _anytime_intervals(run: Run, truth: Truth) -> Iterator[tuple[float, float]]:
     measure = MEASURES[run.design.primary]
     counts = count_tasks(run.outcomes, measure)
     for until in range(10, truth.tasks + 1, 5):
-        some = {arm: {_task(i): its[_task(i)] for i in range(until)} for arm, its in counts.items()}
-        found = anytime_interval(run.design, pair_tasks(some, measure, "1", _REFERENCE, {}))
-        assert found is not None
-        yield found
+        some = {
+            arm: {_task(i): task_counts[_task(i)] for i in range(until)}
+            for arm, task_counts in counts.items()
+        }
+        interval = anytime_interval(run.design, pair_tasks(some, measure, "1", _REFERENCE, {}))
+        assert interval is not None
+        yield interval
 
 
 def simulate_run(random: np.random.Generator, truth: Truth) -> Run:
-    """Draw a run task by task, and look at it as `trial run` does: an arm that is decided is dropped."""
+    """Draw a run task by task, with the interim analyses of `trial run`: a decided arm is dropped."""
     arms = (_REFERENCE, *(str(place) for place in range(1, len(truth.rates))))
     groups = {_task(i): f"g{i // truth.grouped}" for i in range(truth.tasks)} if truth.grouped else {}
     look_at = truth.look_at or plan_looks(truth.tasks, truth.looks)
@@ -266,14 +272,14 @@ def simulate_run(random: np.random.Generator, truth: Truth) -> Run:
     outcomes = _draw_outcomes(random, truth, arms)
     run, ended, begun = Run(design), set[str](), 0
     for number, until in enumerate(look_at, 1):
-        asked = [arm for arm in arms if arm not in ended]
-        for arm in asked:
+        active = [arm for arm in arms if arm not in ended]
+        for arm in active:
             run.outcomes += outcomes[arm][begun * truth.repeats : until * truth.repeats]
-        run.asked += len(asked) * (until - begun)
+        run.asked += len(active) * (until - begun)
         begun = until
         now = look(design, run.outcomes, number, run.looks)
         run.looks += now
-        ended |= {one.arm for one in now if one.decision in ENDS}
+        ended |= {look.arm for look in now if look.decision in ENDS}
         if len(ended) == len(design.others):
             break
     return run
@@ -282,8 +288,8 @@ def simulate_run(random: np.random.Generator, truth: Truth) -> Run:
 def _draw_outcomes(
     random: np.random.Generator, truth: Truth, arms: Sequence[str]
 ) -> dict[str, list[TrialOutcome]]:
-    """Draw the outcomes of all trials: of one to three calls, a task being as hard for every arm."""
-    weight, found = 1 / _RHO - 1, {}
+    """Draw the outcomes of all trials: one to three calls each; a task is equally hard for every arm."""
+    weight, outcomes = 1 / _RHO - 1, {}
     hardness = random.random(truth.tasks)
     for arm, rate in zip(arms, truth.rates, strict=True):
         if truth.grouped:
@@ -299,14 +305,14 @@ def _draw_outcomes(
             calls = random.integers(1, 4, (truth.tasks, truth.repeats))
             refused = random.binomial(calls, rates[:, None])
         lost = random.random(calls.shape) < truth.lost
-        found[arm] = [
+        outcomes[arm] = [
             TrialOutcome(arm, _task(i), j, "no_reply")
             if lost[i, j]
             else TrialOutcome(arm, _task(i), j, "ok", calls=int(calls[i, j]), refused=int(refused[i, j]))
             for i in range(truth.tasks)
             for j in range(truth.repeats)
         ]
-    return found
+    return outcomes
 
 
 def _task(place: int) -> str:
@@ -314,7 +320,7 @@ def _task(place: int) -> str:
 
 
 def _find(truth: Truth, runs: Sequence[Run]) -> int:
-    """Return in how many runs the first arm is told from the reference."""
+    """Return the number of runs that distinguish the first arm from the reference."""
     wanted = "better" if truth.difference < 0 else "worse"
     return sum(run.last("1")[0].decision == wanted for run in runs)
 

@@ -1,4 +1,4 @@
-"""Calls that a model wrote as text, in every notation and with slips: how many are read as meant."""
+"""Measures how many calls written as text are read as intended, in every notation and with slips."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ CATALOG = ToolCatalog.load(list(TOOLS))
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """One text, told its dialect or not: the calls read, and the verdict.
+    """One text, with or without a known dialect: the calls read, and the verdict.
 
-    `unsaid` is True when a token or the text's end is missing, and nothing was said.
+    `unsaid` is True when a token or the text's end is missing without a report.
     """
 
     written: WrittenText
@@ -31,92 +31,102 @@ class JudgedText:
 
 
 def judge_text(written: WrittenText, *, told: bool) -> JudgedText:
-    """Read a text and hold the calls found against those meant."""
-    found = extract_tool_calls(written.text, CATALOG, dialect=written.dialect if told else None)
-    return JudgedText(written, told, found, _give_verdict(written, found), _is_unsaid(written, found))
+    """Read a text and compare the calls with the intended ones."""
+    calls = extract_tool_calls(written.text, CATALOG, dialect=written.dialect if told else None)
+    return JudgedText(written, told, calls, _give_verdict(written, calls), _is_unsaid(written, calls))
 
 
-def _give_verdict(written: WrittenText, found: tuple[TextCall, ...]) -> Verdict:
-    arguments = [call.request.arguments for call in found]
-    if len(found) == len(written.calls) and all(
-        call.name == meant.name and same(meant.arguments, got)
-        for call, meant, got in zip(found, written.calls, arguments, strict=True)
+def _give_verdict(written: WrittenText, calls: tuple[TextCall, ...]) -> Verdict:
+    arguments = [call.request.arguments for call in calls]
+    if len(calls) == len(written.calls) and all(
+        call.name == intended.name and same(intended.arguments, got)
+        for call, intended, got in zip(calls, written.calls, arguments, strict=True)
     ):
         return Verdict.RIGHT
     if not any(got is not None for got in arguments):
         return Verdict.REFUSED
-    return Verdict.TOLD if any(map(_warns, found)) else Verdict.SILENT
+    return Verdict.TOLD if any(map(_warns, calls)) else Verdict.SILENT
 
 
 def _warns(call: TextCall) -> bool:
     findings = (*call.request.diagnostics, *call.diagnostics)
-    return not call.complete or call.request.parse_error is not None or any(one.lossy for one in findings)
+    return (
+        not call.complete
+        or call.request.parse_error is not None
+        or any(finding.lossy for finding in findings)
+    )
 
 
-def _is_unsaid(written: WrittenText, found: tuple[TextCall, ...]) -> bool:
-    """Return True when the text lacks a token or its end, and no call says anything at all."""
-    if not (written.unopened or written.cut) or not found:
+def _is_unsaid(written: WrittenText, calls: tuple[TextCall, ...]) -> bool:
+    """Return True when the text lacks a token or its end, and no call has a diagnostic."""
+    if not (written.unopened or written.cut) or not calls:
         return False
-    return all(call.complete and not call.request.diagnostics and not call.diagnostics for call in found)
+    return all(call.complete and not call.request.diagnostics and not call.diagnostics for call in calls)
 
 
 def judge_texts(seed: int = SEED, rounds: int = ROUNDS) -> list[JudgedText]:
-    """Judge all texts of a seed, once told their dialect and once not."""
-    return [judge_text(one, told=told) for told in (True, False) for one in make_texts(seed, rounds)]
+    """Judge all texts of a seed, once with a known dialect and once without."""
+    return [
+        judge_text(written, told=with_dialect)
+        for with_dialect in (True, False)
+        for written in make_texts(seed, rounds)
+    ]
 
 
 def share_tables(judged: Iterable[JudgedText]) -> list[str]:
-    """Return Markdown tables by dialect, by slip and by what the values hold."""
-    held, lines = list(judged), list[str]()
+    """Return Markdown tables by dialect, by slip and by the content of the values."""
+    judgements, lines = list(judged), list[str]()
     for title, group in _GROUPS.items():
-        lines += [f"### Calls written as text, by {title}", "", *_share_table(title, held, group), ""]
+        lines += [f"### Calls written as text, by {title}", "", *_share_table(title, judgements, group), ""]
     return lines
 
 
 def _share_table(title: str, judged: list[JudgedText], group: Callable[[JudgedText], str]) -> list[str]:
-    """One row a group: its texts, and what was right and silent, told the dialect and not."""
+    """Return one row per group: its texts, and the right and silent shares, with and without the dialect."""
     tallies, unsaid = defaultdict[tuple[str, bool], Tally](Tally), defaultdict[str, int](int)
-    for one in judged:
-        for name in (group(one), "all"):
-            tallies[name, one.told].add(one.verdict)
-            unsaid[name] += one.unsaid
+    for judgement in judged:
+        for name in (group(judgement), "all"):
+            tallies[name, judgement.told].add(judgement.verdict)
+            unsaid[name] += judgement.unsaid
     rows = []
     for name in sorted(unsaid, key=lambda name: (name == "all", name)):
-        counted = [tallies[name, told] for told in (True, False)]
-        shares = [f"{one.share(kind):.1%}" for one in counted for kind in (Verdict.RIGHT, Verdict.SILENT)]
+        counted = [tallies[name, with_dialect] for with_dialect in (True, False)]
+        shares = [f"{tally.share(kind):.1%}" for tally in counted for kind in (Verdict.RIGHT, Verdict.SILENT)]
         rows.append([name, str(counted[0].total), *shares, str(unsaid[name])])
     titles = ("texts", "given: right", "wrong, silent", "not given: right", "wrong, silent", "unreported")
     return table((title, *titles), rows)
 
 
 _GROUPS: dict[str, Callable[[JudgedText], str]] = {
-    "dialect": lambda one: one.written.dialect,
-    "slip": lambda one: one.written.slip,
-    "what the values hold": lambda one: one.written.holds,
+    "dialect": lambda judgement: judgement.written.dialect,
+    "slip": lambda judgement: judgement.written.slip,
+    "what the values hold": lambda judgement: judgement.written.holds,
 }
 
 
 def main(options: list[str]) -> int:
-    """Print the tables by dialect, slip and what values hold; `--show` prints the texts read otherwise."""
+    """Print the tables by dialect, slip and content of values; `--show` prints the wrongly read texts."""
     parser = argparse.ArgumentParser(prog="bench written_calls", description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--show", action="store_true")
-    asked = parser.parse_args(options)
-    judged = judge_texts(asked.seed, asked.rounds)
+    parsed = parser.parse_args(options)
+    judged = judge_texts(parsed.seed, parsed.rounds)
     print("\n".join(share_tables(judged)))
-    if asked.show:
-        for one in judged:
-            if one.verdict is not Verdict.RIGHT or one.unsaid:
-                _show(one)
+    if parsed.show:
+        for judgement in judged:
+            if judgement.verdict is not Verdict.RIGHT or judgement.unsaid:
+                _show(judgement)
     return 0
 
 
-def _show(one: JudgedText) -> None:
-    print(f"\n--- {one.written.id} ({one.written.holds}) told={one.told}: {one.verdict}")
-    print(one.written.text)
-    for meant in one.written.calls:
-        print(f"  meant {meant.name} {meant.arguments}")
-    for call in one.found:
+def _show(judgement: JudgedText) -> None:
+    print(
+        f"\n--- {judgement.written.id} ({judgement.written.holds}) told={judgement.told}: {judgement.verdict}"
+    )
+    print(judgement.written.text)
+    for intended in judgement.written.calls:
+        print(f"  meant {intended.name} {intended.arguments}")
+    for call in judgement.found:
         codes = [each.code for each in (*call.request.diagnostics, *call.diagnostics)]
         print(f"  read  {call.name} {call.request.arguments} [{call.dialect}] whole={call.complete} {codes}")

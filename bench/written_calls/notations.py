@@ -1,6 +1,6 @@
-"""The notations in which models write calls, each as its maker documents it; knows no reader.
+"""The notations in which models write calls, as their makers document them.
 
-The sources stand beside the readers in `lenient/calls/dialects/`.
+`lenient/calls/dialects/` lists the sources.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 
 
 class Values(Enum):
-    """How a notation writes values."""
+    """The ways in which a notation writes values."""
 
-    JSON = "json"  # one JSON object holds all of them
-    TAGS = "tags"  # each as it is, between tags
+    JSON = "json"  # one JSON object contains all of them
+    TAGS = "tags"  # each unchanged, between tags
     PYTHON = "python"  # keyword arguments of a Python call
     DELIMITERS = "delimiters"  # texts between delimiters, the rest as JSON
-    PLAIN = "plain"  # JSON, and no tokens at all
+    PLAIN = "plain"  # JSON without tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call that was meant."""
+    """One intended call."""
 
     name: str
     arguments: dict[str, Any]
@@ -37,11 +37,11 @@ Arguments = Callable[[dict[str, Any]], str]
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How one family of models writes calls.
+    """The notation of one family of models.
 
     A reply is `section[0]`, the calls between `separator`s, `section[1]`. A call is its opening token, its
     body and its closing token; `opened` writes the first for the n-th call. `foreign` is a token of another
-    notation that models write in place of the closing token. `several` is False where a reply has one call.
+    notation that models write in place of the closing token. `several` is False if a reply has only one call.
     """
 
     dialect: str
@@ -53,7 +53,7 @@ class Notation:
     separator: str = "\n"
     foreign: str | None = None
     several: bool = True
-    header_names: bool = False  # the opening token holds the name: without it there is no call
+    header_names: bool = False  # the opening token contains the name: without it there is no call
 
 
 def write_json(arguments: dict[str, Any]) -> str:
@@ -65,7 +65,7 @@ def _fixed(token: str) -> Callable[[Call, int], str]:
 
 
 def _object(name: str, arguments: str) -> Callable[[Call, Arguments], str]:
-    """One JSON object with the name and the arguments under these keys."""
+    """Return one JSON object with the name and the arguments under these keys."""
     return lambda call, write: (
         f'{{"{name}": {json.dumps(call.name)}, "{arguments}": {write(call.arguments)}}}'
     )
@@ -80,7 +80,7 @@ def _as_written(value: Any) -> str:
 
 
 def _tagged(opening: str, closing: str, between: str = "\n") -> Callable[[Call, Arguments], str]:
-    """Each parameter between tags; `opening` holds `{key}` and perhaps `{text}`, "true" for a text."""
+    """Return each parameter between tags; `opening` has `{key}` and maybe `{text}`, "true" for a text."""
 
     def write(call: Call, _: Arguments) -> str:
         return between.join(
@@ -114,7 +114,7 @@ _MINIMAX = "]<]minimax[>["
 
 
 def _elements(name: str, value: Any) -> str:
-    """An element of MiniMax M3: members and items are elements within it."""
+    """Return an element of MiniMax M3: members and items are elements inside it."""
     members = value.items() if isinstance(value, dict) else ()
     inner = [_elements("item", item) for item in value] if isinstance(value, list) else []
     inner += [_elements(*member) for member in members]

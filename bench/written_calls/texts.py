@@ -1,6 +1,6 @@
-"""Replies with calls in them, made with a seed: each notation, with one slip or none, and the calls meant.
+"""Generates replies with calls from a seed: each notation, with one slip or none, and the intended calls.
 
-Written from what the notations' makers document and from how models fail; knows no reader.
+Based on the documentation of the notations and on typical failures of models.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ _NO_PAIR = ("</s>", "<|eom_id|>", "```")
 
 @dataclass(frozen=True, slots=True)
 class WrittenText:
-    """One reply: its dialect, its one slip, what its values hold, and the calls that were meant.
+    """One reply: its dialect, its slip, the content of its values, and the intended calls.
 
-    `cut` is True when the text ends within the last value. `unopened` is True when a token that opens the
-    calls is missing while the one that closes them stands there: a reader should say so.
+    `cut` is True when the text ends within the last value. `unopened` is True when the opening token of the
+    calls is missing but the closing one is present: a reader should report this.
     """
 
     id: str
@@ -63,7 +63,7 @@ class WrittenText:
 
 
 def make_texts(seed: int, rounds: int = 2) -> Iterator[WrittenText]:
-    """Yield the texts of every notation with every slip that it can have; what their values hold is drawn."""
+    """Yield the texts of every notation with every possible slip; the content of the values is random."""
     rng = random.Random(seed)
     for notation in NOTATIONS:
         for slip in SLIPS:
@@ -73,7 +73,7 @@ def make_texts(seed: int, rounds: int = 2) -> Iterator[WrittenText]:
                     yield made
 
 
-# --- what the values hold -----------------------------------------------------------------------------------
+# --- content of the values ----------------------------------------------------------------------------------
 
 
 def _hold_code(rng: random.Random, _: Notation) -> str:
@@ -98,7 +98,7 @@ def _hold_tags(rng: random.Random, _: Notation) -> str:
 
 
 def _hold_own_tokens(rng: random.Random, notation: Notation) -> str:
-    """A text about the notation itself: its tokens, or a whole example of a call."""
+    """Return a text about the notation itself: its tokens, or a whole example of a call."""
     example = Call("run_shell", {"command": "ls"})
     opened, closed = notation.opened(example, 0), notation.closed
     tokens = [each.strip() for each in (opened, closed, *notation.section) if each.strip()]
@@ -155,7 +155,7 @@ _HOLDINGS = {
 
 @dataclass(slots=True)
 class _Parts:
-    """The parts of a reply: what stands around all calls, and the opening, body and closing of each call."""
+    """The parts of a reply: the text around all calls, and the opening, body and closing of each call."""
 
     begin: str
     openings: list[str]
@@ -170,7 +170,7 @@ class _Parts:
 
 
 class _Maker:
-    """Makes one text of a notation, with one slip."""
+    """Generates one text of a notation, with one slip."""
 
     def __init__(self, rng: random.Random, notation: Notation, slip: str) -> None:
         self.rng = rng
@@ -204,7 +204,7 @@ class _Maker:
         )
 
     def draw_call(self, *, textual: bool = False) -> Call:
-        """Return a call whose texts hold what this text is about; `textual`: a text comes last."""
+        """Return a call whose texts have the drawn content; `textual`: a text comes last."""
         text = _HOLDINGS[self.holds](self.rng, self.notation)
         path = self.rng.choice(("notes.md", "src/a b.py", "docs/ä.txt"))
         kinds = ["write_file", "run_shell"] if textual else [str(tool["name"]) for tool in TOOLS]
@@ -239,7 +239,7 @@ class _Maker:
         return written
 
     def spoil(self, parts: _Parts, calls: list[Call]) -> _Parts | None:
-        """Return the parts with a token missing or wrong, as the slip says; None where there is none."""
+        """Return the parts with a token missing or wrong, by the slip; None if there is no such token."""
         closer = parts.end.strip("]\n ")
         if self.slip == "no section begin":
             missed = parts.begin.rstrip("[\n ")
@@ -271,20 +271,20 @@ class _Maker:
     def cut(self, name: str, calls: list[Call], text: str) -> WrittenText | None:
         """Return the text cut off within the last value, which must be a text without escapes up to there."""
         key, value = list(calls[-1].arguments.items())[-1]
-        for kept in range(len(value) // 2, 2, -1):
-            part = value[:kept]
+        for length in range(len(value) // 2, 2, -1):
+            part = value[:length]
             if part[-1].isalnum() and not set("\"'\\\n") & set(part) and text.count(part) == 1:
                 last = Call(calls[-1].name, {**calls[-1].arguments, key: part})
-                end = text.index(part) + kept
-                meant = (*calls[:-1], last)
+                end = text.index(part) + length
+                intended = (*calls[:-1], last)
                 return WrittenText(
-                    name, self.notation.dialect, self.slip, self.holds, text[:end], meant, cut=True
+                    name, self.notation.dialect, self.slip, self.holds, text[:end], intended, cut=True
                 )
         return None
 
 
 def _droppable(opening: str, name: str) -> str:
-    """Return the token with which a call begins, "" when nothing of the notation would be left without it."""
+    """Return the opening token of a call, "" if nothing of the notation would be left without it."""
     first = opening.strip().split("\n")[0]
     if first.startswith("<|start|>"):
         return "<|start|>assistant<|channel|>"

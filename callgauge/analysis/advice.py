@@ -1,6 +1,6 @@
 """Advice on a stored tool definition: the lint's findings, with the calls that each may explain.
 
-The number of calls is known only for a finding about a single parameter.
+The number of calls is known only for findings about a single parameter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Advice:
 
     `edit` is a JSON merge patch for the value at the path `place` when `patch` is True; otherwise it is a
     sentence, because only a person can know the edit. `explained`: the diagnostics of calls at that
-    parameter; a call with two diagnostics counts in both, so the numbers do not add up.
+    parameter. A call with two diagnostics counts twice, so the sum may exceed the number of calls.
     """
 
     code: str
@@ -48,8 +48,8 @@ class Advice:
 
     @property
     def calls(self) -> int:
-        """A lower bound of the calls with an error or a warning at the finding's parameter."""
-        return max((one.calls for one in self.explained), default=0)
+        """A lower bound for the number of calls with an error or a warning at the finding's parameter."""
+        return max((culprit.calls for culprit in self.explained), default=0)
 
 
 class NotReadableError(Exception):
@@ -59,7 +59,7 @@ class NotReadableError(Exception):
 def find_advice(
     tool: str, description: str | None, definition: str | None, culprits: Iterable[Culprit]
 ) -> list[Advice]:
-    """Return the lint findings about a definition: those that explain most calls first, then the most severe.
+    """Return the lint findings about a definition, sorted by the number of explained calls, then by severity.
 
     `definition`: the parameters' JSON Schema as text. Raises NotReadableError when the lint cannot read it.
     """
@@ -68,26 +68,26 @@ def find_advice(
         subject = ToolDefinition.from_json_schema(name=tool, description=description or "", schema=schema)
     except (ValueError, RecursionError, ToolDefinitionError) as refused:
         raise NotReadableError(str(refused) or "it is nested too deep") from refused
-    guilty = [one for one in culprits if one.severity != "note"]
-    found = [_make_advice(one, guilty) for one in definition_findings(subject)]
-    return sorted(found, key=lambda one: (-one.calls, SEVERITIES.index(one.severity)))
+    guilty = [culprit for culprit in culprits if culprit.severity != "note"]
+    advice = [_make_advice(finding, guilty) for finding in definition_findings(subject)]
+    return sorted(advice, key=lambda suggestion: (-suggestion.calls, SEVERITIES.index(suggestion.severity)))
 
 
-def _make_advice(found: DefinitionFinding, guilty: Iterable[Culprit]) -> Advice:
-    known = DEFINITION_CODES[found.code]
-    patch = not isinstance(found.suggested, str)
-    summary = known.summary + (f" ({found.detail})" if found.detail is not None else "")
+def _make_advice(finding: DefinitionFinding, guilty: Iterable[Culprit]) -> Advice:
+    code = DEFINITION_CODES[finding.code]
+    patch = not isinstance(finding.suggested, str)
+    summary = code.summary + (f" ({finding.detail})" if finding.detail is not None else "")
     explained: tuple[Culprit, ...] = ()
-    if found.path not in (None, "$"):  # what is wrong with the arguments as a whole has many causes
-        parameter = str(found.path).removeprefix("$").removeprefix(".")
-        explained = tuple(one for one in guilty if one.parameter == parameter)
+    if finding.path not in (None, "$"):  # errors in the arguments as a whole have many causes
+        parameter = str(finding.path).removeprefix("$").removeprefix(".")
+        explained = tuple(culprit for culprit in guilty if culprit.parameter == parameter)
     return Advice(
-        found.code,
-        str(found.severity),
-        found.path,
+        finding.code,
+        str(finding.severity),
+        finding.path,
         summary,
-        known.why,
-        json.dumps(found.suggested, ensure_ascii=False) if patch else str(found.suggested),
+        code.why,
+        json.dumps(finding.suggested, ensure_ascii=False) if patch else str(finding.suggested),
         patch,
         explained,
     )

@@ -15,7 +15,7 @@ from ingest.time_ranges import read_range
 Letter = Literal["A", "B"]
 Days = tuple[date, date]
 
-# What a slice can be narrowed by, by its name in the URL: a_model, b_model, …
+# The filters of a slice, by their names in the URL: a_model, b_model, …
 PARAMETERS = kept_slices.PARAMETERS
 _BY_CALL = ("tool", "mcp_server", "strategy", "harness_version")
 
@@ -34,11 +34,13 @@ class Arm:
     shared: Mapping[str, Any] = field(default_factory=dict)
 
     def parameters(self) -> dict[str, Any]:
-        found = dict(self.shared) | {PARAMETERS[name]: values for name, values in self.own.items() if values}
-        return found | ({"from_day": self.days[0], "to_day": self.days[1]} if self.days else {})
+        parameters = dict(self.shared) | {
+            PARAMETERS[name]: values for name, values in self.own.items() if values
+        }
+        return parameters | ({"from_day": self.days[0], "to_day": self.days[1]} if self.days else {})
 
     def add_prefix(self) -> dict[str, Any]:
-        """Return the parameters named for a metric about both slices at once: a_models, b_models, …"""
+        """Return the parameters with the names that a metric on both slices takes: a_models, b_models, …"""
         return {f"{self.letter.lower()}_{name}": value for name, value in self.parameters().items()}
 
     def split_by_call(self) -> list[str]:
@@ -49,8 +51,8 @@ class Arm:
 
 def arm_query(letter: Letter, own: Mapping[str, Sequence[str]], days: Days | None = None) -> dict[str, str]:
     """Return the URL parameters that filter the slice `letter`, such as a_model and a_days."""
-    said = {f"{letter.lower()}_{name}": join_values(values) for name, values in own.items() if values}
-    return said | ({f"{letter.lower()}_days": join_days(days)} if days else {})
+    query = {f"{letter.lower()}_{name}": join_values(values) for name, values in own.items() if values}
+    return query | ({f"{letter.lower()}_days": join_days(days)} if days else {})
 
 
 def join_values(values: Iterable[str]) -> str:
@@ -71,7 +73,7 @@ def join_days(days: Sequence[date]) -> str:
 def read_days(text: str, first: date, last: date) -> Days:
     """Return the first and last day of a range in a link, cut to the store's `first` to `last`.
 
-    Raises ValueError for a text that is no range, and for days outside of the store's.
+    Raises ValueError for text that is not a range, and for days outside of the store's range.
     """
     days = read_range(text).resolve(last, datetime.now(UTC).date()) or (first, last)
     if days[-1] < first or days[0] > last:
@@ -79,10 +81,12 @@ def read_days(text: str, first: date, last: date) -> Days:
     return max(days[0], first), min(days[-1], last)
 
 
-def name_arms(one: Arm, other: Arm, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
-    """Return a name for each slice from the choices that differ; with the letter where names are alike."""
-    differing = [name for name in PARAMETERS if one.own.get(name) != other.own.get(name)]
-    first, second = (_name_arm(arm, differing, labels, one.days != other.days) for arm in (one, other))
+def name_arms(this_arm: Arm, other: Arm, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
+    """Return a name for each slice from the choices that differ; equal names get the letter of the slice."""
+    differing = [name for name in PARAMETERS if this_arm.own.get(name) != other.own.get(name)]
+    first, second = (
+        _name_arm(arm, differing, labels, this_arm.days != other.days) for arm in (this_arm, other)
+    )
     if first == second:
         return f"A, {first}", f"B, {second}"
     return first, second
@@ -102,9 +106,9 @@ def _name_arm(
     return " · ".join(parts) or "everything"
 
 
-def do_overlap(one: Arm, other: Arm) -> bool:
-    """Return True when a call can be in both slices: the slices are then not independent."""
-    first, second = one.parameters(), other.parameters()
+def do_overlap(arm: Arm, other: Arm) -> bool:
+    """Return True when a call can be in both slices, so that the slices are not independent."""
+    first, second = arm.parameters(), other.parameters()
     for parameter in PARAMETERS.values():
         values, others = first.get(parameter), second.get(parameter)
         if values and others and not set(values) & set(others):

@@ -19,7 +19,10 @@ _DEEPEST = 6
 
 
 def class_words(trait: str, number: int) -> str:
-    """Return the words for a trait's class: length 6 is 64 to 127 bytes. An unknown class is its number."""
+    """Return the words for a trait's class: length 6 is 64 to 127 bytes.
+
+    An unknown class is written as its number.
+    """
     if trait == "length":
         return _length_words(number)
     if trait == "depth":

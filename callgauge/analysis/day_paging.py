@@ -1,9 +1,10 @@
 """Pages through a long list, the newest days first, and counts its rows.
 
-A store may hold fifty million calls, a page fifty. So a list is read in runs of days, from the newest on. The
-daily sums tell how many rows match on each day or, for filters that the sums do not cover, an upper bound. In
-the second case the rows of each run are counted. Counting ends when enough rows are found or the time is
-over; the count is then a lower bound (`ListPage.is_complete`). No run is read twice, because `ask` caches.
+A store may hold fifty million calls, a page fifty. So a list is read in runs of days, starting with the
+newest. The daily sums give the number of matching rows on each day or, for filters that they do not cover, an
+upper bound. In the second case the rows of each run are counted. Counting ends when enough rows are found or
+the time is over; the count is then a lower bound (`ListPage.is_complete`). No run is read twice, because
+`ask` caches.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from typing import Any
 import pandas as pd
 
 Ask = Callable[..., pd.DataFrame]
-ENOUGH = 10_000  # rows to count where the sums of the days cannot tell: nobody turns two hundred pages
-SECONDS = 0.4  # to go on counting for
-SEARCH_COST = 10  # a row whose text is searched takes about as long as so many others
+ENOUGH = 10_000  # rows to count if the daily sums do not suffice: nobody reads two hundred pages
+SECONDS = 0.4  # time limit for counting
+SEARCH_COST = 10  # searching the text of a row costs about as much as reading this many rows
 _NEVER = date(1, 1, 1)
 
 
@@ -28,9 +29,9 @@ class DayList:
     """A list that is paged by day.
 
     `metric`: the metric of the rows; `days`: the metric with the number of rows on each day; `look`: how many
-    rows to read in one run of days; `per_page`: rows on a page; `sorted_within`: in another order than the
-    newest first, about how many rows of the newest days to read for it: the list ends behind them. A metric
-    of days whose list reads other rows, too, counts them as `reads`.
+    rows to read in one run of days; `per_page`: rows on a page; `sorted_within`: for a sort order other than
+    newest first, about how many rows of the newest days to read. The sorted list ends after them. If a list
+    also reads other rows, its metric of days counts them as `reads`.
     """
 
     metric: str
@@ -47,7 +48,7 @@ DISAGREEMENTS = DayList("disagreements", "disagreement_days", 2_000, 15)
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """One page of a list. `found`: how many rows match in all.
+    """One page of a list. `found`: the total number of matching rows.
 
     `since`: the oldest day counted, when older days were left out of `found`; None when all days were
     counted. `is_sorted`: the list is in another order than the newest first.
@@ -68,7 +69,7 @@ class ListPage:
 class _DayRun:
     """Consecutive days, the newest first, and the number of their `rows` that match.
 
-    The day None stands for rows without a time.
+    The day None means rows without a time.
     """
 
     days: Sequence[date | None]
@@ -77,8 +78,8 @@ class _DayRun:
 
 def read_page(
     ask: Ask,
-    one: DayList,
-    given: Mapping[str, Any],
+    day_list: DayList,
+    filters: Mapping[str, Any],
     limit: int,
     offset: int = 0,
     clock: Callable[[], float] = time.monotonic,
@@ -88,40 +89,42 @@ def read_page(
     `given`: the parameters of the metric. With an `order` in them, the rows of the newest days are sorted, as
     many days as `sorted_within` allows.
     """
-    days = ask(one.days, **given, **_chosen_days(one, given))
-    if given.get("order"):
-        return _read_sorted(ask, one, given, days, limit, offset)
-    runs, since = _day_runs(ask, one, given, days, offset + limit, clock)
-    found = sum(run.rows for run in runs)
+    days = ask(day_list.days, **filters, **_chosen_days(day_list, filters))
+    if filters.get("order"):
+        return _read_sorted(ask, day_list, filters, days, limit, offset)
+    runs, since = _day_runs(ask, day_list, filters, days, offset + limit, clock)
+    row_count = sum(run.rows for run in runs)
     needed, before = _needed_days(runs, limit, offset)
-    looked_at = _day_bounds(ask, one, days, needed) if len(needed) < len(days) or not needed else {}
-    return ListPage(ask(one.metric, **given, **looked_at, limit=limit, offset=offset - before), found, since)
+    looked_at = _day_bounds(ask, day_list, days, needed) if len(needed) < len(days) or not needed else {}
+    return ListPage(
+        ask(day_list.metric, **filters, **looked_at, limit=limit, offset=offset - before), row_count, since
+    )
 
 
-def _chosen_days(one: DayList, given: Mapping[str, Any]) -> dict[str, date]:
-    """Return the parameters with which sessions of other days than the chosen ones are not even counted."""
-    chosen = given.get("from_day"), given.get("to_day")
-    if one.days != SESSIONS.days or chosen == (None, None):
+def _chosen_days(day_list: DayList, filters: Mapping[str, Any]) -> dict[str, date]:
+    """Return the parameters that exclude sessions of other days from counting."""
+    chosen = filters.get("from_day"), filters.get("to_day")
+    if day_list.days != SESSIONS.days or chosen == (None, None):
         return {}
     return {"first_day": chosen[0] or _NEVER, "last_day": chosen[1] or date.max}
 
 
 def _read_sorted(
-    ask: Ask, one: DayList, given: Mapping[str, Any], days: pd.DataFrame, limit: int, offset: int
+    ask: Ask, day_list: DayList, filters: Mapping[str, Any], days: pd.DataFrame, limit: int, offset: int
 ) -> ListPage:
     reads = days.reads if "reads" in days else days.most
-    within = one.sorted_within // (SEARCH_COST if given.get("search") else 1)
+    within = day_list.sorted_within // (SEARCH_COST if filters.get("search") else 1)
     looks = list(_split_days(days.assign(most=reads), within))
-    looked_at = _day_bounds(ask, one, days, looks[0]) if len(looks) > 1 else {}
-    rows = ask(one.metric, **given, **looked_at, limit=limit, offset=offset)
-    found = int(rows.found.iloc[0]) if len(rows) else 0
-    return ListPage(rows, found, looks[0][-1] if len(looks) > 1 else None, is_sorted=True)
+    looked_at = _day_bounds(ask, day_list, days, looks[0]) if len(looks) > 1 else {}
+    rows = ask(day_list.metric, **filters, **looked_at, limit=limit, offset=offset)
+    row_count = int(rows.found.iloc[0]) if len(rows) else 0
+    return ListPage(rows, row_count, looks[0][-1] if len(looks) > 1 else None, is_sorted=True)
 
 
 def _day_runs(
     ask: Ask,
-    one: DayList,
-    given: Mapping[str, Any],
+    day_list: DayList,
+    filters: Mapping[str, Any],
     days: pd.DataFrame,
     wanted: int,
     clock: Callable[[], float],
@@ -131,10 +134,10 @@ def _day_runs(
         return [_DayRun((day,), int(most)) for day, most in zip(days.day, days.most, strict=True)], None
     until = clock() + SECONDS
     runs: list[_DayRun] = []
-    looks = list(_split_days(days, one.look, first=one.look // 10))
+    looks = list(_split_days(days, day_list.look, first=day_list.look // 10))
     for number, look in enumerate(looks):
-        looked_at = _day_bounds(ask, one, days, look) if len(looks) > 1 else {}
-        rows = ask(one.metric, **given, **looked_at, limit=one.per_page, offset=0)
+        looked_at = _day_bounds(ask, day_list, days, look) if len(looks) > 1 else {}
+        rows = ask(day_list.metric, **filters, **looked_at, limit=day_list.per_page, offset=0)
         runs.append(_DayRun(look, int(rows.found.iloc[0]) if len(rows) else 0))
         enough = sum(run.rows for run in runs) >= max(wanted, ENOUGH)
         if (enough or clock() >= until) and number + 1 < len(looks):
@@ -143,7 +146,7 @@ def _day_runs(
 
 
 def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
-    """Return the oldest of the newest days that hold about so many `rows`; None when these are all days."""
+    """Return the oldest day of the newest `rows` rows (about); None when all days are needed."""
     looks = list(_split_days(days, rows))
     return looks[0][-1] if len(looks) > 1 else None
 
@@ -151,8 +154,8 @@ def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
 def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iterator[list[date | None]]:
     """Yield the days in runs of about `size` rows; each run has at least one day.
 
-    `first`: about how many rows the first run has; each later one has twice as many, up to `size`. So many
-    days with few rows each, which take long to read for others, are not read at once.
+    `first`: about how many rows the first run has; each later run has twice as many, up to `size`. This
+    avoids reading many sparse days, which takes long, in the first run.
     """
     look: list[date | None] = []
     rows, allowed = 0, size if first is None else first
@@ -167,19 +170,21 @@ def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iter
 
 
 def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list[date | None], int]:
-    """Return the days that hold the rows of a page, and how many rows the newer days hold."""
+    """Return the days with the rows of a page, and the number of rows on newer days."""
     needed: list[date | None] = []
-    before = seen = 0
+    before = rows_seen = 0
     for run in runs:
-        if seen + run.rows <= offset:
+        if rows_seen + run.rows <= offset:
             before += run.rows
-        elif seen < offset + limit:
+        elif rows_seen < offset + limit:
             needed.extend(run.days)
-        seen += run.rows
+        rows_seen += run.rows
     return needed, before if needed else 0
 
 
-def _day_bounds(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date | None]) -> dict[str, Any]:
+def _day_bounds(
+    ask: Ask, day_list: DayList, days: pd.DataFrame, look: Sequence[date | None]
+) -> dict[str, Any]:
     """Return the parameters that restrict a metric to the days in `look`; to no rows when it is empty."""
     dated = [day for day in look if day is not None]
     undated = len(dated) < len(look)
@@ -191,22 +196,22 @@ def _day_bounds(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date 
     if not look:
         bounds |= {"first_day": _NEVER, "last_day": _NEVER}
     elif dated and not undated:
-        spans = _session_spans(ask, one, days, dated)
+        spans = _session_spans(ask, day_list, days, dated)
         if len(spans) and spans.first_day.notna().all() and spans.last_day.notna().all():
             bounds |= {"first_day": spans.first_day.min(), "last_day": spans.last_day.max()}
     return {name: value for name, value in bounds.items() if value is not None}
 
 
-def _session_spans(ask: Ask, one: DayList, days: pd.DataFrame, look: Sequence[date]) -> pd.DataFrame:
+def _session_spans(ask: Ask, day_list: DayList, days: pd.DataFrame, look: Sequence[date]) -> pd.DataFrame:
     """Return the rows of `session_days` for sessions that may have records on the days in `look`."""
-    if one.metric == SESSIONS.metric:
+    if day_list.metric == SESSIONS.metric:
         return days[[day in look for day in days.day]]
     spans = ask(SESSIONS.days, first_day=look[-1], last_day=look[0])
     return spans[[not _is_apart(span, look) for span in spans.itertuples()]]
 
 
 def _is_apart(span: Any, dated: Sequence[date]) -> bool:
-    """Return True when all records of a row's sessions lie before or after the days (the newest first)."""
+    """Return True when all records of a row's sessions are before or after the days (the newest first)."""
     late = span.first_day is not None and span.first_day > dated[0]
     early = span.last_day is not None and span.last_day < dated[-1]
     return late or early

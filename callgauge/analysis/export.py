@@ -18,22 +18,22 @@ def to_csv(rows: pd.DataFrame) -> bytes:
     escaped = rows.copy()
     for place, dtype in enumerate(rows.dtypes):
         if not pd.api.types.is_numeric_dtype(dtype):
-            # As objects: pandas would make 44.0 of a 44 in a column with a gap.
+            # As objects: pandas would turn 44 into 44.0 in a column with a gap.
             values = [_escape_formula(value) for value in rows.iloc[:, place]]
             escaped.isetitem(place, pd.array(values, dtype=object))
     return escaped.rename(columns=in_sheet).to_csv(index=False).encode()
 
 
 def to_parquet(rows: pd.DataFrame) -> bytes:
-    """Return the rows as Parquet with typed columns; a column whose values fit no one type becomes text."""
-    taken = BytesIO()
+    """Return the rows as Parquet with typed columns; a column of mixed types becomes text."""
+    buffer = BytesIO()
     table = make_table({str(name): rows[name].tolist() for name in rows.columns})
-    pq.write_table(table, taken, compression="zstd")
-    return taken.getvalue()
+    pq.write_table(table, buffer, compression="zstd")
+    return buffer.getvalue()
 
 
 def make_table(columns: Mapping[str, list[Any]]) -> pa.Table:
-    """Return columns as a table that Parquet can hold; one whose values fit no one type becomes text."""
+    """Return columns as a table that Parquet can store; a column of mixed types becomes text."""
     built = {name: _build_column(values) for name, values in columns.items()}
     return pa.table(
         {
@@ -44,7 +44,7 @@ def make_table(columns: Mapping[str, list[Any]]) -> pa.Table:
 
 
 def _has_no_fields(kind: pa.DataType) -> bool:
-    """Return True for an object without fields, or a list of them: Parquet cannot hold one."""
+    """Return True for an object without fields, or a list of such objects: Parquet cannot store them."""
     if pa.types.is_struct(kind):
         return not kind.num_fields or any(_has_no_fields(field.type) for field in kind)
     return pa.types.is_nested(kind) and any(

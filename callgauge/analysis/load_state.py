@@ -1,4 +1,4 @@
-"""Words on the state of the store: what loads read and rejected, failed nights, silent sources, old data."""
+"""Describes the state of the store: what loads read and rejected, failed nightly runs, silent sources."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import pandas as pd
 from callgauge.analysis import wording
 from callgauge.memory.nights.past_nights import ServiceState
 
-_USUAL_DAYS, _LEAST_DAYS = 14, 5  # before the newest day, and of these with calls
-_LEAST_PART = 0.1  # of the usual calls, which a day has that is judged; as in ingest/store/settling/alerts.py
-_FRESH_DAYS = 2  # a night's load sees the day before; one more for a late or missed night
+_USUAL_DAYS, _LEAST_DAYS = 14, 5  # days before the newest day, and how many of them have calls
+_LEAST_PART = 0.1  # least share of the usual calls on a judged day; as in ingest/store/settling/alerts.py
+_FRESH_DAYS = 2  # a nightly load sees the previous day; one more for a late or missed load
 
 
 def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
-    """Return the newest day with calls or turns that can be judged; None when no day has any.
+    """Return the newest day that can be judged, None when there is none.
 
-    It was over at the last load, which sees only the first hours of its own day, and has more than a tenth of
-    the usual calls: sessions that go on after midnight leave a few on the next day. `ask`: answers a metric.
-    Raises MetricError.
+    The day was over at the last load, which sees only the first hours of its own day. It has more than a
+    tenth of the usual calls, because sessions that continue after midnight leave a few calls on the next day.
+    `ask`: answers a metric. Raises MetricError.
     """
     loaded, days = ask("last_load").iloc[0].loaded_at, ask("extent").iloc[0]
     last: date | None = days.last_day
@@ -39,32 +39,33 @@ def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
 
 
 def describe_share_read(load: pd.Series[Any]) -> str:
-    """Return how much of the files and of their lines is in: 292 of 397 files, 99.9% of their lines read.
+    """Return the share of files and lines that were read: 292 of 397 files, 99.9% of their lines read.
 
-    `load`: the row of the metric `last_load`. How many lines a rejected file has is not known.
+    `load`: the row of the metric `last_load`. The number of lines in a rejected file is unknown.
     """
     files, rejected, lines = (int(load[name]) for name in ("files", "rejected_files", "lines"))
     if rejected:
-        told = f"{files:,} of {wording.plural(files + rejected, 'file')}"
+        files_read = f"{files:,} of {wording.plural(files + rejected, 'file')}"
     else:
-        told = wording.plural(files, "file")
+        files_read = wording.plural(files, "file")
     if not lines:
-        return told
+        return files_read
     left_out = int(load["lines_left_out"])
     share = f"{wording.rate(lines - left_out, lines)} of their lines" if left_out else "all their lines"
-    return f"{told}, {share} read"
+    return f"{files_read}, {share} read"
 
 
 def describe_rejected(files: int, lines: int) -> str:
-    """Return what was rejected: 2 files and 33 lines. Empty when nothing was."""
-    told = ((files, "file"), (lines, "line"))
-    return " and ".join(wording.plural(number, noun) for number, noun in told if number)
+    """Return the number of rejected files and lines: 2 files and 33 lines; "" if there are none."""
+    counts = ((files, "file"), (lines, "line"))
+    return " and ".join(wording.plural(number, noun) for number, noun in counts if number)
 
 
 def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", several: str = "") -> str:
-    """Return which sources are silent: Goose silent for 2 days. Empty when none is. Contains stored text.
+    """Return which sources are silent: Goose silent for 2 days; "" if none is. Contains stored text.
 
-    `silent`: rows with `title` and `silent_days`, the longest silence first. `one` and `several`: the verb.
+    `silent`: rows with `title` and `silent_days`, the longest silence first. `one` and `several`: the verb
+    for one and for several sources.
     """
     if not silent:
         return ""
@@ -79,29 +80,31 @@ def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", se
 def list_silent(
     service: ServiceState, by_format: Sequence[Mapping[Hashable, Any]], now: datetime
 ) -> Sequence[Mapping[Hashable, Any]]:
-    """Return silent sources for `describe_silence`: those of the team's callgauge.toml, by its own limits.
+    """Return silent sources for `describe_silence`: those of the team's callgauge.toml, by its limits.
 
-    Where none of these is silent, the rows of the metric `silent_sources`: formats, against their own rhythm.
+    If none of these is silent, return the rows of the metric `silent_sources`: formats that are silent for
+    longer than usual.
     """
     return [
-        {"title": one.name, "silent_days": one.count_silent_days(now)} for one in service.find_silent(now)
+        {"title": source.name, "silent_days": source.count_silent_days(now)}
+        for source in service.find_silent(now)
     ] or by_format
 
 
 def write_days(days: float) -> str:
-    """Write whole days, and less than one as hours."""
+    """Write a time in whole days, or in hours if it is shorter than a day."""
     return wording.plural(int(days), "day") if days >= 1 else wording.plural(round(days * 24), "hour")
 
 
 def describe_night(service: ServiceState, now: datetime) -> str:
-    """Return what was wrong with the last nightly run, such as `last nightly run failed: backup`, else ""."""
+    """Return the problem of the last nightly run, such as `last nightly run failed: backup`, else ""."""
     if missing := service.find_missing_night(now):
         return f"no nightly run since {wording.utc(missing)}"
     unfinished = service.nights[0].unfinished if service.nights else ()
     if not unfinished:
         return ""
     outcomes = {step.outcome or "broken off" for step in unfinished}
-    how = next(one for one in ("failed", "broken off", "stopped") if one in outcomes)
+    how = next(outcome for outcome in ("failed", "broken off", "stopped") if outcome in outcomes)
     verb = {"failed": "failed", "broken off": "broke off", "stopped": "was stopped"}[how]
     return f"last nightly run {verb}: {', '.join(step.step for step in unfinished)}"
 
@@ -111,14 +114,14 @@ def lag_days(newest: datetime | None, loaded: datetime | None) -> int:
 
     `newest`, `loaded`: the times of the newest turn of the store and of its last load, in UTC.
     """
-    if newest is None or loaded is None or loaded != loaded or newest != newest:  # NaT is not itself
+    if newest is None or loaded is None or loaded != loaded or newest != newest:  # NaT is not equal to itself
         return 0
     days = (loaded.date() - newest.date()).days
     return days if days > _FRESH_DAYS else 0
 
 
 def describe_lag(newest: datetime | None, loaded: datetime | None) -> str:
-    """Return the words for `lag_days`; empty where that is 0."""
+    """Return `lag_days` in words; "" for 0."""
     days = lag_days(newest, loaded)
     if newest is None or not days:
         return ""

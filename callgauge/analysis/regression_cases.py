@@ -1,7 +1,7 @@
 """Writes a regression case for the test suite: a text, its tool definitions, and the parser's findings.
 
-The file is a list of one case in the format of `tests/cases/lenient/README.md`; in that folder the file is a
-test without any change. The expected result is the result of the parser of this installation.
+The file is a list of one case in the format of `tests/cases/lenient/README.md`. Copied unchanged into that
+folder, it is a test. The expected result is what the installed parser returns.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from lenient import (
     parse_arguments,
 )
 
-_NAMED = 3  # codes that the name of a case lists
+_NAMED = 3  # maximum number of codes in the name of a case
 
 
 def case_json(raw: str | bytes, tool: ToolDefinition | None = None) -> str:
     """Return the case file for the raw arguments of one call, parsed by the definition `tool`."""
     request = parse_arguments(raw, tool)
-    codes = [found.code for found in request.diagnostics]
+    codes = [diagnostic.code for diagnostic in request.diagnostics]
     case: dict[str, Any] = {"name": _case_name(tool.name if tool else "arguments", request.outcome, codes)}
     case |= {"raw_hex": raw.hex()} if isinstance(raw, bytes) else {"raw": raw}
     if tool is not None:
@@ -40,8 +40,8 @@ def text_case_json(
 ) -> str:
     """Return the case file for the tool calls in a model's text.
 
-    `told`: the dialect that the model is said to write, or None. `leaked`: find only the calls that should
-    have been native tool calls; `told` is then not used.
+    `told`: the dialect that the model writes, or None. `leaked`: find only the calls that should have been
+    native tool calls; `told` is then ignored.
     """
     catalog = ToolCatalog.from_definitions(tools) if tools else None
     calls = leaked_tool_calls(text, catalog) if leaked else extract_tool_calls(text, catalog, dialect=told)
@@ -63,7 +63,7 @@ def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
     result = {
         "arguments": request.arguments,
         "outcome": request.outcome.value,
-        "diagnostics": [describe_finding(found) for found in request.diagnostics],
+        "diagnostics": [describe_finding(diagnostic) for diagnostic in request.diagnostics],
     }
     return result | ({"rejected": dict(request.rejected)} if request.rejected else {})
 
@@ -78,31 +78,31 @@ def expected_call(call: TextCall) -> dict[str, Any]:
     if call.offset is None and raw:
         fields["built"] = raw
     if call.diagnostics:
-        fields["around"] = [describe_finding(found) for found in call.diagnostics]
+        fields["around"] = [describe_finding(diagnostic) for diagnostic in call.diagnostics]
     return fields | expected_outcome(call.request)
 
 
-def describe_finding(found: Diagnostic) -> dict[str, Any]:
+def describe_finding(diagnostic: Diagnostic) -> dict[str, Any]:
     """Return a diagnostic as a case file writes it; fields that are None are left out."""
-    span = None if found.start is None else [found.start, found.end]
+    span = None if diagnostic.start is None else [diagnostic.start, diagnostic.end]
     fields = {
-        "code": found.code,
-        "path": found.path,
+        "code": diagnostic.code,
+        "path": diagnostic.path,
         "span": span,
-        "detail": found.detail,
-        "hint": found.hint,
+        "detail": diagnostic.detail,
+        "hint": diagnostic.hint,
     }
     return {key: value for key, value in fields.items() if value is not None}
 
 
-def _case_name(subject: str, what: str, found: Sequence[str]) -> str:
-    several = list(dict.fromkeys(found))
+def _case_name(subject: str, what: str, codes: Sequence[str]) -> str:
+    several = list(dict.fromkeys(codes))
     more = f" and {len(several) - _NAMED} more" if len(several) > _NAMED else ""
     return f"{subject}: {what}, {', '.join(several[:_NAMED]) or 'nothing found'}{more}"
 
 
 def _case_file(case: dict[str, Any]) -> str:
-    """Return the text of a case file; with lone surrogates, which UTF-8 cannot hold, escaped."""
+    """Return the text of a case file; lone surrogates, which UTF-8 cannot encode, are escaped."""
     written = json.dumps([case], indent=2, ensure_ascii=False) + "\n"
     try:
         written.encode()

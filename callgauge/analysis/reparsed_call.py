@@ -1,6 +1,6 @@
-"""Parses a stored call again, for the parser's steps and typed values, which the store does not keep.
+"""Parses a stored call again, to get the parser's steps and typed values, which the store does not contain.
 
-Only texts that ingest parsed are parsed again: never a text that the log cut, nor the text of a call that was
+Only texts that ingest parsed are parsed again, never a text that the log cut or the text of a call that was
 not made.
 """
 
@@ -70,8 +70,8 @@ def why_not_read(
 ) -> str | None:
     """Return why ingest did not parse a text, as a key of NOT_READ; None when ingest parsed it.
 
-    `made`: the call was made; False when the model's output did not become a call. `offered`: the log lists
-    the tools offered.
+    `made`: False if the model's output did not become a call. `offered`: True if the log lists the offered
+    tools.
     """
     if not made:
         return "emission"
@@ -87,10 +87,10 @@ def why_not_read(
 def definition_used(
     definition: ToolDefinition | None, tool: str | None, *, offered: bool
 ) -> ToolDefinition | ToolCatalog | None:
-    """Return the definition or catalog by which ingest parsed a text; None when nothing was known.
+    """Return the definition or catalog with which ingest parsed a text; None when it had neither.
 
-    A tool without a definition, where the log lists the tools offered, was none of them; the result is then
-    an empty catalog, because the store does not keep the other definitions.
+    If the log lists the offered tools and this tool has no definition, it was not offered. The result is then
+    an empty catalog, because the store does not contain the other definitions.
     """
     return _NONE_OF_THESE if definition is None and offered and tool is not None else definition
 
@@ -100,7 +100,7 @@ def reparse_call(call: Mapping[Any, Any], tool: ToolDefinition | None) -> Repars
     raw = call["raw_arguments"]
     if call.get("text_removed"):
         return ReparsedCall(None, "The text was removed, so it cannot be read again.")
-    if raw is None and call["args_source"] != "missing":  # a store served without texts
+    if raw is None and call["args_source"] != "missing":  # the store is served without content
         return ReparsedCall(None, "The text is not here to be read again.")
     made, offered = call["fault_layer"] != "emission", bool(call["tools_offered"])
     reason = why_not_read(call["args_source"], raw, tool, made=made, offered=offered)
@@ -110,8 +110,8 @@ def reparse_call(call: Mapping[Any, Any], tool: ToolDefinition | None) -> Repars
         return ReparsedCall(
             None, f"The text has {len(raw):,} characters; {LONGEST:,} at most are read again."
         )
-    known = definition_used(tool, call["tool"], offered=offered)
-    request = parse_arguments(raw, known, tool_name=call["tool_sent"] or call["tool"])
+    used_definition = definition_used(tool, call["tool"], offered=offered)
+    request = parse_arguments(raw, used_definition, tool_name=call["tool_sent"] or call["tool"])
     return ReparsedCall(request, _difference_note(call, tool))
 
 
@@ -133,12 +133,14 @@ def _difference_note(call: Mapping[Any, Any], tool: ToolDefinition | None) -> st
 
 
 def read_member_texts(request: ToolCallRequest) -> Mapping[str, str]:
-    """Return the raw text of each argument, where the raw text is a JSON object; of equal names the last.
+    """Return the raw text of each argument if the raw text is a JSON object; the last of equal names counts.
 
-    The parser gives only the spans of its diagnostics. Nothing is judged here.
+    The parser returns only the spans of its diagnostics. This function judges nothing.
     """
     raw, decoder, texts = request.raw_arguments, json.JSONDecoder(), dict[str, str]()
-    if not isinstance(raw, str) or any(found.stage in _TEXT_STAGES for found in request.diagnostics):
+    if not isinstance(raw, str) or any(
+        diagnostic.stage in _TEXT_STAGES for diagnostic in request.diagnostics
+    ):
         return texts
     try:
         at = _skip_blanks(raw, 0)

@@ -17,25 +17,23 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # no figure of a terminal needs scipy
+if TYPE_CHECKING:  # output to a terminal does not need scipy
     from callgauge.stats import Interval
 
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")
-# What Streamlit makes a link without any sign of Markdown: an address, also one that is escaped.
+# Addresses that Streamlit turns into a link without Markdown, even escaped ones.
 _ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
-_WORD_JOINER = "\u2060"  # has no width; no address goes on behind it
-_LONGEST_LABEL = 120  # characters of a label: every page sends them all
-_EXACT = (
-    100  # of fewer than this, one more or less moves a share by over a point: the third digit says nothing
-)
-STALE = timedelta(hours=36)  # loads are nightly: one was missed
-# Spreadsheets pass over blanks and what has no width before a sign, and know the signs of full width, too.
+_WORD_JOINER = "\u2060"  # has no width; it ends an address
+_LONGEST_LABEL = 120  # maximum characters of a label, because every page sends all labels
+_EXACT = 100  # with fewer, one hit moves a share by over a point, so a third digit is meaningless
+STALE = timedelta(hours=36)  # loads are nightly, so at least one was missed
+# Spreadsheets ignore blanks and zero-width characters before a sign, and accept full-width signs.
 _NO_WIDTH = r"\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _FORMULA_SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
 _FORMULA = re.compile(rf"[\t\r\n]|[\s{_NO_WIDTH}]*{_FORMULA_SIGN}")
-# Where ; or a tab separates cells, or a line break in a cell ends its row, a formula may begin there, too.
+# A formula may also begin after ; or a tab that separates cells, or after a line break that ends a row.
 _LATER_FORMULA = re.compile(rf"(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|[{_NO_WIDTH}])*{_FORMULA_SIGN})")
-# Runs of right-to-left script end at letters of other scripts and at @, behind which a version stands.
+# Runs of right-to-left script end at letters of other scripts and at @, which precedes a version.
 # drawing.js isolates the same runs.
 _RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 _LTR = "A-Za-z\u00aa-\u024f\u0370-\u058f\u0900-\u1fff\u3040-\u9fff\uac00-\ud7af"
@@ -61,9 +59,9 @@ def percent(share: float, significant: int = 3) -> str:
 
 
 def fixed_percent(share: float | None, decimals: int) -> str:
-    """Write a share with so many decimals, as a column of a table does: 0.0325 as 3.3% with one.
+    """Write a share with this many decimals, for a column of a table: 0.0325 as 3.3% with one.
 
-    Shares that would round to 0 or 100 without being it print as <0.1% and >99.9%; None is a dash.
+    Shares that would wrongly round to 0 or 100 print as <0.1% and >99.9%; None is a dash.
     """
     if share is None:
         return "–"
@@ -76,7 +74,7 @@ def fixed_percent(share: float | None, decimals: int) -> str:
 
 
 def fixed_interval(bounds: Interval, decimals: int) -> str:
-    """Write an interval with so many decimals: 3.8–5.9%."""
+    """Write an interval with this many decimals: 3.8–5.9%."""
     return f"{100 * bounds.low:.{decimals}f}–{100 * bounds.high:.{decimals}f}%"
 
 
@@ -96,10 +94,14 @@ def interval(bounds: Interval | None) -> str:
     return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
 
 
-def known_share(known: int, total: int, noun: str) -> str:
-    """Write on how many of the `total` things it was measured: measured on 9.6% of turns."""
+def known_share(measured: int, total: int, noun: str) -> str:
+    """Write the measured share of `total`: measured on 9.6% of turns."""
     several = plural_of(noun)
-    return f"measured on {rate(known, total)} of {several}" if total > known else f"measured on all {several}"
+    return (
+        f"measured on {rate(measured, total)} of {several}"
+        if total > measured
+        else f"measured on all {several}"
+    )
 
 
 def plural(n: int, noun: str) -> str:
@@ -114,7 +116,7 @@ def plural_of(noun: str) -> str:
 
 
 def dimension(name: str) -> str:
-    """Return what people call a dimension: `agent version` for `harness_version`, `host` for `provider`."""
+    """Return the displayed name of a dimension: `agent version` for `harness_version`, for example."""
     return _DIMENSIONS.get(name) or name.replace("_", " ")
 
 
@@ -127,7 +129,7 @@ _DIMENSIONS = {
 
 
 def list_words(words: Sequence[str], last: str = "and") -> str:
-    """Write a list as it is said: a, b and c. `last`: the word before the last one."""
+    """Write a list in words: a, b and c. `last`: the word before the last item."""
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
@@ -156,7 +158,7 @@ def result_status(status: str | None) -> str:
 
 
 def sequence_end(outcome: str | None) -> str:
-    """Return what pages call the end of a retry sequence."""
+    """Return the displayed name for the end of a retry sequence."""
     return {"recovered": "recovered", "abandoned": "given up"}.get(outcome or "", "end not known")
 
 
@@ -164,7 +166,7 @@ _NOT_JUDGED = "arguments not measured"
 
 
 def outcome(name: str | None) -> str:
-    """Return what pages call an outcome of a call's arguments; "unmeasured" is a word for rates there."""
+    """Return the displayed name of an outcome of a call's arguments; "unmeasured" is a word for rates."""
     return _NOT_JUDGED if name == "unmeasured" else name or "–"
 
 
@@ -225,12 +227,12 @@ _MOST_PLACES = 5  # decimals of an amount of money
 
 
 def money_places(amount: float, digits: int = 2) -> int:
-    """Return the decimals that show so many digits of an amount above 0: at least cents, at most 5."""
+    """Return the decimals that show this many digits of an amount above 0: at least cents, at most 5."""
     return min(_MOST_PLACES, max(2, digits - 1 - math.floor(math.log10(amount)))) if amount > 0 else 2
 
 
 def money(amount: float, currency: str, places: int) -> str:
-    """Write an amount with so many decimals: $0.013, CHF 12.50; what would round to zero as <$0.01."""
+    """Write an amount with this many decimals: $0.013, CHF 12.50; amounts that round to zero as <$0.01."""
     sign = _CURRENCY_SIGNS.get(currency, f"{currency} ")
     least = 10.0**-places
     if 0 < amount < least / 2:
@@ -257,9 +259,9 @@ def short_name(text: str, limit: int) -> str:
 
 
 def isolate(text: str) -> str:
-    """Return the text with each run of right-to-left script isolated, so that what follows it stays in place.
+    """Return the text with runs of right-to-left script isolated, so that the text after them stays in place.
 
-    For what is drawn only: files, copies and addresses keep the text without the invisible signs.
+    Use it only for display: files, copies and addresses must not contain the invisible characters.
     """
     return _RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", text)
 
@@ -281,7 +283,7 @@ def round_up(number: int) -> str:
 
 
 def unique_labels(values: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
-    """Return the label of each value, on one line and unique: a label of several is followed by its value."""
+    """Return the label of each value, on one line and unique: an ambiguous label is followed by its value."""
     shown = [one_line(label, _LONGEST_LABEL) for label in labels]
     times = Counter(shown)
     return {
@@ -323,7 +325,7 @@ def escape(json_text: str) -> str:
     return "".join(
         char
         if char == "\n" or unicodedata.category(char) not in _HIDDEN
-        else json.dumps(char).strip('"')  # outside of strings no JSON text holds such a character
+        else json.dumps(char).strip('"')  # JSON text contains such characters only in strings
         for char in json_text
     )
 

@@ -1,4 +1,4 @@
-"""Opens what stands around the arguments: a whole call, or an object that holds them under one name."""
+"""Removes envelopes around the arguments: a whole call, or an object with the arguments under one name."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Decode = Callable[[LocatedValue, Findings], LocatedValue | None]
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """An object around the arguments, which it holds under the name `key`.
+    """An object around the arguments, with the arguments under the key `key`.
 
-    `is_call`: it is a whole call, and names the tool. `text` is the text that holds the arguments as JSON,
-    with the diagnostics of its decoding in `findings`; None when they are an object.
+    `is_call` is True for a whole call, which names the tool. `text` is the text that holds the arguments as
+    JSON, with the diagnostics of its decoding in `findings`; None when they are an object.
     """
 
     outer: LocatedValue
@@ -37,17 +37,17 @@ class Envelope:
     findings: Findings
 
     def report(self) -> Diagnostic:
-        """Return the diagnostic that the envelope was opened."""
+        """Return the diagnostic for removing the envelope."""
         code = "call_envelope_removed" if self.is_call else "arguments_envelope_removed"
         return _report(code, self.outer, "$", self.key)
 
     def report_text(self) -> list[Diagnostic]:
-        """Return the diagnostics of the text that held the arguments."""
+        """Return the diagnostics of the text that contained the arguments."""
         if self.text is None:
             return []
         where, became = render_path((None, self.key)), shorten(to_json_text(self.inner.value))
-        found = _report("string_literal_converted_to_object", self.text, where)._replace(became=became)
-        return [found, *self.findings.items]
+        diagnostic = _report("string_literal_converted_to_object", self.text, where)._replace(became=became)
+        return [diagnostic, *self.findings.items]
 
 
 def open_envelopes(located: LocatedValue, node: Node, name: str, decode: Decode, most: int) -> list[Envelope]:
@@ -58,10 +58,10 @@ def open_envelopes(located: LocatedValue, node: Node, name: str, decode: Decode,
     """
     opened: list[Envelope] = []
     count = 0
-    while len(opened) < most and (found := _open_envelope(located, node, name, decode)) is not None:
-        opened.append(found)
-        located = found.inner
-        if all(one.is_call for one in opened) or _fits_names(located.value, node):
+    while len(opened) < most and (envelope := _open_envelope(located, node, name, decode)) is not None:
+        opened.append(envelope)
+        located = envelope.inner
+        if all(outer.is_call for outer in opened) or _fits_names(located.value, node):
             count = len(opened)
     return opened[:count]
 
@@ -70,12 +70,12 @@ def _open_envelope(located: LocatedValue, node: Node, name: str, decode: Decode)
     value = located.value
     if not isinstance(value, dict) or HOLDS_ARGUMENTS.isdisjoint(value):
         return None
-    held, is_call = _find_call_arguments(located, node, name), True
-    if held is None:
-        held, is_call = _find_wrapped_arguments(located, node), False
-    if held is None:
+    location, is_call = _find_call_arguments(located, node, name), True
+    if location is None:
+        location, is_call = _find_wrapped_arguments(located, node), False
+    if location is None:
         return None
-    holder, key = held
+    holder, key = location
     inner, findings, text = holder.child(key), Findings(), None
     if isinstance(inner.value, str):
         text, decoded = inner, decode(inner, findings)
@@ -88,10 +88,10 @@ def _open_envelope(located: LocatedValue, node: Node, name: str, decode: Decode)
 
 
 def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[LocatedValue, str] | None:
-    """Return the object that holds the arguments of a call of this tool, and their name; None for no call.
+    """Return the object with the arguments of a call to this tool, and their key; None if there is no call.
 
-    The definition must declare no parameter like the one that holds the arguments, and nothing else may stand
-    beside them but what calls have (`id`, `type`).
+    The tool must not declare a parameter with the name of that key. The object may have no other keys except
+    those of a call (`id`, `type`).
     """
     if not known_fields(node) or node.extra is not None:
         return None  # where further fields are allowed, each name may be one of the tool's own
@@ -99,15 +99,15 @@ def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[
         inner = located.value["function"]
         located = located.child("function") if isinstance(inner, dict) else located
     value, fields = located.value, known_fields(node)
-    held = [key for key in _ARGUMENTS if key in value and key not in fields]
+    keys = [key for key in _ARGUMENTS if key in value and key not in fields]
     named = [key for key in _NAMES if value.get(key) == name]
-    if len(held) != 1 or len(named) != 1 or not value.keys() <= {*held, *named, *_BESIDE}:
+    if len(keys) != 1 or len(named) != 1 or not value.keys() <= {*keys, *named, *_BESIDE}:
         return None
-    return located, held[0]
+    return located, keys[0]
 
 
 def _find_wrapped_arguments(located: LocatedValue, node: Node) -> tuple[LocatedValue, str] | None:
-    """Return an object with one undeclared name under which calls hold their arguments, and this name."""
+    """Return an object whose only key is an undeclared name for arguments, and this key."""
     [*names] = located.value
     if len(names) != 1 or names[0] not in _ARGUMENTS or _is_declared(node, names[0]):
         return None
@@ -115,9 +115,9 @@ def _find_wrapped_arguments(located: LocatedValue, node: Node) -> tuple[LocatedV
 
 
 def _may_unwrap(node: Node, value: dict[str, Any]) -> bool:
-    """Return True when the envelope of these arguments cannot be a parameter of the tool's own.
+    """Return True when the envelope of these arguments cannot be a parameter of the tool itself.
 
-    It can be one where further fields are allowed, unless the arguments hold what the tool requires.
+    Where further fields are allowed it can be one, unless the arguments contain all required parameters.
     """
     return node.extra is None or bool(node.required and node.required <= value.keys())
 

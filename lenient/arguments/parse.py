@@ -55,12 +55,12 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.CLEAN,
     Outcome.REPAIRED,
     Outcome.UNMEASURED,
-)  # looking a member up takes a tenth of a quick run
+)  # an attribute lookup on the enum takes a tenth of a fast parse
 _COERCE = Stage.COERCE
 _NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_MAX_SEARCHED = 200_000  # characters in which single members are looked for
-_MAX_NAME = 100  # characters; comparing names costs the product of their lengths
+_MAX_SEARCHED = 200_000  # characters that are searched for single members
+_MAX_NAME = 100  # characters; the cost of a comparison is the product of both lengths
 _NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
 
 
@@ -79,15 +79,15 @@ def parse_arguments(
     unknown tool. `tool_name` is the name of `tool` unless given; special tokens of the model's own format in
     `tool_name` are removed and reported.
 
-    `policy` decides which diagnostics count as errors in `parse_error`; the diagnostics and `arguments` are
-    the same under each policy.
+    `policy` decides which diagnostics count as errors in `parse_error`. It changes neither the diagnostics
+    nor `arguments`.
     """
     if tool_name is not None and not tool_name.isidentifier():
         clean, leaked = clean_tool_name(tool_name)
         if leaked and clean != tool_name:
             return _read_under_clean_name(raw, tool, policy, (tool_name, clean, tool_call_id))
     value = None
-    if type(raw) is str:  # most calls: valid JSON that fits as it is
+    if type(raw) is str:  # most calls: valid JSON that fits unchanged
         if type(tool) is ToolDefinition:
             value = (tool.compiled or compile_tool(tool)).read(raw)
             if type(value) is dict:
@@ -109,10 +109,10 @@ def parse_arguments(
             value = NO_JSON
     name = tool.name if tool_name is None and tool is not None else tool_name
     call = _NEW(_Call, (raw, value, tool, (name, tool_call_id, raw), policy))
-    if type(value) is dict:  # valid JSON: it fits as it is, or its values are located, converted and checked
+    if type(value) is dict:  # valid JSON: it fits unchanged, or its values are located, converted and checked
         accepted = None if type(raw) is str else _accept_bytes(call)
         return accepted or _convert_misfits(call) or _convert_values(call) or _TolerantReader(call).read()
-    # Plain defects in or around JSON that fits as it is; or any text: unwrap, repair, convert, check.
+    # Try the fast repair of plain defects first; any other text is unwrapped, repaired, converted, checked.
     return _repair_plainly(call) or _TolerantReader(call).read()
 
 
@@ -138,12 +138,12 @@ def _read_under_clean_name(
 def _read_for_unknown_tool(
     raw: str | bytes, offered: ToolCatalog, policy: Policy, name: str | None, tool_call_id: str | None
 ) -> ToolCallRequest:
-    """Read the text without a definition and add an error; a tool with a similar name is only suggested."""
+    """Read the text without a definition and add an error; the error suggests a tool with a similar name."""
     request = parse_arguments(raw, None, policy=policy, tool_name=name, tool_call_id=tool_call_id)
     near = _find_similar_name(name or "", offered)
     hint = f"Did the model mean {near!r}?" if near else None if name else "No name of a tool was given."
     error = Diagnostic("unknown_tool", detail=shorten(name) if name else None, hint=hint)
-    others = tuple(found for found in request.diagnostics if found not in NO_DEFINITION)
+    others = tuple(diagnostic for diagnostic in request.diagnostics if diagnostic not in NO_DEFINITION)
     return request._replace(diagnostics=(*others, error), outcome=Outcome.FAILED)
 
 
@@ -155,14 +155,14 @@ def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
     bare = _NAMESPACE.sub("", name[:_MAX_NAME])
     if offered.get(bare) is not None:
         return bare
-    known = [tool.name for tool in offered if len(tool.name) <= _MAX_NAME]
-    return next(iter(get_close_matches(name[:_MAX_NAME], known, 1)), None)
+    names = [tool.name for tool in offered if len(tool.name) <= _MAX_NAME]
+    return next(iter(get_close_matches(name[:_MAX_NAME], names, 1)), None)
 
 
 class _Call(NamedTuple):
     """A call to read. `value` is the value that orjson decoded from the raw arguments, or NO_JSON.
 
-    `head` holds the first three fields of the result: the tool's name, the call id and the raw arguments.
+    `head` contains the first three fields of the result: the tool's name, the call id and the raw arguments.
     """
 
     raw: str | bytes
@@ -172,7 +172,7 @@ class _Call(NamedTuple):
     policy: Policy
 
     def make_validator(self, findings: list[Diagnostic], rejected: dict[str, Any]) -> Validator:
-        """Return a validator of members, which adds to `findings` and `rejected`."""
+        """Return a validator of members that adds to `findings` and `rejected`."""
         return _Run(self, Findings(findings), rejected).make_validator(depth=1)
 
 
@@ -187,17 +187,17 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
         call.value, call.raw.decode()
     ):
         return None
-    outcome, found = (_UNMEASURED, NO_DEFINITION) if call.tool is None else (_CLEAN, ())
-    return ToolCallRequest(*call.head, call.value, outcome, found, call.policy, call.tool)
+    outcome, diagnostics = (_UNMEASURED, NO_DEFINITION) if call.tool is None else (_CLEAN, ())
+    return ToolCallRequest(*call.head, call.value, outcome, diagnostics, call.policy, call.tool)
 
 
 def _convert_misfits(call: _Call) -> ToolCallRequest | None:
-    """Convert the members of valid JSON that do not fit; None for a definition or text that is not plain."""
+    """Convert the members of valid JSON that do not fit; return None if definition or text is not plain."""
     sent, tool = call.value, call.tool
-    if tool is None or not (known := tool.compiled or compile_tool(tool)).is_plain:
+    if tool is None or not (compiled := tool.compiled or compile_tool(tool)).is_plain:
         return None
     text = call.raw if isinstance(call.raw, str) else call.raw.decode()
-    misfits, quotes = find_misfits(known.root, sent)
+    misfits, quotes = find_misfits(compiled.root, sent)
     if text.count('"') != quotes and not holds_each_key_once(text, sent):
         return None
     if misfits and not HOLDS_ARGUMENTS.isdisjoint(misfits):
@@ -205,15 +205,15 @@ def _convert_misfits(call: _Call) -> ToolCallRequest | None:
     if len(misfits) * len(text) > _MAX_SEARCHED and len(misfits) > 1:
         return None
     try:
-        converted = convert_misfits(known.root, misfits, sent, text, call.make_validator)
+        converted = convert_misfits(compiled.root, misfits, sent, text, call.make_validator)
     except TooManyFindingsError:
         return _Run(call).refuse_too_many()
     if converted is None or len(converted[1]) > MAX_FINDINGS:
         return None
     arguments, findings, rejected = converted
     changes = 0
-    for found in findings:
-        changes |= CHANGES[found.code]
+    for diagnostic in findings:
+        changes |= CHANGES[diagnostic.code]
     steps = ((_COERCE, "values converted", sent, arguments),) if changes & CONVERTED else ()
     rest = (tuple(findings), call.policy, tool, rejected or NOTHING_REJECTED, steps)
     return _NEW(ToolCallRequest, (*call.head, arguments, OUTCOMES[changes], *rest))
@@ -238,32 +238,32 @@ def _repair_plainly(call: _Call) -> ToolCallRequest | None:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:
         return None
-    known = None if call.tool is None else compile_tool(call.tool)
-    repaired = read_one_defect(text, call.value, read_undeclared_plain if known is None else known.read)
+    compiled = None if call.tool is None else compile_tool(call.tool)
+    repaired = read_one_defect(text, call.value, read_undeclared_plain if compiled is None else compiled.read)
     if repaired is not None:
-        arguments, found, step = repaired
+        arguments, diagnostics, step = repaired
     else:
         plain = read_plain_text(text) if call.value is NO_JSON else None
         if plain is None:
             return None
-        arguments, found = plain
-        if not (needs_no_conversion(arguments) if known is None else known.check(arguments) >= 0):
-            return _convert_plain(call, text, arguments, found)
+        arguments, diagnostics = plain
+        if not (needs_no_conversion(arguments) if compiled is None else compiled.check(arguments) >= 0):
+            return _convert_plain(call, text, arguments, diagnostics)
         step = (Stage.REPAIR, "text repaired", text, arguments)
-    added = NO_DEFINITION if known is None else ()
-    rest = (arguments, _REPAIRED, found + added, call.policy, call.tool, NOTHING_REJECTED, (step,))
+    added = NO_DEFINITION if compiled is None else ()
+    rest = (arguments, _REPAIRED, diagnostics + added, call.policy, call.tool, NOTHING_REJECTED, (step,))
     return _NEW(ToolCallRequest, call.head + rest)
 
 
 def _convert_plain(
-    call: _Call, text: str, arguments: dict[str, Any], found: tuple[Diagnostic, ...]
+    call: _Call, text: str, arguments: dict[str, Any], diagnostics: tuple[Diagnostic, ...]
 ) -> ToolCallRequest | None:
     """Convert and check the values of a text with plain defects. Return None when the scanner is needed."""
     mark = locate_values(text, plain=True)
     if mark is None:
         return None
     run = _Run(call)
-    run.findings.extend(found)
+    run.findings.extend(diagnostics)
     run.tried.append("repairs")
     run.trace.append((Stage.REPAIR, "text repaired", text, arguments))
     try:
@@ -274,7 +274,7 @@ def _convert_plain(
 
 
 class _Run:
-    """One run over one call: its diagnostics, and the steps that the result shows."""
+    """The state of parsing one call: its diagnostics, and the steps that the result shows."""
 
     def __init__(
         self, call: _Call, findings: Findings | None = None, rejected: dict[str, Any] | None = None
@@ -285,30 +285,30 @@ class _Run:
         self.trace: list[tuple[Stage, str, Any, Any]] = []
         self.rejected: dict[str, Any] = {} if rejected is None else rejected
         self.tried = ["strict JSON"]
-        self.decoded = 0  # characters of texts within the value
+        self.decoded = 0  # characters of decoded strings in the value
 
     @property
     def node(self) -> Node | None:
         return compile_tool(self.tool).root if self.tool is not None else None
 
     def check(self, located: LocatedValue) -> ToolCallRequest:
-        """Open the envelopes around the arguments, coerce and check them, and return the request."""
+        """Remove envelopes, coerce and check the arguments, and return the request."""
         may_hold = not located.settled and isinstance(located.value, dict)
         if self.node is not None and may_hold and not HOLDS_ARGUMENTS.isdisjoint(located.value):
             located = self.unpack_call(located, self.node)
-        known = len(self.findings.items)
-        return self.finish(self.validate(located), located.value, known)
+        earlier = len(self.findings.items)
+        return self.finish(self.validate(located), located.value, earlier)
 
-    def finish(self, arguments: dict[str, Any] | None, sent: Any, known: int = 0) -> ToolCallRequest:
-        """Return the request; `arguments` were made from the value `sent`.
+    def finish(self, arguments: dict[str, Any] | None, sent: Any, earlier: int = 0) -> ToolCallRequest:
+        """Return the request; `arguments` are the converted value `sent`.
 
         The first `known` of the findings are older than the conversion.
         """
         changes = converted = 0
-        for found in self.findings.items[:known]:
-            changes |= CHANGES[found.code]
-        for found in self.findings.items[known:]:
-            converted |= CHANGES[found.code]
+        for diagnostic in self.findings.items[:earlier]:
+            changes |= CHANGES[diagnostic.code]
+        for diagnostic in self.findings.items[earlier:]:
+            converted |= CHANGES[diagnostic.code]
         changes |= converted
         if converted & CONVERTED and arguments is not sent:
             self.trace.append((_COERCE, "values converted", sent, arguments))
@@ -336,18 +336,18 @@ class _Run:
         return Validator(self.decode_text, self.findings, self.rejected, attempts=attempts, depth=depth)
 
     def unpack_call(self, located: LocatedValue, node: Node) -> LocatedValue:
-        """Return the arguments within a call that names this tool, or within an envelope; else the value."""
+        """Return the arguments inside a call or an envelope; else return the value unchanged."""
         name = self.tool.name if self.tool is not None else ""
 
         def decode(text: LocatedValue, findings: Findings) -> LocatedValue | None:
             return self.decode_text(text, node, None, findings)
 
         opened = open_envelopes(located, node, name, decode, MAX_LAYERS)
-        self.findings.extend(one.report() for one in opened if one.is_call)
-        for one in opened:
-            self.findings.extend(one.report_text())
-            self.trace.append((Stage.UNWRAP, "call opened", one.outer.snippet(), one.inner.value))
-        self.findings.extend(one.report() for one in opened if not one.is_call)
+        self.findings.extend(envelope.report() for envelope in opened if envelope.is_call)
+        for envelope in opened:
+            self.findings.extend(envelope.report_text())
+            self.trace.append((Stage.UNWRAP, "call opened", envelope.outer.snippet(), envelope.inner.value))
+        self.findings.extend(envelope.report() for envelope in opened if not envelope.is_call)
         return opened[-1].inner if opened else located
 
     def decode_text(
@@ -355,18 +355,18 @@ class _Run:
     ) -> LocatedValue | None:
         """Return the object or array encoded in a string value, None when there is none.
 
-        Return None as well when the strings decoded so far are many times as long as the raw arguments.
+        Also return None when the strings decoded so far are many times longer than the raw arguments.
         """
         self.decoded += len(located.value)
         is_affordable = self.decoded <= 50_000 + 20 * len(self.call.raw)
         return decode_nested(located, node, path, findings) if is_affordable else None
 
     def describe_tried(self) -> str:
-        """Return the sentence that names the steps which were tried on the text."""
+        """Return a sentence that lists the steps tried on the text."""
         return f"Tried: {', '.join(dict.fromkeys(self.tried))}."
 
     def refuse_too_many(self) -> ToolCallRequest:
-        """Return a failed request for text that needs more repairs than any real call."""
+        """Return a failed request for text that needs too many repairs to be a real call."""
         text = _replace_invalid(self.call.raw)
         return self.refuse(Diagnostic("too_many_findings", found=text[:100], hint=self.describe_tried()))
 
@@ -411,16 +411,16 @@ class _TolerantReader(_Run):
             first = text.find(REPLACEMENT) if text.encode() != raw else -1
             last = text.rfind(REPLACEMENT) + 1
         if first >= 0:
-            found = shorten(repr(raw[first:last]))
-            self.findings.add(Diagnostic("invalid_utf8", "$", first, last, found=found))
+            invalid = shorten(repr(raw[first:last]))
+            self.findings.add(Diagnostic("invalid_utf8", "$", first, last, found=invalid))
         return SourceText(text)
 
     def fits(self, value: Any, text: str | None) -> bool:
-        """Return True when a value fits the definition as it is."""
+        """Return True when a value fits the definition unchanged."""
         if self.tool is None or type(value) is not dict:
             return False
-        known = compile_tool(self.tool)
-        return known.check(value) >= 0 if text is None else known.accepts(value, text)
+        compiled = compile_tool(self.tool)
+        return compiled.check(value) >= 0 if text is None else compiled.accepts(value, text)
 
     def refuse_unreadable(self, reason: str, position: int) -> ToolCallRequest:
         """Return a failed request for text that cannot be read.
@@ -428,7 +428,7 @@ class _TolerantReader(_Run):
         The error gives the reason and the position, quotes the start of the text and names what was tried.
         """
         text = _replace_invalid(self.call.raw)
-        made = ", ".join(dict.fromkeys(found.code for found in self.findings.items))
+        made = ", ".join(dict.fromkeys(diagnostic.code for diagnostic in self.findings.items))
         hint = self.describe_tried() + (f" Repaired so far: {made}." if made else "")
         position = min(position, len(text))
         if deep := reason == "nested_too_deep":
@@ -454,7 +454,7 @@ _KIMI_ID = re.compile(r"functions\.([^\s:]+):\d+")
 
 
 def clean_tool_name(name: str) -> tuple[str, bool]:
-    """Return the name without special tokens of the model's format, and True when it held any.
+    """Return the name without special tokens of the model's format, and True if any were removed.
 
     `functions.bash<|channel|>commentary` and `bash<|channel|>json` become `bash`; so does Kimi's id
     `functions.bash:0`. A name that consists of special tokens only is returned unchanged.
@@ -467,5 +467,5 @@ def clean_tool_name(name: str) -> tuple[str, bool]:
     token = _SPECIAL.search(name)
     if token is None:
         return name, False
-    kept = name[: token.start()].strip().removeprefix("to=").removeprefix("functions.")
-    return kept or name, True
+    clean_name = name[: token.start()].strip().removeprefix("to=").removeprefix("functions.")
+    return clean_name or name, True

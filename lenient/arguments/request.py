@@ -1,6 +1,6 @@
 """The result of reading one call's arguments: the raw text, the typed arguments and the diagnostics.
 
-A policy is a threshold for the diagnostics of one run: a stricter policy needs no other run.
+A policy is a threshold for the diagnostics of one run. Applying a stricter policy needs no second run.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Outcome(StrEnum):
     """The result of reading a call's arguments.
 
     CLEAN: valid JSON that fits the definition. COERCED: values were converted. REPAIRED: the text was
-    unwrapped or repaired. FAILED: an error was found. UNMEASURED: nothing was changed, and there is no
-    definition to check against.
+    unwrapped or repaired. FAILED: an error was found. UNMEASURED: no repair was needed, and no definition was
+    available for a check.
     """
 
     CLEAN = "clean"
@@ -57,7 +57,7 @@ def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
 
 
 class Policy(StrEnum):
-    """A threshold: the most severe diagnostics with which arguments are accepted."""
+    """A threshold: the highest severity of diagnostics with which arguments are accepted."""
 
     STRICT = "strict"  # none
     SAFE = "safe"  # notes
@@ -84,7 +84,7 @@ class Step:
     after: str
 
 
-class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten times as long to make
+class ToolCallRequest(NamedTuple):  # creating a frozen dataclass of this size takes ten times as long
     """The result of reading the arguments of one call.
 
     `raw_arguments` holds the raw arguments unchanged. `arguments` holds the values that fit the definition,
@@ -105,32 +105,36 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
     trace: tuple[tuple[Stage, str, Any, Any], ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts for pickle and copy; `rejected` is a dict, as a mappingproxy cannot be pickled."""
+        """Return the parts for pickle and copy; `rejected` becomes a dict, which can be pickled."""
         return ToolCallRequest, (*self[:8], dict(self.rejected), self.trace)
 
     @property
     def parse_error(self) -> str | None:
-        """The diagnostics that the policy refuses, as `code:detail` joined by `; `; None without any."""
+        """The diagnostics that the policy rejects: `code:detail` joined by `; `; None if there are none."""
         return join_diagnostics(self._select_diagnostics(refused=True))
 
     @property
     def parse_warning(self) -> str | None:
-        """The diagnostics that the policy accepts, as `code:detail` joined by `; `; None without any."""
+        """The diagnostics that the policy accepts: `code:detail` joined by `; `; None if there are none."""
         return join_diagnostics(self._select_diagnostics(refused=False))
 
     def _select_diagnostics(self, *, refused: bool) -> Iterator[Diagnostic]:
         highest = _HIGHEST[self.policy]
-        return (found for found in self.diagnostics if (found.severity.rank > highest) is refused)
+        return (
+            diagnostic for diagnostic in self.diagnostics if (diagnostic.severity.rank > highest) is refused
+        )
 
     @property
     def worst_severity(self) -> Severity | None:
         """The severity of the most severe diagnostic, None when there are no diagnostics."""
-        return max((found.severity for found in self.diagnostics), key=lambda s: s.rank, default=None)
+        return max(
+            (diagnostic.severity for diagnostic in self.diagnostics), key=lambda s: s.rank, default=None
+        )
 
     @property
     def lossy(self) -> bool:
-        """True when meaning was lost or invented: no tool should run on these arguments without asking."""
-        return any(found.lossy for found in self.diagnostics)
+        """True when meaning was lost or invented. Ask before you run a tool on these arguments."""
+        return any(diagnostic.lossy for diagnostic in self.diagnostics)
 
     def accepted_under(self, policy: Policy) -> bool:
         """Return True when there are arguments and `policy` accepts all diagnostics.
@@ -148,12 +152,12 @@ class ToolCallRequest(NamedTuple):  # a frozen dataclass of this size takes ten 
         )
 
     def with_defaults(self) -> ToolCallRequest:
-        """Return the request with the declared defaults of absent parameters, each with a note.
+        """Return the request with declared defaults for absent parameters, and add a note for each.
 
-        A default that its own declaration refuses is left out, with a warning.
+        A default that does not fit its own declaration is left out, with a warning.
         """
         if self.arguments is None or self.tool is None:
             return self
-        arguments, found = apply_defaults(self.tool, self.arguments, self.rejected)
-        new = tuple(one for one in found if one not in self.diagnostics)
+        arguments, diagnostics = apply_defaults(self.tool, self.arguments, self.rejected)
+        new = tuple(diagnostic for diagnostic in diagnostics if diagnostic not in self.diagnostics)
         return self._replace(arguments=arguments, diagnostics=self.diagnostics + new)

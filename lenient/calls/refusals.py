@@ -1,7 +1,7 @@
-"""Recognises messages with which servers and tools refuse a call that the model wrote badly.
+"""Recognises error messages of servers and tools that reject a malformed call.
 
 A server reports that it could not parse the call; a tool or its framework reports that the arguments do not
-fit. Neither is a failure of the server or the tool.
+fit. Neither error is a failure of the server or the tool.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ class ServerRefusal(NamedTuple):
 
 
 def read_server_refusal(error: Any) -> ServerRefusal | None:
-    """Return the call that an error of a chat API is about, None when the error is about anything else.
+    """Return the call that an error of a chat API is about, None when the error has another cause.
 
     `error` is the field `error` of the answer, an object or a text. Groq's has the text in
     `failed_generation`, Ollama's (`error parsing tool call: raw='…', err=…`, server/routes.go) in its
     message; llama-server's (`Failed to parse tool call arguments as JSON: …`, common/chat.cpp) quotes only
     the end.
     """
-    told = error if isinstance(error, Mapping) else {"message": error}
-    said, message = told.get("failed_generation"), told.get("message")
+    error_object = error if isinstance(error, Mapping) else {"message": error}
+    raw, message = error_object.get("failed_generation"), error_object.get("message")
     message = message if isinstance(message, str) else ""
-    if not isinstance(said, str):
+    if not isinstance(raw, str):
         start, end = message.find(_OLLAMA), message.rfind(_OLLAMA_END)
-        said = message[start + len(_OLLAMA) : end] if 0 <= start < end else None
-    if said is None and _LLAMA_SERVER not in message:
+        raw = message[start + len(_OLLAMA) : end] if 0 <= start < end else None
+    if raw is None and _LLAMA_SERVER not in message:
         return None
-    return ServerRefusal(said, message or None)
+    return ServerRefusal(raw, message or None)
 
 
 # --- tools ---------------------------------------------------------------------------------------------
 
-# Sentences of MCP servers with which the result begins: the TypeScript SDK, the Python SDK.
+# Sentences with which MCP servers begin the result: the TypeScript SDK, the Python SDK.
 MCP_REFUSALS = (
     r"^MCP error -32602|^Input validation error: ",
     r"^Error executing tool [^\n]{1,200}\d validation errors? for ",
@@ -56,10 +56,10 @@ LIBRARY_REFUSALS = (
     r"ValidationError|validation errors? for |ZodError",
     r"missing \d{1,9} required positional argument",
 )
-_LONGEST = 4_000  # characters that are looked at; the sentences stand at the beginning
+_LONGEST = 4_000  # characters that are searched; the sentences are at the beginning
 _REFUSALS = re.compile("|".join((*MCP_REFUSALS, *LIBRARY_REFUSALS)))
 
 
 def refuses_arguments(message: str) -> bool:
-    """Return True when a tool that failed says that it was for the arguments."""
+    """Return True when a failed tool blames the arguments."""
     return _REFUSALS.search(message[:_LONGEST]) is not None

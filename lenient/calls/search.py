@@ -109,13 +109,15 @@ def extract_tool_calls(
     if dialect is not None:
         if dialect not in DIALECTS:
             raise ValueError(f"{dialect!r} is not a dialect; use one of {', '.join(DIALECTS)}.")
-        told = ModelText(text, catalog, told=True)
+        named_reply = ModelText(text, catalog, told=True)
         find = TOKEN_DIALECTS[dialect][0] if dialect in TOKEN_DIALECTS else TEXT_DIALECTS[dialect]
-        found = [
-            (dialect, call) for call in islice(find(told), MAX_TOKENS) if told.may_name(call.name, call.start)
+        calls = [
+            (dialect, call)
+            for call in islice(find(named_reply), MAX_TOKENS)
+            if named_reply.may_name(call.name, call.start)
         ]
-        if found:
-            return _read_calls(told, found)
+        if calls:
+            return _read_calls(named_reply, calls)
     reply = ModelText(text, catalog)
     return _read_calls(reply, _find_between_tokens(reply) or _find_without_tokens(reply))
 
@@ -123,13 +125,13 @@ def extract_tool_calls(
 def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[TextCall, ...]:
     """Return the calls that an assistant wrote into its text instead of making them natively.
 
-    Such calls are faults of the layer `emission`. The conditions are stricter than in `extract_tool_calls`:
-    calls between a dialect's own tokens count outside of fences only; without tokens, a call counts when its
-    name was offered, its arguments fit the definition or nearly fit, and nothing else stands on its lines or
-    in its fence.
+    Such calls belong to the failure stage `emission` (missing call). The conditions are stricter than in
+    `extract_tool_calls`: calls between a dialect's own tokens count outside of fences only; without tokens, a
+    call counts when its name was offered, its arguments fit the definition or nearly fit, and its lines or
+    its fence contain nothing else.
     """
     if not (_has_call_token(text) or (catalog is not None and any(tool.name in text for tool in catalog))):
-        return ()  # nearly every text of a night: thirty times as quick as looking for calls
+        return ()  # the usual case in a load: thirty times faster than a search for calls
     reply = ModelText(text, catalog)
     marked = [each for each in _find_between_tokens(reply) if reply.fence_around(each[1].start) is None]
     if marked:
@@ -140,8 +142,8 @@ def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[Te
     return tuple(call for call in plain_calls if catalog.get(call.name) is not None and _nearly_fits(call))
 
 
-def _read_calls(reply: ModelText, found: Iterable[tuple[str, FoundCall]]) -> tuple[TextCall, ...]:
-    return tuple(read_call(*each, reply.catalog) for each in _report_unopened(reply.text, found))
+def _read_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -> tuple[TextCall, ...]:
+    return tuple(read_call(*each, reply.catalog) for each in _report_unopened(reply.text, calls))
 
 
 def _has_call_token(text: str) -> bool:
@@ -157,21 +159,21 @@ def _find_between_tokens(reply: ModelText) -> list[tuple[str, FoundCall]]:
         for call in islice(find(reply), MAX_TOKENS)
         if reply.may_name(call.name, call.start)
     ]
-    found: list[tuple[str, FoundCall]] = []
+    calls: list[tuple[str, FoundCall]] = []
     end = 0
     for start, _, dialect, call in sorted(candidates, key=lambda each: each[:2]):
         if start >= end:
-            found.append((dialect, call))
+            calls.append((dialect, call))
             end = call.end
-    return found
+    return calls
 
 
 def _find_without_tokens(reply: ModelText) -> Iterable[tuple[str, FoundCall]]:
     for dialect, find in TEXT_DIALECTS.items():
         calls = islice(find(reply), MAX_TOKENS)
-        found = [(dialect, call) for call in calls if reply.may_name(call.name, call.start)]
-        if found:
-            return found
+        offered_calls = [(dialect, call) for call in calls if reply.may_name(call.name, call.start)]
+        if offered_calls:
+            return offered_calls
     return []
 
 
@@ -181,7 +183,7 @@ def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -
     Calls on one line are judged together: other text on that line removes all of them.
     """
     together: list[list[tuple[str, FoundCall]]] = []
-    for each in sorted(calls, key=lambda one: one[1].start):
+    for each in sorted(calls, key=lambda pair: pair[1].start):
         last = together[-1][-1][1] if together else None
         between = " \t,;" if reply.fence_around(each[1].start) is None else " \t\r\n,;()[]{}"
         if last is not None and not reply.text[last.end : each[1].start].strip(between):
@@ -192,7 +194,7 @@ def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -
 
 
 def _has_lines_alone(reply: ModelText, group: list[tuple[str, FoundCall]]) -> bool:
-    """Return True when nothing else stands on the lines of these calls, nor in the fence around them."""
+    """Return True when the lines of these calls, or the fence around them, contain nothing else."""
     start, end = group[0][1].start, group[-1][1].end
     fence = reply.fence_around(start)
     if fence is not None:
@@ -213,7 +215,7 @@ def _nearly_fits(call: TextCall) -> bool:
     request = call.request
     if request.arguments is None:
         return False
-    codes = {found.code for found in request.diagnostics}
+    codes = {diagnostic.code for diagnostic in request.diagnostics}
     return request.outcome is not Outcome.FAILED or "unknown_parameter" not in codes
 
 
@@ -231,12 +233,12 @@ _CLOSING = re.compile(r"/|end|END|suffix|close")
 _BETWEEN = " \t\r\n])},;`"
 
 
-def _report_unopened(text: str, found: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
-    """Return the calls, those with a diagnostic that a closing token without an opening one follows.
+def _report_unopened(text: str, found_calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
+    """Return the calls; add a diagnostic to each call that a closing token without an opening token follows.
 
     `found` are the calls with their dialects. Tokens within a call are text, or belong to it alone.
     """
-    calls = sorted(found, key=lambda each: each[1].start)
+    calls = sorted(found_calls, key=lambda each: each[1].start)
     opened, position = 0, 0
     for index, (dialect, call) in enumerate([*calls]):
         opened += _count_opening(text, position, call.start)

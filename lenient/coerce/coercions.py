@@ -1,4 +1,4 @@
-"""Coercions: converts one decoded value to the wanted kind, or refuses it.
+"""Coercions: converts one decoded value to the wanted kind, or rejects it.
 
 `COERCIONS` lists, for each pair of wanted kind and found JSON type, the conversions that are tried and the
 code that each of them reports.
@@ -38,7 +38,7 @@ class JsonType(StrEnum):
     ARRAY = "array"
     NULL = "null"
 
-    __hash__ = str.__hash__  # that of enumerations is written in Python
+    __hash__ = str.__hash__  # the hash of an enum is computed in Python, which is slow
 
 
 class ValueSource(Protocol):
@@ -94,7 +94,7 @@ def json_type(value: Any) -> JsonType:
     return _TYPES.get(type(value), _STRING)
 
 
-_STRING = JsonType.STRING  # looking a member up takes long
+_STRING = JsonType.STRING  # an attribute lookup on the enum is slow
 _TYPES: Mapping[type, JsonType] = {
     str: JsonType.STRING,
     int: JsonType.INTEGER,
@@ -106,7 +106,7 @@ _TYPES: Mapping[type, JsonType] = {
 
 
 def is_absolute_uri(text: str) -> bool:
-    """Return True when the text is a scheme, a colon and something after it, without whitespace."""
+    """Return True when the text is a scheme, a colon and at least one more character, without whitespace."""
     return _URI.fullmatch(text) is not None
 
 
@@ -131,7 +131,7 @@ def _require_finite(value: float, _: ValueSource) -> Any:
 
 
 def _parse_exact(text: str) -> Fraction | None:
-    """Return the number in a text without rounding; None when there is no number, or a too large one."""
+    """Return the number in a text without rounding; None when there is no number or it is too large."""
     text = text.strip()
     if len(text) > MAX_DIGITS or not _NUMBER_TEXT.fullmatch(text):
         return None
@@ -187,13 +187,13 @@ def _wrap_in_list(value: Any, _: ValueSource) -> Any:
 
 
 def _wrap_separated(value: str, _: ValueSource) -> Any:
-    """Wrap a text whose parts may be the items: commas, semicolons or line breaks part it."""
+    """Wrap a text that commas, semicolons or line breaks separate into possible items."""
     parts = _SEPARATORS.split(_BRACKETED.sub("x", value))
     return [value] if sum(not part.isspace() and part != "" for part in parts) > 1 else REFUSED
 
 
 def read_timestamp(text: str) -> datetime | None:
-    """Return the moment that an ISO 8601 text names, None when it names none.
+    """Return the moment of an ISO 8601 text, None for other text.
 
     A text without an offset gives a moment without one. Digits of a second beyond the sixth are cut off.
     """
@@ -224,23 +224,23 @@ def _keep_timestamp(value: str, _: ValueSource) -> Any:
 
 
 def _normalise_timestamp(value: str, _: ValueSource) -> Any:
-    found = read_timestamp(value)
-    return REFUSED if found is None or found.tzinfo is None else _write_timestamp(found, value)
+    moment = read_timestamp(value)
+    return REFUSED if moment is None or moment.tzinfo is None else _write_timestamp(moment, value)
 
 
 def _add_offset(value: str, _: ValueSource) -> Any:
-    found = read_timestamp(value)
-    return REFUSED if found is None else _write_timestamp(found.replace(tzinfo=UTC), value)
+    moment = read_timestamp(value)
+    return REFUSED if moment is None else _write_timestamp(moment.replace(tzinfo=UTC), value)
 
 
 def _convert_epoch(value: float, _: ValueSource) -> Any:
     if not math.isfinite(value):
         return REFUSED
     try:
-        found = datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
+        moment = datetime.fromtimestamp(value / 1000 if abs(value) >= _MILLISECONDS_FROM else value, UTC)
     except (OverflowError, OSError, ValueError):
         return REFUSED
-    return _write_timestamp(found, f"{found:.%f}".rstrip("0"))
+    return _write_timestamp(moment, f"{moment:.%f}".rstrip("0"))
 
 
 def _write_timestamp(moment: datetime, sent: str) -> str:
@@ -262,8 +262,8 @@ _TEXT_KINDS = (_K.STRING, _K.ENUM_TOKEN, _K.ATTACHMENT_REFERENCE)
 
 COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
     **{(kind, _J.STRING): _KEPT for kind in _TEXT_KINDS},
-    **{(kind, found): _RETAINED for kind in _TEXT_KINDS for found in (*_NUMBERS, _J.BOOLEAN)},
-    **{(kind, found): _OBJECT_RETAINED for kind in _TEXT_KINDS for found in (_J.OBJECT, _J.ARRAY)},
+    **{(kind, json_type): _RETAINED for kind in _TEXT_KINDS for json_type in (*_NUMBERS, _J.BOOLEAN)},
+    **{(kind, json_type): _OBJECT_RETAINED for kind in _TEXT_KINDS for json_type in (_J.OBJECT, _J.ARRAY)},
     (_K.BOOLEAN, _J.BOOLEAN): _KEPT,
     (_K.BOOLEAN, _J.STRING): (Coercion("string_literal_converted_to_boolean", _parse_boolean),),
     (_K.BOOLEAN, _J.INTEGER): (Coercion("number_coerced_to_boolean", _convert_to_boolean),),
@@ -275,7 +275,7 @@ COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
     ),
     (_K.INTEGER, _J.FRACTION): (Coercion("fractional_number_truncated_to_integer", _truncate),),
     (_K.INTEGER, _J.STRING): (Coercion("string_literal_converted_to_integer", _parse_integer),),
-    **{(_K.NUMBER, found): (Coercion(None, _require_finite),) for found in _NUMBERS},
+    **{(_K.NUMBER, json_type): (Coercion(None, _require_finite),) for json_type in _NUMBERS},
     (_K.NUMBER, _J.STRING): (Coercion("string_literal_converted_to_number", _parse_number),),
     (_K.JSON_OBJECT, _J.OBJECT): _KEPT,
     (_K.JSON_OBJECT, _J.STRING): (Coercion("string_literal_converted_to_object", _decode_object),),
@@ -285,15 +285,15 @@ COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
         Coercion("separated_text_coerced_to_list", _wrap_separated),
         *_WRAPPED,
     ),
-    **{(_K.JSON_ARRAY, found): _WRAPPED for found in (*_NUMBERS, _J.BOOLEAN, _J.OBJECT)},
+    **{(_K.JSON_ARRAY, json_type): _WRAPPED for json_type in (*_NUMBERS, _J.BOOLEAN, _J.OBJECT)},
     (_K.TIMESTAMP, _J.STRING): (
         Coercion(None, _keep_timestamp),
         Coercion("timestamp_normalised", _normalise_timestamp),
         Coercion("timestamp_without_offset", _add_offset),
     ),
     **{
-        (_K.TIMESTAMP, found): (Coercion("epoch_converted_to_timestamp", _convert_epoch),)
-        for found in _NUMBERS
+        (_K.TIMESTAMP, json_type): (Coercion("epoch_converted_to_timestamp", _convert_epoch),)
+        for json_type in _NUMBERS
     },
     (_K.URI, _J.STRING): _KEPT,
 }

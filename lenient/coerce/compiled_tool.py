@@ -66,7 +66,7 @@ class _AcceptedTypes(dict[type, Any]):
 
 
 class _AcceptedFields(dict[str, Mapping[type, Any]]):
-    """The types that each field may take; none for a name that is not declared."""
+    """The types that each field may take; empty for an undeclared name."""
 
     __slots__ = ()
 
@@ -84,7 +84,7 @@ class CompiledTool:
     `check` returns the number of double quotes around the keys and strings of arguments that fit without a
     diagnostic, and -1 for any other arguments. `read` returns the arguments that a JSON text holds when they
     fit without a diagnostic and no key is repeated, None for any other text. `is_plain` is True when the root
-    demands nothing but its fields.
+    constrains only its fields.
     """
 
     root: Node
@@ -106,12 +106,12 @@ def _fits_without_repeats(check: FastCheck, arguments: dict[str, Any], text: str
 
 
 def compile_tool(tool: ToolDefinition) -> CompiledTool:
-    """Return the compiled form of a definition, which is made on first use and cached in the definition."""
-    known = tool.compiled
-    if known is None:
-        known = _compile_root(compile_schema(tool.to_json_schema()))
-        object.__setattr__(tool, "compiled", known)  # a cache in a frozen dataclass
-    return known  # type: ignore[no-any-return]  # the slot is typed Any, because `tools` does not know this module
+    """Return the compiled form of a definition; it is compiled on first use and cached in the definition."""
+    compiled = tool.compiled
+    if compiled is None:
+        compiled = _compile_root(compile_schema(tool.to_json_schema()))
+        object.__setattr__(tool, "compiled", compiled)  # a cache in a frozen dataclass
+    return compiled  # type: ignore[no-any-return]  # the slot is typed Any, because `tools` does not know this module
 
 
 def _compile_root(root: Node) -> CompiledTool:
@@ -145,8 +145,8 @@ def find_misfits(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int
             quotes = quotes(item)
         if quotes < 0:
             misfits[name] = item
-            found = type(item)
-            quotes = 2 if found is str else count_quotes(item) if found in _CONTAINERS else 0
+            item_type = type(item)
+            quotes = 2 if item_type is str else count_quotes(item) if item_type in _CONTAINERS else 0
         total += quotes
     return misfits, total
 
@@ -158,15 +158,16 @@ def fits(node: Node, value: Any) -> bool:
 
 
 def compile_accepted(node: Node) -> Mapping[type, Any]:
-    """Return the Python types that one node may take without a diagnostic; made on first use.
+    """Return the Python types that one node may take without a diagnostic; computed on first use.
 
-    Each has the number of quotes around such a value, or the function that counts them and returns -1 for a
-    value that does not fit.
+    Each type maps to the number of quotes around such a value, or to a function that counts them and returns
+    -1 for a value that does not fit.
     """
     if node.accepted is None:
         node.accepted = _AcceptedTypes({
-            found: (2 if found is str else 0) if test is ALWAYS_FITS else compile_value_check({found: test})
-            for found, test in _find_types(node, ()).items()
+            python_type: (2 if python_type is str else 0)
+            if test is ALWAYS_FITS else compile_value_check({python_type: test})
+            for python_type, test in _find_types(node, ()).items()
         })  # fmt: skip
         is_plain = node.kind in _SCALAR_KINDS and node.typed and not (
             node.never or node.holds_json or node.branches or node.rules or node.pattern or node.demands
@@ -190,8 +191,10 @@ def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
         return _find_branch_types(node, above)
     first = SCALARS if node.kind is None else FIRST_TYPES.get(node.kind, ())
     types = {
-        found: require_all([*_make_inner_tests(node, found, above), *_make_value_tests(node, found)])
-        for found in first
+        python_type: require_all(
+            [*_make_inner_tests(node, python_type, above), *_make_value_tests(node, python_type)]
+        )
+        for python_type in first
     }
     return {**types, type(None): ALWAYS_FITS} if node.nullable else types
 
@@ -203,17 +206,17 @@ def _find_branch_types(node: Node, above: tuple[int, ...]) -> TypeTests:
     """
     tests: dict[type, list[FieldTest]] = {type(None): [ALWAYS_FITS]} if node.nullable else {}
     for branch in node.branches:
-        for found, test in _find_types(branch, (*above, id(node))).items():
-            tests.setdefault(found, []).append(test)
-    return {found: require_any(found, several) for found, several in tests.items()}
+        for python_type, test in _find_types(branch, (*above, id(node))).items():
+            tests.setdefault(python_type, []).append(test)
+    return {python_type: require_any(python_type, several) for python_type, several in tests.items()}
 
 
-def _make_inner_tests(node: Node, found: type, above: tuple[int, ...]) -> list[FieldTest]:
-    if found is float:
+def _make_inner_tests(node: Node, python_type: type, above: tuple[int, ...]) -> list[FieldTest]:
+    if python_type is float:
         return [_FLOAT_EXACT]
-    if found is list:
+    if python_type is list:
         return [_make_array_test(node, above)]
-    return [make_counting_test(_compile_object(node, above))] if found is dict else []
+    return [make_counting_test(_compile_object(node, above))] if python_type is dict else []
 
 
 def _make_array_test(node: Node, above: tuple[int, ...]) -> FieldTest:
@@ -222,21 +225,21 @@ def _make_array_test(node: Node, above: tuple[int, ...]) -> FieldTest:
     return make_counting_test(compile_list_check(_find_types(node.items, (*above, id(node)))))
 
 
-def _make_value_tests(node: Node, found: type) -> list[FieldTest]:
+def _make_value_tests(node: Node, python_type: type) -> list[FieldTest]:
     tests: list[FieldTest] = []
     if node.kind is ValueKind.TIMESTAMP:
         tests.append(make_function_test(is_timestamp))
     if node.choices is not None:
         texts = frozenset(value for value in node.choices.allowed if isinstance(value, str))
         tests.append(
-            FieldTest("v in {}", (texts,)) if found is str else make_function_test(node.choices.holds)
+            FieldTest("v in {}", (texts,)) if python_type is str else make_function_test(node.choices.holds)
         )
     numeric = node.kind in (ValueKind.INTEGER, ValueKind.NUMBER)
     tests += [
         make_function_test(rule.on_numbers if numeric and rule.on_numbers else rule.holds)
         for rule in node.rules
     ]
-    if node.pattern is not None and found is str:
+    if node.pattern is not None and python_type is str:
         pattern = node.pattern
         tests.append(
             make_function_test(
@@ -247,28 +250,28 @@ def _make_value_tests(node: Node, found: type) -> list[FieldTest]:
 
 
 def is_plain(arguments: dict[str, Any], text: str) -> bool:
-    """Return True when arguments without a definition can be taken as they are.
+    """Return True when arguments without a definition can be used unchanged.
 
-    Such arguments repeat no key, hold none of the texts true, false and null and no number that orjson may
-    have rounded, and are not nested too deep.
+    Such arguments have no repeated key, none of the texts true, false and null, no number that orjson may
+    have rounded, and no deep nesting.
     """
     quotes = 2 * len(arguments)
     for item in arguments.values():
-        found = type(item)
-        if found is str:
+        item_type = type(item)
+        if item_type is str:
             if item in _PROMOTED:
                 return False
             quotes += 2
-        elif found is float:
+        elif item_type is float:
             if not -1e18 < item < 1e18:
                 return False
-        elif found is dict or found is list:
+        elif item_type is dict or item_type is list:
             return needs_no_conversion(arguments) and holds_each_key_once(text, arguments)
     return text.count('"') == quotes or holds_each_key_once(text, arguments)
 
 
 def needs_no_conversion(arguments: dict[str, Any]) -> bool:
-    """Return True when the values of arguments without a definition can be taken as they are."""
+    """Return True when the values of arguments without a definition can be used unchanged."""
     waiting: list[Any] = [arguments]
     depth = 0
     while waiting:
@@ -278,13 +281,13 @@ def needs_no_conversion(arguments: dict[str, Any]) -> bool:
         below: list[Any] = []
         for container in waiting:
             for item in container.values() if type(container) is dict else container:
-                found = type(item)
-                if found is str:
+                item_type = type(item)
+                if item_type is str:
                     if item in _PROMOTED:
                         return False
-                elif found is dict or found is list:
+                elif item_type is dict or item_type is list:
                     below.append(item)
-                elif found is float and not -1e18 < item < 1e18:
+                elif item_type is float and not -1e18 < item < 1e18:
                     return False
         waiting = below
     return True
@@ -298,7 +301,7 @@ read_undeclared_plain = make_reader(is_plain)
 
 try:
     import msgspec
-except ImportError:  # it is optional
+except ImportError:  # msgspec is optional
     _IS_INSTALLED = False
 else:
     _IS_INSTALLED = True
@@ -336,7 +339,7 @@ def _compile_reader(root: Node, accepts: Accepts) -> ReadFitting | None:
 
 
 _READ_PLAIN = [
-    " if text[-1:] != '}': return None",  # a refusal takes as long as reading
+    " if text[-1:] != '}': return None",  # a rejected decode takes as long as an accepted one
     f" if len(text) >= {LONG} and (apart := decode_around_string(text)) is not None:",
     "  return apart[0] if accepts(*apart) else None",
     " try: value = decode(text)",
@@ -354,10 +357,10 @@ class _TypeWriter:
     def write(self, node: Node, depth: int) -> _Written:
         """Return what a node allows. Raises _NotPlainError where the fast check would call a function."""
         if id(node) in self.written:
-            known = self.written[id(node)]
-            if known is None:  # the node holds itself
+            written_type = self.written[id(node)]
+            if written_type is None:  # the node contains itself
                 raise _NotPlainError
-            return known
+            return written_type
         if depth > MAX_CHECKED:
             raise _NotPlainError
         self.written[id(node)] = None
@@ -375,31 +378,35 @@ class _TypeWriter:
             raise _NotPlainError
         if node.kind is ValueKind.TIMESTAMP:
             raise _NotPlainError
-        written = {found: self.write_type(node, found, depth) for found in first}
-        return {found: one for found, one in written.items() if one is not None or found is type(None)} | null
+        written = {python_type: self.write_type(node, python_type, depth) for python_type in first}
+        return {
+            python_type: msgspec_type
+            for python_type, msgspec_type in written.items()
+            if msgspec_type is not None or python_type is type(None)
+        } | null
 
     def write_branches(self, node: Node, depth: int) -> _Written:
         merged: _Written = {}
         for branch in node.branches:
-            for found, one in self.write(branch, depth + 1).items():
-                if merged.setdefault(found, one) != one:
-                    raise _NotPlainError  # msgspec would have to try one after the other
+            for python_type, msgspec_type in self.write(branch, depth + 1).items():
+                if merged.setdefault(python_type, msgspec_type) != msgspec_type:
+                    raise _NotPlainError  # msgspec would have to try the branches one by one
         return merged
 
-    def write_type(self, node: Node, found: type, depth: int) -> Any:
+    def write_type(self, node: Node, python_type: type, depth: int) -> Any:
         """Return the msgspec type of the values of one Python type, None when no such value is allowed."""
         if node.choices is not None:
             texts = tuple(value for value in node.choices.allowed if isinstance(value, str))
-            if found is not str:
+            if python_type is not str:
                 raise _NotPlainError
             for text in texts:
                 text.encode()
             return Literal[texts] if texts else None
-        if found is float:  # within this orjson's numbers are the numbers sent
+        if python_type is float:  # within these bounds orjson does not round
             return Annotated[float, msgspec.Meta(gt=-1e18, lt=1e18)]
-        if found is list:
+        if python_type is list:
             return self.write_list(node, depth)
-        return self.write_object(node, depth) if found is dict else found
+        return self.write_object(node, depth) if python_type is dict else python_type
 
     def write_list(self, node: Node, depth: int) -> Any:
         items = {} if node.prefix or node.items is None else self.write(node.items, depth + 1)
@@ -411,7 +418,7 @@ class _TypeWriter:
         """Return the type of an object. A field that allows no value is left out, as if undeclared."""
         fields: dict[str, Any] = {}
         for name, field in node.fields.items():
-            name.encode()  # msgspec would take half of a surrogate pair for nothing
+            name.encode()  # msgspec would drop half of a surrogate pair
             types = self.write(field, depth + 1)
             if types:
                 fields[name] = Required[_join(types)] if name in node.required else _join(types)
@@ -426,7 +433,8 @@ class _TypeWriter:
         """Write the end of `read_plain`, which finds keys that are repeated or undeclared by their quotes.
 
         Quotes are counted by the declared types, unless an object or a mixed list is declared: then writing
-        the value again is faster. An escaped quote makes the two differ, and is settled by writing, too.
+        the value again is faster. An escaped quote also makes the two counts differ; then, too, the value is
+        written again.
         """
         always, lines = 0, []
         for name, field in root.fields.items():

@@ -34,11 +34,11 @@ def apply_defaults(
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """Return the arguments with the defaults of absent parameters, and one diagnostic for each default.
 
-    `rejected` holds the refused values by path; a parameter with a refused value is not absent. A default of
-    null is left out, without a diagnostic, where the definition does not allow null.
+    `rejected` contains the rejected values by path; a parameter with a rejected value is not absent. A
+    default of null is left out, without a diagnostic, where the definition does not allow null.
     """
     filled = dict(arguments)
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for parameter in tool.parameters:
         path = join_path("$", parameter.name)
         sent = parameter.name in arguments or any(_is_at_or_below(place, path) for place in rejected)
@@ -47,10 +47,10 @@ def apply_defaults(
         value, text = convert_default(tool, parameter), shorten(to_json_text(parameter.default))
         if value is not REJECTED:
             filled[parameter.name] = value
-            found.append(Diagnostic("default_applied", path, became=text, detail=parameter.name))
+            diagnostics.append(Diagnostic("default_applied", path, became=text, detail=parameter.name))
         elif parameter.default is not None:
-            found.append(Diagnostic("default_not_applied", path, found=text, detail=parameter.name))
-    return filled, tuple(found)
+            diagnostics.append(Diagnostic("default_not_applied", path, found=text, detail=parameter.name))
+    return filled, tuple(diagnostics)
 
 
 def _is_at_or_below(place: str, path: str) -> bool:

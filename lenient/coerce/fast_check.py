@@ -33,7 +33,7 @@ _ONE = 1 << 40
 
 
 class FieldTest(NamedTuple):
-    """The test of one value: a Python expression over `v`, in which each `{}` stands for one of `objects`.
+    """The test of one value: a Python expression over `v`; each `{}` is a placeholder for an object.
 
     When `counts` is True, the expression gives the number of quotes, or -1 for a value that does not fit;
     otherwise it is true for a value that fits. An empty expression means that every value fits.
@@ -50,7 +50,7 @@ TypeTests = Mapping[type, FieldTest]
 
 
 def make_function_test(function: Callable[[Any], object]) -> FieldTest:
-    """Return a test that a value passes when `function` returns a true result for it."""
+    """Return a test that passes when `function` returns a true result for the value."""
     return FieldTest("{}(v)", (function,))
 
 
@@ -60,7 +60,7 @@ def make_counting_test(fit: FastCheck) -> FieldTest:
 
 
 def require_all(tests: list[FieldTest]) -> FieldTest:
-    """Return a test that a value passes when it passes all `tests`; the first of them may count quotes."""
+    """Return a test that passes when all `tests` pass; the first of them may count quotes."""
     if len(tests) <= 1:
         return tests[0] if tests else ALWAYS_FITS
     first, rest = tests[0], tests[1:]
@@ -71,11 +71,11 @@ def require_all(tests: list[FieldTest]) -> FieldTest:
     return FieldTest(f"({first.expression}) and {others}", objects)
 
 
-def require_any(found: type, tests: list[FieldTest]) -> FieldTest:
+def require_any(python_type: type, tests: list[FieldTest]) -> FieldTest:
     """Return a test that a value of the type `found` passes when it passes one of `tests`."""
     if ALWAYS_FITS in tests or len(tests) == 1:
         return ALWAYS_FITS if ALWAYS_FITS in tests else tests[0]
-    fits = [compile_value_check({found: test}) for test in tests]
+    fits = [compile_value_check({python_type: test}) for test in tests]
     return make_counting_test(lambda value: next((quotes for fit in fits if (quotes := fit(value)) >= 0), -1))
 
 
@@ -83,11 +83,11 @@ def compile_value_check(types: TypeTests) -> FastCheck:
     """Compile the check of one value: its type must be in `types`, and it must pass the type's test."""
     bound: dict[str, object] = {}
     lines = [" kind = type(v)"]
-    for found, test in types.items():
-        expression, own = _bind_objects(test, bound), 2 if found is str else 0
+    for python_type, test in types.items():
+        expression, own = _bind_objects(test, bound), 2 if python_type is str else 0
         if not test.counts:
             expression = f"{own} if {expression} else -1" if expression else str(own)
-        lines.append(f" if kind is {_type_name(found)}: return {expression}")
+        lines.append(f" if kind is {_type_name(python_type)}: return {expression}")
     return compile_function("v", [*lines, " return -1"], bound)
 
 
@@ -121,15 +121,15 @@ def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[st
     """
     bound: dict[str, object] = {}
     lines: list[str] = []
-    known = 0  # the weight of the required fields
+    required_weight = 0  # the weight of the required fields
     for name, types in fields.items():
         written, weight = _write_field_test(f"value[{name!r}]", types, bound)
         if name in required:
-            known += weight
+            required_weight += weight
             lines += written
         else:
             lines += [f"if {name!r} in value:", *(f" {line}" for line in written), f" total += {weight}"]
-    body = [f" total = {known}", " try:", *(f"  {line}" for line in lines), "  pass"]
+    body = [f" total = {required_weight}", " try:", *(f"  {line}" for line in lines), "  pass"]
     end = [
         " except KeyError:",
         "  return -1",
@@ -144,24 +144,24 @@ def _write_field_test(read: str, types: TypeTests, bound: dict[str, object]) -> 
     `read` is the source expression for the field's value. The weight is `_ONE` for the field plus the least
     number of quotes; the lines add the other quotes.
     """
-    weights = {_ONE + (4 if found is str else 2) for found in types}
+    weights = {_ONE + (4 if python_type is str else 2) for python_type in types}
     weight = min(weights, default=0)
     if len(types) == 1 and types[next(iter(types))] is ALWAYS_FITS:
         return [f"if type({read}) is not {_type_name(next(iter(types)))}: return -1"], weight
     lines = [f"v = {read}", "kind = type(v)"]
-    for found, test in types.items():
-        lines.append(f"{'if' if len(lines) == 2 else 'elif'} kind is {_type_name(found)}:")
+    for python_type, test in types.items():
+        lines.append(f"{'if' if len(lines) == 2 else 'elif'} kind is {_type_name(python_type)}:")
         expression = _bind_objects(test, bound)
         if test.counts:
             lines += [f" quotes = {expression}", " if quotes < 0: return -1", " total += quotes"]
         elif expression:
             lines.append(f" if not ({expression}): return -1")
-        lines.append(f" total += {_ONE + (4 if found is str else 2) - weight}")
+        lines.append(f" total += {_ONE + (4 if python_type is str else 2) - weight}")
     return [*lines, "else: return -1"] if types else ["return -1"], weight
 
 
-def _type_name(found: type) -> str:
-    return "NoneType" if found is type(None) else found.__name__
+def _type_name(python_type: type) -> str:
+    return "NoneType" if python_type is type(None) else python_type.__name__
 
 
 def _bind_objects(test: FieldTest, bound: dict[str, object]) -> str:

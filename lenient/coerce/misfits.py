@@ -1,8 +1,8 @@
 """Converts the members of valid JSON that do not fit their definition; all others are kept as they are.
 
 The most common faults take one simple conversion: a scalar or a list sent as text, a null for an optional
-parameter, an unknown, misspelt or missing name. They are converted here in a third of the time that the
-validator takes for the same result. The validator converts the members with any other fault.
+parameter, an unknown, misspelt or missing name. This module converts them in a third of the validator's time,
+with the same result. The validator converts the members with any other fault.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lenient.diagnostics import MAX_FOUND, Diagnostic, join_path, shorten
 from lenient.scan.source_text import LocatedValue, SourceText, ValueSpan
 from lenient.scan.valid_json import holds_each_key_once, locate_member, may_hold_value
 
-_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
 _CONTAINERS = (ValueKind.JSON_ARRAY, ValueKind.JSON_OBJECT)
 _MAX_TEXT = 10_000
 """Characters of a text that is decoded here; the validator limits what all texts together may take."""
@@ -38,11 +38,11 @@ _Conversion = tuple[str | None, Any, str | None, str | None]
 
 
 class _NeedsValidatorError(Exception):
-    """The error for a text that may hold a list or an object, but is not the JSON of one."""
+    """The error for a text that may contain a list or an object but is not its JSON."""
 
 
 class _SentValue(NamedTuple):
-    """A member of the arguments: its value, and the span of this in the text of valid JSON."""
+    """A member of the arguments: its value, and the span of the value in the text of valid JSON."""
 
     text: str
     span: ValueSpan

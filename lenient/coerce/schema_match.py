@@ -64,7 +64,7 @@ class SchemaMatcher:
             return all_of(self._iter_answers(node, value, depth))
         key = (id(node), id(value))
         if key not in self.known:
-            self.known[key] = True, node, value  # a value within itself asks nothing of itself
+            self.known[key] = True, node, value  # a value inside itself adds no constraint
             self.known[key] = all_of(self._iter_answers(node, value, depth)), node, value
         return self.known[key][0]
 
@@ -105,7 +105,11 @@ class SchemaMatcher:
         inner = inner_nodes(node, name)
         if not inner and isinstance(node.extra, Node):
             inner = [node.extra]
-        return all_of(self.matches(one, value, depth + 1) for one in inner) if inner else not node.closed
+        return (
+            all_of(self.matches(inner_node, value, depth + 1) for inner_node in inner)
+            if inner
+            else not node.closed
+        )
 
     def _match_items(self, node: Node, value: list[Any], depth: int) -> Iterator[Answer]:
         for index, item in enumerate(value):
@@ -125,8 +129,8 @@ class SchemaMatcher:
             yield from _report_unmet(self.matches(also, value, depth + 1), "value_not_allowed", keyword)
         if isinstance(value, list):
             for contains in demands.contains:
-                found = self._match_contains(contains, value, depth)
-                yield from _report_unmet(found, "contains_mismatch", _wanted_count(contains), "contains")
+                answer = self._match_contains(contains, value, depth)
+                yield from _report_unmet(answer, "contains_mismatch", _wanted_count(contains), "contains")
         if isinstance(value, dict) and demands.names is not None:
             for name in value:
                 fit = self.matches(demands.names, name, depth + 1)

@@ -51,8 +51,8 @@ _OBJECT, _ARRAY, _TIMESTAMP, _URI = (
     ValueKind.JSON_ARRAY,
     ValueKind.TIMESTAMP,
     ValueKind.URI,
-)  # looking a member up takes long
-_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+)  # an attribute lookup on the enum is slow
+_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
 _MAX_TAKEN = 200  # characters of the listed values in a message
 _MAX_DECLARED_DEPTH = 64
 """Levels that a recursive definition is followed; each takes a few Python frames."""
@@ -77,7 +77,7 @@ class Validator:
     tried: dict[tuple[int, str], Trial] = field(default_factory=dict)
     attempts: int = 2_000
     depth: int = 0
-    _matcher: SchemaMatcher | None = None  # made when it is needed
+    _matcher: SchemaMatcher | None = None  # created on first use
 
     @property
     def matcher(self) -> SchemaMatcher:
@@ -88,7 +88,7 @@ class Validator:
     def validate_root(self, node: Node, located: LocatedValue) -> tuple[dict[str, Any], bool]:
         """Convert the arguments object; return the parameters that fit, and True when there is no error.
 
-        Unlike an inner object, the arguments object is not refused as a whole when one parameter does not
+        Unlike an inner object, the arguments object is not rejected as a whole when one parameter does not
         fit.
         """
         self.depth += 1
@@ -171,10 +171,10 @@ class Validator:
         source = _LocatedSource(self.decode_text, node, located, path)
         value, code = coerce(kind, located.value, source)
         if not node.typed and (value is REFUSED or code in WRAPPING):
-            return self.convert_untyped(node, located, path)  # the definition refuses no other type
+            return self.convert_untyped(node, located, path)  # the definition does not exclude other types
         is_listed = node.choices is not None and _is_listed(node.choices, located.value)
         if is_listed and not _is_listed(node.choices, value):
-            return located.value  # the definition lists it, whatever its type says
+            return located.value  # the definition lists this value, whatever its declared type
         if value is REFUSED:
             return self.reject(REFUSALS[kind], located, path)
         if code == OBJECT_AS_TEXT and node.holds_json:
@@ -191,9 +191,9 @@ class Validator:
         return value
 
     def convert_items(self, node: Node, located: LocatedValue, path: Path, *, wrapped: bool = False) -> Any:
-        """Return the converted items of a list, or with `wrapped` of a list that holds this one value.
+        """Return the converted items of a list, or with `wrapped` of a list with this one value.
 
-        Return REJECTED when one item does not fit, because leaving it out would move the others.
+        Return REJECTED when one item does not fit, because leaving it out would shift the others.
         """
         values = [located.value] if wrapped else located.value
         result = []
@@ -285,7 +285,7 @@ class Validator:
     # --- branches and conditions ---------------------------------------------------------------------
 
     def choose_branch(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted by the branch with the fewest errors, then losses, warnings and notes.
+        """Return the value converted by the best branch: fewest errors, then losses, warnings and notes.
 
         Of equal branches the first is chosen. Its diagnostics and rejected values are added to those of this
         validator.
@@ -350,14 +350,14 @@ class Validator:
 
     def check_listed(self, choices: EnumChoices, value: Any, located: LocatedValue, path: Path) -> Any:
         """Return the listed value that differs only in case or outer whitespace, or REJECTED."""
-        found = choices.folded.get(value.strip().casefold()) if isinstance(value, str) else None
-        if found is None:
+        listed = choices.folded.get(value.strip().casefold()) if isinstance(value, str) else None
+        if listed is None:
             shown = value if isinstance(value, str) else to_json_text(value)
-            taken = shorten(", ".join(map(to_json_text, choices.allowed[:10])), _MAX_TAKEN)
-            hint = f"It takes {taken}."
+            listed_values = shorten(", ".join(map(to_json_text, choices.allowed[:10])), _MAX_TAKEN)
+            hint = f"It takes {listed_values}."
             return self.reject(choices.code, located, path, detail=shorten(shown), hint=hint)
-        self.report("enum_case_normalised", located, path, became=found)
-        return found
+        self.report("enum_case_normalised", located, path, became=listed)
+        return listed
 
     def check_demands(self, node: Node, value: Any, located: LocatedValue, path: Path) -> Any:
         """Return the value when it meets all of `node.demands`, else REJECTED; report each unmet demand."""
@@ -372,9 +372,9 @@ class Validator:
     # --- reports -------------------------------------------------------------------------------------
 
     def reject_quietly(self, located: LocatedValue, path: Path) -> Any:
-        """Keep a refused value that is already reported, and return REJECTED.
+        """Keep a rejected value that is already reported, and return REJECTED.
 
-        A refused arguments object is not kept, because the parameters that fit remain valid.
+        A rejected arguments object is not kept, because the parameters that fit remain valid.
         """
         if path is not None:
             self.rejected[render_path(path)] = located.value
@@ -383,7 +383,7 @@ class Validator:
     def reject(
         self, code: str, located: LocatedValue, path: Path, detail: str | None = None, hint: str | None = None
     ) -> Any:
-        """Report a refused value, keep it in `rejected`, and return REJECTED."""
+        """Report a rejected value, keep it in `rejected`, and return REJECTED."""
         self.report(code, located, path, detail=detail, hint=hint)
         self.rejected[render_path(path)] = located.value
         return REJECTED
@@ -456,7 +456,7 @@ class _LocatedSource:
     located: LocatedValue
     path: Path
     inner: LocatedValue | None = None
-    findings: Findings | None = None  # of the decoding, when it succeeded
+    findings: Findings | None = None  # of the decoding, if it succeeded
 
     def json_text(self) -> str:
         return self.located.text()
@@ -505,7 +505,7 @@ _MAX_NAMES = 200  # as many as a call can reasonably have
 
 
 def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
-    """Return the declared name of which `key` is another spelling, else `key` itself.
+    """Return the declared name that `key` is another spelling of, else `key` itself.
 
     Exactly one declared name must match, and neither this name nor an earlier spelling of it may be in
     `sent`.
@@ -525,10 +525,7 @@ def list_missing(node: Node, sent: Set[str]) -> list[str]:
 
 
 def hint_undeclared(node: Node, name: str, earlier: int) -> str | None:
-    """Return the hint for a field that is not declared, None when there is none.
-
-    After many `earlier` diagnostics no similar name is looked for.
-    """
+    """Return the hint for an undeclared field; None without a similar name or after many diagnostics."""
     near = suggest_name(node, name) if earlier < _MAX_SUGGESTED else None
     hints = ([FORBIDDEN_HINT] if node.closed else []) + ([f"Did you mean {near!r}?"] if near else [])
     return " ".join(hints) or None
@@ -552,7 +549,7 @@ def _find_similar(name: str, declared_names: tuple[str, ...]) -> str | None:
         for declared in declared_names
         if (needed := (length + (size := len(declared))) * _SIMILAR / 2) <= min(length, size)
         and size - len({*declared} - letters) >= needed
-    ]  # the others share too few letters with the name: comparing them takes far longer
+    ]  # other names share too few letters; comparing them takes far longer
     near = difflib.get_close_matches(name, near, 1, _SIMILAR) if near else []
     return near[0] if near else None
 

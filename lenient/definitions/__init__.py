@@ -1,1 +1,1 @@
-"""Tool definitions: read from any provider's shape or from Python functions, written for any provider."""
+"""Tool definitions: read from any provider's format or from Python functions, written for any provider."""

@@ -26,12 +26,12 @@ _JSON_SCHEMA_SIGNS = ("properties", "$schema", "$defs", "anyOf", "oneOf", "allOf
 
 
 class ToolDefinitionError(ValueError):
-    """The error for an unusable tool definition; its message is one sentence for the person who gave it."""
+    """The error for an unusable tool definition; its message is one sentence for its author."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A tool declaration as read; `schema` is the JSON Schema of the arguments, None when none is given."""
+    """A tool declaration as read; `schema` is the JSON Schema of the arguments, or None."""
 
     name: str
     description: str
@@ -57,7 +57,7 @@ def read_declarations(value: Any, default_name: str | None = None, depth: int = 
 
     `value` is one declaration, or a list or catalogue of declarations. `default_name` names a plain JSON
     Schema that has no `title`. `depth` is the level of nested lists. Raises ToolDefinitionError when an entry
-    is no declaration.
+    is not a declaration.
     """
     if depth > _MAX_NESTED:
         raise ToolDefinitionError("Tool definitions are lists of objects; these are nested too deep.")
@@ -80,7 +80,7 @@ def read_declarations(value: Any, default_name: str | None = None, depth: int = 
 
 
 def read_declaration(value: Any, default_name: str | None = None) -> Declaration:
-    """Return the one declaration that `value` is. Raises ToolDefinitionError when it is none."""
+    """Return `value` as a declaration. Raises ToolDefinitionError when it is not a declaration."""
     value = _unwrap(value)
     schema = _find_schema(value)
     if schema is None and any(sign in value for sign in _JSON_SCHEMA_SIGNS):
@@ -114,16 +114,16 @@ def _read_plain_schema(value: Mapping[str, Any], default_name: str | None) -> De
 
 def _find_schema(value: Mapping[str, Any]) -> Mapping[str, Any] | None:
     for key in _SCHEMA_KEYS:
-        found = value.get(key)
-        if isinstance(found, str):
-            found = decode_declarations(found)
-        if isinstance(found, Mapping):
-            inner = found.get("json")  # Bedrock keeps the schema one level down
-            schema = inner if isinstance(inner, Mapping) and len(found) == 1 else found
+        schema_value = value.get(key)
+        if isinstance(schema_value, str):
+            schema_value = decode_declarations(schema_value)
+        if isinstance(schema_value, Mapping):
+            inner = schema_value.get("json")  # Bedrock keeps the schema one level down
+            schema = inner if isinstance(inner, Mapping) and len(schema_value) == 1 else schema_value
             return _from_gemini_schema(schema) if _is_gemini_schema(schema) else schema
-        if found is not None:
+        if schema_value is not None:
             raise ToolDefinitionError(
-                f"`{key}` of a tool definition is an object; this is {_describe_type(found)}."
+                f"`{key}` of a tool definition is an object; this is {_describe_type(schema_value)}."
             )
     for key in _FIELD_KEYS:
         fields = value.get(key)
@@ -137,13 +137,13 @@ def _find_list(value: Mapping[str, Any]) -> list[Any] | None:
         if isinstance(holder, Mapping):
             for key in _LISTS:
                 if isinstance(holder.get(key), list):
-                    found: list[Any] = holder[key]
-                    return found
+                    declarations: list[Any] = holder[key]
+                    return declarations
     return None
 
 
 def _is_named_map(value: Mapping[str, Any]) -> bool:
-    """Return True for a map of tool names to declarations, without the keys of a single declaration."""
+    """Return True for a map of tool names to declarations that has no key of a single declaration."""
     own_keys = {"type", "name", *_JSON_SCHEMA_SIGNS, *_SCHEMA_KEYS, *_WRAPPERS}
     return (
         bool(value)
@@ -186,7 +186,7 @@ def _is_gemini_schema(schema: Mapping[str, Any]) -> bool:
 def _from_gemini_schema(schema: Any, depth: int = 0) -> Any:
     """Convert a schema from Gemini's dialect to JSON Schema.
 
-    A value that is no schema, or is nested too deep, is returned unchanged.
+    A value that is not a schema, or is nested too deeply, is returned unchanged.
     """
     if not isinstance(schema, Mapping) or depth > _MAX_DEPTH:
         return schema

@@ -1,8 +1,8 @@
-"""Writes tool declarations in the shapes that providers take, and as Markdown for prompts and pages.
+"""Writes tool declarations in the formats of the providers, and as Markdown for prompts and pages.
 
-Nothing is lost: a schema that a shape cannot express raises an error, or is written in another form that the
-provider takes. Declared defaults are the exception: they act on our side
-(`lenient.ToolCallRequest.with_defaults`), and the model sees them only when the caller asks for it.
+Nothing is lost: if a format cannot express a schema, an error is raised, or the schema is written in another
+form that the provider accepts. Declared defaults are the exception: we apply them ourselves
+(`lenient.ToolCallRequest.with_defaults`). The model sees them only when the caller asks for it.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def to_gemini(name: str, description: str, schema: Mapping[str, Any]) -> dict[st
     """
     declared: dict[str, Any] = {"name": name, "description": description}
     if not schema.get("properties") and schema.keys() <= {"type", "properties", "required"}:
-        return declared  # a tool without parameters leaves them unset
+        return declared  # a tool without parameters has no such key
     dialect = to_gemini_schema(schema)
     if dialect is None:
         return {**declared, "parametersJsonSchema": dict(schema)}
@@ -233,7 +233,7 @@ def _split_branches(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 _MARKUP = re.compile(
     r"[\\`*\[\]<>|~&$#@^]"  # anywhere
-    r"|(?<!\w)_|_(?!\w)|:(?=//)|:(?=[\w+-]{1,40}:)|(?<=www)\."  # emphasis, links, names of pictures
+    r"|(?<!\w)_|_(?!\w)|:(?=//)|:(?=[\w+-]{1,40}:)|(?<=www)\."  # emphasis, links, image names
     r"|^[-+=]|(?<=^\d)[.)]"  # lists
 )
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069]+")
@@ -251,7 +251,7 @@ _BOUNDS = {
 
 
 def write_markdown(name: str, description: str, schema: Mapping[str, Any]) -> str:
-    """Return a definition as Markdown; the cell `required` of an optional field is empty."""
+    """Return a definition as Markdown; an optional field has an empty cell in the column `required`."""
     parts = [f"### {_write_name(name)}"]
     if description.strip():
         parts.append(_escape_markup(description))
@@ -261,22 +261,22 @@ def write_markdown(name: str, description: str, schema: Mapping[str, Any]) -> st
 
 
 def _escape_markup(value: str) -> str:
-    """Return a text on one line, escaped so that Markdown shows it unchanged, of at most 1,000 characters."""
+    """Return a text on one line, at most 1,000 characters, escaped so that Markdown shows it unchanged."""
     return _MARKUP.sub(r"\\\g<0>", shorten(_BLANKS.sub(" ", value).strip(), _MAX_TEXT))
 
 
 def _write_name(value: str) -> str:
-    """Return a name as Markdown code, exactly as a model must write it; an unusual name as escaped text."""
+    """Return a name as Markdown code, exactly as a model must write it; escape an unusual name as text."""
     return f"`{value}`" if _PLAIN_NAME.fullmatch(value) else _escape_markup(value)
 
 
 def _write_row(place: SchemaPlace) -> str:
     described = place.own.get("description") or place.schema.get("description")
-    said = [_escape_markup(described)] if isinstance(described, str) and described.strip() else []
-    said += _describe_bounds(place.schema)
+    remarks = [_escape_markup(described)] if isinstance(described, str) and described.strip() else []
+    remarks += _describe_bounds(place.schema)
     required = "yes" if place.required else ""
     name, kind = _write_name(render_place(place.path)[2:]), _describe_type(place.schema)
-    return f"| {name} | {kind} | {required} | {'; '.join(said)} |"
+    return f"| {name} | {kind} | {required} | {'; '.join(remarks)} |"
 
 
 def _describe_type(schema: Mapping[str, Any]) -> str:
@@ -287,11 +287,11 @@ def _describe_type(schema: Mapping[str, Any]) -> str:
     for keyword in ("anyOf", "oneOf"):
         branches = schema.get(keyword)
         if isinstance(branches, list):
-            known = [
+            types = [
                 _describe_type(branch) if isinstance(branch, Mapping) else "any"
                 for branch in branches[:_MAX_LISTED]
             ]
-            return " or ".join(dict.fromkeys(known))
+            return " or ".join(dict.fromkeys(types))
     return " or ".join(_describe_types(schema)) or "any"
 
 

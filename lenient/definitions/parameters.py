@@ -54,8 +54,8 @@ class EnumConstraint:
 class ToolParameter:
     """One declared parameter of a tool.
 
-    `schema` is the JSON Schema from which the parameter was read. When it is given, it decides; the other
-    fields are a summary of it.
+    `schema` is the JSON Schema from which the parameter was read. When it is present, it decides, and the
+    other fields only summarise it.
     """
 
     name: str
@@ -159,7 +159,7 @@ def _write_schema(parameter: ToolParameter) -> dict[str, Any]:
 
 
 def _convert_listed(value: Any, kind: ValueKind) -> Any:
-    """Return a listed value in the kind of its parameter: a number may be listed as text."""
+    """Return a listed value converted to the kind of its parameter: a number may be listed as text."""
     if kind not in (ValueKind.INTEGER, ValueKind.NUMBER) or not isinstance(value, str):
         return value
     try:

@@ -44,28 +44,28 @@ def read_function(function: Callable[..., Any], without: Collection[str] = ()) -
     """
     if isinstance(function, (staticmethod, classmethod)):
         function = function.__func__
-    told = _unwrap_partial(function)
-    name = str(getattr(told, "__name__", type(told).__name__))
-    own = _ask_own_schema(told) if isinstance(told, type) else None
+    target = _unwrap_partial(function)
+    name = str(getattr(target, "__name__", type(target).__name__))
+    own = _ask_own_schema(target) if isinstance(target, type) else None
     if own is not None:
         return Declaration(name, str(own.get("description") or ""), own)
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         raise ToolDefinitionError(f"{name!r} has no signature to read a definition from.") from None
-    said = _read_docstring(_read_documentation(told))
+    docstring = _read_docstring(_read_documentation(target))
     schema: dict[str, Any] = {
         "type": "object",
         "properties": {},
         "required": [],
         "additionalProperties": False,
     }
-    hints = resolve_hints(told)
+    hints = resolve_hints(target)
     for at, parameter in enumerate(parameters):
         if parameter.name not in without and (at or parameter.name not in ("self", "cls")):
             hint = hints.get(parameter.name, Any)
-            _declare_parameter(schema, parameter, hint, said.parameters.get(parameter.name))
-    return Declaration(name, said.summary, _move_definitions_up(schema))
+            _declare_parameter(schema, parameter, hint, docstring.parameters.get(parameter.name))
+    return Declaration(name, docstring.summary, _move_definitions_up(schema))
 
 
 def _unwrap_partial(function: Any) -> Any:
@@ -75,36 +75,36 @@ def _unwrap_partial(function: Any) -> Any:
     return function
 
 
-def _find_called(told: Any) -> Any:
+def _find_called(target: Any) -> Any:
     """Return the function that a call runs, for classes and for callable objects."""
-    if isinstance(told, type):
-        return told.__init__  # type: ignore[misc]  # its hints are read, it is not called
-    return told if inspect.isroutine(told) else type(told).__call__
+    if isinstance(target, type):
+        return target.__init__  # type: ignore[misc]  # only its hints are read; it is not called
+    return target if inspect.isroutine(target) else type(target).__call__
 
 
-def _read_documentation(told: Any) -> str:
-    if isinstance(told, type) or inspect.isroutine(told):
-        text = inspect.getdoc(told) or ""
-        generated = text.startswith(f"{getattr(told, '__name__', '')}(")  # a dataclass writes its signature
+def _read_documentation(target: Any) -> str:
+    if isinstance(target, type) or inspect.isroutine(target):
+        text = inspect.getdoc(target) or ""
+        generated = text.startswith(f"{getattr(target, '__name__', '')}(")  # a dataclass writes its signature
         return "" if generated else text
-    return inspect.getdoc(type(told).__call__) or inspect.getdoc(type(told)) or ""
+    return inspect.getdoc(type(target).__call__) or inspect.getdoc(type(target)) or ""
 
 
-def resolve_hints(told: Any) -> dict[str, Any]:
+def resolve_hints(target: Any) -> dict[str, Any]:
     """Return the resolved type hints by name; hints that cannot be resolved are left out."""
-    owner = _find_called(told)
+    owner = _find_called(target)
     try:
         return typing.get_type_hints(owner, include_extras=True)
     except (NameError, TypeError, AttributeError, SyntaxError):
-        found: dict[str, Any] = {}
+        hints: dict[str, Any] = {}
         for name, hint in getattr(owner, "__annotations__", {}).items():
             alone = types.SimpleNamespace(__annotations__={name: hint})
             try:
                 spaces = getattr(owner, "__globals__", {})
-                found |= typing.get_type_hints(alone, spaces, include_extras=True)
+                hints |= typing.get_type_hints(alone, spaces, include_extras=True)
             except (NameError, TypeError, AttributeError, SyntaxError):
                 continue
-        return found
+        return hints
 
 
 def _declare_parameter(
@@ -200,7 +200,7 @@ def _find_sections(lines: list[str]) -> Iterator[tuple[int, str, list[str]]]:
 
 
 def _read_title(lines: list[str], at: int) -> str | None:
-    """Return the section title on the line `at` in lower case, None when the line is no title.
+    """Return the section title on the line `at` in lower case, None when the line is not a title.
 
     A title is `Args:`, or `Parameters` with a rule under it.
     """
@@ -215,7 +215,7 @@ def _read_title(lines: list[str], at: int) -> str | None:
 def _read_entries(body: list[str], head: re.Pattern[str]) -> dict[str, str]:
     """Return the descriptions in a section by name.
 
-    Names stand at the least indentation, descriptions beside the names or indented below them.
+    Names have the smallest indentation; descriptions are on the same line or indented below.
     """
     indents = [len(line) - len(line.lstrip()) for line in body if line.strip()]
     least = min(indents, default=0)
@@ -223,10 +223,10 @@ def _read_entries(body: list[str], head: re.Pattern[str]) -> dict[str, str]:
     names: list[str] = []
     for line in body:
         outermost = bool(line.strip()) and len(line) - len(line.lstrip()) == least
-        found = head.fullmatch(line.strip()) if outermost else None
-        if found:
-            names = [name.strip(" \t*") for name in found.group(1).split(",")]
-            beside = found.group(2) if head is _GOOGLE else None
+        entry = head.fullmatch(line.strip()) if outermost else None
+        if entry:
+            names = [name.strip(" \t*") for name in entry.group(1).split(",")]
+            beside = entry.group(2) if head is _GOOGLE else None
             entries.update((name, [beside or ""]) for name in names)
         else:
             for name in names:
@@ -238,10 +238,10 @@ def _read_sphinx_fields(lines: list[str]) -> dict[str, str]:
     entries: dict[str, list[str]] = {}
     name = None
     for line in lines:
-        found = _SPHINX.fullmatch(line.strip())
-        if found:
-            name = found.group(1)
-            entries[name] = [found.group(2)]
+        field = _SPHINX.fullmatch(line.strip())
+        if field:
+            name = field.group(1)
+            entries[name] = [field.group(2)]
         elif _FIELD.match(line.strip()):
             name = None
         elif name is not None:
@@ -370,23 +370,23 @@ def _class_schema(hint: Any, above: tuple[type, ...]) -> dict[str, Any]:
         return {"type": "string"}
     if dataclasses.is_dataclass(hint) or typing.is_typeddict(hint) or hasattr(hint, "_fields"):
         return _record_schema(hint, above)
-    for known in (hint, *hint.__mro__):
-        if known in _SCALARS:
-            return dict(_SCALARS[known])
+    for base in (hint, *hint.__mro__):
+        if base in _SCALARS:
+            return dict(_SCALARS[base])
     return {}
 
 
 def _ask_own_schema(hint: Any) -> dict[str, Any] | None:
-    """Return the schema that the class's own `model_json_schema` gives, as in pydantic.
+    """Return the schema from the class's own `model_json_schema`, as in pydantic.
 
     Return None when the class has no such method, or when the method fails.
     """
     ask = getattr(hint, "model_json_schema", None)
     try:
-        found = ask() if callable(ask) else None
+        schema = ask() if callable(ask) else None
     except Exception:
         return None
-    return dict(found) if isinstance(found, Mapping) else None
+    return dict(schema) if isinstance(schema, Mapping) else None
 
 
 def _record_schema(hint: type, above: tuple[type, ...]) -> dict[str, Any]:
@@ -426,12 +426,14 @@ def _collect_defaults(hint: type) -> Mapping[str, Any]:
     if not dataclasses.is_dataclass(hint):
         return getattr(hint, "_field_defaults", {})
     result: dict[str, Any] = {}
-    for one in dataclasses.fields(hint):
-        if one.default is not dataclasses.MISSING:
-            result[one.name] = one.default
-        elif one.default_factory is not dataclasses.MISSING:
-            result[one.name] = (
-                one.default_factory() if one.default_factory in (list, dict, tuple, set) else ...
+    for record_field in dataclasses.fields(hint):
+        if record_field.default is not dataclasses.MISSING:
+            result[record_field.name] = record_field.default
+        elif record_field.default_factory is not dataclasses.MISSING:
+            result[record_field.name] = (
+                record_field.default_factory()
+                if record_field.default_factory in (list, dict, tuple, set)
+                else ...
             )
     return result
 

@@ -85,8 +85,8 @@ class ToolDefinition:
     ) -> ToolDefinition:
         """Read a Python function or method: its signature, type hints, defaults and docstring.
 
-        `name` and `description` count before those of the function; the parameters in `without`, which the
-        caller fills in, are left out. Raises ToolDefinitionError for an object without a signature.
+        `name` and `description` replace those of the function. The parameters in `without`, which the caller
+        fills in, are left out. Raises ToolDefinitionError for an object without a signature.
         """
         declared = signatures.read_function(function, without)
         return _define_tool(
@@ -108,8 +108,8 @@ class ToolDefinition:
     def to_anthropic(self, *, defaults: bool = False) -> dict[str, Any]:
         """Write this definition in the shape of the Anthropic Messages API.
 
-        Declared defaults are applied on our side (`ToolCallRequest.with_defaults`); the model is told of them
-        only with `defaults`, without which the definition read again has none.
+        Declared defaults are applied on our side (`ToolCallRequest.with_defaults`). The declaration contains
+        them only with `defaults`; without it, a definition read from the declaration has no defaults.
         """
         return exports.to_anthropic(self.name, self.description, self._write_schema(defaults))
 
@@ -151,14 +151,14 @@ class ToolDefinition:
 class ToolCatalog:
     """Tool definitions by name.
 
-    Of several definitions with the same name the last counts, and `repeated` lists that name.
+    If several definitions have the same name, the last one counts and `repeated` lists the name.
     """
 
     tools: Mapping[str, ToolDefinition] = field(default_factory=dict)
     repeated: tuple[str, ...] = ()
 
     def overlay(self, other: ToolCatalog) -> ToolCatalog:
-        """Return a catalog of both; where both hold a name, the definition in `other` counts."""
+        """Return a catalog of both; if both contain a name, the definition in `other` counts."""
         return ToolCatalog({**self.tools, **other.tools})
 
     @classmethod

@@ -33,7 +33,7 @@ class TooManyFindingsError(Exception):
     """
 
 
-class Diagnostic(NamedTuple):  # a frozen dataclass takes five times as long to make
+class Diagnostic(NamedTuple):  # creating a frozen dataclass takes five times as long
     """One diagnostic of the parser; `code` is a key of `CODES`.
 
     `path` is `$` for the root, `$.filters[2].name` below it. `start`/`end` is a half-open span of characters
@@ -76,7 +76,7 @@ class Diagnostic(NamedTuple):  # a frozen dataclass takes five times as long to 
 
     @property
     def message(self) -> str:
-        """An English sentence or two for a person."""
+        """One or two English sentences for the reader."""
         parts = [f"{self.path}: {CODES[self.code].summary}"]
         if self.detail is not None:
             reason = REASONS.get(self.detail) if self.code == "json_parse_error" else None
@@ -93,7 +93,7 @@ class Diagnostic(NamedTuple):  # a frozen dataclass takes five times as long to 
 
 
 class Findings:
-    """Diagnostics in the order in which they were made, at most `MAX_FINDINGS`."""
+    """Diagnostics in the order they were added, at most `MAX_FINDINGS`."""
 
     __slots__ = ("items",)
 
@@ -118,12 +118,12 @@ class Findings:
 
 
 def shorten(text: str, limit: int = MAX_FOUND) -> str:
-    """Return the text cut to `limit` characters; the last character of a cut text is an ellipsis."""
+    """Return the text cut to `limit` characters; a cut text ends with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def render_path(path: Path) -> str:
-    """Write a path as `$.filters[2]["odd key"]`; keys are cut at 100 characters, the whole at 1,000."""
+    """Write a path as `$.filters[2]["odd key"]`; keys are cut at 100 characters, the path at 1,000."""
     if path is not None and path[0] is None:
         return join_path("$", path[1])
     steps: list[str] = []
@@ -136,13 +136,13 @@ def render_path(path: Path) -> str:
 def name_parameter(path: str) -> str:
     """Return the name of the parameter at a rendered path: `limit`, `filters[*].name` for any item of a list.
 
-    Positions are left out, so that the same fault has the same name in every call.
+    Positions are left out, so that the same error has the same name in every call.
     """
     below = path.removeprefix("$").removeprefix(".")
     odd = _ODD_NAME.fullmatch(below)
     if odd is not None:
         return shorten(_ESCAPED.sub(r"\1", odd[1]), _MAX_KEY)
-    return shorten(_ITEM.sub(lambda found: found[1] or "[*]", below), _MAX_KEY)
+    return shorten(_ITEM.sub(lambda match: match[1] or "[*]", below), _MAX_KEY)
 
 
 def join_path(path: str, step: str | int) -> str:
@@ -167,7 +167,7 @@ def join_diagnostics(diagnostics: Iterable[Diagnostic]) -> str | None:
     return "; ".join(diagnostic.text for diagnostic in diagnostics) or None
 
 
-# --- why a text could not be read ----------------------------------------------------------------------
+# --- unreadable text -----------------------------------------------------------------------------------
 
 REASONS: Mapping[str, str] = {
     "no_object_found": "No object was found: not within fences, tags, narration or string encoding, "
@@ -192,7 +192,7 @@ FORBIDDEN_HINT = "The definition forbids it: additionalProperties is false."
 
 
 class UnreadableError(Exception):
-    """The error at the offset `position` of a text, where no honest repair exists.
+    """The error at the offset `position` of a text that cannot be repaired without inventing content.
 
     `reason` is the detail of the diagnostic `json_parse_error`.
     """

@@ -2,9 +2,9 @@
 
 Names say what is wrong with the input and are never reused. The severity says how certain the reading is:
 `note` = the meaning is provably unchanged, `warning` = a guess, `error` = refused. `lossy` codes lose or
-invent meaning: no tool should run on them without asking. The text `"true"` becomes true under a definition
-and, by the rule of the first session log, also without one; because it is a guess there, it is a warning
-everywhere.
+invent meaning: ask before you run a tool on such arguments. The text `"true"` becomes true with a definition,
+and also without one, as the first session log requires. Without a definition this is a guess, so it is a
+warning everywhere.
 """
 
 # ruff: noqa: E501  a row of the table is read across: summary and example on one line, the reason on the next
@@ -18,7 +18,7 @@ from typing import Any
 
 
 class Stage(StrEnum):
-    """The stage of parsing in which a finding is made; the members are in the order of the stages."""
+    """The stage of parsing that reports a diagnostic; the members are in the order of the stages."""
 
     UNWRAP = "unwrap"
     REPAIR = "repair"
@@ -49,14 +49,14 @@ class Example:
     raw: str | bytes
     properties: Mapping[str, Any] | None = None
     required: tuple[str, ...] = ()
-    with_defaults: bool = False  # ask for the declared defaults too
-    called: str | None = None  # the name called, where the model was offered the tool `example` alone
-    is_text: bool = False  # `raw` is a model's text with a call in it
+    with_defaults: bool = False  # also apply the declared defaults
+    called: str | None = None  # the called name; only the tool `example` was offered
+    is_text: bool = False  # `raw` is a model's text that contains a call
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """One row of the table. `summary` is what happened, `why` the reason to care."""
+    """One row of the table. `summary` says what happened, `why` says why it matters."""
 
     name: str
     stage: Stage

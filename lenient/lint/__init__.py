@@ -1,4 +1,4 @@
-"""Lint of tool definitions: finds faults that make models fail on a tool, and suggests a change for each."""
+"""Lint of tool definitions: finds problems that make models fail on a tool, and suggests a fix for each."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ def definition_findings(subject: ToolDefinition | ToolCatalog) -> tuple[Definiti
     if isinstance(subject, ToolDefinition):
         return tuple(_check_tool(subject))
     between = list(_check_catalog(subject))
-    return (*between, *(found for tool in subject for found in _check_tool(tool)))
+    return (*between, *(finding for tool in subject for finding in _check_tool(tool)))
 
 
 def _check_catalog(catalog: ToolCatalog) -> Iterator[DefinitionFinding]:
     for name in catalog.repeated:
         yield _complete_finding(LintFinding("tool_name_repeated"), name, None)
-    seen: dict[str, str] = {}
+    names: dict[str, str] = {}
     for tool in catalog:
-        other = seen.setdefault(normalise_name(tool.name), tool.name)
+        other = names.setdefault(normalise_name(tool.name), tool.name)
         if other != tool.name:
             yield _complete_finding(LintFinding("tool_names_alike", other[:100]), tool.name, None)
 
 
 def _check_tool(tool: ToolDefinition) -> Iterator[DefinitionFinding]:
-    for found in _check_tool_itself(tool):
-        yield _complete_finding(found, tool.name, None)
+    for finding in _check_tool_itself(tool):
+        yield _complete_finding(finding, tool.name, None)
     schema = tool.to_json_schema()
     if type_names(schema) not in ([], ["object"]):
         yield _complete_finding(
             LintFinding("arguments_not_object", str(schema["type"])[:100]), tool.name, "$"
         )
         return
-    seen: set[tuple[str, str, str | None]] = set()
+    reported: set[tuple[str, str, str | None]] = set()
     for place in walk_places(schema):
         path = render_place(place.path)
         checks = check_schema(place, schema), check_description(place) if place.path is not None else ()
-        for found in (found for check in checks for found in check):
-            key = (found.code, path, found.detail)
-            if key not in seen and len(seen) < _MAX_FINDINGS:
-                seen.add(key)
-                yield _complete_finding(found, tool.name, path)
+        for finding in (finding for check in checks for finding in check):
+            key = (finding.code, path, finding.detail)
+            if key not in reported and len(reported) < _MAX_FINDINGS:
+                reported.add(key)
+                yield _complete_finding(finding, tool.name, path)
 
 
 def _check_tool_itself(tool: ToolDefinition) -> Iterator[LintFinding]:
@@ -75,46 +75,46 @@ def _check_tool_itself(tool: ToolDefinition) -> Iterator[LintFinding]:
         yield LintFinding("too_many_parameters", f"{len(tool.parameters)}")
 
 
-def _complete_finding(found: LintFinding, tool: str, path: str | None) -> DefinitionFinding:
-    advice = DEFINITION_CODES[found.code].advice
-    suggested = found.suggested if found.suggested is not None else advice
-    return DefinitionFinding(found.code, tool, path, found.detail, suggested)
+def _complete_finding(finding: LintFinding, tool: str, path: str | None) -> DefinitionFinding:
+    advice = DEFINITION_CODES[finding.code].advice
+    suggested = finding.suggested if finding.suggested is not None else advice
+    return DefinitionFinding(finding.code, tool, path, finding.detail, suggested)
 
 
 # --- suggested edits -----------------------------------------------------------------------------------
 
-_MOST = 100  # edits of one definition
+_MOST = 100  # maximum number of edits per definition
 
 
 def apply_edits(definition: ToolDefinition) -> tuple[ToolDefinition, tuple[DefinitionFinding, ...]]:
-    """Return the definition with the suggested edits of its parameters, and the findings that they settle.
+    """Return the definition with the suggested edits of its parameters, and the findings that they fix.
 
-    Only warnings and errors whose suggestion is a JSON merge patch. The tool keeps its name. An edit that
-    does not settle its finding, as within a shared `$ref`, is left out.
+    Only warnings and errors whose suggestion is a JSON merge patch are applied. The tool keeps its name. An
+    edit that does not fix its finding, as inside a shared `$ref`, is left out.
     """
     made: list[DefinitionFinding] = []
-    for found in definition_findings(definition)[:_MOST]:
-        edited = _apply_edit(definition, found)
-        if edited is not None and not _is_found(found, edited):
+    for finding in definition_findings(definition)[:_MOST]:
+        edited = _apply_edit(definition, finding)
+        if edited is not None and not _is_found(finding, edited):
             definition = edited
-            made.append(found)
+            made.append(finding)
     return definition, tuple(made)
 
 
-def _apply_edit(definition: ToolDefinition, found: DefinitionFinding) -> ToolDefinition | None:
-    if found.path is None or isinstance(found.suggested, str) or found.severity is Severity.NOTE:
+def _apply_edit(definition: ToolDefinition, finding: DefinitionFinding) -> ToolDefinition | None:
+    if finding.path is None or isinstance(finding.suggested, str) or finding.severity is Severity.NOTE:
         return None
     schema: dict[str, Any] = copy.deepcopy(definition.to_json_schema())
     for place in walk_places(schema):
-        if render_place(place.path) == found.path and isinstance(place.own, dict):
-            _merge_patch(place.own, found.suggested)
+        if render_place(place.path) == finding.path and isinstance(place.own, dict):
+            _merge_patch(place.own, finding.suggested)
     return ToolDefinition.from_json_schema(
         name=definition.name, description=definition.description, schema=schema
     )
 
 
 def _merge_patch(target: dict[str, Any], patch: Any) -> None:
-    """Lay a merge patch over an object, in place; None takes a member out (RFC 7396)."""
+    """Apply a merge patch to an object, in place; None removes a member (RFC 7396)."""
     for name, value in patch.items():
         if value is None:
             target.pop(name, None)
@@ -124,5 +124,7 @@ def _merge_patch(target: dict[str, Any], patch: Any) -> None:
             target[name] = value
 
 
-def _is_found(found: DefinitionFinding, definition: ToolDefinition) -> bool:
-    return any((one.code, one.path) == (found.code, found.path) for one in definition_findings(definition))
+def _is_found(finding: DefinitionFinding, definition: ToolDefinition) -> bool:
+    return any(
+        (other.code, other.path) == (finding.code, finding.path) for other in definition_findings(definition)
+    )

@@ -1,7 +1,7 @@
-"""Codes of the lint: for each, the fault, the reason why models fail on it, advice, and a tested example.
+"""Codes of the lint: for each, the problem, the reason why models fail on it, advice, and a tested example.
 
-A severity says how certain the harm is: `error` = providers refuse the definition, or no call can fit it;
-`warning` = models fail on it measurably more often; `note` = the definition could be better. Names are never
+A severity says how certain the harm is: `error` = providers reject the definition, or no call can fit it;
+`warning` = models measurably fail more often on it; `note` = the definition could be better. Names are never
 reused.
 """
 
@@ -18,7 +18,7 @@ from lenient.diagnostics.codes import Severity
 
 @dataclass(frozen=True, slots=True)
 class DefinitionCode:
-    """One row of the table. `example` is a declaration, or a list of them, in which the code is found."""
+    """One row of the table. `example` is a declaration, or a list of them, that has this problem."""
 
     name: str
     severity: Severity
@@ -150,11 +150,11 @@ DEFINITION_CODES: Mapping[str, DefinitionCode] = {row.name: row for row in _ROWS
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFinding:
-    """One fault at one place of a tool definition.
+    """One problem at one place of a tool definition.
 
     `path` is `$` for the arguments, `$.filters.year` below them, and None for the tool's own name and
-    description. `suggested` is a JSON merge patch (RFC 7396) for the schema at the path, or for the tool
-    where the path is None; or a sentence, where only a person can decide.
+    description. `suggested` is a JSON merge patch (RFC 7396) for the schema at the path, or for the tool if
+    the path is None. It is a sentence if only a person can decide.
     """
 
     code: str
@@ -169,7 +169,7 @@ class DefinitionFinding:
 
     @property
     def message(self) -> str:
-        """An English sentence or two for a person."""
+        """One or two English sentences for the reader."""
         where = self.tool if self.path is None else f"{self.tool} {self.path}"
         detail = f" ({self.detail})" if self.detail is not None else ""
         summary = DEFINITION_CODES[self.code].summary

@@ -1,6 +1,6 @@
 """Rules of the lint: find names, descriptions, types, fields and values that make models fail.
 
-Demands that a description states and the schema lacks are found with patterns that run in linear time.
+Constraints that a description states and the schema lacks are found with linear-time patterns.
 Doubtful findings are not reported.
 """
 
@@ -22,7 +22,7 @@ from lenient.definitions.tools import ToolDefinition
 from lenient.lint.definition_codes import LintFinding
 
 MAX_DESCRIPTION = 1_024
-_READ = 2_000  # characters of a description that are looked at
+_READ = 2_000  # characters of a description that are checked
 
 
 def _compile_words(pattern: str) -> re.Pattern[str]:
@@ -93,7 +93,7 @@ def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
 
 
 def _find_description(place: SchemaPlace) -> str:
-    """Return the description at a place, else that of its reference's target; '' when there is none."""
+    """Return the description at a place, else the description of its reference's target, else ''."""
     for schema in (place.own, place.schema):
         if isinstance(schema.get("description"), str):
             return str(schema["description"])
@@ -130,15 +130,15 @@ def _check_free_text(name: str, described: str) -> Iterator[LintFinding]:
 
 
 def find_listed_values(described: str) -> list[str]:
-    """Return the values that a description lists as the only ones; [] when the list may be open."""
-    for found in _LISTED.finditer(described):
-        text = found.group(1).strip()
-        after = described[found.end() : found.end() + 4]
+    """Return the values that a description lists as the only allowed ones; [] when the list may be open."""
+    for listing in _LISTED.finditer(described):
+        text = listing.group(1).strip()
+        after = described[listing.end() : listing.end() + 4]
         if _OPEN_ENDED.search(text) or _OPEN_ENDED.search(after):
             continue
         parts = [part for part in _SEPARATOR.split(text) if part]
         items = [_ITEM.fullmatch(part.strip()) for part in parts]
-        several = len(items) >= (2 if _QUOTED.search(text) or ":" in found.group() else 3)
+        several = len(items) >= (2 if _QUOTED.search(text) or ":" in listing.group() else 3)
         if several and all(items):
             return list(dict.fromkeys(item.group(1) for item in items if item is not None))
     return []
@@ -180,9 +180,9 @@ def _check_type(place: SchemaPlace) -> Iterator[LintFinding]:
     schema = place.schema
     written = schema.get("type")
     for name in written if isinstance(written, list) else [written] if written is not None else []:
-        known = TYPE_NAMES.get(str(name).lower())
-        if known is not None:
-            yield LintFinding("type_unknown", str(name), {"type": known})
+        type_name = TYPE_NAMES.get(str(name).lower())
+        if type_name is not None:
+            yield LintFinding("type_unknown", str(name), {"type": type_name})
         elif str(name).lower() not in KINDS_BY_TYPE and name != "null":
             yield LintFinding("type_unknown", str(name)[:100])
     if place.path is not None and not _TYPED_BY & schema.keys() and not place.unsupported:
@@ -201,11 +201,11 @@ def _check_object(place: SchemaPlace) -> Iterator[LintFinding]:
     for name in required if isinstance(required, list) else ():
         if name not in names and "patternProperties" not in schema:
             yield LintFinding("required_undeclared", str(name)[:100])
-    seen: dict[str, str] = {}
+    spellings: dict[str, str] = {}
     for name in names:
         if not _PROPERTY_NAME.fullmatch(name):
             yield LintFinding("parameter_name_refused", name[:100], f"Call it {clean_name(name)!r}.")
-        other = seen.setdefault(normalise_name(name), name)
+        other = spellings.setdefault(normalise_name(name), name)
         if other != name:
             yield LintFinding("parameter_names_alike", f"{other[:100]}, {name[:100]}")
 
@@ -221,8 +221,8 @@ def _check_values(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintF
     if "enum" in schema and (not isinstance(listed, list) or not listed):
         yield LintFinding("enum_empty")
         return
-    asked = {"default", "example", "examples", "enum", "anyOf", "oneOf"} & schema.keys()
-    if not asked:
+    keywords = {"default", "example", "examples", "enum", "anyOf", "oneOf"} & schema.keys()
+    if not keywords:
         return
     node = _compile_place(place, root)
     if not lists_its_type(node) and node.typed:
@@ -250,7 +250,7 @@ def _suggest_default(place: SchemaPlace, root: Mapping[str, Any]) -> dict[str, A
     """
     try:
         json.dumps(place.schema["default"])
-    except (TypeError, ValueError):  # a default made in Python
+    except (TypeError, ValueError):  # a default set in Python
         return {"default": None}
     tool = ToolDefinition.from_json_schema(name="place", schema=_wrap_in_document(place, root))
     default = convert_default(tool, tool.parameters[0])

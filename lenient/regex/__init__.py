@@ -1,8 +1,8 @@
 """Compiles regular expressions so that they match the same on every Python.
 
-Before Python 3.11.5, a group that is repeated possessively, such as `(?:[^*]|\\*(?!/))*+`, does not go back
-to where its last try began when that try fails (https://github.com/python/cpython/issues/106052). An atomic
-group around the plain repetition means the same, and is right there.
+Before Python 3.11.5, a possessively repeated group such as `(?:[^*]|\\*(?!/))*+` does not return to the
+start of its last attempt when that attempt fails (https://github.com/python/cpython/issues/106052). An
+atomic group around the plain repetition has the same meaning and works there.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ _POSSESSIVE = re.compile(r"([*+?]|\{\d*,?\d*\})\+")
 
 
 def compile_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return what `re.compile` does; on an early Python 3.11, of an equal pattern. Raises re.error."""
+    """Return the compiled pattern; before Python 3.11.5, an equivalent pattern. Raises re.error."""
     return re.compile(pattern if _IS_RIGHT else make_atomic(pattern), flags)
 
 
 def make_atomic(pattern: str) -> str:
-    """Return the pattern with each group that is repeated possessively as an atomic group.
+    """Return the pattern with an atomic group in place of each possessively repeated group.
 
-    The pattern must not have comments, as those of `re.VERBOSE`.
+    The pattern must not contain comments (`re.VERBOSE`).
     """
     parts: list[str] = []
-    opened: list[int] = []  # where in `parts` the groups begin that are not closed yet
+    opened: list[int] = []  # indexes in `parts` where the open groups begin
     at = 0
     while at < len(pattern):
         length = _measure_item(pattern, at)
@@ -52,7 +52,7 @@ def _measure_item(pattern: str, at: int) -> int:
         return 1
     end = at + 1
     end += pattern.startswith("^", end)
-    end += pattern.startswith("]", end)  # a bracket that comes first is a member
+    end += pattern.startswith("]", end)  # a bracket in first place is a member of the set
     while pattern[end] != "]":
         end += 2 if pattern[end] == "\\" else 1
     return end + 1 - at

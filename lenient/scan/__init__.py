@@ -1,8 +1,8 @@
 """Tolerant scanner: reads one JSON value from broken text; reports each repair with its code and span.
 
 `scanner` reads the text once, from left to right, and keeps the open brackets on a stack. Where brackets or
-quotes were in doubt, `repair_search` searches the reading of the whole text that needs the fewest repairs: it
-decides together where each string ends (`string_choices` lists the places) and where each bracket closes.
+quotes were in doubt, `repair_search` finds the reading of the whole text that needs the fewest repairs. It
+decides where each string ends (`string_choices` lists the places) and where each bracket closes.
 `second_pass` carries out the repairs of that reading.
 
 All modules share the state in `scan_state`. `object_members` reads keys and colons, `value_start` reads

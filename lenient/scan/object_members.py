@@ -109,7 +109,7 @@ def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str 
     if match.group().startswith(("...", "…")):
         raise UnreadableError("ellipsis", start)
     if not match.group().strip("*"):
-        raise UnreadableError("expression", start)  # another object is unpacked
+        raise UnreadableError("expression", start)  # a spread: another object is unpacked here
     written = match.group().removesuffix("?")
     name = _UNICODE.sub(lambda escape: chr(int(escape[1], 16)), written)
     reading.position = start + len(written)
@@ -126,7 +126,7 @@ def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str 
 
 
 def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:
-    """Return the offset of the key after words where a key is due, None when no words stand there."""
+    """Return the offset of the key after words where a key is due, None without such words."""
     words = NARRATION.match(reading.text, reading.position)
     if words is None or WRAPPED_KEY.match(reading.text, reading.position):
         return None
@@ -201,23 +201,23 @@ def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
         return False
     is_bare = text[start] not in CLOSING_QUOTES
     if is_bare and (not VALUE_START.match(text, at) or not _has_comma_before(frame)):
-        raise UnreadableError("unexpected_character", at)  # two words are no member
+        raise UnreadableError("unexpected_character", at)  # two words are not a member
     reading.report("missing_colon", at, at, became=":")
     reading.strings.joins = False
     return True
 
 
 def _has_comma_before(frame: OpenContainer) -> bool:
-    """Return True when a comma, or the opening brace, stands before the member that is being read."""
+    """Return True when a comma or the opening brace precedes the member that is being read."""
     return not frame.marks or frame.comma >= next(reversed(frame.marks.values())).end
 
 
 def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> None:
     """Store null for a key without a value.
 
-    Raises UnreadableError when the text at `start` is no key, but a number or a lone word in braces.
+    Raises UnreadableError when the text at `start` is not a key but a number, or a single word in braces.
     """
-    number = reading.text[start].isdigit()  # half of a number with a decimal comma, no key
+    number = reading.text[start].isdigit()  # half of a number with a decimal comma, not a key
     if number or (not frame.children and _holds_no_key(reading.text, start, reading.position)):
         raise UnreadableError("no_value", start)
     reading.report("missing_value", start, reading.position, became="null")
@@ -290,7 +290,7 @@ def _read_key_with_colon_inside(
 
 
 def _holds_no_key(text: str, start: int, end: int) -> bool:
-    """Return True when `text[start:end]`, the start of an object, is no key, as in a set or sentence."""
+    """Return True when `text[start:end]`, the start of an object, is not a key, as in a set or sentence."""
     sign = text[end : end + 1]
     if ":" in text[start:end]:
         return False
@@ -304,7 +304,7 @@ def _find_colon(text: str, at: int) -> str | None:
 
 
 def _has_extra_last_quote(text: str, at: int) -> bool:
-    """Return True when the sign at `at` is a superfluous quote between a key and its colon."""
+    """Return True when the character at `at` is a superfluous quote between a key and its colon."""
     return _EXTRA_LAST.match(text, at) is not None
 
 

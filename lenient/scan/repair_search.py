@@ -1,10 +1,10 @@
-"""Searches the reading of a broken text that needs the fewest repairs.
+"""Finds the reading of a broken text that needs the fewest repairs.
 
 A reading decides where each string ends, and which brackets, commas, colons and quotes are added, skipped or
-replaced, so that the text makes one JSON value. All readings are followed side by side, from place to place
-in the text; those that have the same brackets open at one place continue as one. Each repair costs something,
-and so does a name that the definition declares elsewhere. The number of readings that are followed is
-bounded, so that the search takes linear time.
+replaced, so that the text makes one JSON value. All readings are followed in parallel, from place to place in
+the text. Readings with the same open brackets at one place are merged. Each repair has a cost, and so does a
+name that the definition declares elsewhere. The number of readings is limited, so that the search takes
+linear time.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ from lenient.scan.strings.string_end_scoring import COLONS, find_odd_comma
 from lenient.scan.strings.trivia import pass_trivia
 
 CLOSER_OF = {"{": "}", "[": "]", "(": ")"}
-_MOST = 4.6  # costs beyond which no reading is taken
-_SAME = 0.15  # readings whose costs differ by no more are equally good
-_SAME_TEXT = 0.5  # the same for readings in which a string lacks a quote or holds one
+_MOST = 4.6  # a reading with a higher cost is rejected
+_SAME = 0.15  # readings are equally good up to this difference in cost
+_SAME_TEXT = 0.5  # the same if a string lacks a quote or contains one
 _BOUNDS = (1.35, 2.75, _MOST)  # of costs
 _WIDTH = 16
 _STEPS = 6_000  # readings that are followed from one place to the next
-_QUOTES_A_STEP = 4  # as long as one such step takes to look at so many quotes
+_QUOTES_A_STEP = 4  # one such step costs as much as this many quotes
 MAX_LENGTH = 60_000  # characters
 
 _MISSING_CLOSER, _EXTRA_CLOSER, _WRONG_CLOSER = 1.0, 1.0, 1.0
 _FURTHER_CLOSER = 0.5  # each further closing bracket after the whole value
-_BEGUN_ANEW = 0.1  # each further bracket that is missing where the outermost object begins anew
-_CUT_OFF = 0.25  # each further bracket that is missing where the text was cut off
+_BEGUN_ANEW = 0.1  # each further missing bracket where the outermost object restarts
+_CUT_OFF = 0.25  # each further missing bracket where the text was cut off
 _MISSING_OPENER, _EXTRA_OPENER, _WRONG_OPENER = 1.1, 1.1, 1.2
 _MISSING_COMMA, _EXTRA_COMMA = 0.5, 0.4
-_GLUED = 0.5  # nothing at all stands between two strings
+_GLUED = 0.5  # nothing between two strings
 _MISSING_COLON, _EXTRA_COLON, _MISSING_VALUE = 1.0, 0.5, 1.6
-_MISSING_QUOTE, _HALF_QUOTED = 1.0, 0.6  # of a value, and of a name that has its last quote and colon
+_MISSING_QUOTE, _HALF_QUOTED = 1.0, 0.6  # of a value, and of a name with its last quote and colon
 _ODD_COMMA = 0.6
 _COMMENT = 0.1  # a comment between two parts
-_LOST = 0.25  # each further sign that is missing at one place
-_BARE_NAME, _BARE_WORDS = 0.05, 0.3  # a name without quotes, and one with blanks in it
+_LOST = 0.25  # each further character that is missing at one place
+_BARE_NAME, _BARE_WORDS = 0.05, 0.3  # a name without quotes; a name with blanks
 _COMMA_FOR_COLON, _COLON_FOR_COMMA = 1.1, 1.5
 _UNNAMED = 0.5  # a string becomes a key although no such name is declared
 _REPEATED_NAME, _FOREIGN_NAME, _UNKNOWN_NAME, _SIMILAR_NAME = 1.2, 1.6, 0.7, 0.2
 _ABSENT_NAME, _UNLIKE_ITEM = 0.4, 0.3
 _WRONG_CONTAINER, _WRONG_SCALAR, _NULL = 1.0, 0.4, 0.1
-_AT_ROOT = 2  # times as much costs the wrong kind of the whole value
+_AT_ROOT = 2  # factor when the whole value has the wrong kind
 _REST_VALUE, _REST_TEXT, _REST_QUOTED, _REST_LINE = 1.5, 0.2, 3.0, 0.8
-_INVENTED = 0.5  # neither bracket of an object or array was sent
+_INVENTED = 0.5  # an object or array lacks both brackets
 
 _OPENERS_MOVED = {"missing_opener", "extra_opener"}  # a list may be one too many instead
 SIGNS = {
@@ -96,7 +96,7 @@ _STRUCTURE = re.compile(rf"[\"“”{{}}\[\]{COLONS}]")
 _MISSING_ANY_CLOSER, _EXTRA_ANY_OPENER = 1, 2
 _BITS = {"missing_closer": _MISSING_ANY_CLOSER, "extra_opener": _EXTRA_ANY_OPENER}
 
-_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
 
 
 def _ignore_report(*_: object, **__: object) -> None:
@@ -124,7 +124,7 @@ _BEFORE_VALUE = (Phase.COLON, *_VALUE_DUE)
 
 
 class Repair(NamedTuple):
-    """A repair at the offset `at`: `what` is the code of its diagnostic, `sign` the added sign."""
+    """A repair at the offset `at`: `what` is the code of its diagnostic, `sign` the added character."""
 
     at: int
     what: str
@@ -152,9 +152,9 @@ _Shape = tuple[str, int, str]
 
 
 class _Frame:
-    """An open bracket with what was read in it so far; shared by all readings in which it is open.
+    """An open bracket and its content so far; shared by all readings in which it is open.
 
-    `names` has a bit for each name of the object, `shape` stands for the first item of the array. `sent` is
+    `names` has a bit for each name of the object; `shape` describes the first item of the array. `sent` is
     False when the opening bracket was missing.
     """
 
@@ -184,11 +184,11 @@ class _Frame:
         return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, self.names | bit)
 
     def with_item(self, shape: _Shape) -> tuple[_Frame, float]:
-        """Return this array with one item more, and what it costs when the item is unlike the first."""
+        """Return this array with one more item, and the cost if the item differs from the first."""
         if self.shape is None:
             return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, 0, shape), 0.0
-        (kind, names, items), (first, known, others) = shape, self.shape
-        unlike = kind != first or names & ~known or (items and others and items != others)
+        (kind, names, items), (first, known_names, others) = shape, self.shape
+        unlike = kind != first or names & ~known_names or (items and others and items != others)
         return self, _UNLIKE_ITEM if unlike else 0.0
 
     def slot(self) -> Node | None:
@@ -199,9 +199,9 @@ class _Frame:
 class _State(NamedTuple):
     """One reading of the text so far.
 
-    `slot` is the definition of the value that is due. `layout` stands for the values and brackets so far:
-    readings with the same layout give the same value. `lost` is True when signs are missing right before this
-    place. `kinds` has a bit for each kind of repair in `_BITS`. `steps` is a linked list of repairs and
+    `slot` is the definition of the value that is due. `layout` identifies the values and brackets so far:
+    readings with the same layout give the same value. `lost` is True when characters are missing right before
+    this place. `kinds` has a bit for each kind of repair in `_BITS`. `steps` is a linked list of repairs and
     strings, the last one first.
     """
 
@@ -226,7 +226,7 @@ def _go_on(
     layout: int,
     lost: bool = False,
 ) -> _State:
-    """Return the reading that follows `state` with one step more, or none."""
+    """Return the reading that extends `state` by at most one step."""
     kinds, steps = state[7], state[8]
     if step is not None:
         steps = (steps, step)
@@ -236,7 +236,7 @@ def _go_on(
 
 
 def _holds_doubtful_string(state: _State) -> bool:
-    """Return True when a string of a reading lacks a quote or holds one."""
+    """Return True when a string of a reading lacks a quote or contains one."""
     link = state.steps
     while link is not None:
         link, step = link
@@ -248,8 +248,8 @@ def _holds_doubtful_string(state: _State) -> bool:
 def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> ChosenReading | None:
     """Return the reading of the text from `start` on that needs the fewest repairs.
 
-    Return None when each needs too many, and for a text that is too long. `node` is the definition of the
-    value. `opened` means that the opening brace of the value is missing.
+    Return None when every reading needs too many, or when the text is too long. `node` is the definition of
+    the value. `opened` means that the opening brace of the value is missing.
     """
     if len(text) - start > MAX_LENGTH:
         return None
@@ -268,21 +268,21 @@ def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> C
             strings[step.start - 1 if step.opened else step.start] = step
     codes = {repair.what for group in repairs.values() for repair in group}
     unpaired = sum(choice.end.inner % 2 for choice in strings.values())
-    tied = tied or unpaired > 1  # the quotes of two texts may be pairs of one
+    tied = tied or unpaired > 1  # quotes of two strings may be pairs within one string
     tied = tied or codes >= _OPENERS_MOVED or (node is None and _close_apart(repairs))
     return ChosenReading(repairs, strings, state.cost, tied, end)
 
 
 def _close_apart(repairs: Mapping[int, list[Repair]]) -> bool:
     """Return True when closing brackets are missing at different places."""
-    return sum(any(one.what == "missing_closer" for one in group) for group in repairs.values()) > 1
+    return sum(any(repair.what == "missing_closer" for repair in group) for group in repairs.values()) > 1
 
 
 _Key = tuple[Phase, int, int, bool]
 
 
 class _Search:
-    """The search over one text. `at` is the offset of the current sign, `after` the offset after it."""
+    """The search over one text. `at` is the offset of the current character, `after` the next offset."""
 
     def __init__(self, text: str, start: int, node: Node | None) -> None:
         self.text = text
@@ -301,9 +301,9 @@ class _Search:
         self.doubled = text.startswith("{{", start)  # a template doubled its braces
 
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
-        """Return the best reading, the offset where its value ends, and whether another one is as good.
+        """Return the best reading, the offset where its value ends, and True when another reading is as good.
 
-        Readings that cost little are looked for first, because there are few of them.
+        Cheap readings are searched first, because there are few of them.
         """
         best = None
         for bound in _BOUNDS:
@@ -349,7 +349,7 @@ class _Search:
     def choose(self) -> tuple[_State, int, bool] | None:
         if not self.finished:
             return None
-        state, end = min(self.finished, key=lambda found: found[0].cost)
+        state, end = min(self.finished, key=lambda candidate: candidate[0].cost)
         same = _SAME_TEXT if _holds_doubtful_string(state) else _SAME
         tied = any(
             other.cost <= state.cost + same and (other.tied or other.layout != state.layout)
@@ -365,12 +365,12 @@ class _Search:
             at = self.gaps[offset] = pass_trivia(self.text, offset, _ignore_report, before_value=after_colon)
         return at
 
-    # --- readings of one sign ------------------------------------------------------------------------
+    # --- readings of one character -------------------------------------------------------------------
 
     def follow(self, state: _State, inserts: int, *, touches: bool) -> None:
-        """Add the readings that go on from `state` with the sign at `at`.
+        """Add the readings that continue from `state` with the character at `at`.
 
-        At most `inserts` brackets are added before it. `touches` means that no blank stands before it.
+        At most `inserts` brackets are added before it. `touches` means that no blank precedes it.
         """
         sign = SIGN.match(self.text, self.at)
         kind = "" if sign is None else SIGNS.get(sign[0], self.text[self.at])
@@ -382,7 +382,7 @@ class _Search:
             self.add_bracket(state, state.frame, kind, inserts)
 
     def take_sign(self, state: _State, kind: str, *, touches: bool) -> None:
-        """Add the readings in which no bracket is missing before the sign of this kind."""
+        """Add the readings in which no bracket is missing before a character of this kind."""
         text, at, phase = self.text, self.at, state.phase
         if kind in CLOSER_OF and phase in _BEFORE_VALUE and begins_unopened(text, at):
             self.take_value(state)
@@ -400,7 +400,7 @@ class _Search:
             self.take_closer(state, kind)
 
     def add_bracket(self, state: _State, frame: _Frame, kind: str, inserts: int) -> None:
-        """Add the readings in which a bracket is missing before the sign of this kind."""
+        """Add the readings in which a bracket is missing before a character of this kind."""
         phase, at = state.phase, self.at
         if kind == "{" and phase in _MAY_BREAK_OFF and self.begins_anew(at):
             broken_off = 0.0 if phase in _BETWEEN else _CUT_OFF
@@ -478,7 +478,7 @@ class _Search:
         if state.cost + cost <= self.limit:
             damaged = isinstance(step, StringChoice) and (step.is_broken or not step.opened)
             if damaged and frame.fields and name not in frame.fields:
-                state = state._replace(tied=True)  # a part of the name may be lost, too
+                state = state._replace(tied=True)  # part of the name may be missing, too
             slot = frame.fields.get(name) or _extra_node(frame.node)
             layout = hash((state.layout, name))
             lost = isinstance(step, StringChoice) and step.is_broken
@@ -490,7 +490,7 @@ class _Search:
         if state.phase is Phase.COLON:
             cost, repair = (_LOST if state.lost else _MISSING_COLON), Repair(at, "missing_colon", ":")
             if state.slot is None and state.frame is not None and state.frame.fields:
-                state = state._replace(tied=True)  # a part of the name may be lost, too
+                state = state._replace(tied=True)  # part of the name may be missing, too
             state = _go_on(state, cost, repair, Phase.VALUE, state.frame, state.slot, state.layout, lost=True)
             if state.cost > self.limit:
                 return
@@ -532,7 +532,7 @@ class _Search:
         """Return the places where the string at the current place may end."""
         text, at = self.text, self.at
         if text.startswith("```", at):
-            return []  # a fence is no quote
+            return []  # a fence is not a quote
         whole = _WHOLE_STRING.match(text, at) if opened else None
         if whole is not None:
             return [StringChoice(at + 1, StringEnd(whole.end() - 1, whole.end(), StringClosing.QUOTE), 0.0)]
@@ -560,16 +560,16 @@ class _Search:
         """Return the last offset at which a key with this name may end, -1 when there is none."""
         end = self.name_ends.get(name)
         if end is None:
-            found = list(re.finditer(rf"{re.escape(name)}{_ANY_QUOTE}\s*+[{COLONS}=]", self.text))
-            end = self.name_ends[name] = found[-1].end() if found else -1
+            matches = list(re.finditer(rf"{re.escape(name)}{_ANY_QUOTE}\s*+[{COLONS}=]", self.text))
+            end = self.name_ends[name] = matches[-1].end() if matches else -1
         return end
 
     def names_due(self, frame: _Frame | None) -> list[str]:
         """Return the names declared for the objects around that have no value yet."""
         names: list[str] = []
         while frame is not None:
-            known = frame.names
-            names += [name for name in frame.fields if not known & self.bits.get(name, 0)]
+            names_read = frame.names
+            names += [name for name in frame.fields if not names_read & self.bits.get(name, 0)]
             frame = frame.outer
         return names
 
@@ -626,7 +626,7 @@ class _Search:
             self.put(_go_on(state, _EXTRA_COMMA, repair, phase, frame, slot, layout), self.after)
 
     def take_odd_comma(self, state: _State, frame: _Frame) -> None:
-        """Read a full stop, bar or ampersand between two parts as a comma."""
+        """Read a full stop, vertical bar or ampersand between two parts as a comma."""
         after = find_odd_comma(self.text, self.at, is_member=frame.kind == "{")
         if after == self.at + 1:
             phase = Phase.KEY if frame.kind == "{" else Phase.ITEM
@@ -660,7 +660,7 @@ class _Search:
             skipped = _go_on(state, _EXTRA_CLOSER, Repair(at, "extra_closer"), phase, frame, slot, layout)
             closes = kind == CLOSER_OF[frame.kind] and frame.depth > 1
             if self.root is None and (closes or (kind == "]" and frame.kind == "{")):
-                skipped = skipped._replace(tied=True)  # no definition tells what it encloses
+                skipped = skipped._replace(tied=True)  # without a definition, its content is unknown
             self.put(skipped, self.after)
         if phase is Phase.KEY or phase is Phase.ITEM:
             state = _go_on(state, 0.0, Repair(at, "trailing_comma"), phase, frame, slot, layout)
@@ -683,12 +683,15 @@ class _Search:
         return _go_on(state, cost, repair, phase, frame, frame.slot(), hash((state.layout, kind)))
 
     def close(self, state: _State, cost: float, repair: Repair | None) -> _State | None:
-        """Close the innermost bracket. Return None where no bracket of it was sent, and none is declared."""
+        """Close the innermost bracket.
+
+        Return None when neither of its brackets was sent and none is declared.
+        """
         frame = state.frame
         if frame is None or state.cost + cost > self.limit:
             return None
         if repair is not None and repair.what == "missing_closer" and state.kinds & _EXTRA_ANY_OPENER:
-            return None  # a bracket that is never closed is none too many
+            return None  # an unclosed bracket is not a superfluous one
         outer, node = frame.outer, frame.node
         if not frame.sent and repair is not None and outer is not None:
             if node is None or node.kind is None or _CONTAINERS.get(node.kind) != frame.kind:
@@ -707,7 +710,7 @@ class _Search:
     # --- the end -------------------------------------------------------------------------------------
 
     def put(self, state: _State, after: int) -> None:
-        """Keep a reading up to the offset `after`, or the better one of two with the same brackets open."""
+        """Keep a reading up to the offset `after`; with the same open brackets, keep the cheaper."""
         if state.cost > self.limit:
             return
         if state.phase is Phase.DONE:
@@ -718,17 +721,17 @@ class _Search:
             states = self.places[after] = {}
             heappush(self.offsets, after)
         key = (state.phase, state.frame.seen if state.frame else 0, id(state.slot), state.lost)
-        known = states.get(key)
-        if known is None:
+        earlier = states.get(key)
+        if earlier is None:
             states[key] = state
             return
-        better, other = (known, state) if known.cost <= state.cost else (state, known)
+        better, other = (earlier, state) if earlier.cost <= state.cost else (state, earlier)
         if other.cost <= better.cost + _SAME and (other.tied or other.layout != better.layout):
             better = better._replace(tied=True)
         states[key] = better
 
     def finish_before_rest(self, state: _State, end: int) -> None:
-        """Keep a reading in which the value ends at the offset `end`; what follows costs."""
+        """Keep a reading in which the value ends at the offset `end`; the text after it adds a cost."""
         text, rest, closers = self.text, self.pass_gap(end), 0
         while rest < len(text) and text[rest] in "}])｝］":
             closers += text[rest] != ")"  # a call around the value is cut off elsewhere
@@ -773,10 +776,10 @@ class _Search:
         if current is not None and current.cost <= self.limit:
             self.finished.append((current, self.at))
 
-    # --- what the definition says --------------------------------------------------------------------
+    # --- costs by the definition ---------------------------------------------------------------------
 
     def judge_name(self, name: str, frame: _Frame) -> float:
-        """Return what it costs that `name` stands in `frame`."""
+        """Return the cost of the name `name` in `frame`."""
         fields, node = frame.fields, frame.node
         if name in fields:
             return 0.0
@@ -792,7 +795,7 @@ class _Search:
         return _SIMILAR_NAME if node is not None and node.extra else _UNKNOWN_NAME
 
     def judge_scalar(self, node: Node | None, kind: str) -> float:
-        """Return what it costs that a string ("s") or word ("w") stands where `node` is declared."""
+        """Return the cost of a string ("s") or word ("w") where `node` is declared."""
         if node is None or node.kind is None:
             return 0.0
         if kind == "w" and self.text[self.at] in "nN":
@@ -818,7 +821,7 @@ def _extra_node(node: Node | None) -> Node | None:
 
 
 def _judge_container(node: Node | None, kind: str) -> float:
-    """Return what it costs that an object or array stands where `node` is declared."""
+    """Return the cost of an object or array where `node` is declared."""
     if node is None or node.kind is None:
         return 0.0
     return 0.0 if _CONTAINERS.get(node.kind) == ("{" if kind == "{" else "[") else _WRONG_CONTAINER

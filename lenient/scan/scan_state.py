@@ -41,12 +41,12 @@ class OpenContainer:
         self.marks: Any = {} if close == "}" else []
         self.key: str | None = None
         self.comma = -1
-        self.also = ""  # another sign that closes it, that of its own opening bracket
+        self.also = ""  # another character that closes it: the partner of its own opening bracket
         self.doubled = False  # a template doubled its braces
-        self.wrapped = False  # the round bracket of a call stands around it
-        self.equals = False  # an equals sign or an arrow stood for a colon
-        self.filled = False  # a value stands since the opening bracket or the last comma
-        self.where: str | None = None  # its path, made when it is first asked for
+        self.wrapped = False  # the round brackets of a call enclose it
+        self.equals = False  # an equals sign or an arrow was used as a colon
+        self.filled = False  # a value was read since the opening bracket or the last comma
+        self.where: str | None = None  # its path, computed on first use
 
     def current_path(self) -> str:
         """Return the path of the member or item being read, or the container's path between members."""
@@ -110,13 +110,13 @@ class ScanState:
         self.root_path = path
         self.stack: list[OpenContainer] = []
         self.done: tuple[Any, ValueSpan] | None = None
-        self.dropped = False  # a part that the text's end cut off was left out
-        self.colon_passed = False  # the quotes of the last key held its colon
+        self.dropped = False  # a part that was cut off by the end of the text was left out
+        self.colon_passed = False  # the colon was inside the quotes of the last key
         self.strings = strings
         strings.report = self.report
         self.plain = SimpleReader(piece.text, self.report, strings.decode)
 
-    # --- on through the text -------------------------------------------------------------------------
+    # --- moving through the text ---------------------------------------------------------------------
 
     def pass_gap(self) -> None:
         """Move the position past blanks, comments and control characters."""
@@ -153,12 +153,12 @@ class ScanState:
             frame.marks.append(mark)
         elif frame.key is not None:
             if frame.key in frame.children:
-                known: ValueSpan = frame.marks[frame.key]
-                lost, became = self.text[known.start : known.end], scalar_text(value)
-                kept, _ = self.piece.raw_span(mark.start, mark.end)
-                code, counts = duplicate_code(frame.children[frame.key], value), f"character {kept:,}"
+                earlier: ValueSpan = frame.marks[frame.key]
+                lost, became = self.text[earlier.start : earlier.end], scalar_text(value)
+                offset, _ = self.piece.raw_span(mark.start, mark.end)
+                code, counts = duplicate_code(frame.children[frame.key], value), f"character {offset:,}"
                 self.report(
-                    code, known.start, known.end, found=lost, became=became, detail=frame.key,
+                    code, earlier.start, earlier.end, found=lost, became=became, detail=frame.key,
                     hint=f"The value that counts begins at {counts}.",
                 )  # fmt: skip
             frame.children[frame.key] = value
@@ -172,12 +172,12 @@ class ScanState:
         self.put_value(value, ValueSpan(frame.start, self.position, frame.marks))
 
     def drop_member(self, frame: OpenContainer, start: int, end: int | None = None) -> None:
-        """Leave out and report the member at `start`, cut off at `end`, or at the end of the text."""
+        """Leave out and report the member at `start` that is cut off at `end`, or at the end of the text."""
         end = len(self.text) if end is None else end
         frame.key = None
         self.dropped = True
-        found = self.text[start : min(start + 100, end)]
-        self.report("truncated_member_dropped", start, end, found=found)
+        dropped = self.text[start : min(start + 100, end)]
+        self.report("truncated_member_dropped", start, end, found=dropped)
         self.position = end
 
     # --- repairs ---------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ class ScanState:
         self.findings.add(Diagnostic(code, where, start, end, found, became, detail, hint))
 
     def report_missing(self, code: str, became: str) -> None:
-        """Report that the sign `became` is missing at the current position."""
+        """Report that the character `became` is missing at the current position."""
         self.report(code, self.position, self.position, became=became)
 
 
@@ -213,7 +213,7 @@ def duplicate_code(earlier: Any, later: Any) -> str:
 
 
 def scalar_text(value: Any) -> str | None:
-    """Return a scalar as text for a diagnostic: a string as it is, others as JSON; None for a container."""
+    """Return a scalar as text for a diagnostic: a string unchanged, others as JSON; None for a container."""
     if isinstance(value, (dict, list)):
         return None
     if value is None:

@@ -93,7 +93,7 @@ def scan_value(
 
 
 def _may_be_brackets(error: UnreadableError, text: str) -> bool:
-    """Return True when other brackets may explain a failure; other failures say that a value was not sent."""
+    """Return True when other brackets may explain a failure; the remaining failures mean a missing value."""
     if error.reason == "no_value":
         return text[error.position : error.position + 1] in QUOTES and not _SET.match(text, error.position)
     return error.reason in ("unexpected_character", "truncated")
@@ -171,8 +171,8 @@ def _read_part(reading: ScanState, frame: OpenContainer) -> None:
     """Read the next member or item; report a missing comma when the previous one has no comma after it."""
     if frame.filled:
         if (stray := _find_stray_end(reading.text, reading.position, frame)) is not None:
-            found = reading.text[reading.position : stray]
-            reading.report("stray_text_dropped", reading.position, stray, found=found)
+            stray_text = reading.text[reading.position : stray]
+            reading.report("stray_text_dropped", reading.position, stray, found=stray_text)
             reading.position = stray
             return
         reading.report_missing("missing_comma", ",")
@@ -188,9 +188,9 @@ def _read_part(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
-    """Return the end of the words at `at` that are neither a member nor an item, None for other text.
+    """Return the end of words at `at` that are neither a member nor an item, None for other text.
 
-    In an array, such words must touch the string before them: others may be an item.
+    In an array, such words must directly follow a string, because other words may be an item.
     """
     if frame.close == "}":
         stray = REMARK.match(text, at)
@@ -202,7 +202,7 @@ def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
 
 
 def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
-    """Read other signs, which end at `end`, as a comma between two parts; between items they may be text."""
+    """Read other characters, up to `end`, as a comma between two parts; between items they may be text."""
     at = reading.position
     if frame.close != "}":
         reading.report("ambiguous", at, end, hint="Or the signs and quotes around them belong to one text.")
@@ -229,7 +229,7 @@ _ROUND = re.compile(r"\s*+,?\s*+\)")
 
 
 def _close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
-    """Process the closing bracket `sign` at the current position.
+    """Process the closing bracket at the current position, `sign`.
 
     The bracket closes `frame`, is skipped as superfluous, or shows that the bracket that closes `frame` is
     missing. In the last case, the missing bracket is added and the position stays the same. Each repair is
@@ -283,9 +283,9 @@ class _BracketAction(Enum):
     """The effect of a closing bracket on the open brackets."""
 
     CLOSES = "closes"
-    EXTRA = "extra"  # nothing; it is one too many
-    MISSING = "missing"  # one before it is missing: it closes an outer bracket
-    WRONG = "wrong"  # it stands for the one that is due
+    EXTRA = "extra"  # none: it is superfluous
+    MISSING = "missing"  # it closes an outer bracket; the one before it is missing
+    WRONG = "wrong"  # it replaces the expected one
 
 
 def _judge_closer(text: str, at: int, close: str, stack: Sequence[EnclosingBracket]) -> _BracketAction:

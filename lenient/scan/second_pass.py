@@ -1,7 +1,7 @@
 """Reads a value again when its brackets or quotes were in doubt, along the reading with the fewest repairs.
 
-`lenient.scan.repair_search` chooses that reading. It is taken instead of the first one when it gives another
-value and needs less.
+`lenient.scan.repair_search` chooses that reading. It replaces the first reading when it gives another value
+and needs fewer repairs.
 """
 
 from __future__ import annotations
@@ -55,26 +55,26 @@ _NOT_SEARCHED = {
     "triple_quotes",
 }  # fmt: skip
 """Repairs of the first reading that the search does not know."""
-_MANY = 12  # quotes within a text
-_FAR = 2.9  # the search did not find the first reading, because it cost too much
-_CLEARLY = 0.6  # a cost that is lower by so much decides
+_MANY = 12  # quotes inside a string
+_FAR = 2.9  # the search did not find the first reading, because its cost was too high
+_CLEARLY = 0.6  # a cost that is lower by this much decides
 
 
 def is_doubtful(
     piece: SourceText,
     first: ScanResult,
-    found: Sequence[Diagnostic],
+    diagnostics: Sequence[Diagnostic],
     node: Node | None,
     ends: Mapping[int, StringEnd],
 ) -> bool:
     """Return True when the text may have a better reading than the first one.
 
-    This is so when brackets or quotes were in doubt, or when what follows shows that the value goes on. It is
-    not when the text was only cut off: then the brackets are missing at its end.
+    This is so when brackets or quotes were in doubt, or when what follows shows that the value goes on. A
+    text that was only cut off is not doubtful: its brackets are missing at the end.
     """
-    codes = {one.code for one in found}
+    codes = {diagnostic.code for diagnostic in diagnostics}
     if "string_concatenation" in codes:
-        return False  # its strings do not stand apart
+        return False  # its strings are not separated
     if "comment_removed" in codes and codes & _DOUBTS == {"ambiguous"}:
         return False  # the comment is in doubt
     if "unescaped_inner_quote" in codes:
@@ -85,15 +85,15 @@ def is_doubtful(
         return _GOES_ON.match(piece.text, first.end) is not None
     if piece.text.rstrip()[-1:] in _CLOSERS:
         return True
-    return "unclosed_string" not in codes and not _is_cut_off(piece, first, found, node)
+    return "unclosed_string" not in codes and not _is_cut_off(piece, first, diagnostics, node)
 
 
 def _find_quoted_texts(
     text: str, first: ScanResult, node: Node | None, ends: Mapping[int, StringEnd]
 ) -> set[int]:
-    """Return the offsets of the arguments in which so many quotes can only belong to a text, such as code.
+    """Return the offsets of arguments with so many quotes that they can only be text, such as code.
 
-    No declared name that has no value yet occurs in them, nor a name and a colon.
+    They contain no declared name without a value, and no name with a colon.
     """
     fields, spans = known_fields(node), first.mark.children
     if not fields or not isinstance(first.value, dict) or not isinstance(spans, dict):
@@ -110,19 +110,25 @@ def _find_quoted_texts(
     }
 
 
-def _is_cut_off(piece: SourceText, first: ScanResult, found: Sequence[Diagnostic], node: Node | None) -> bool:
-    """Return True when brackets are missing at the end only, and no name contradicts their being there."""
-    doubts = [one for one in found if one.code in _DOUBTS and one.code != "unclosed_string"]
+def _is_cut_off(
+    piece: SourceText, first: ScanResult, diagnostics: Sequence[Diagnostic], node: Node | None
+) -> bool:
+    """Return True when brackets are missing only at the end, and no name contradicts that."""
+    doubts = [
+        diagnostic
+        for diagnostic in diagnostics
+        if diagnostic.code in _DOUBTS and diagnostic.code != "unclosed_string"
+    ]
     end = piece.to_raw(len(piece.text))
     return (
         bool(doubts)
-        and all(one.code == "missing_closer" and one.start == end for one in doubts)
+        and all(diagnostic.code == "missing_closer" and diagnostic.start == end for diagnostic in doubts)
         and _fits_names(first.value, node)
     )
 
 
 def _fits_names(value: object, node: Node | None) -> bool:
-    """Return True when all names in the value are declared where they stand, or nothing is."""
+    """Return True when every name in the value is declared at its place, or when nothing is declared."""
     if node is None:
         return True
     if isinstance(value, list):
@@ -140,19 +146,19 @@ def _fits_names(value: object, node: Node | None) -> bool:
 def read_again(
     fresh: ScanState, node: Node | None, first: ScanResult | None, before: ScanState, *, opened: bool
 ) -> ScanResult | None:
-    """Return the value of a better reading, with its diagnostics in `fresh`; None when the first one stands.
+    """Return the value of a better reading, with its diagnostics in `fresh`; None to keep the first one.
 
-    `before` is the state of the first reading, `first` its result, None when it failed. A reading that is as
-    good as the first one is reported there as ambiguous.
+    `before` is the state of the first reading, `first` its result, None when it failed. If another reading is
+    equally good, it is reported as ambiguous in `before`.
     """
     text, start = fresh.text, fresh.position
-    found = before.findings.items
+    diagnostics = before.findings.items
     chosen = find_reading(text, start, node, opened=opened)
     if chosen is None:
         return None
     if first is not None:
-        cost = sum(_COSTS.get(one.code, 0.0) for one in found)
-        if any(one.code in _NOT_SEARCHED for one in found):
+        cost = sum(_COSTS.get(diagnostic.code, 0.0) for diagnostic in diagnostics)
+        if any(diagnostic.code in _NOT_SEARCHED for diagnostic in diagnostics):
             if chosen.cost > cost:
                 return None
             chosen = chosen._replace(tied=chosen.tied or chosen.cost > cost - _CLEARLY)
@@ -178,29 +184,29 @@ def _choose(
     node: Node | None,
     chosen: ChosenReading,
 ) -> ScanResult | None:
-    """Return the second reading, None when the first one stands; then it may be reported as ambiguous."""
-    found = before.findings.items
-    doubtful = [one for one in fresh.findings.items if one.code == "ambiguous"]
+    """Return the second reading, or None to keep the first one, which may then be reported as ambiguous."""
+    diagnostics = before.findings.items
+    doubtful = [diagnostic for diagnostic in fresh.findings.items if diagnostic.code == "ambiguous"]
     if second.value != first.value:
         if isinstance(first.value, dict) and not isinstance(second.value, dict):
             return None  # arguments are an object
         if isinstance(first.value, list) and isinstance(second.value, dict):
             return second
-        if not _is_cut_off(before.piece, first, found, node):
+        if not _is_cut_off(before.piece, first, diagnostics, node):
             return second
         if not chosen.needs_only("missing_closer"):
             return None
         end = before.piece.to_raw(len(before.text))
         doubtful = [Diagnostic("ambiguous", "$", end, end, hint=_ANOTHER)]
-    if not any(one.lossy for one in found):
-        found.extend(doubtful)
+    if not any(diagnostic.lossy for diagnostic in diagnostics):
+        diagnostics.extend(doubtful)
     return None
 
 
 def replay_reading(reading: ScanState, chosen: ChosenReading, node: Node | None) -> tuple[object, ValueSpan]:
     """Return the value of the chosen reading and its span; report the repairs.
 
-    Raises UnreadableError for a word that is no value, and for too deep nesting.
+    Raises UnreadableError for a word that is not a value, and for too deep nesting.
     """
     replay = _Replay(reading, chosen, node)
     while reading.done is None:
@@ -235,7 +241,7 @@ class _Replay:
         )
 
     def read_sign(self) -> None:
-        """Carry out the repairs at one place, and read the sign there unless a repair stands for it."""
+        """Apply the repairs at one place, and read the character there unless a repair replaces it."""
         reading, at = self.reading, self.reading.position
         sign = SIGN.match(reading.text, at)
         kind = "" if sign is None else SIGNS.get(sign[0], reading.text[at])
@@ -271,7 +277,7 @@ class _Replay:
             self.close()
 
     def report_spelling(self, start: int, end: int, kind: str) -> None:
-        """Report a bracket, comma or colon that is written otherwise than in JSON."""
+        """Report a bracket, comma or colon that is not written as in JSON."""
         written = self.reading.text[start:end]
         if written == "{{":
             self.reading.report("doubled_braces", start, end, found=written, became=kind)
@@ -280,7 +286,7 @@ class _Replay:
             self.reading.report(code, start, end, found=written, became=kind)
 
     def carry_out(self, repair: Repair, start: int, end: int) -> bool:
-        """Report a repair and carry it out. Return True when the sign itself is done with."""
+        """Report and apply a repair. Return True when the character itself needs no further reading."""
         if repair.what in _ADDED:
             self.add_sign(repair, start)
             return False
@@ -304,7 +310,7 @@ class _Replay:
         return True
 
     def add_sign(self, repair: Repair, start: int) -> None:
-        """Report what is missing before `start`, or a comma too many, and act as if the text was right."""
+        """Report what is missing before `start`, or a superfluous comma, and continue as if corrected."""
         reading = self.reading
         if repair.what == "trailing_comma":
             comma = reading.stack[-1].comma
@@ -335,8 +341,8 @@ class _Replay:
         else:
             text = reading.strings.finish_string(start, end, role)[0]
         reading.position = end.after
-        known = any(one.code == "ambiguous" for one in reading.findings.items[before:])
-        if not known and (choice.doubtful or (self.doubtful and choice.cost > 0)):
+        is_reported = any(diagnostic.code == "ambiguous" for diagnostic in reading.findings.items[before:])
+        if not is_reported and (choice.doubtful or (self.doubtful and choice.cost > 0)):
             self.doubtful = False
             reading.report("ambiguous", start, end.after, hint=_OTHER_STRINGS)
         if is_key and end.inner:
@@ -354,8 +360,8 @@ class _Replay:
         if bare.absent:
             raise UnreadableError("unexpected_character", start)
         if bare.code is not None:
-            found = reading.text[start : bare.end]
-            reading.report(bare.code, start, bare.end, found=found, became=scalar_text(bare.value))
+            word = reading.text[start : bare.end]
+            reading.report(bare.code, start, bare.end, found=word, became=scalar_text(bare.value))
         reading.position = bare.end
         self.put(bare.value, ValueSpan(start, bare.end))
 

@@ -1,8 +1,8 @@
 """Reads unambiguous members and items with one regular expression each.
 
-A member or item is read here when its string or number is plain and the text after it shows that it ends
-there: a comma and the next key, or the closing bracket and the end of the text. All others are left to the
-scanner. The scanner would read the same values from the unambiguous parts, only more slowly.
+A member or item is read here if its string or number is plain and the text after it proves its end. The proof
+is a comma and the next key, or the closing bracket and the end of the text. The scanner reads all other
+parts. It would read the same values from the unambiguous parts, but more slowly.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LITERALS: dict[str, Any] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,
 }  # fmt: skip
 STANDARD = {"True": "true", "False": "false", "None": "null"}
-_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
 
 
 class SimpleContainer(Protocol):
@@ -65,7 +65,7 @@ class SimpleContainer(Protocol):
 class SimpleReader:
     """Reads the unambiguous members and items of one text.
 
-    `decode` returns the text of a string body that holds escapes or line breaks, and reports its repairs.
+    `decode` returns the text of a string body with escapes or line breaks, and reports its repairs.
     """
 
     __slots__ = ("decode", "report", "text")
@@ -88,7 +88,7 @@ class SimpleReader:
             if key is None:
                 key = match[2] if match[2] is not None else match[3]
             if key in children:
-                break  # sent twice: the scanner says so
+                break  # a repeated key: the scanner reports it
             if match[1] is None:
                 self.report_key(match, into)
             into.key = key
@@ -128,7 +128,7 @@ class SimpleReader:
             self.report("single_quotes", start - 1, end + 1, found="'")
 
     def read_value(self, match: re.Match[str], first: int) -> tuple[Any, ValueSpan]:
-        """Return the value that `match` holds, and its span.
+        """Return the value in `match`, and its span.
 
         The four groups from `first` on are a string in double quotes, a string in single quotes, a number and
         a literal.

@@ -17,7 +17,7 @@ from lenient.diagnostics import MAX_FOUND
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
 )
-_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
 
 
 class ValueSpan(NamedTuple):
@@ -33,7 +33,7 @@ class SourceText:
 
     The text is the decoded body of a string, `parent.text[start:end]`; the raw text itself has no parent. An
     escape that was kept as written (`\d`) shifts the mapped offset by a character, but spans stay inside the
-    string. `runs` are the offsets that `find_runs` returns, where the text is no decoded string.
+    string. `runs` are the offsets that `find_runs` returns, for a text that is not a decoded string.
     """
 
     __slots__ = ("_runs", "end", "parent", "start", "text")
@@ -54,12 +54,12 @@ class SourceText:
         self._runs = runs
 
     def to_raw(self, position: int) -> int:
-        """Return the offset in the raw text for an offset in this text."""
+        """Return the offset in the raw text that an offset in this text corresponds to."""
         piece: SourceText | None = self
         while piece is not None and piece.parent is not None:
-            known, sources = piece.find_runs()
-            run = bisect_right(known, position) - 1
-            source = sources[run] + position - known[run]
+            starts, sources = piece.find_runs()
+            run = bisect_right(starts, position) - 1
+            source = sources[run] + position - starts[run]
             position = min(source, len(piece.parent.text))
             piece = piece.parent
         return position
@@ -77,24 +77,24 @@ class SourceText:
         The offsets are computed on the first call, because most texts never need them.
         """
         if self._runs is None and self.parent is not None:
-            known, sources = array("q", [0]), array("q", [self.start])
+            starts, sources = array("q", [0]), array("q", [self.start])
             position, last = 0, self.start
             for match in _ESCAPE.finditer(self.parent.text, self.start, self.end):
                 start, after = match.span()
                 written = match.group()
-                kept = written[1] not in '"\\/bfnrtu' or written == "\\u"
-                position += start - last + (after - start if kept else 1)
+                is_kept = written[1] not in '"\\/bfnrtu' or written == "\\u"
+                position += start - last + (after - start if is_kept else 1)
                 last = after
-                known.append(position)
+                starts.append(position)
                 sources.append(after)
-            self._runs = known, sources
+            self._runs = starts, sources
         return self._runs or (array("q", [0]), array("q", [0]))
 
 
 # --- decoded values ------------------------------------------------------------------------------------
 
 
-class LocatedValue(NamedTuple):  # a frozen dataclass takes five times as long to make
+class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times as long
     """A decoded value, its span (`mark`) and the text that contains the value (`piece`).
 
     `strict` is True when the text is valid JSON. `settled` is True when the value fits its definition

@@ -1,9 +1,9 @@
-"""Lists the places where a string may end, each with its cost, for the search of the cheapest reading.
+"""Lists the places where a string may end, each with its cost, for the search for the cheapest reading.
 
-A quote ends a string where the text after it can follow a value or a key. A quote that is passed belongs to
-the text and costs something; it costs more where it looks like a quote between two parts. A string without
-its last quote may end where the next part begins. The names that a definition declares show where a member
-begins although its signs were lost.
+A quote ends a string where the text after it can follow a value or a key. A skipped quote belongs to the text
+and has a cost, which is higher where it looks like a quote between two parts. A string without its last quote
+may end where the next part begins. The declared names show where a member begins even if its quotes or colon
+were lost.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from lenient.scan.strings.string_end import (
 )
 from lenient.scan.strings.string_end_scoring import COLONS, NEXT_PART, QUOTED_KEY
 
-# What an end costs, in the same measure as the repairs of `lenient.scan.repair_search`.
+# The costs of an end, on the same scale as the repairs of `lenient.scan.repair_search`.
 _INNER, _FIRST_INNER = 0.3, 0.4  # a quote that belongs to the text; more for the first
 _ODD_INNER = 0.5  # the quotes form no pairs
-_FURTHER_INNER, _FEW = 0.08, 4  # one in brackets of the text, or after the first few
-_LATE_INNER, _MANY = 0.01, 12  # one after many others
+_FURTHER_INNER, _FEW = 0.08, 4  # a quote in brackets of the text, or after the first few
+_LATE_INNER, _MANY = 0.01, 12  # a quote after many others
 _APOSTROPHE = 0.05
 _LIKE_STRUCTURE = 0.9  # more for a quote that looks like one between two parts
 _LIKE_MEMBER = 0.6  # and for such a quote in brackets of the text
 _AFTER_COLON, _TOUCHING = 0.4, 0.5  # more for a quote that follows a colon, or another quote
-_OPEN_BRACKET, _OPEN_JSON = 0.5, 1.0  # the text leaves brackets open, and begins with one
+_OPEN_BRACKET, _OPEN_JSON = 0.5, 1.0  # the text leaves brackets open, and begins with a bracket
 _CLOSES_OUTER = 0.5  # the text closes a bracket that it did not open
-_COMMA_LAST = 0.6  # a comma, or a blank before a letter, stands at the last quote
+_COMMA_LAST = 0.6  # the last quote is next to a comma, or a blank and a letter
 _MISSING_END, _ESCAPED_END, _OPEN_END = 1.0, 1.0, 1.6
 _PATH_END, _PAIR_END = 0.4, 0.3  # the backslash before a quote ends a path; the escaped quote closes a pair
-_UNSURE_NAME = 0.25  # no definition says that the name ends there
+_UNSURE_NAME = 0.25  # no definition confirms that the name ends there
 _NAME_INNER = 1.0  # a quote within a name
-_EDGED_NAME, _ODD_NAME = 0.4, 0.6  # blanks at an edge of a name, signs that names rarely hold
+_EDGED_NAME, _ODD_NAME = 0.4, 0.6  # blanks at an edge of a name, or characters rare in names
 _LINE_IN_NAME = 0.5
 
 _MOST_ENDS, _MOST_QUOTES, _MOST_KEY_QUOTES = 40, 600, 3
@@ -96,7 +96,7 @@ _STRUCTURE = re.compile(
 
 
 class StringChoice(NamedTuple):
-    """One place where a string may end, and what that costs.
+    """One place where a string may end, and its cost.
 
     The body is `text[start:end.body]`. `opened` is False when the opening quote is missing. `doubtful` means
     that a quote in the body looks like one between two parts.
@@ -124,11 +124,11 @@ def list_value_ends(
     opened: bool,
     is_named: bool,
 ) -> tuple[list[StringChoice], int]:
-    """Return where the text of a value that begins at `start` may end, and how many quotes were looked at.
+    """Return where the text of a value that begins at `start` may end, and how many quotes were examined.
 
-    Each end costs at most `limit`. `is_named` means that names are declared around the string which have no
-    value yet; `names` are those of them that the text may hold as a key. `opened` is False when the opening
-    quote is missing; then a quote must end the text.
+    Each end costs at most `limit`. `is_named` means that the objects around the string declare names that
+    have no value yet; `names` are those that the text may contain as a key. `opened` is False when the
+    opening quote is missing; then a quote must end the text.
     """
     search = _ValueEnds(text, start, opening, names, limit, opened, is_named)
     if search.pass_quotes() and opened:
@@ -138,11 +138,11 @@ def list_value_ends(
 
 @dataclass(slots=True)
 class _ValueEnds:
-    """The ends that were found for one string, and what the passed quotes tell.
+    """The possible ends of one string, and the state of the quotes and brackets passed so far.
 
     `depth` is the number of brackets that the text opened and did not close, `lowest` its least value, and
-    `parentheses` the number of round ones. All are counted up to `counted`.
-    `is_open` means that a quote has no partner yet, `doubtful` that one looked like one between two parts.
+    `parentheses` the number of round ones. All are counted up to `counted`. `is_open` means that a quote has
+    no partner yet, `doubtful` that a quote looked like one between two parts.
     """
 
     text: str
@@ -169,7 +169,10 @@ class _ValueEnds:
         self.is_json = self.text[self.start : self.start + 1] in ("{", "[")
 
     def pass_quotes(self) -> bool:
-        """Look at each quote that may end the text. Return False when the others would cost too much."""
+        """Examine each quote that may end the text.
+
+        Return False when the remaining quotes would cost too much.
+        """
         escaped = 0
         for mark in _MARKS[self.opening].finditer(self.text, self.start):
             at = mark.start()
@@ -196,7 +199,7 @@ class _ValueEnds:
         self.counted = at
 
     def add_escaped(self, at: int, *, closes_pair: bool) -> None:
-        """Add the end at the escaped quote at `at`, if a next part follows."""
+        """Add the end at the escaped quote at `at` if another part follows."""
         if at + 2 < len(self.text) and _MAY_END.match(self.text, at + 2):
             body = end_of_path(self.text, self.start, at)
             cost = _PATH_END if body > at else _ESCAPED_END + (_PAIR_END if closes_pair else 0.0)
@@ -215,7 +218,7 @@ class _ValueEnds:
                     self.add(end, end, StringClosing.NEXT_PART, _MISSING_END)
 
     def add_ends_without_quote(self) -> None:
-        """Add the ends of a text that no quote ends."""
+        """Add the ends of a text without a closing quote."""
         text, start = self.text, self.start
         part = None if self.inner else NEXT_PART.search(text, start, start + _LOOK_AHEAD)
         tail = len(text.rstrip(_CLOSERS))
@@ -226,7 +229,7 @@ class _ValueEnds:
         self.add(len(text), len(text), StringClosing.TEXT_END, _OPEN_END)
 
     def add(self, body: int, after: int, closing: StringClosing, more: float = 0.0) -> None:
-        """Add one end that costs `more` than the quotes that were passed."""
+        """Add one end; its cost is that of the skipped quotes plus `more`."""
         cost = self.cost + more + (_ODD_INNER if self.is_open else 0.0)
         plain = not self.inner and closing is StringClosing.QUOTE and _SIGN_AFTER.match(self.text, after)
         if self.depth > 0 and not plain:
@@ -257,7 +260,7 @@ class _ValueEnds:
         self.is_open = not self.is_open
 
     def price_inner(self, at: int) -> float:
-        """Return what it costs that the quote at `at` belongs to the text."""
+        """Return the cost of counting the quote at `at` as part of the text."""
         text, after = self.text, at + 1
         few = self.depth <= 0 and self.inner <= _FEW
         price = _INNER if few else _FURTHER_INNER if self.inner <= _MANY else _LATE_INNER

@@ -1,7 +1,6 @@
 """Reads valid JSON at the speed of the decoder: objects, the spans of values, and repeated keys.
 
-Text that is valid JSON never meets the scanner, unless its values must be located in a way that these
-functions cannot.
+The scanner reads valid JSON only when these functions cannot locate its values.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def find_valid_end(text: str, position: int) -> int | None:
         return None
     try:
         _, end = _DECODER.raw_decode(text, position)
-        orjson.loads(text[position:end])  # json takes halves of surrogate pairs; orjson is the judge
+        orjson.loads(text[position:end])  # json accepts halves of surrogate pairs; orjson decides
     except (ValueError, RecursionError):
         return None
     return None if _GOES_ON.match(text, end) else end
@@ -71,13 +70,13 @@ _KEY, _OPENER, _CLOSER = 2, 4, 5  # the group that matched last
 _QUOTES = ('"', "'")
 _BEGINNINGS = frozenset('{["`(')
 _CONTAINERS: Mapping[str, Callable[[], Any]] = {"{": dict, "[": list}
-_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
 
 
 def locate_values(text: str, start: int = 0, *, plain: bool = False) -> ValueSpan | None:
     """Return the span of the JSON value that begins at `start`, with the spans of all values in it.
 
-    The caller knows that the value is valid JSON, or with `plain` that its defects are plain ones.
+    The caller knows that the value is valid JSON or, with `plain`, that its defects are plain.
 
     Return None when the tolerant scanner must read the value instead: a key is repeated, a number may have
     been rounded, or nesting is too deep.
@@ -141,7 +140,7 @@ def locate_member(text: str, name: str) -> ValueSpan | None:
 
 
 def _find_member(text: str, name: str) -> int | None:
-    """Return the offset after the key of a member; the members before it are passed by the decoder."""
+    """Return the offset after the key of a member; the decoder skips the members before it."""
     position = text.index("{") + 1
     try:
         while True:
@@ -159,7 +158,7 @@ def _pass_blanks(text: str, position: int) -> int:
 
 
 def may_hold_value(text: str) -> bool:
-    """Return True when a text may hold a list or an object: as JSON, in quotes, in a fence or in brackets."""
+    """Return True when a text may contain a list or object: as JSON, in quotes, in a fence or in brackets."""
     return text.lstrip("\ufeff \t\r\n")[:1] in _BEGINNINGS
 
 
@@ -168,7 +167,7 @@ def may_hold_value(text: str) -> bool:
 LONG = 4_096
 """The length of a text, in characters, from which on this is worth while."""
 
-_NEAR = 512  # a string that does not end within so many characters is taken to be the long one
+_NEAR = 512  # a string that does not end within this many characters is treated as the long one
 _STRINGS = 16
 _UNKNOWN = -(1 << 40)
 _STAND_IN = "\ue0fe"
@@ -199,7 +198,7 @@ def make_reader(accepts: Accepts) -> ReadFitting:
 def decode_around_string(text: str) -> tuple[dict[str, Any], str] | None:
     """Return the object that `text` holds, and the text with a placeholder for its longest string.
 
-    Return None when the text is no valid JSON object, or has no single long string as a top-level value.
+    Return None when the text is not a valid JSON object, or has no single long string as a top-level value.
     """
     start = _find_first_long(text)
     if start < 0 or (end := _find_last_long(text)) <= start:
@@ -249,7 +248,7 @@ def _find_last_long(text: str) -> int:
 
 
 def holds_each_key_once(text: str, value: Any) -> bool:
-    """Return True when it is certain that no object in the text repeats a key, and that none was left out.
+    """Return True when it is certain that no object in the text repeats a key and no key was left out.
 
     The text must hold as many double quotes as the decoded `value` when it is encoded again: a
     repeated key is decoded once, so the text then has more quotes. A quote inside a string is escaped by a

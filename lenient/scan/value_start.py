@@ -70,8 +70,8 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
         _put_absent(reading, start)
         return
     if bare.code is not None:
-        found, became = reading.text[start : bare.end], scalar_text(bare.value)
-        reading.report(bare.code, start, bare.end, found=found, became=became)
+        word, became = reading.text[start : bare.end], scalar_text(bare.value)
+        reading.report(bare.code, start, bare.end, found=word, became=became)
     if bare.doubt:
         reading.report("ambiguous", start, bare.end, hint=bare.doubt)
     reading.put_value(bare.value, ValueSpan(start, bare.end))
@@ -124,7 +124,7 @@ def _is_text(reading: ScanState, node: Node | None) -> bool:
     """Return True when the bracket at the current position belongs to a string without an opening quote.
 
     Such a string is a regular expression or begins with a remark in brackets. Raises UnreadableError for
-    others: JSON text with escaped quotes, and words in brackets.
+    other text: JSON with escaped quotes, and words in brackets.
     """
     if not reading.stack or reading.strings.strict:
         return False
@@ -230,7 +230,7 @@ _STARTS = frozenset("Dcdiflsto{")
 def _read_python_value(reading: ScanState, node: Node | None) -> bool:
     """Read the number, or open the container, that Python writes as a call at the current position.
 
-    A set in braces is opened, too. Return False when nothing of this kind stands there.
+    A set in braces is opened, too. Return False for any other text.
     """
     text, at = reading.text, reading.position
     if text[at] not in _STARTS or not reading.stack or reading.strings.strict:
@@ -240,12 +240,12 @@ def _read_python_value(reading: ScanState, node: Node | None) -> bool:
     if (number := _NUMBER.match(text, at)) is not None:
         _put_number(reading, number, node)
         return True
-    if (known := _DICT.match(text, at)) is not None:
-        reading.report("wrong_opener", at, known.end(), found=known.group(), became="{")
+    if (opening := _DICT.match(text, at)) is not None:
+        reading.report("wrong_opener", at, opening.end(), found=opening.group(), became="{")
         frame = OpenContainer("}", at, node)
         frame.also = ")"
         reading.stack.append(frame)
-        reading.position = known.end()
+        reading.position = opening.end()
         return True
     return False
 
@@ -253,7 +253,7 @@ def _read_python_value(reading: ScanState, node: Node | None) -> bool:
 def _pass_python_type(reading: ScanState) -> bool:
     """Skip the name of a container's type and its bracket at the current position; report them.
 
-    Return False when there is none. Who opens the container lets it end with that bracket.
+    Return False when there is none. The code that opens the container makes it end with that bracket.
     """
     if reading.text[reading.position] not in _STARTS or not reading.stack or reading.strings.strict:
         return False
@@ -268,8 +268,8 @@ def _pass_python_type(reading: ScanState) -> bool:
 
 def _open_set(reading: ScanState, node: Node | None) -> bool:
     at = reading.position
-    found = _SET.match(reading.text, at)
-    if found is None or (node is not None and node.kind not in (None, ValueKind.JSON_ARRAY)):
+    opening = _SET.match(reading.text, at)
+    if opening is None or (node is not None and node.kind not in (None, ValueKind.JSON_ARRAY)):
         return False
     reading.report("tuple_as_array", at, at + 1, found="{", became="[")
     frame = OpenContainer("]", at, node)

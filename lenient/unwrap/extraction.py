@@ -53,7 +53,7 @@ _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
 _QUOTES_OF_KEY = 2
-_SHORT = 4_096  # characters; of a longer text looking around takes the smaller part
+_SHORT = 4_096  # characters; in a longer text this search costs little
 
 
 def extract_value(
@@ -116,11 +116,11 @@ def _may_hold_json(text: str) -> bool:
     )
 
 
-def _end_by(found: Diagnostic, end: int) -> Diagnostic:
+def _end_by(diagnostic: Diagnostic, end: int) -> Diagnostic:
     """Return a diagnostic whose span ends by the offset `end`."""
-    if found.start is None or found.end is None or found.end <= end:
-        return found
-    return found._replace(start=min(found.start, end), end=end)
+    if diagnostic.start is None or diagnostic.end is None or diagnostic.end <= end:
+        return diagnostic
+    return diagnostic._replace(start=min(diagnostic.start, end), end=end)
 
 
 class _LayerReader:
@@ -146,8 +146,8 @@ class _LayerReader:
         self.tried.append("string encoding")
         mark, piece = located.mark, located.piece
         span = piece.raw_span(mark.start, mark.end)
-        found = shorten(located.snippet())
-        self.findings.add(Diagnostic("string_encoding_removed", render_path(self.path), *span, found=found))
+        snippet = shorten(located.snippet())
+        self.findings.add(Diagnostic("string_encoding_removed", render_path(self.path), *span, found=snippet))
         self.trace.append((Stage.UNWRAP, "string decoded", piece.text, located.value))
         return _inner_text(located)
 
@@ -181,11 +181,11 @@ class _LayerReader:
         return self.read_chosen(start)
 
     def report_moved(self, located: LocatedValue) -> None:
-        """Report a member as ambiguous that repeats one of the object before it, after a brace too many.
+        """Report a member as ambiguous if it follows a superfluous brace and repeats an earlier member.
 
         The brace may have come too early, and the member may repeat the inner one.
         """
-        codes = {found.code for found in self.findings.items}
+        codes = {diagnostic.code for diagnostic in self.findings.items}
         if "extra_closer" not in codes or "ambiguous" in codes:
             return
         span = find_moved_member(located.value, located.mark, self.node)
@@ -193,7 +193,7 @@ class _LayerReader:
             Unwrapper(located.piece, self.findings, self.path).report("ambiguous", span.start, span.end)
 
     def read_anew(self, piece: SourceText) -> LocatedValue | None:
-        """Return the value of a text in which an object begins anew after its own beginning, else None."""
+        """Return the value of a text in which an object restarts after its own beginning, else None."""
         anew = find_anew(piece.text) if piece.text[:1] == "{" else None
         if anew is None:
             return None
@@ -201,7 +201,7 @@ class _LayerReader:
         beginning = piece.text[:anew].rstrip()
         if self.node is None and beginning[-1] == ":" and beginning.count('"') == _QUOTES_OF_KEY:
             around.report("ambiguous", 0, anew)
-            return None  # one key before a value of its own: the text was cut off, or it begins anew
+            return None  # one key before a complete value: the text was cut off, or the object restarts
         around.report("repeated_value_skipped", 0, anew)
         if beginning[-1] in _BEFORE_VALUE:
             around.report("ambiguous", 0, anew)
@@ -285,7 +285,9 @@ class _LayerReader:
             located = self.choose_value(located, other, around, further.findings)
         if start.narrated and is_foreign_object(located, self.node):
             raise UnreadableError("no_object_found", located.mark.start)
-        words = [found.start for found in self.findings.items if found.code == "unquoted_string"]
+        words = [
+            diagnostic.start for diagnostic in self.findings.items if diagnostic.code == "unquoted_string"
+        ]
         if start.narrated and words and holds_variables(piece.text, start.position):
             raise UnreadableError("expression", words[0] or 0)
         return located
@@ -295,19 +297,19 @@ class _LayerReader:
     ) -> tuple[LocatedValue, int]:
         """Add the members at `position` to the object `first`, whose closing brace came too early.
 
-        Return the object and the offset after the members. When what stands there are no members after all,
-        return `first` and `position`, and set `around.joins` to False.
+        Return the object and the offset after the members. If the text there is not members after all, return
+        `first` and `position`, and set `around.joins` to False.
         """
         piece, text = first.piece, first.piece.text
         key = find_member(text, position) or find_colonless_member(text, position) or position
         apart = _LayerReader(self.node, Findings(), self.path, [], None)
         try:
-            found = apart.scan_from(piece, key, ahead, opened=True)
+            members = apart.scan_from(piece, key, ahead, opened=True)
         except UnreadableError:
             around.joins = False
             return first, position
-        added = apart.findings.items[1:]  # the first one says that the opening brace is missing
-        if not isinstance(first.value, dict) or not self.are_members(piece.text, key, found, added):
+        added = apart.findings.items[1:]  # the first diagnostic reports the missing opening brace
+        if not isinstance(first.value, dict) or not self.are_members(piece.text, key, members, added):
             around.joins = False
             return first, position
         closer = first.mark.end - 1
@@ -316,26 +318,26 @@ class _LayerReader:
             code = "missing_comma" if key == position else "wrong_separator"
             around.report(code, position, position + (key > position), ",")
         marks: dict[str, ValueSpan] = self.find_marks(first)
-        for name, value in found.value.items():
+        for name, value in members.value.items():
             if name in marks:
                 span = piece.raw_span(*marks[name][:2])
                 code, where = duplicate_code(first.value[name], value), render_path((self.path, name))
                 self.findings.add(Diagnostic(code, where, *span, found=name, detail=shorten(name)))
         self.findings.extend(added)
-        self.trace.append((Stage.REPAIR, "text repaired", piece.text[key : found.end], found.value))
-        first.value.update(found.value)  # in place: a long text may hold many such members
-        if isinstance(found.mark.children, dict):
-            marks.update(found.mark.children)
-        mark = ValueSpan(first.mark.start, found.end, marks)
-        return LocatedValue(first.value, mark, piece, strict=False), found.end
+        self.trace.append((Stage.REPAIR, "text repaired", piece.text[key : members.end], members.value))
+        first.value.update(members.value)  # in place: a long text may hold many such members
+        if isinstance(members.mark.children, dict):
+            marks.update(members.mark.children)
+        mark = ValueSpan(first.mark.start, members.end, marks)
+        return LocatedValue(first.value, mark, piece, strict=False), members.end
 
-    def are_members(self, text: str, key: int, found: ScanResult, repairs: list[Diagnostic]) -> bool:
-        """Return True when what was read at `key`, after an object, belongs to it and is no narration.
+    def are_members(self, text: str, key: int, members: ScanResult, repairs: list[Diagnostic]) -> bool:
+        """Return True when the text read at `key`, after an object, is members of it and not narration.
 
-        A brace closes it; or its first key stands in quotes and is declared, or nothing is declared and each
-        of its values is JSON.
+        A brace must close it, or its first key must be quoted and declared, or nothing is declared and each
+        value is JSON.
         """
-        if text[found.end - 1] in "}｝" and all(repair.code != "missing_closer" for repair in repairs):
+        if text[members.end - 1] in "}｝" and all(repair.code != "missing_closer" for repair in repairs):
             return True
         declared = known_fields(self.node)
         if is_bare_key(text, key) or (declared and first_key(text, key) not in declared):
@@ -373,11 +375,11 @@ class _LayerReader:
         `further` holds the diagnostics in `other`, which are discarded unless `other` is returned.
         """
         code, is_first = choose_value(first, other, self.node)
-        dropped, kept = (other, first) if is_first else (first, other)
+        dropped, chosen = (other, first) if is_first else (first, other)
         around.report(code, dropped.mark.start, dropped.mark.end)
         if not is_first:
             self.findings.extend(further.items)
-        return kept
+        return chosen
 
     def read_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
         """Read the value at `start`: unchanged when it is valid JSON, else with repairs.
@@ -394,30 +396,30 @@ class _LayerReader:
         """Read the value at `start` with repairs. Return the value and the offset after it."""
         self.tried.append("repairs")
         before = len(self.findings.items)
-        found = self.scan_repaired(start, ahead)
+        scanned = self.scan_repaired(start, ahead)
         repairs = self.findings.items[before:]
-        if not found.value and any(repair.code in _CUT for repair in repairs):
+        if not scanned.value and any(repair.code in _CUT for repair in repairs):
             raise UnreadableError("truncated", start.piece.to_raw(start.position))
         if repairs:
-            text = start.piece.text[start.position : found.end]
-            self.trace.append((Stage.REPAIR, "text repaired", text, found.value))
-        settled = self.fits is not None and self.fits(found.value, None)
-        return LocatedValue(found.value, found.mark, start.piece, False, settled), found.end
+            text = start.piece.text[start.position : scanned.end]
+            self.trace.append((Stage.REPAIR, "text repaired", text, scanned.value))
+        settled = self.fits is not None and self.fits(scanned.value, None)
+        return LocatedValue(scanned.value, scanned.mark, start.piece, False, settled), scanned.end
 
     def scan_repaired(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
-        """Read the value at `start`; text that follows it in place of its closing brackets is left."""
+        """Read the value at `start`; text that follows in place of its closing brackets is not read."""
         piece, before = start.piece, len(self.findings.items)
         failure: UnreadableError | None = None
-        found: ScanResult | None = None
+        scanned: ScanResult | None = None
         try:
-            found = self.scan_from(piece, start.position, ahead, opened=start.opened)
+            scanned = self.scan_from(piece, start.position, ahead, opened=start.opened)
         except UnreadableError as error:
             failure = error
         repairs = self.findings.items[before:]
         rest = None
-        if found is None or _may_read_rest(repairs):
-            rest = _find_rest(piece.text, start.position, len(piece.text) if found is None else found.end)
-        if rest is not None and (found is None or _reads_rest(repairs, piece.to_raw(rest))):
+        if scanned is None or _may_read_rest(repairs):
+            rest = _find_rest(piece.text, start.position, len(piece.text) if scanned is None else scanned.end)
+        if rest is not None and (scanned is None or _reads_rest(repairs, piece.to_raw(rest))):
             apart = _LayerReader(self.node, Findings(), self.path, [], None)
             head = SourceText(piece.text[:rest] + " ", piece.parent, piece.start, piece.end)
             try:
@@ -426,15 +428,17 @@ class _LayerReader:
                 shorter = None
             if shorter is not None and shorter.end >= rest and is_whole(apart.findings.items):
                 del self.findings.items[before:]
-                self.findings.extend(_end_by(one, piece.to_raw(rest)) for one in apart.findings.items)
+                self.findings.extend(
+                    _end_by(diagnostic, piece.to_raw(rest)) for diagnostic in apart.findings.items
+                )
                 after = piece.text[rest : rest + 100].lstrip()[:1]
                 if piece.text[rest - 1] in CLOSING_QUOTES and after not in ("`", "~", "<"):
                     around = Unwrapper(piece, self.findings, self.path)
                     around.report("ambiguous", rest, rest)
                 return replace(shorter, end=rest)
-        if found is None:
+        if scanned is None:
             raise failure or UnreadableError("truncated", start.position)
-        return found
+        return scanned
 
     def read_strictly(self, piece: SourceText, start: int, end: int) -> LocatedValue | None:
         """Return the value of `piece.text[start:end]` with its spans, None when that is not valid JSON."""
@@ -446,11 +450,11 @@ class _LayerReader:
         if self.fits is not None and self.fits(value, text):
             return LocatedValue(value, ValueSpan(start, end), piece, strict=True, settled=True)
         is_raw = piece.parent is None and type(value) is dict and text is piece.text
-        mark = None if is_raw else locate_values(piece.text, start)  # of a raw text, parse_arguments tried it
+        mark = None if is_raw else locate_values(piece.text, start)  # parse_arguments has tried raw texts
         if mark is not None:
             return LocatedValue(value, mark, piece, strict=True)
-        found = self.scan_from(piece, start, Lookahead(piece.text), strict=True)
-        return LocatedValue(found.value, found.mark, piece, strict=True)
+        scanned = self.scan_from(piece, start, Lookahead(piece.text), strict=True)
+        return LocatedValue(scanned.value, scanned.mark, piece, strict=True)
 
     def scan_from(
         self, piece: SourceText, start: int, ahead: Lookahead, *, opened: bool = False, strict: bool = False
@@ -485,30 +489,33 @@ _LACKS = frozenset({"missing_closer", "wrong_closer", "missing_closing_quote"})
 _AT_END = frozenset({"missing_closer", "extra_closer", "wrong_closer"})
 
 
-def _may_read_rest(found: Sequence[Diagnostic]) -> bool:
+def _may_read_rest(diagnostics: Sequence[Diagnostic]) -> bool:
     """Return True when brackets or quotes are missing at the end, and something else was repaired, too."""
-    codes = {one.code for one in found}
+    codes = {diagnostic.code for diagnostic in diagnostics}
     return not codes.isdisjoint(_OPEN) and not codes <= _AT_END
 
 
 def _find_rest(text: str, start: int, end: int) -> int | None:
     """Return where a fence, a tag or a sentence on its own line begins between `start` and `end`, or None.
 
-    What follows closes no more brackets than it opens.
+    The text after that place closes no more brackets than it opens.
     """
-    found = [rest.start() for kind in (_LINE, _TAG) if (rest := kind.search(text, start, end)) is not None]
-    if not found:
+    starts = [rest.start() for kind in (_LINE, _TAG) if (rest := kind.search(text, start, end)) is not None]
+    if not starts:
         return None
-    at = min(found)
+    at = min(starts)
     return at if text.count("}", at, end) <= text.count("{", at, end) else None
 
 
-def _reads_rest(found: Sequence[Diagnostic], rest: int) -> bool:
-    """Return True when something after `rest` was repaired, other than missing brackets."""
-    return any(one.end is not None and one.end > rest and one.code not in _AT_END for one in found)
+def _reads_rest(diagnostics: Sequence[Diagnostic], rest: int) -> bool:
+    """Return True when a repair other than missing brackets was made after `rest`."""
+    return any(
+        diagnostic.end is not None and diagnostic.end > rest and diagnostic.code not in _AT_END
+        for diagnostic in diagnostics
+    )
 
 
-def is_whole(found: Sequence[Diagnostic]) -> bool:
-    """Return True when an object lacks its brackets and nothing else of it is in doubt."""
-    codes = {one.code for one in found}
+def is_whole(diagnostics: Sequence[Diagnostic]) -> bool:
+    """Return True when an object lacks only its brackets and nothing else is in doubt."""
+    codes = {diagnostic.code for diagnostic in diagnostics}
     return not codes.isdisjoint(_LACKS) and codes.isdisjoint(_DOUBTS)

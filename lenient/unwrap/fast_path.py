@@ -7,7 +7,7 @@ match and each string ends at its first closing quote: commas may be missing or 
 without quotes, literals those of Python, and line breaks raw; comments may follow commas.
 
 Both read a text only when it has no other reading. `lenient.unwrap.extraction` and the scanner read all other
-texts, and would return the same for these, only more slowly.
+texts. For these texts they would return the same result, but more slowly.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _BROKEN = compile_regex(r"[\n\t][^\"\\]*+(?:\\.[^\"\\]*+)*+\"", re.DOTALL)
 """The rest of a string from its first newline or tab on."""
 _LAST_NUMBER = re.compile(r"(?<![\w.+\-])-?[0-9][0-9.eE+\-]*+\Z")
 _LONGEST_NUMBER = 40  # characters
-_REPAIR = Stage.REPAIR  # looking a member up takes long
-_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+_REPAIR = Stage.REPAIR  # an attribute lookup on the enum is slow
+_NEW = tuple.__new__  # calling the named tuple itself takes twice as long
 _CLOSERS = {
     **dict.fromkeys('"el', ("}", "}]}", "]}", "}}", "]}]}")),  # true, false and null end in e and l
     "}": ("]}", "}", "}}"),
@@ -70,8 +70,8 @@ def read_one_defect(text: str, value: Any, read: ReadFitting) -> FastResult | No
 def _read_encoded(text: str, inner: str, read: ReadFitting) -> FastResult | None:
     if inner[:1] != "{" or text[0] != '"' or text[-1] != '"' or type(value := read(inner)) is not dict:
         return None
-    found = Diagnostic("string_encoding_removed", "$", 0, len(text), shorten(text[:200]))
-    return FastResult(value, (found,), (Stage.UNWRAP, "string decoded", text, inner))
+    diagnostic = Diagnostic("string_encoding_removed", "$", 0, len(text), shorten(text[:200]))
+    return FastResult(value, (diagnostic,), (Stage.UNWRAP, "string decoded", text, inner))
 
 
 def _read_fenced(text: str, read: ReadFitting) -> FastResult | None:
@@ -82,8 +82,8 @@ def _read_fenced(text: str, read: ReadFitting) -> FastResult | None:
     first = opening.end()
     if type(value := read(text[first:last])) is not dict:
         return None
-    found = Diagnostic("code_fence_removed", "$", *opening.span(1), opening.group(1))
-    return FastResult(value, (found,), (Stage.UNWRAP, "surroundings removed", text, text[first:]))
+    diagnostic = Diagnostic("code_fence_removed", "$", *opening.span(1), opening.group(1))
+    return FastResult(value, (diagnostic,), (Stage.UNWRAP, "surroundings removed", text, text[first:]))
 
 
 def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
@@ -96,22 +96,24 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
         or OBJECT_START.match(text, first) is None
         or SOURCE_CODE.search(before)
         or type(value := read(text[first:last])) is not dict
-        or not value  # an empty object within a sentence may be no arguments at all
+        or not value  # an empty object in a sentence may not be arguments
     ):
         return None
-    found = [Diagnostic("narration_removed", "$", 0, first, shorten(before[:200]))]
+    diagnostics = [Diagnostic("narration_removed", "$", 0, first, shorten(before[:200]))]
     if after:
         start = text.index(after[0], last)
-        found.append(Diagnostic("narration_removed", "$", start, start + len(after), shorten(after[:200])))
-    return FastResult(value, tuple(found), (Stage.UNWRAP, "surroundings removed", text, text[first:]))
+        diagnostics.append(
+            Diagnostic("narration_removed", "$", start, start + len(after), shorten(after[:200]))
+        )
+    return FastResult(value, tuple(diagnostics), (Stage.UNWRAP, "surroundings removed", text, text[first:]))
 
 
 def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
     """Read an object with raw newlines and tabs in strings; return None for other texts.
 
-    All newlines and tabs are escaped before decoding. An escape outside of strings is no valid JSON and is
-    refused. Return None as well when a string has escaped ones only: then it is not certain which have raw
-    ones.
+    All newlines and tabs are escaped before decoding. An escape outside of strings is not valid JSON and is
+    rejected. Also return None when a string has only escaped newlines or tabs: then it is uncertain which
+    strings have raw ones.
     """
     if "\n" not in text or "\\\n" in text or "\r" in text:
         return None
@@ -127,20 +129,20 @@ def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
     places: list[Path] = []
     if not _collect_broken(value, None, places) or len(places) >= MAX_FINDINGS:
         return None
-    if len(places) == 1:  # then no other string has raw ones
-        found = [_report_controls(text, 0, len(text), places[0])]
+    if len(places) == 1:  # then no other string has raw newlines or tabs
+        diagnostics = [_report_controls(text, 0, len(text), places[0])]
     else:
         parts = _BROKEN.finditer(text)
-        found = [
+        diagnostics = [
             _report_controls(text, *part.span(), path) for part, path in zip(parts, places, strict=False)
         ]
-        if len(found) < len(places) or next(parts, None) is not None:
+        if len(diagnostics) < len(places) or next(parts, None) is not None:
             return None
-    return _NEW(FastResult, (value, tuple(found), (_REPAIR, "text repaired", text, value)))
+    return _NEW(FastResult, (value, tuple(diagnostics), (_REPAIR, "text repaired", text, value)))
 
 
 def _report_controls(text: str, start: int, end: int, path: Path) -> Diagnostic:
-    """Return the diagnostic for raw newlines and tabs; `text[start:end]` has one string with some."""
+    """Return the diagnostic for raw newlines and tabs; only one string in `text[start:end]` has any."""
     first, last = text.find("\n", start, end), text.rfind("\n", start, end)
     times = text.count("\n", start, end)
     if "\t" in text and (tab := text.find("\t", start, end)) >= 0:
@@ -176,18 +178,18 @@ def _read_trailing_comma(text: str, read: ReadFitting) -> FastResult | None:
     if body[-1:] != ",":
         return None
     written, comma = f"{body[:-1]}}}", len(body) - 1
-    found = Diagnostic("trailing_comma", "$", comma, comma + 1, ",")
+    diagnostic = Diagnostic("trailing_comma", "$", comma, comma + 1, ",")
     value = read(written)
     if value and type(value) is dict:
-        known: tuple[Diagnostic, ...] = ()
+        earlier: tuple[Diagnostic, ...] = ()
         if any_may_hold_path(text, value):
             return None
     else:
         broken = _read_raw_newlines(written, read)
         if broken is None or not broken.arguments:
             return None
-        value, known = broken.arguments, broken.diagnostics
-    return FastResult(value, (*known, found), (_REPAIR, "text repaired", text, value))
+        value, earlier = broken.arguments, broken.diagnostics
+    return FastResult(value, (*earlier, diagnostic), (_REPAIR, "text repaired", text, value))
 
 
 def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
@@ -195,15 +197,15 @@ def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
         value = read(text + closers)
         if type(value) is dict and not any_may_hold_path(text, value):
             where, end = render_path(_find_last_place(value, len(closers))), len(text)
-            found = Diagnostic("missing_closer", where, end, end, None, closers)
+            diagnostic = Diagnostic("missing_closer", where, end, end, None, closers)
             number = _LAST_NUMBER.search(text, end - _LONGEST_NUMBER) if text[-1].isdigit() else None
             cut = () if number is None else (_report_cut_number(number, value),)
-            return FastResult(value, (*cut, found), (_REPAIR, "text repaired", text, value))
+            return FastResult(value, (*cut, diagnostic), (_REPAIR, "text repaired", text, value))
     return None
 
 
 def _report_cut_number(number: re.Match[str], value: Any) -> Diagnostic:
-    """Return the diagnostic for the number at the end of the text, the last one in `value`: it may be cut."""
+    """Return the diagnostic for the number at the end of the text, the last in `value`: it may be cut."""
     path: Path = None
     while type(value) is dict or type(value) is list:
         step = next(reversed(value)) if type(value) is dict else len(value) - 1
@@ -245,7 +247,7 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
         return None
     inner = text.find("{", 1, _LONGEST_BEGINNING)
     if inner > 0 and text.startswith(text[:inner], inner):
-        return None  # the object may begin anew
+        return None  # the object may restart
     reader = _PlainReader(text)
     position = 1
     while position >= 0:
@@ -257,8 +259,8 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
 class _PlainReader:
     """Reads one text. `container` is the object or array that is being read, `where` its path.
 
-    `filled` is True when a value stands since the opening bracket or the last comma. `is_whole` is True when
-    the whole text has been read. `steps` keeps how a name is written in a path.
+    `filled` is True when a value was read since the opening bracket or the last comma. `is_whole` is True
+    when the whole text has been read. `steps` caches how each name is written in a path.
     """
 
     __slots__ = ("container", "filled", "findings", "is_whole", "stack", "steps", "text", "where")

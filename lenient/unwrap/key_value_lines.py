@@ -1,7 +1,7 @@
 """Reads text without braces: lines of `key=value`, such pairs in a row, YAML's block style, elements of XML.
 
-Such text is read only when every line fits and the keys are those of a call: one key is declared, or there
-are several keys and nothing reads like prose. Values are JSON literals, numbers, quoted or plain text.
+Such text is read only when every line fits and the keys can be those of a call: one key is declared, or there
+are several keys and no line looks like prose. Values are JSON literals, numbers, quoted or plain text.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class KeyValueObject(NamedTuple):
 
 
 def lacks_braces(text: str, declared: Collection[str]) -> bool:
-    """Return True when the text is nothing but `name: "value", other: 1`, with the names of a call."""
+    """Return True when the whole text is `name: "value", other: 1`, with the names of a call."""
     pairs = _find_pairs(text)
     names = {pair.group(1) for pair in pairs}
     return bool(pairs) and pairs[0].group(2) == ":" and _fit_call(names, declared)
 
 
 def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObject | None:
-    """Return the object that the lines or pairs of the whole text form, None when they form none.
+    """Return the object that the lines or pairs of the whole text form, else None.
 
     `declared` are the names of the tool's parameters.
     """
@@ -119,7 +119,7 @@ def _read_call(text: str, call: re.Match[str], declared: Collection[str]) -> Key
         inner = " " * call.end() + text[call.end() : end - 1]
         try:
             if call[1] and not _find_pairs(inner):
-                return None  # words without quotes are variables in a statement
+                return None  # unquoted words are variables of a statement
             read = _read_pair_row(inner, declared)
         except UnfitError:
             return None
@@ -155,7 +155,7 @@ def _read_pair_row(text: str, declared: Collection[str]) -> KeyValueObject | Non
 def _split_lines(text: str, start: int, end: int) -> list[YamlLine]:
     """Return the lines of `text[start:end]`.
 
-    Left out are blank lines at both ends, comments and `---` at the start, and `...` at the end.
+    Blank lines at both ends, comments and `---` at the start, and `...` at the end are left out.
     """
     lines: list[YamlLine] = []
     position = start
@@ -194,7 +194,7 @@ def _read_equations(
             or match.group(1) in value
             or (match.group(2) and not declared)
         ):
-            raise UnfitError  # blanks around the sign are a program's, unless a definition knows the name
+            raise UnfitError  # blanks around the sign mean program code, unless the name is declared
         name, written = match.group(1, 3)
         at = line.start + line.indent + match.start(3)
         mark = ValueSpan(at, at + len(written))
@@ -224,7 +224,7 @@ def _read_plain_value(written: str, declared: Collection[str] = ()) -> Any:
 
 
 def _read_scalar(written: str) -> Any:
-    """Return the literal or number that is written, else the text itself."""
+    """Return the text as a literal or number, else the text itself."""
     if written in LITERALS or written in _PYTHON:
         return LITERALS[written] if written in LITERALS else _PYTHON[written]
     if NUMBER.fullmatch(written):
@@ -254,7 +254,7 @@ def _runs_on(written: str, declared: Collection[str]) -> bool:
 
 def _are_arguments(value: dict[str, Any], declared: Collection[str]) -> bool:
     """Return True when the object can be the arguments of a call rather than a sentence with a colon."""
-    sentences = () if declared else (held for held in value.values() if isinstance(held, str))
+    sentences = () if declared else (text for text in value.values() if isinstance(text, str))
     return _fit_call(value, declared) and not any(map(_is_sentence, sentences))
 
 
@@ -263,9 +263,9 @@ def _fit_call(names: Collection[str], declared: Collection[str]) -> bool:
 
     At least one name must be declared; without any declaration, there must be several names.
     """
-    known = [name for name in names if name in declared]
-    return (len(known) > 0 if declared else len(names) > 1) and all(
-        name in known or _PLAIN_NAME.fullmatch(name) for name in names
+    declared_names = [name for name in names if name in declared]
+    return (len(declared_names) > 0 if declared else len(names) > 1) and all(
+        name in declared_names or _PLAIN_NAME.fullmatch(name) for name in names
     )
 
 
@@ -298,20 +298,20 @@ def _find_elements(text: str, declared: Collection[str]) -> list[tuple[str, int,
 
 
 def _find_all(form: re.Pattern[str], text: str, declared: Collection[str]) -> list[tuple[str, int, int]]:
-    found: dict[str, tuple[str, int, int]] = {}
+    elements: dict[str, tuple[str, int, int]] = {}
     position, end = 0, len(text.rstrip())
     while position < end:
         element = form.match(text, position)
         if element is None or _is_uncertain(element[element.lastindex or 0]):
             return []
         name = next(part for part in element.groups()[-2::-1] if part is not None)
-        if name not in declared or name in found:
+        if name not in declared or name in elements:
             return []
-        found[name] = (name, *element.span(element.lastindex or 0))
+        elements[name] = (name, *element.span(element.lastindex or 0))
         position = element.end()
-    return list(found.values())
+    return list(elements.values())
 
 
 def _is_uncertain(text: str) -> bool:
-    """Return True when the text of an element may mean another: line breaks at its ends may be layout."""
+    """Return True when the text of an element is uncertain: line breaks at its ends may be layout."""
     return text.strip() != text.strip(" \t") or _UNCERTAIN.search(text) is not None

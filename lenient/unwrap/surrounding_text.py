@@ -1,8 +1,8 @@
-"""Decides what the text around an object is: narration, source code, members outside of the braces, values.
+"""Classifies the text around an object: narration, source code, members outside of the braces, values.
 
 Narration may precede an object; source code, a log line or a sentence that contains braces may not. Members
-of the object follow a brace that closes too early, or a text that lacks its first brace. Of several values,
-the definition chooses one.
+are outside of the braces when a brace closes too early, or when the first brace is missing. Of several
+values, the definition chooses one.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def holds_variables(text: str, at: int) -> bool:
 
 
 def _find_object_start(text: str, at: int, declared: Collection[str]) -> int | None:
-    """Return the offset of the first object that is no part of the surrounding text, None without one."""
+    """Return the offset of the first object that is not part of the surrounding text, else None."""
     line_end = text.find("\n", at)
     line_end = line_end if line_end >= 0 else len(text)
     match = OBJECT_START.search(text, at)
@@ -83,7 +83,7 @@ def _find_object_start(text: str, at: int, declared: Collection[str]) -> int | N
     ):
         match = OBJECT_START.search(text, match.end())
     if match is None or (match.end() == len(text) and len(match.group().strip()) == 1):
-        return None  # a brace at the very end holds nothing
+        return None  # a brace at the very end is empty
     return match.start()
 
 
@@ -95,7 +95,7 @@ def _is_block(text: str, at: int, declared: Collection[str]) -> bool:
 
 
 def _is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
-    """Return True when the object at `at` stands inside a sentence, command or value that begins at `start`.
+    """Return True when the object at `at` is inside a sentence, command or value that begins at `start`.
 
     Examples are the object in `command: curl -d '{"a": 1}'` and the `{}` of `find -exec rm {}`.
     """
@@ -144,7 +144,7 @@ _GROUP = re.compile(r"[\[{][^\[\]{}\n]*+[\]}]")
 def find_member(text: str, at: int) -> int | None:
     """Return the offset of the key of the member that begins at `at`, None when no member begins there.
 
-    A comma or semicolon may stand before the key; the key needs no quotes.
+    A comma or semicolon may precede the key; the key needs no quotes.
     """
     separator = _SEPARATOR.match(text, at)
     start = separator.end() if separator else at
@@ -155,7 +155,7 @@ def find_member(text: str, at: int) -> int | None:
 def find_colonless_member(text: str, at: int) -> int | None:
     """Return the offset of the quoted key at `at` that a value follows without a colon, None without one.
 
-    A comma or semicolon may stand before the key. A brace that was never opened closes the member.
+    A comma or semicolon may precede the key. A brace that was never opened closes the member.
     """
     separator = _SEPARATOR.match(text, at)
     start = separator.end() if separator else at
@@ -188,10 +188,10 @@ def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> 
 
 
 def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> bool:
-    """Return True when `text[start:end]`, which stands after the value, holds a value or a member, too.
+    """Return True when `text[start:end]`, the text after the value, contains another value or a member.
 
-    A list, a text in quotes, a number or an argument of a call stands at its beginning, a list of texts
-    anywhere, a member anywhere, or it closes a brace that it did not open.
+    It must begin with a list, a quoted text, a number or an argument of a call, or contain a list of texts or
+    a member anywhere, or close a brace that it did not open.
     """
     named = _NAMED_VALUE.match(text, start, end)
     return (
@@ -210,9 +210,9 @@ def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> b
 def are_json_members(text: str, start: int, end: int, declared: Collection[str]) -> bool:
     """Return True when `text[start:end]` are the members of an object without its opening brace.
 
-    The key and the value of the first member are as in JSON, and a comma and a further key in quotes stand on
-    its line, its line ends with a comma, or a brace is closed that was never opened. A word and a colon
-    before an object or a key are narration, unless the word is in `declared`.
+    The first member must have the form of JSON. In addition, its line must end with a comma or contain a
+    comma and another quoted key, or a brace that was never opened must be closed. A word and a colon before
+    an object or a key are narration, unless the word is in `declared`.
     """
     first = find_member(text, start)
     if first is None or (_ANNOUNCED.match(text, first) and first_key(text, first) not in declared):
@@ -259,14 +259,14 @@ def first_key(text: str, at: int) -> str:
 
 # --- several values ------------------------------------------------------------------------------------
 
-_SAME = 4  # characters that are compared first
-_MOST, _MAX_BEGINNING = 64, 4_096  # braces looked at, characters before the new beginning
+_SAME = 4  # compared first
+_MOST, _MAX_BEGINNING = 64, 4_096  # braces examined; characters before the restart
 
 
 def find_anew(text: str) -> int | None:
-    """Return where an object begins anew after its own beginning, as in `{"a": "x{"a": "xy"}`, else None.
+    """Return where an object restarts after its own beginning, as in `{"a": "x{"a": "xy"}`, else None.
 
-    What stands before is the beginning of what follows, and what follows is valid JSON.
+    The text before that place is the beginning of the text after it, which is valid JSON.
     """
     start, at = text[:_SAME], 0
     for _ in range(_MOST):
@@ -279,7 +279,7 @@ def find_anew(text: str) -> int | None:
 
 
 def choose_value(first: LocatedValue, other: LocatedValue, node: Node | None) -> tuple[str, bool]:
-    """Return the diagnostic code for the dropped value, and True when `first` is the one to keep.
+    """Return the diagnostic code for the dropped value, and True to keep `first`.
 
     The value to keep is not empty, does not repeat the other value, and has the parameters that the tool
     requires.
@@ -310,9 +310,9 @@ def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
 
 
 def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSpan | None:
-    """Return the span of a member that the object right before it holds or declares, too, else None.
+    """Return the span of a member that the object right before it also contains or declares, else None.
 
-    Only a member counts that is not declared where it stands.
+    A member counts only if it is not declared at its own place.
     """
     if not isinstance(value, dict) or not isinstance(mark.children, dict):
         return None

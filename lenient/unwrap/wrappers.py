@@ -108,9 +108,9 @@ class Unwrapper:
     def report(
         self, code: str, start: int, end: int, became: str | None = None, detail: str | None = None
     ) -> None:
-        found = shorten(self.text[start : min(end, start + 200)])
+        snippet = shorten(self.text[start : min(end, start + 200)])
         self.findings.add(
-            Diagnostic(code, self.where, *self.piece.raw_span(start, end), found, became, detail)
+            Diagnostic(code, self.where, *self.piece.raw_span(start, end), snippet, became, detail)
         )
 
     def report_gap(self, code: str, start: int, end: int, **_: str | None) -> None:
@@ -118,7 +118,7 @@ class Unwrapper:
         self.report(code, start, end)
 
     def find_start(self) -> ValueStart:
-        """Return where the value begins. Raises UnreadableError when text is there, but no value."""
+        """Return where the value begins. Raises UnreadableError when the text contains no value."""
         if self.text.count("\x00") * 4 > len(self.text) > 0 and self.text.strip("\x00"):
             raise UnreadableError("not_text", 0)  # UTF-16 or binary read as UTF-8
         while True:
@@ -224,7 +224,7 @@ class Unwrapper:
         return True
 
     def pass_comments(self) -> bool:
-        """Skip comments that stand directly before a value. Return False when there are none."""
+        """Skip comments directly before a value. Return False when there are none."""
         run = _COMMENTS.match(self.text, self.position)
         if run is None:
             return False
@@ -234,7 +234,7 @@ class Unwrapper:
         return True
 
     def pass_escaped_blanks(self) -> bool:
-        """Skip escaped line breaks and tabs that stand before a value. Return False when there are none."""
+        """Skip escaped line breaks and tabs before a value. Return False when there are none."""
         end = find_escaped_blanks_end(self.text, self.position)
         if end == self.position:
             return False
@@ -243,7 +243,7 @@ class Unwrapper:
         return True
 
     def read_escaped_value(self, at: int) -> ValueStart:
-        """Return the start of a value whose quotes are escaped although no string surrounds the value.
+        """Return the start of a value whose quotes are escaped although the value is not in a string.
 
         The escapes are decoded, layer by layer.
         """
@@ -271,8 +271,8 @@ class Unwrapper:
     def find_quoted_start(self, at: int) -> ValueStart:
         """Return where the value begins when the text at `at` opens with a quote that never closes properly.
 
-        The quote may stand before an object (`"{"a": 1}"`), belong to its first key (`"a": 1}`), or open a
-        string without an end. Raises UnreadableError when no value follows.
+        The quote may precede an object (`"{"a": 1}"`), belong to its first key (`"a": 1}`), or open a string
+        without an end. Raises UnreadableError when no value follows.
         """
         text, opening = self.text, self.text[at]
         named = _NAMED_OBJECT.match(text, at)
@@ -340,8 +340,8 @@ class Unwrapper:
     def pass_rest(self, start: ValueStart, position: int) -> int:
         """Skip and report the text from `position` on, after the value.
 
-        Return the offset where a further object begins, or a member that stands outside of the object, or the
-        end of the text.
+        Return the offset where another object or a member outside of the object begins, or the end of the
+        text.
         """
         self.position = position
         while True:
@@ -362,7 +362,7 @@ class Unwrapper:
             self.pass_trailing_text(start)
 
     def pass_repeated_end(self, start: ValueStart, end: int) -> int:
-        """Skip and report the end of the object before `end` when nothing but that end follows again.
+        """Skip and report the end of the object before `end` if only that end follows again.
 
         Return the offset after it, or `end`.
         """
@@ -412,7 +412,7 @@ class Unwrapper:
         Raises UnreadableError when the text is source code and narration precedes the value.
         """
         at = self.position
-        if self.next_object <= at:  # searched once, not for every fence that stands before it
+        if self.next_object <= at:  # searched once, not for every fence before it
             following = OBJECT_START.search(self.text, at + 1)
             self.next_object = following.start() if following else len(self.text)
         end = self.next_object
@@ -427,9 +427,9 @@ class Unwrapper:
 
 
 def find_closing(text: str, start: ValueStart) -> int | None:
-    """Return the offset of the code fence or tag that ends the text, None when neither does.
+    """Return the offset of the code fence or tag that ends the text, else None.
 
-    Only the kind that stands before the value counts.
+    Only the kind that precedes the value counts.
     """
     body = text.rstrip()
     if start.fenced and body.endswith("```"):
@@ -450,14 +450,14 @@ _BEFORE, _AFTER = ("{", "[", "(", ",", ":", "="), ("}", "]", ")", ",", ":", "")
 def read_quote_tokens(piece: SourceText, findings: Findings, path: Path) -> SourceText | None:
     """Return the text with JSON strings in place of those between tokens, which are reported.
 
-    Return None when there are none, or when one does not stand where a string can.
+    Return None without such tokens, or when a token is at a place where no string can be.
     """
     text = piece.text
     if _TOKEN.search(text) is None:
         return None
     parts: list[str] = []
     starts, sources = array("q", [0]), array("q", [0])
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     length = last = 0
     for match in _STRING.finditer(text):
         start, end = match.span()
@@ -474,9 +474,9 @@ def read_quote_tokens(piece: SourceText, findings: Findings, path: Path) -> Sour
         starts.append(length)
         sources.append(end)
         span = piece.raw_span(start, end)
-        found.append(Diagnostic("token_quotes", render_path(path), *span, found=match["token"]))
-    if not found:
+        diagnostics.append(Diagnostic("token_quotes", render_path(path), *span, found=match["token"]))
+    if not diagnostics:
         return None
-    findings.extend(found)
+    findings.extend(diagnostics)
     parts.append(text[last:])
     return SourceText("".join(parts), piece, 0, len(text), runs=(starts, sources))

@@ -47,7 +47,7 @@ class YamlLine(NamedTuple):
 class _OpenBlock:
     """An open mapping or list, and its indentation.
 
-    `key` is the key whose value the next lines hold, None when no value is expected.
+    `key` is the key whose value the next lines contain, None when no value is expected.
     """
 
     __slots__ = ("indent", "key", "marks", "start", "value")
@@ -119,7 +119,7 @@ class YamlReader:
         match = _ITEM.fullmatch(line.text)
         waits = self.stack[-1].key is not None and line.indent >= self.stack[-1].indent
         if waits:
-            self.open_block(line.indent + 1, line.start, [])  # one deeper than a key at the same indentation
+            self.open_block(line.indent + 1, line.start, [])  # below a key at the same indentation
         else:
             self.close_deeper(line.indent + 1)
         if (
@@ -184,15 +184,15 @@ class YamlReader:
         at = following
         while at < len(self.lines) and (not self.lines[at].text or self.lines[at].indent > outer):
             at += 1
-        held = self.lines[following:at]
-        indents = [line.indent for line in held if line.text]
+        block_lines = self.lines[following:at]
+        indents = [line.indent for line in block_lines if line.text]
         if not indents or indents[0] != min(indents):
             raise UnfitError
-        written = [self.raw_line(line)[indents[0] :] for line in held]
+        written = [self.raw_line(line)[indents[0] :] for line in block_lines]
         while written and not written[-1]:
             written.pop()
         text = "\n".join(written) if sign.group(1) == "|" else _fold_lines(written)
-        end = max(line.start + len(self.raw_line(line)) for line in held if line.text)
+        end = max(line.start + len(self.raw_line(line)) for line in block_lines if line.text)
         self.put_value(text + ("" if sign.group(2) == "-" else "\n"), ValueSpan(start, end))
         return at
 
@@ -214,12 +214,12 @@ def read_flow(piece: SourceText, start: int, end: int) -> tuple[Any, ValueSpan]:
     """
     findings = Findings()
     try:
-        found = scan_value(piece, start, None, findings)
+        scanned = scan_value(piece, start, None, findings)
     except (UnreadableError, TooManyFindingsError):
         raise UnfitError from None
-    if found.end != end or not _FLOW_MENDS.issuperset(repair.code for repair in findings.items):
+    if scanned.end != end or not _FLOW_MENDS.issuperset(repair.code for repair in findings.items):
         raise UnfitError
-    return found.value, found.mark
+    return scanned.value, scanned.mark
 
 
 def _read_scalar(written: str) -> Any:

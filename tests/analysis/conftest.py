@@ -1,4 +1,4 @@
-"""A folder for the store of a test."""
+"""Provides a folder for the store of a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store of many days with planted regressions, of seeded rows: what alerts are tried on."""
+"""Generates a store of many days from seeded rows, with planted regressions, to test alerts."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ Rate = Callable[[str, date], float]
 
 
 def usual_rate(model: str, day: date) -> float:
-    """Nothing ever changes."""
+    """Return a rate that never changes."""
     return _USUAL
 
 
 def regressed(since: date, until: date | None = None, *, to: float = 0.3, model: str = "kestrel-14b") -> Rate:
     """Return a rate that is higher for one model from `since` to `until`, inclusive."""
 
-    def rate(its: str, day: date) -> float:
-        return to if its == model and since <= day <= (until or date.max) else _USUAL
+    def rate(name: str, day: date) -> float:
+        return to if name == model and since <= day <= (until or date.max) else _USUAL
 
     return rate
 
@@ -48,7 +48,7 @@ def publish_nights(
     number: int = 1,
     tool_calls: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Publish a store of so many days up to `last`; `rate`: the share of a model's calls refused on a day.
+    """Publish a store of this many days up to `last`; `rate`: the share of a model's calls rejected on a day.
 
     The calls of a day are the same whatever the last day is. `tool_calls` are added to them.
     """

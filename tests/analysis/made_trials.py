@@ -1,4 +1,4 @@
-"""Made runs of trials: their rows in the store, and the same trials as the ledger of a run has them."""
+"""Generates trial runs: their rows in the store, and the same trials in the form of a run's ledger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MENDED = {"outcome": "coerced"}
 
 @dataclass(frozen=True)
 class MadeArm:
-    """An arm: the chance that a call is refused, that a trial has no reply, and what a trial costs in USD."""
+    """An arm: the chances of a rejected call and of a missing reply, and the cost of a trial in USD."""
 
     name: str
     refused: float
@@ -31,7 +31,7 @@ class MadeArm:
 
 @dataclass
 class MadeRun:
-    """The rows of a run by table, its trials as the ledger has them, and what its looks said."""
+    """The rows of a run by table, its trials in the form of the ledger, and its interim analyses."""
 
     design: TrialDesign
     tables: dict[str, list[dict[str, Any]]]
@@ -49,22 +49,22 @@ def make_run(
     repeats: int = 1,
     seed: int = 7,
     groups: Mapping[str, str] | None = None,
-    **said: Any,
+    **fields: Any,
 ) -> MadeRun:
-    """Make a run with planted rates of which `done` tasks are tried; it looks as a real one does.
+    """Make a run with planted rates and `done` tried tasks, with the interim analyses of a real run.
 
-    `said`: columns of `trial_runs`.
+    `fields`: columns of `trial_runs`.
     """
     chance = random.Random(seed)
     names = [f"task-{number:03}" for number in range(tasks)]
-    reference = said.get("reference", arms[0].name)
+    reference = fields.get("reference", arms[0].name)
     design = TrialDesign(
-        said.get("primary_measure", "refused"),
-        said.get("smallest", 0.05),
+        fields.get("primary_measure", "refused"),
+        fields.get("smallest", 0.05),
         reference,
         tuple(arm.name for arm in arms),
         tasks,
-        plan_looks(tasks, said.get("looks", 5)),
+        plan_looks(tasks, fields.get("looks", 5)),
         0.05,
         (),
         groups or {},
@@ -77,8 +77,8 @@ def make_run(
                 _add_trial(made, chance, run, arm, task, repeat, min(1.0, arm.refused * hard))
         if number in design.look_at:
             made.looks += look(design, made.outcomes, design.look_at.index(number) + 1, made.looks, at=AT)
-    made.tables["trial_runs"] = [_plan_row(design, run, question, arms, names, repeats, seed) | said]
-    made.tables["trial_looks"] = [_look_row(run, one) for one in made.looks]
+    made.tables["trial_runs"] = [_plan_row(design, run, question, arms, names, repeats, seed) | fields]
+    made.tables["trial_looks"] = [_look_row(run, look) for look in made.looks]
     return made
 
 
@@ -115,14 +115,14 @@ def _add_trial(
         )
     )
     for step, (fault, mend) in enumerate(zip(faults, mends, strict=True)):
-        its = REFUSED if fault else MENDED if mend else {}
+        text = REFUSED if fault else MENDED if mend else {}
         call = a_call(
             step,
             call_id=f"{session}:{step}",
             tool=("search_orders", "refund")[step % 2],
             **mine,
             **turn,
-            **its,
+            **text,
         )
         made.tables["tool_calls"].append(call)
         if fault or mend:
@@ -180,8 +180,8 @@ def _plan_row(
     }
 
 
-def _look_row(run: str, one: ArmLook) -> dict[str, Any]:
-    row = asdict(one)
+def _look_row(run: str, look: ArmLook) -> dict[str, Any]:
+    row = asdict(look)
     return {key: row[key] for key in row if key != "at"} | {"run": run, "taken_at": AT, "duplicate": False}
 
 

@@ -1,4 +1,4 @@
-"""Rows as Python mappings in, a DuckDB file with the tables of ingest/store/schema.sql out."""
+"""Writes rows from Python mappings to a DuckDB file with the tables of ingest/store/schema.sql."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def insert(
 ) -> None:
     """Insert `rows`; a column that a row leaves out is NULL. `fixed` are values that all rows share.
 
-    `arguments`, which the store makes of two columns, are put into the one for those that are not as sent.
+    The store computes `arguments` from two columns; here they are written to the column for arguments that
+    differ from the sent ones.
     """
     described = connection.execute(f"DESCRIBE {table}").fetchall()
     columns = {name: kind for name, kind, *_ in described if name not in _STORED_AS}

@@ -34,13 +34,13 @@ def of_sessions(sessions: Sessions, groups: Sequence[int] | None = None) -> Shar
 
 
 def fill_sessions(k: int, n: int, sessions: int) -> Sessions:
-    """Return sessions of about equal size; hits fill whole sessions, but for one at most."""
-    found = []
+    """Return sessions of about equal size; hits fill whole sessions, except at most one."""
+    filled = []
     for number in range(sessions):
         size = n * (number + 1) // sessions - n * number // sessions
-        found.append((min(k, size), size))
+        filled.append((min(k, size), size))
         k -= min(k, size)
-    return found
+    return filled
 
 
 def of_slice(
@@ -53,12 +53,12 @@ def of_slice(
     sessions: int | None = None,
     also: str = "all",
 ) -> Slice:
-    """Return a slice with `k` hits of `n`; each observation is in a session of its own, unless `sessions`.
+    """Return a slice with `k` hits of `n`; without `sessions`, each observation has its own session.
 
     Slices of other names have other sessions.
     """
-    its = fill_sessions(k, n, n if sessions is None else sessions)
-    share = of_sessions(its, place_sessions(len(its), crc32(f"{name}/{also}".encode())))
+    session_sizes = fill_sessions(k, n, n if sessions is None else sessions)
+    share = of_sessions(session_sizes, place_sessions(len(session_sizes), crc32(f"{name}/{also}".encode())))
     return Slice(RATES[rate], name, also, share, n if total is None else total)
 
 

@@ -43,7 +43,7 @@ def _made_generations() -> TemporaryDirectory[str]:
 
 
 def _make_generation(tables: bytes) -> Path:
-    """Return a file with these tables. Making it takes half a second, so that tests share it."""
+    """Return a file with these tables. Tests share it, because making it takes half a second."""
     path = Path(_made_generations().name) / f"{sha256(tables).hexdigest()}.duckdb"
     if not path.exists():
         begun = path.with_suffix(".begun")
@@ -60,7 +60,7 @@ def _make_generation(tables: bytes) -> Path:
 
 
 def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make every rollup from the facts, as a load does for the days that it touches."""
+    """Make every rollup from the facts, as a load does for the days it changes."""
     view_stored_facts(connection)
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE touched_days AS "
@@ -70,8 +70,8 @@ def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
     roll_up(connection)
 
 
-def a_call(number: int, **said: Any) -> dict[str, Any]:
-    """A clean call of `falcon-3`, unless something else is `said`."""
+def a_call(number: int, **fields: Any) -> dict[str, Any]:
+    """Return a clean call of `falcon-3`; `fields` replaces its columns."""
     raw = '{"path": "src/app.py", "limit": 20}'
     return {
         "call_id": f"c{number}",
@@ -103,10 +103,10 @@ def a_call(number: int, **said: Any) -> dict[str, Any]:
         "byte_offset": 100 * number,
         "lossy": False,
         "duplicate": False,
-    } | said
+    } | fields
 
 
-def a_turn(number: int, **said: Any) -> dict[str, Any]:
+def a_turn(number: int, **fields: Any) -> dict[str, Any]:
     return {
         "turn_id": f"s1:{number}",
         "session_id": "s1",
@@ -124,14 +124,14 @@ def a_turn(number: int, **said: Any) -> dict[str, Any]:
         "derived_ok": True,
         "derived_reason": "ended_with_answer",
         "duplicate": False,
-    } | said
+    } | fields
 
 
 BROKEN = '{"path": "a" "limit": 20}'
 
 
 def small_tables() -> dict[str, Rows]:
-    """Forty clean calls, one coerced, one refused and its retry, one of a hostile model, and their load."""
+    """Return forty clean calls, one coerced, one rejected with its retry, one hostile, and their load."""
     refused = {
         "raw_arguments": BROKEN,
         "arguments": None,
@@ -150,7 +150,7 @@ def small_tables() -> dict[str, Rows]:
         "result_text": HOSTILE,
         "turn_id": "s1:2",
     }
-    found = {"file_id": 1, "position": 0, "stage": "repair", "lossy": False, "path": "$"}
+    diagnostic_row = {"file_id": 1, "position": 0, "stage": "repair", "lossy": False, "path": "$"}
     return {
         "tool_calls": [
             *(a_call(number) for number in range(40)),
@@ -164,7 +164,7 @@ def small_tables() -> dict[str, Rows]:
             a_turn(2, model=HOSTILE, prompt_id=None, derived_ok=False),
         ],
         "diagnostics": [
-            found
+            diagnostic_row
             | {
                 "call_id": "c41",
                 "code": "json_parse_error",
@@ -172,7 +172,7 @@ def small_tables() -> dict[str, Rows]:
                 "span_start": 13,
                 "span_end": 20,
             },
-            found
+            diagnostic_row
             | {
                 "call_id": "c40",
                 "code": "string_literal_converted_to_integer",

@@ -1,4 +1,4 @@
-"""A stored definition in, what the lint says of it and how many calls that may explain out."""
+"""The lint's findings about a stored definition, and the number of calls that each may explain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = {"type": "string"}
 
 
 def test_the_finding_at_the_parameter_that_calls_get_wrong_stands_first() -> None:
-    found = find_advice(
+    advice = find_advice(
         "search",
         "Searches.",
         definition(words=WORDS, count=COUNT),
@@ -29,15 +29,18 @@ def test_the_finding_at_the_parameter_that_calls_get_wrong_stands_first() -> Non
             Culprit("count", "spaces", "note", 99),
         ],
     )
-    assert [(one.code, one.place, one.calls) for one in found] == [
+    assert [(entry.code, entry.place, entry.calls) for entry in advice] == [
         ("number_as_text", "$.count", 12),
         ("parameter_description_missing", "$.words", 0),
     ]
-    assert {one.code for one in found[0].explained} == {"non_string_literal_retained", "missing_required"}
+    assert {culprit.code for culprit in advice[0].explained} == {
+        "non_string_literal_retained",
+        "missing_required",
+    }
 
 
 def test_an_edit_is_a_merge_patch_where_the_lint_knows_one_and_else_a_sentence() -> None:
-    by_code = {one.code: one for one in find_advice("search", "", definition(count=COUNT), [])}
+    by_code = {entry.code: entry for entry in find_advice("search", "", definition(count=COUNT), [])}
     patch = by_code["number_as_text"]
     assert patch.patch
     assert json.loads(patch.edit)["type"] in ("integer", "number")
@@ -53,14 +56,14 @@ def test_calls_are_found_below_lists() -> None:
         "description": "Them.",
         "items": {"type": "object", "properties": {"a": COUNT}},
     }
-    found = find_advice("t", "Does it.", definition(items=nested), [Culprit("items[].a", "x", "error", 4)])
-    assert ("$.items[].a", 4) in {(one.place, one.calls) for one in found}
+    advice = find_advice("t", "Does it.", definition(items=nested), [Culprit("items[].a", "x", "error", 4)])
+    assert ("$.items[].a", 4) in {(entry.place, entry.calls) for entry in advice}
 
 
 def test_findings_on_the_whole_explain_no_calls_since_much_has_that_place() -> None:
     opened = json.dumps({"type": "object", "properties": {"a": WORDS}})
-    found = find_advice("t", "Does it.", opened, [Culprit("", "json_parse_error", "error", 50)])
-    assert {one.calls for one in found} == {0}
+    advice = find_advice("t", "Does it.", opened, [Culprit("", "json_parse_error", "error", 50)])
+    assert {entry.calls for entry in advice} == {0}
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "[1]", '"x"', "[" * 100_000])

@@ -1,4 +1,4 @@
-"""A team's alert rules fire when the logs are sure, say since when, and never on what they cannot tell."""
+"""A team's alert rules fire only on sufficient evidence, and report since when."""
 
 from __future__ import annotations
 
@@ -20,35 +20,37 @@ SINCE = date(2026, 11, 12)
 KESTREL: KeptSlice = {"model": ("kestrel-14b",)}
 
 
-def a_rule(kind: Any, bound: float, kept: KeptSlice = KESTREL, rate: str = "parse_error") -> AlertRule:
-    return AlertRule("a rule", rate, kind, bound, "Ada", datetime(2026, 11, 1, tzinfo=UTC), kept)
+def a_rule(
+    kind: Any, bound: float, slice_values: KeptSlice = KESTREL, rate: str = "parse_error"
+) -> AlertRule:
+    return AlertRule("a rule", rate, kind, bound, "Ada", datetime(2026, 11, 1, tzinfo=UTC), slice_values)
 
 
 def judge(store: Path, rule: AlertRule, rate: Rate = usual_rate, to_day: date | None = None) -> RuleFinding:
     publish_nights(store, rate)
     with read_store(store, texts=True) as reader:
-        (found,) = judge_rules(reader.ask, [rule], to_day)
-    return found
+        (finding,) = judge_rules(reader.ask, [rule], to_day)
+    return finding
 
 
 def test_a_rule_on_a_bound_fires_once_the_whole_interval_is_beyond_it_and_says_since_when(
     store: Path,
 ) -> None:
-    found = judge(store, a_rule("above", 0.1), regressed(SINCE))
-    assert found.state is RuleState.FIRES
-    assert found.share
-    assert found.share.interval
-    assert found.share.interval.low > 0.1
-    # 70 calls a day are judged by the week: the first week with enough of the new rate is sure.
-    assert found.days == (date(2026, 11, 14), LAST)
-    assert found.since == date(2026, 11, 14)
-    assert json.loads(found.key) == ["rule", "a rule", "2026-11-14"]
+    finding = judge(store, a_rule("above", 0.1), regressed(SINCE))
+    assert finding.state is RuleState.FIRES
+    assert finding.share
+    assert finding.share.interval
+    assert finding.share.interval.low > 0.1
+    # 70 calls a day are judged by the week: the first week with enough of the new rate decides.
+    assert finding.days == (date(2026, 11, 14), LAST)
+    assert finding.since == date(2026, 11, 14)
+    assert json.loads(finding.key) == ["rule", "a rule", "2026-11-14"]
 
 
 @pytest.mark.parametrize(
     ("rule", "state"),
     [
-        (a_rule("above", 0.3), RuleState.QUIET),  # where the rate is: its interval includes it
+        (a_rule("above", 0.3), RuleState.QUIET),  # the rate itself: its interval includes it
         (a_rule("above", 0.1, {"model": ("falcon-3",)}), RuleState.QUIET),
         (a_rule("below", 0.5), RuleState.FIRES),
         (a_rule("below", 0.3), RuleState.QUIET),
@@ -56,7 +58,7 @@ def test_a_rule_on_a_bound_fires_once_the_whole_interval_is_beyond_it_and_says_s
         (a_rule("above", 0.1, rate="a rate of a later version"), RuleState.UNKNOWN),
         (a_rule("changed", 0.0), RuleState.FIRES),
         (a_rule("changed", 0.1), RuleState.FIRES),
-        (a_rule("changed", 0.4), RuleState.QUIET),  # it did change, but not by so much
+        (a_rule("changed", 0.4), RuleState.QUIET),  # it changed, but less than this
         (a_rule("changed", 0.0, {"model": ("falcon-3",)}), RuleState.QUIET),
         (a_rule("changed", 0.0, {"model": ("nobody",)}), RuleState.TOO_FEW),
     ],
@@ -67,33 +69,33 @@ def test_what_a_night_says_of_a_rule(store: Path, rule: AlertRule, state: RuleSt
 
 
 def test_a_changed_rate_comes_with_its_first_day_and_what_was_usual(store: Path) -> None:
-    found = judge(store, a_rule("changed", 0.05), regressed(SINCE))
-    assert found.change
-    assert found.since == SINCE
-    assert found.share
-    assert (found.change.before.rate or 0) < 0.1 < (found.share.rate or 0)
+    finding = judge(store, a_rule("changed", 0.05), regressed(SINCE))
+    assert finding.change
+    assert finding.since == SINCE
+    assert finding.share
+    assert (finding.change.before.rate or 0) < 0.1 < (finding.share.rate or 0)
 
 
 def test_a_night_before_the_change_is_quiet(store: Path) -> None:
     for kind in ("above", "changed"):
-        found = judge(store, a_rule(kind, 0.1), regressed(SINCE), to_day=date(2026, 11, 11))
-        assert found.state is RuleState.QUIET
+        finding = judge(store, a_rule(kind, 0.1), regressed(SINCE), to_day=date(2026, 11, 11))
+        assert finding.state is RuleState.QUIET
 
 
 def test_a_few_bad_calls_are_too_few_to_fire(store: Path) -> None:
     calls = [a_call(number, outcome="failed", fault_layer="syntax") for number in range(1, 6)]
     publish(store, {"tool_calls": calls})
     with read_store(store, texts=True) as reader:
-        (found,) = judge_rules(reader.ask, [a_rule("above", 0.1, {})])
-    assert found.state is RuleState.TOO_FEW
-    assert not found.fires
+        (finding,) = judge_rules(reader.ask, [a_rule("above", 0.1, {})])
+    assert finding.state is RuleState.TOO_FEW
+    assert not finding.fires
 
 
 def test_rules_that_fire_come_first_and_no_rule_asks_nothing(store: Path) -> None:
     publish_nights(store, regressed(SINCE))
     with read_store(store, texts=True) as reader:
-        found = judge_rules(reader.ask, [a_rule("above", 0.9), a_rule("above", 0.1)])
-        assert [one.fires for one in found] == [True, False]
+        findings = judge_rules(reader.ask, [a_rule("above", 0.9), a_rule("above", 0.1)])
+        assert [finding.fires for finding in findings] == [True, False]
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("a metric was asked")

@@ -28,18 +28,18 @@ def broken_down(
     by: Mapping[str, Mapping[str, Counts]], rate: str = "parse_error", sessions: int | None = None
 ) -> Breakdown:
     slices: dict[str, tuple[Sequence[Slice], Sequence[Slice]]] = {}
-    for dimension, its in by.items():
+    for dimension, counts in by.items():
         slices[dimension] = (
             [
                 of_slice(name, a, n, rate=rate, also="A", sessions=sessions)
-                for name, (a, n, *_) in its.items()
+                for name, (a, n, *_) in counts.items()
             ],
             [
                 of_slice(name, b, n, rate=rate, also="B", sessions=sessions)
-                for name, (*_, b, n) in its.items()
+                for name, (*_, b, n) in counts.items()
             ],
         )
-    first, second = (merge_slices(its) for its in next(iter(slices.values())))
+    first, second = (merge_slices(pair) for pair in next(iter(slices.values())))
     assert first is not None
     assert second is not None
     return break_down(compare_pairs([(second, first)])[0], slices)
@@ -52,73 +52,75 @@ ONE_WORSE = {
 ALL_ALIKE = {"model": {"heron": (20, 200, 22, 200), "owl": (20, 200, 18, 200)}}
 
 
-def headline(found: Breakdown) -> str:
-    return write_headline(found, NAMES, lambda _, value: value, SMALLEST)
+def headline(breakdown: Breakdown) -> str:
+    return write_headline(breakdown, NAMES, lambda _, value: value, SMALLEST)
 
 
-def advice(found: Breakdown) -> str:
-    return write_advice(found, ArmNames("@13", "@12"), lambda _, value: value, SMALLEST)
+def advice(breakdown: Breakdown) -> str:
+    return write_advice(breakdown, ArmNames("@13", "@12"), lambda _, value: value, SMALLEST)
 
 
 def test_a_model_that_got_worse_is_named_where_the_whole_is_not_decided() -> None:
-    found = broken_down(ONE_WORSE)
-    assert found.whole.standing() is Standing.UNDECIDED
-    assert [(one.dimension, one.name) for one in found.find_named()] == [("model", "heron")]
-    assert found.list_differing() == ["model"]
-    assert headline(found) == (
+    breakdown = broken_down(ONE_WORSE)
+    assert breakdown.whole.standing() is Standing.UNDECIDED
+    assert [(stratum.dimension, stratum.name) for stratum in breakdown.find_named()] == [("model", "heron")]
+    assert breakdown.list_differing() == ["model"]
+    assert headline(breakdown) == (
         "No clear difference between fixer@13 and fixer@12 overall: parse errors 26.0% against 24.4%. "
         "Worse for heron: 50.0% against 2.0% (+48 points, 200 sessions)."
     )
-    assert advice(found) == (
+    assert advice(breakdown) == (
         "keep @12 for heron (2.0% instead of 50.0% parse errors). Overall: no clear difference."
     )
     label = "The difference depends on the model: heron differs from the others (p < 0.001, corrected)."
-    assert describe_dimension(found, "model", lambda _, value: value) == label
+    assert describe_dimension(breakdown, "model", lambda _, value: value) == label
     no_sign = "No sign that the difference depends on the tool."
-    assert describe_dimension(found, "tool", lambda _, value: value) == no_sign
+    assert describe_dimension(breakdown, "tool", lambda _, value: value) == no_sign
 
 
 def test_where_all_are_alike_nobody_is_named() -> None:
-    found = broken_down(ALL_ALIKE)
-    assert found.find_named() == []
-    assert found.list_differing() == []
+    breakdown = broken_down(ALL_ALIKE)
+    assert breakdown.find_named() == []
+    assert breakdown.list_differing() == []
     words = "parse errors 10.0% against 10.0%; a difference below about 7 points would not show yet."
-    assert headline(found) == f"No clear difference between fixer@13 and fixer@12: {words}"
-    assert advice(found) == f"No clear difference between @13 and @12: {words}"
+    assert headline(breakdown) == f"No clear difference between fixer@13 and fixer@12: {words}"
+    assert advice(breakdown) == f"No clear difference between @13 and @12: {words}"
 
 
 def test_what_is_worse_for_everybody_names_nobody() -> None:
-    found = broken_down({"model": {"heron": (20, 400, 80, 400), "owl": (20, 400, 80, 400)}})
-    assert all(one.standing() is Standing.WORSE for one in found.strata["model"])
-    assert found.find_named() == []
-    assert headline(found) == "fixer@13 is worse than fixer@12: parse errors 20.0% against 5.0%."
-    assert advice(found) == "keep @12. @13 is worse: 20.0% against 5.0%."
+    breakdown = broken_down({"model": {"heron": (20, 400, 80, 400), "owl": (20, 400, 80, 400)}})
+    assert all(stratum.standing() is Standing.WORSE for stratum in breakdown.strata["model"])
+    assert breakdown.find_named() == []
+    assert headline(breakdown) == "fixer@13 is worse than fixer@12: parse errors 20.0% against 5.0%."
+    assert advice(breakdown) == "keep @12. @13 is worse: 20.0% against 5.0%."
 
 
 def test_a_model_for_which_it_is_the_other_way_round_is_named() -> None:
-    found = broken_down({"model": {"heron": (200, 400, 20, 400), "owl": (20, 200, 80, 200)}})
-    assert headline(found) == (
+    breakdown = broken_down({"model": {"heron": (200, 400, 20, 400), "owl": (20, 200, 80, 200)}})
+    assert headline(breakdown) == (
         "fixer@13 is better than fixer@12: parse errors 16.7% against 36.7%. "
         "Most of all for heron: 5.0% against 50.0% (−45 points, 800 sessions). "
         "But worse for owl: 40.0% against 10.0% (+30 points, 400 sessions)."
     )
-    assert advice(found) == (
+    assert advice(breakdown) == (
         "take @13 for heron (5.0% instead of 50.0% parse errors); "
         "keep @12 for owl (10.0% instead of 40.0% parse errors). Overall @13 is better: 16.7% against 36.7%."
     )
 
 
 def test_the_one_that_makes_the_difference_is_named() -> None:
-    found = broken_down({"model": {"heron": (20, 400, 240, 400), "owl": (20, 400, 22, 400)}})
-    assert headline(found).endswith("Most of all for heron: 60.0% against 5.0% (+55 points, 800 sessions).")
+    breakdown = broken_down({"model": {"heron": (20, 400, 240, 400), "owl": (20, 400, 22, 400)}})
+    assert headline(breakdown).endswith(
+        "Most of all for heron: 60.0% against 5.0% (+55 points, 800 sessions)."
+    )
 
 
 def test_an_interaction_is_reported_without_naming_a_value_that_has_no_clear_difference() -> None:
-    found = broken_down({"model": {"heron": (20, 100, 32, 100), "owl": (32, 100, 20, 100)}})
-    assert [one.standing() for one in found.strata["model"]] == [Standing.UNDECIDED] * 2
-    assert found.list_differing() == ["model"]
-    assert found.find_named() == []
-    assert headline(found).endswith(
+    breakdown = broken_down({"model": {"heron": (20, 100, 32, 100), "owl": (32, 100, 20, 100)}})
+    assert [stratum.standing() for stratum in breakdown.strata["model"]] == [Standing.UNDECIDED] * 2
+    assert breakdown.list_differing() == ["model"]
+    assert breakdown.find_named() == []
+    assert headline(breakdown).endswith(
         "The difference depends on the model, but no model alone shows a clear difference."
     )
 
@@ -131,60 +133,65 @@ def test_strata_are_corrected_for_all_dimensions_together() -> None:
             "tool": {f"tool {number}": (5, 100, 5, 100) for number in range(12)},
         }
     )
-    (one, *_), (other, *_) = (
-        [each for each in found.strata["model"] if each.name == "heron"] for found in (alone, among)
+    (first, *_), (other, *_) = (
+        [each for each in breakdown.strata["model"] if each.name == "heron"] for breakdown in (alone, among)
     )
-    assert one.held is not None
+    assert first.held is not None
     assert other.held is not None
-    assert one.held.p is not None
-    assert other.held.p == pytest.approx(2 * one.held.p)
-    assert (one.held.compared, other.held.compared) == (2, 14)
+    assert first.held.p is not None
+    assert other.held.p == pytest.approx(2 * first.held.p)
+    assert (first.held.compared, other.held.compared) == (2, 14)
 
 
 def test_what_the_logs_do_not_name_gets_no_verdict() -> None:
-    found = broken_down({"model": {"unknown": (2, 100, 50, 100), "owl": (60, 200, 60, 200)}})
-    assert {one.name: one.standing() for one in found.strata["model"]} == {
+    breakdown = broken_down({"model": {"unknown": (2, 100, 50, 100), "owl": (60, 200, 60, 200)}})
+    assert {stratum.name: stratum.standing() for stratum in breakdown.strata["model"]} == {
         "owl": Standing.UNDECIDED,
         "unknown": Standing.UNNAMED,
     }
-    assert found.find_named() == []
+    assert breakdown.find_named() == []
 
 
 def test_a_stratum_needs_observations_and_sessions_on_each_side() -> None:
     by = {"model": {"heron": (1, 60, 45, 60), "owl": (5, 60, 6, 60), "wren": (0, 29, 20, 29)}}
     enough, few = broken_down(by, sessions=5), broken_down(by, sessions=4)
-    assert {one.name: one.is_judged for one in enough.strata["model"]} == {
+    assert {stratum.name: stratum.is_judged for stratum in enough.strata["model"]} == {
         "heron": True,
         "owl": True,
         "wren": False,
     }
-    assert not any(one.is_judged for one in few.strata["model"])
+    assert not any(stratum.is_judged for stratum in few.strata["model"])
     assert few.find_named() == []
 
 
 def test_one_value_is_no_breakdown_and_what_one_arm_lacks_is_kept() -> None:
-    found = broken_down(
+    breakdown = broken_down(
         {"model": {"heron": (2, 100, 50, 100)}, "tool": {"edit": (1, 5, 0, 0), "read": (0, 0, 9, 90)}}
     )
-    assert list(found.strata) == ["tool"]
-    assert [(one.name, one.is_judged) for one in found.strata["tool"]] == [("read", False), ("edit", False)]
+    assert list(breakdown.strata) == ["tool"]
+    assert [(stratum.name, stratum.is_judged) for stratum in breakdown.strata["tool"]] == [
+        ("read", False),
+        ("edit", False),
+    ]
 
 
 def test_where_the_whole_has_too_little_no_part_of_it_is_named() -> None:
-    found = broken_down({"model": {"heron": (0, 10, 10, 10), "owl": (0, 5, 5, 5)}})
-    assert found.find_named() == []
-    assert headline(found) == ("fixer@13 against fixer@12: not enough data (parse errors 100% against 0%).")
+    breakdown = broken_down({"model": {"heron": (0, 10, 10, 10), "owl": (0, 5, 5, 5)}})
+    assert breakdown.find_named() == []
+    assert headline(breakdown) == (
+        "fixer@13 against fixer@12: not enough data (parse errors 100% against 0%)."
+    )
 
 
 @pytest.mark.parametrize(("rate", "words"), [("refused", "has more than"), ("recorded_ok", "is better than")])
 def test_each_kind_of_rate_has_its_words(rate: str, words: str) -> None:
-    found = broken_down({"model": {"heron": (20, 400, 80, 400), "owl": (20, 400, 80, 400)}}, rate)
-    assert f"fixer@13 {words} fixer@12" in headline(found)
-    assert advice(found)
+    breakdown = broken_down({"model": {"heron": (20, 400, 80, 400), "owl": (20, 400, 80, 400)}}, rate)
+    assert f"fixer@13 {words} fixer@12" in headline(breakdown)
+    assert advice(breakdown)
 
 
 def test_a_stratum_is_told_at_the_same_mix_where_it_did_other_work() -> None:
-    """Within heron the new version got the harder tool more often; at each tool it is as good as the old."""
+    """Within heron the new version got the harder tool more often; for each tool it equals the old one."""
     counts: dict[tuple[str, str], Counts] = {
         ("heron", "easy"): (10, 900, 1, 100),
         ("heron", "hard"): (50, 100, 450, 900),
@@ -202,16 +209,16 @@ def test_a_stratum_is_told_at_the_same_mix_where_it_did_other_work() -> None:
         parts.setdefault(model, [[], []])
         parts[model][0].append(a)
         parts[model][1].append(b)
-    slices = tuple([merge_slices(its[side], model) for model, its in parts.items()] for side in (0, 1))
-    wholes = [merge_slices(one for one in side if one) for side in slices]
+    slices = tuple([merge_slices(pair[side], model) for model, pair in parts.items()] for side in (0, 1))
+    wholes = [merge_slices(slice_ for slice_ in side if slice_) for side in slices]
     assert wholes[0] is not None
     assert wholes[1] is not None
     strata = ArmStrata(("model", "tool"), work)
     (whole,) = compare_pairs([(wholes[1], wholes[0])], strata.compare([(("B", wholes[1]), ("A", wholes[0]))]))
-    found = break_down(whole, {"model": slices}, strata)  # type: ignore[dict-item]
-    heron = next(one for one in found.strata["model"] if one.name == "heron")
+    breakdown = break_down(whole, {"model": slices}, strata)  # type: ignore[dict-item]
+    heron = next(stratum for stratum in breakdown.strata["model"] if stratum.name == "heron")
     assert heron.held is not None
     assert heron.held.is_at_same_mix
     assert heron.standing() in (Standing.ALIKE, Standing.UNDECIDED)
     assert not heron.is_unlike_others
-    assert "heron" not in headline(found)
+    assert "heron" not in headline(breakdown)

@@ -1,4 +1,4 @@
-"""Two slices and what tells them apart; the words for traits."""
+"""Two slices and the filters that distinguish them; the words for traits."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def test_a_choice_of_a_slice_takes_the_place_of_the_one_for_both() -> None:
 
 def test_slices_are_called_by_what_tells_them_apart() -> None:
     labels = {"model": {"m1": "falcon"}, "prompt": {"p": "support@3"}}
-    one = Arm("A", {"model": ("m1",), "prompt": ("p",)})
-    assert arm_filters.name_arms(one, Arm("B", {"model": ("m2", "m3"), "prompt": ("p",)}), labels) == (
+    arm = Arm("A", {"model": ("m1",), "prompt": ("p",)})
+    assert arm_filters.name_arms(arm, Arm("B", {"model": ("m2", "m3"), "prompt": ("p",)}), labels) == (
         "falcon",
         "m2 and 1 more",
     )
-    assert arm_filters.name_arms(one, one, labels) == ("A, everything", "B, everything")
+    assert arm_filters.name_arms(arm, arm, labels) == ("A, everything", "B, everything")
     days = Arm("B", {"model": ("m1",), "prompt": ("p",)}, (DAY, DAY))
-    assert arm_filters.name_arms(one, days, labels) == ("everything", "2026-11-20")
+    assert arm_filters.name_arms(arm, days, labels) == ("everything", "2026-11-20")
 
 
 def test_slices_overlap_unless_something_keeps_them_apart() -> None:
@@ -74,8 +74,8 @@ def test_what_differs_most_comes_first_and_what_is_alike_or_unknown_is_left_out(
 
     a = rows(("tool", "edit", 5, 10), ("tool", "read", 5, 10), ("source", "x", 10, 10), ("depth", "1", 3, 3))
     b = rows(("tool", "read", 20, 20), ("source", "x", 20, 20), ("model", "m", 20, 20))
-    found = find_makeup_shifts(a, b)
-    assert [(one.dimension, one.value, one.change) for one in found] == [
+    shifts = find_makeup_shifts(a, b)
+    assert [(shift.dimension, shift.value, shift.change) for shift in shifts] == [
         ("tool", "edit", -0.5),
         ("tool", "read", 0.5),
     ]

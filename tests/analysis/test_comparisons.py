@@ -1,4 +1,4 @@
-"""Slices held against another one: what may be said of each, the ranks of a table, and the reference."""
+"""Slices compared with another one: the verdict on each, the ranks of a table, and the reference."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ KIDNEY_STONES: Mapping[str, Mapping[Stratum, tuple[int, int]]] = {
 
 
 def is_by_mix(table: RankedTable) -> bool:
-    """Return whether some difference from the reference is mix-adjusted."""
+    """Return True when some difference from the reference is mix-adjusted."""
     return any(row.is_at_same_mix and row.p is not None for row in table.rows)
 
 
-def hold(one: Slice, other: Slice | None) -> SliceComparison:
-    (found,) = compare_pairs([(one, other)])
-    return found
+def hold(slice_: Slice, other: Slice | None) -> SliceComparison:
+    (comparison,) = compare_pairs([(slice_, other)])
+    return comparison
 
 
 def arms_of(
     several: Mapping[str, Mapping[Stratum, tuple[int, int]]], *, times: int = 1, rate: str = "parse_error"
 ) -> tuple[ArmStrata, dict[str, Slice]]:
-    """Return the strata of each arm and its whole; each call is a session of its own."""
+    """Return the strata of each arm and its whole; each call has its own session."""
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
-    for seed, (name, its) in enumerate(several.items()):
+    for seed, (name, by_stratum) in enumerate(several.items()):
         strata[name] = {
             stratum: of_sessions(
                 [(1, 1)] * (times * k) + [(0, 1)] * (times * (n - k)),
                 place_sessions(times * n, 100 * seed + place),
             )
-            for place, (stratum, (k, n)) in enumerate(its.items())
+            for place, (stratum, (k, n)) in enumerate(by_stratum.items())
         }
         shares = list(strata[name].values())
         whole = sum(shares[1:], shares[0])
@@ -99,14 +99,14 @@ def arms_of(
 def test_what_may_be_said_of_a_slice_beside_another(
     one: Slice, other: Slice | None, standing: Standing
 ) -> None:
-    found = hold(one, other)
-    assert found.standing(SMALLEST) is standing
-    assert (found.p is None) == (standing in (Standing.TOO_FEW, Standing.UNMEASURED, Standing.REFERENCE))
+    comparison = hold(one, other)
+    assert comparison.standing(SMALLEST) is standing
+    assert (comparison.p is None) == (standing in (Standing.TOO_FEW, Standing.UNMEASURED, Standing.REFERENCE))
 
 
 def test_what_the_logs_do_not_name_gets_no_verdict_in_a_table() -> None:
     unknown, named = of_slice("unknown", 10, 500), of_slice("named", 100, 900)
-    (_, row) = sorted(rank_table([unknown, named], named).rows, key=lambda one: one.slice.name)
+    (_, row) = sorted(rank_table([unknown, named], named).rows, key=lambda row: row.slice.name)
     assert row.slice is unknown
     assert row.standing() is Standing.UNNAMED
     assert row.difference is not None
@@ -118,20 +118,20 @@ def test_of_mostly_different_work_no_verdict_is_given() -> None:
         {"A": {("read",): (4, 100), ("edit",): (80, 200)}, "B": {("read",): (5, 100), ("search",): (0, 200)}}
     )
     a, b = wholes.values()
-    (found,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
-    assert found.standing() is Standing.OTHER_WORK
-    assert found.p is None
-    assert not found.is_decisive
-    assert found.plain is not None
-    assert found.plain.is_decisive
+    (comparison,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
+    assert comparison.standing() is Standing.OTHER_WORK
+    assert comparison.p is None
+    assert not comparison.is_decisive
+    assert comparison.plain is not None
+    assert comparison.plain.is_decisive
 
 
 def test_of_entirely_different_work_no_verdict_is_given() -> None:
     strata, wholes = arms_of({"A": {("edit",): (80, 200)}, "B": {("search",): (0, 200)}})
     a, b = wholes.values()
-    (found,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
-    assert found.standing() is Standing.OTHER_WORK
-    assert (found.p, found.same_mix) == (None, None)
+    (comparison,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
+    assert comparison.standing() is Standing.OTHER_WORK
+    assert (comparison.p, comparison.same_mix) == (None, None)
     table = rank_table([a, b], a, strata)
     assert table.ranks == {}
     assert [row.standing() for row in table.rows if row.other] == [Standing.OTHER_WORK]
@@ -140,16 +140,16 @@ def test_of_entirely_different_work_no_verdict_is_given() -> None:
 def test_too_few_is_said_before_anything_of_the_work() -> None:
     strata, wholes = arms_of({"A": {("edit",): (8, 20)}, "B": {("search",): (0, 200)}})
     a, b = wholes.values()
-    (found,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
-    assert found.standing() is Standing.TOO_FEW
+    (comparison,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
+    assert comparison.standing() is Standing.TOO_FEW
 
 
 def test_every_standing_is_reached_by_an_example_above() -> None:
     """The parameters of the first test and the names of the next two; a new member needs an example."""
     marks = test_what_may_be_said_of_a_slice_beside_another.pytestmark  # type: ignore[attr-defined]
-    told = {standing for _, _, standing in marks[0].args[1]}
+    listed = {standing for _, _, standing in marks[0].args[1]}
     others = {Standing.UNNAMED, Standing.OTHER_WORK, Standing.TOO_FEW_DAYS, Standing.MEASURED_APART}
-    assert told | others == set(Standing)
+    assert listed | others == set(Standing)
 
 
 def test_slices_that_were_not_measured_alike_get_no_rank_and_no_verdict() -> None:
@@ -160,7 +160,7 @@ def test_slices_that_were_not_measured_alike_get_no_rank_and_no_verdict() -> Non
 
 
 def test_a_difference_over_time_is_judged_from_five_days_on_one_side() -> None:
-    """Days of the two never meet: of fewer, nobody knows how much days differ."""
+    """The days of the two do not overlap; with fewer days, the variation between days is unknown."""
     before = [(3, 50)] * 4
     for days, standing in ((4, Standing.TOO_FEW_DAYS), (5, Standing.WORSE)):
         newer, older = of_days("b", [(20, 50)] * days, first=20), of_days("a", before, first=0)
@@ -180,19 +180,19 @@ def of_days(name: str, counts: Sequence[tuple[int, int]], first: int) -> Slice:
 
 
 def test_alike_is_said_of_a_decisive_difference_that_does_not_matter() -> None:
-    found = hold(of_slice("a", 100, 10_000), of_slice("b", 150, 10_000))
-    assert found.is_decisive
-    assert found.standing(0.02) is Standing.ALIKE
-    assert found.standing(0.01) is Standing.ALIKE
-    assert found.standing(0.005) is Standing.BETTER
+    comparison = hold(of_slice("a", 100, 10_000), of_slice("b", 150, 10_000))
+    assert comparison.is_decisive
+    assert comparison.standing(0.02) is Standing.ALIKE
+    assert comparison.standing(0.01) is Standing.ALIKE
+    assert comparison.standing(0.005) is Standing.BETTER
 
 
 def test_alike_takes_the_whole_interval_within_the_smallest_difference() -> None:
-    found = hold(of_slice("a", 100, 1000), of_slice("b", 100, 1000))
-    assert found.difference is not None
-    reach = max(-found.difference.low, found.difference.high)
-    assert found.standing(reach + 1e-6) is Standing.ALIKE
-    assert found.standing(reach - 1e-6) is Standing.UNDECIDED
+    comparison = hold(of_slice("a", 100, 1000), of_slice("b", 100, 1000))
+    assert comparison.difference is not None
+    reach = max(-comparison.difference.low, comparison.difference.high)
+    assert comparison.standing(reach + 1e-6) is Standing.ALIKE
+    assert comparison.standing(reach - 1e-6) is Standing.UNDECIDED
 
 
 def test_a_difference_among_many_is_decisive_only_if_it_survives_holm() -> None:
@@ -206,13 +206,13 @@ def test_a_difference_among_many_is_decisive_only_if_it_survives_holm() -> None:
     assert many[0].difference.is_decisive
     assert not many[0].is_decisive
     assert (alone[0].compared, many[0].compared) == (1, 21)
-    plain = [one.difference.p for one in many if one.difference]
-    assert [one.p for one in many] == pytest.approx(holm(plain))
+    plain = [comparison.difference.p for comparison in many if comparison.difference]
+    assert [comparison.p for comparison in many] == pytest.approx(holm(plain))
 
 
 def test_pairs_that_get_no_verdict_do_not_count_in_the_correction() -> None:
     reference = of_slice("reference", 100, 1000)
-    held = compare_pairs(
+    comparisons = compare_pairs(
         [
             (reference, None),
             (of_slice("few", 1, 20), reference),
@@ -220,10 +220,10 @@ def test_pairs_that_get_no_verdict_do_not_count_in_the_correction() -> None:
             (of_slice("unseen", 0, 0), reference),
         ]
     )
-    assert [one.compared for one in held] == [1, 1, 1, 1]
-    assert held[2].difference is not None
-    assert held[2].p == pytest.approx(held[2].difference.p)
-    assert [one.p is None for one in held] == [True, True, False, True]
+    assert [comparison.compared for comparison in comparisons] == [1, 1, 1, 1]
+    assert comparisons[2].difference is not None
+    assert comparisons[2].p == pytest.approx(comparisons[2].difference.p)
+    assert [comparison.p is None for comparison in comparisons] == [True, True, False, True]
 
 
 # --- at the same mix --------------------------------------------------------------------------------------
@@ -232,16 +232,16 @@ def test_pairs_that_get_no_verdict_do_not_count_in_the_correction() -> None:
 def test_of_the_kidney_stones_the_better_treatment_is_named() -> None:
     strata, wholes = arms_of(KIDNEY_STONES, times=10)
     a, b = wholes["A"], wholes["B"]
-    (found,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
-    assert found.plain is not None
-    assert found.plain.low > 0, "as they are, A fails more often"
-    assert found.is_at_same_mix
-    assert found.standing() is Standing.BETTER
+    (comparison,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
+    assert comparison.plain is not None
+    assert comparison.plain.low > 0, "as they are, A fails more often"
+    assert comparison.is_at_same_mix
+    assert comparison.standing() is Standing.BETTER
     assert hold(a, b).standing() is Standing.WORSE, "without its strata"
     table = rank_table([a, b], b, strata)
     assert table.ranks == {"A": (1, 1), "B": (2, 2)}
     assert [row.slice.name for row in table.rows] == ["A", "B"]
-    assert [one.name for one in table.best] == ["A"]
+    assert [slice_.name for slice_ in table.best] == ["A"]
     assert is_by_mix(table)
     assert rank_table([a, b], b).ranks == {"A": (2, 2), "B": (1, 1)}
 
@@ -251,10 +251,10 @@ def test_where_the_mixes_are_equal_the_plain_difference_is_told() -> None:
         {"A": {("x",): (20, 200), ("y",): (90, 300)}, "B": {("x",): (60, 200), ("y",): (150, 300)}}
     )
     a, b = wholes.values()
-    (found,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
-    assert not found.is_at_same_mix
-    assert found.difference is found.plain
-    assert found.same_mix is not None
+    (comparison,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
+    assert not comparison.is_at_same_mix
+    assert comparison.difference is comparison.plain
+    assert comparison.same_mix is not None
     assert not is_by_mix(rank_table([a, b], b, strata))
 
 
@@ -274,14 +274,14 @@ def test_the_reference_does_not_depend_on_any_rate() -> None:
     random = np.random.default_rng(51)
     for _ in range(50):
         sizes = [(f"m{number}", int(random.integers(10, 300))) for number in range(6)]
-        found = set()
+        references = set()
         for _ in range(4):
             several = [
                 of_slice(name, int(random.integers(0, 10 * many + 1)), 10 * many, sessions=many)
                 for name, many in sizes
             ]
-            found.add(choose_reference(several).name)
-        assert len(found) == 1
+            references.add(choose_reference(several).name)
+        assert len(references) == 1
 
 
 def test_where_nothing_is_named_or_enough_some_slice_is_the_reference() -> None:
@@ -297,8 +297,8 @@ def test_a_table_has_a_rank_for_each_slice_that_may_be_judged() -> None:
     table = rank_table([few, unseen, high, unknown, middle, low], high)
     assert table.ranks == {"low": (1, 1), "middle": (2, 2), "high": (3, 3)}
     assert [row.slice.name for row in table.rows] == ["low", "middle", "high", "unknown", "few", "unseen"]
-    assert [one.name for one in table.judged] == ["low", "middle", "high"]
-    assert [one.name for one in table.best] == ["low"]
+    assert [slice_.name for slice_ in table.judged] == ["low", "middle", "high"]
+    assert [slice_.name for slice_ in table.best] == ["low"]
     assert table.wins == {("low", "middle"), ("low", "high"), ("middle", "high")}
     assert len(table.pairs) == 3
     standing = {row.slice.name: row.standing() for row in table.rows}
@@ -324,20 +324,20 @@ def test_slices_that_are_tied_share_a_place_and_the_next_is_behind_all_of_them()
 
 
 def test_the_tie_group_at_the_top_comes_first_even_where_a_thin_one_of_it_has_a_high_rate() -> None:
-    """Nothing is known to be better than the thin one; the best is known to be better than the third."""
+    """No slice is known to be better than the thin one; the best is known to be better than the third."""
     several = [of_slice("sure", 50, 2000), of_slice("thin", 3, 40), of_slice("worse", 120, 2000)]
     table = rank_table(several, several[0])
     assert table.wins == {("sure", "worse")}
     assert [row.slice.name for row in table.rows] == ["sure", "thin", "worse"]
     assert [table.places[name].number for name in ("sure", "thin", "worse")] == [1, 1, 3]
-    assert {one.name for one in table.best} == {"sure", "thin"}
+    assert {slice_.name for slice_ in table.best} == {"sure", "thin"}
 
 
 def test_the_most_used_of_which_enough_is_known_are_ranked() -> None:
     several = [of_slice("a", 1, 100), of_slice("b", 1, 300), of_slice("c", 1, 200), of_slice("few", 0, 9)]
     ranked, thin = limit_ranked(several, 2)
-    assert [one.name for one in ranked] == ["b", "c"]
-    assert [one.name for one in thin] == ["few"]
+    assert [slice_.name for slice_ in ranked] == ["b", "c"]
+    assert [slice_.name for slice_ in thin] == ["few"]
 
 
 def test_where_neither_end_is_better_nothing_has_a_place() -> None:
@@ -362,7 +362,7 @@ def test_of_one_slice_there_is_no_rank_to_tell() -> None:
 
 
 def test_three_that_beat_each_other_in_a_ring_leave_no_best_one() -> None:
-    """Each pair has another kind of work in common: no order fits, and none is claimed."""
+    """Each pair has a different kind of work in common: no order fits, so none is claimed."""
     strata, wholes = arms_of(
         {
             "A": {("x",): (5, 500), ("z",): (100, 500)},
@@ -381,7 +381,7 @@ def test_three_that_beat_each_other_in_a_ring_leave_no_best_one() -> None:
 
 
 def draw_table(random: np.random.Generator, arms: int, rate: str) -> list[Slice]:
-    """Draw slices of several sizes; two out of five have the same rate, some are few or hardly measured."""
+    """Draw slices of several sizes; two of five have the same rate, some are small or hardly measured."""
     drawn = [
         draw_share(
             random, int(random.integers(5, 150)), int(random.integers(1, 12)),
@@ -403,17 +403,17 @@ def draw_table(random: np.random.Generator, arms: int, rate: str) -> list[Slice]
 
 
 def split_by_tool(random: np.random.Generator, several: Sequence[Slice]) -> ArmStrata:
-    """Return the work of each slice by three tools, of which it got shares at random."""
+    """Return the strata of each slice by three tools, with random shares."""
     by_arm: dict[str, dict[Stratum, Share]] = {}
-    for one in several:
-        groups = one.share.by_group
+    for slice_ in several:
+        groups = slice_.share.by_group
         assert groups is not None
         k, left = (part.astype(int) for part in (groups[0], groups[1] - groups[0]))
         parts = random.dirichlet([0.5] * 3)
         hits, misses = (random.multinomial(part, parts) for part in (k, left))
-        by_arm[one.name] = {
+        by_arm[slice_.name] = {
             (f"t{tool}",): Share.from_groups(
-                hits[:, tool].astype(float), (hits + misses)[:, tool].astype(float), one.share.sessions
+                hits[:, tool].astype(float), (hits + misses)[:, tool].astype(float), slice_.share.sessions
             )
             for tool in range(3)
         }
@@ -423,8 +423,8 @@ def split_by_tool(random: np.random.Generator, several: Sequence[Slice]) -> ArmS
 def check(table: RankedTable, several: Sequence[Slice], smallest: float) -> int:
     """Assert that verdicts, ranks, wins and the tie group at the top agree; return the number of wins."""
     reference = table.reference.name
-    assert sorted(row.slice.name for row in table.rows) == sorted(one.name for one in several)
-    number, best = len(table.ranks), {one.name for one in table.best}
+    assert sorted(row.slice.name for row in table.rows) == sorted(slice_.name for slice_ in several)
+    number, best = len(table.ranks), {slice_.name for slice_ in table.best}
     for better, worse in table.wins:
         assert table.ranks[better][1] < number
         assert table.ranks[worse][0] > 1
@@ -485,11 +485,11 @@ def test_the_order_of_the_slices_does_not_matter() -> None:
     for _ in range(20):
         several = draw_table(random, 6, "parse_error")
         reference = choose_reference(several)
-        one = rank_table(several, reference)
+        table = rank_table(several, reference)
         other = rank_table(several[::-1], reference)
-        assert (one.ranks, one.wins, len(one.pairs)) == (other.ranks, other.wins, len(other.pairs))
-        assert [row.slice.name for row in one.rows] == [row.slice.name for row in other.rows]
-        assert {row.slice.name: row.p for row in one.rows} == pytest.approx(
+        assert (table.ranks, table.wins, len(table.pairs)) == (other.ranks, other.wins, len(other.pairs))
+        assert [row.slice.name for row in table.rows] == [row.slice.name for row in other.rows]
+        assert {row.slice.name: row.p for row in table.rows} == pytest.approx(
             {row.slice.name: row.p for row in other.rows}
         )
 
@@ -503,12 +503,12 @@ def test_what_is_best_does_not_depend_on_the_reference(arms: int, by_mix: bool) 
     for _ in range(12):
         several = draw_table(random, arms, "parse_error")
         strata = split_by_tool(random, several) if by_mix else None
-        tables = [rank_table(several, one, strata) for one in several]
+        tables = [rank_table(several, slice_, strata) for slice_ in several]
         first, *others = tables
         decided += bool(first.wins)
         for table in others:
             assert (table.wins, table.ranks, table.places) == (first.wins, first.ranks, first.places)
             assert [row.slice.name for row in table.rows] == [row.slice.name for row in first.rows]
-            assert [one.name for one in table.best] == [one.name for one in first.best]
+            assert [slice_.name for slice_ in table.best] == [one.name for one in first.best]
             assert write_ranking(table, {}, "model") == write_ranking(first, {}, "model")
     assert decided > 3

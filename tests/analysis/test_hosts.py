@@ -1,4 +1,4 @@
-"""Hosts as a dimension of every metric: who served the model is filtered like the model itself."""
+"""Hosts as a dimension of every metric: the host of a model is filtered like the model itself."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small
 from tests.dashboard.sheets import calls
 
 HOSTS = ("east-1", "a,b", HOSTILE, None)
-# The filters of these do not come from the filter bar: plans of trials ask for a model, and what is new is
-# looked up for the models of a trend.
+# The filters of these metrics do not come from the filter bar, but from trial plans and trends.
 OF_MODELS_ALONE = {"first_uses", "turn_sizes"}
 IDS = ("call_id", "session_id", "turn_id", "chain_id")
 PAGE = {"limit": 1000, "offset": 0}
@@ -79,10 +78,10 @@ def test_every_metric_that_filters_by_model_filters_by_host() -> None:
 
 @pytest.mark.parametrize("metric", FILTERED)
 def test_all_hosts_together_answer_as_without_the_filter(hosts: Connection, metric: str) -> None:
-    asked = {**PAGE, **ASKED.get(metric, {})}
+    parameters = {**PAGE, **ASKED.get(metric, {})}
     named = ["unknown" if host is None else host for host in HOSTS]
     every, all_named = (
-        answer_metric(hosts, metric, asked | chosen).astype(object).map(str).values.tolist()
+        answer_metric(hosts, metric, parameters | chosen).astype(object).map(str).values.tolist()
         for chosen in ({}, {"providers": named})
     )
     assert sorted(all_named) == sorted(every)
@@ -90,25 +89,25 @@ def test_all_hosts_together_answer_as_without_the_filter(hosts: Connection, metr
 
 @pytest.mark.parametrize("metric", FILTERED)
 def test_a_host_that_no_log_names_counts_nothing(hosts: Connection, metric: str) -> None:
-    found = answer_metric(hosts, metric, {**PAGE, **ASKED.get(metric, {}), "providers": ["no such host"]})
+    rows = answer_metric(hosts, metric, {**PAGE, **ASKED.get(metric, {}), "providers": ["no such host"]})
     counts = {
         value
-        for name in found.columns
+        for name in rows.columns
         if name not in ("turn_id", "first_day") and not name.startswith("group_")
-        for value in found[name]
+        for value in rows[name]
         if isinstance(value, int)
     }
-    assert counts <= {0}, found
+    assert counts <= {0}, rows
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_host_counts_its_own_calls(hosts: Connection, host: str | None) -> None:
     chosen = {"providers": ["unknown" if host is None else host]}
-    found = answer_metric(hosts, "calls", {**PAGE, **chosen})
-    assert len(found) == 44
-    assert set(found.provider) == {host}
-    found = answer_metric(hosts, "sessions", {**PAGE, **chosen})
-    assert [list(row) for row in found.providers] == [[host] if host else []]
+    rows = answer_metric(hosts, "calls", {**PAGE, **chosen})
+    assert len(rows) == 44
+    assert set(rows.provider) == {host}
+    rows = answer_metric(hosts, "sessions", {**PAGE, **chosen})
+    assert [list(row) for row in rows.providers] == [[host] if host else []]
     days = answer_metric(hosts, "call_days", chosen)
     assert (days.most.sum(), set(days.exact)) == (44, {True})
 
@@ -122,8 +121,8 @@ def test_hosts_are_among_the_choices_also_without_a_call(store: Path) -> None:
         },
     )
     with open_generation(published_generation(str(store)), texts=True) as connection:
-        found = answer_metric(connection, "choices", {})
-    named = found[found.dimension == "provider"]
+        rows = answer_metric(connection, "choices", {})
+    named = rows[rows.dimension == "provider"]
     assert dict(zip(named.value, named.calls, strict=True)) == {"east-1": 1, "mute": 0}
 
 
@@ -140,44 +139,50 @@ def compared(store: Path, *counts: Counts, rate: str = "parse_error") -> HostCom
         return compare_hosts(reader.ask, RATES[rate], {})
 
 
-def sentence(found: HostComparison) -> str:
-    return describe_hosts(found.rows, str, 0.02, has_thin=bool(found.thin))
+def sentence(comparison: HostComparison) -> str:
+    return describe_hosts(comparison.rows, str, 0.02, has_thin=bool(comparison.thin))
 
 
 def test_the_worse_of_two_hosts_is_named_with_both_rates(store: Path) -> None:
-    found = compared(store, ("owl", "east", 490, 10), ("owl", "west", 340, 60), ("jay", "east", 90, 10))
-    assert sentence(found).startswith(
+    comparison = compared(store, ("owl", "east", 490, 10), ("owl", "west", 340, 60), ("jay", "east", 90, 10))
+    assert sentence(comparison).startswith(
         "owl is worse on west than on east: parse errors 15.0% against 2.0%, +13.0 points (+"
     )
-    assert [(row.slice.also, found.list_against(row)) for row in found.rows] == [
+    assert [(row.slice.also, comparison.list_against(row)) for row in comparison.rows] == [
         ("east", []),
         ("west", ["east"]),
     ]
 
 
 def test_the_sentence_is_the_same_when_the_worse_host_is_the_one_used_most(store: Path) -> None:
-    found = compared(store, ("owl", "east", 340, 60), ("owl", "west", 290, 10))
-    assert sentence(found).startswith("owl is worse on east than on west: parse errors 15.0% against 3.3%, +")
+    comparison = compared(store, ("owl", "east", 340, 60), ("owl", "west", 290, 10))
+    assert sentence(comparison).startswith(
+        "owl is worse on east than on west: parse errors 15.0% against 3.3%, +"
+    )
 
 
 def test_of_several_hosts_each_is_compared_with_the_others_together(store: Path) -> None:
     hosts = [("owl", f"h{n}", 95, 5) for n in range(5)]
-    found = compared(store, *hosts, ("owl", "bad", 600, 200))
-    assert sentence(found).startswith("owl is worse on bad than on 5 other hosts: parse errors 25.0% against")
-    assert (found.rows[0].slice.also, len(found.list_against(found.rows[0]))) == ("bad", 5)
-    assert len(found.rows) == 6
+    comparison = compared(store, *hosts, ("owl", "bad", 600, 200))
+    assert sentence(comparison).startswith(
+        "owl is worse on bad than on 5 other hosts: parse errors 25.0% against"
+    )
+    assert (comparison.rows[0].slice.also, len(comparison.list_against(comparison.rows[0]))) == ("bad", 5)
+    assert len(comparison.rows) == 6
 
 
 def test_what_only_differs_alone_is_named_as_such(store: Path) -> None:
     even = [(f"model-{n}", host, 190, 10) for n in range(9) for host in ("east", "west")]
-    found = compared(store, *even, ("owl", "east", 194, 6), ("owl", "west", 184, 16))
-    assert sentence(found).startswith("Compared alone, owl is worse on west than on east: parse errors 8.0%")
-    assert sentence(found).endswith("Among 10 comparisons of hosts, that can be chance.")
+    comparison = compared(store, *even, ("owl", "east", 194, 6), ("owl", "west", 184, 16))
+    assert sentence(comparison).startswith(
+        "Compared alone, owl is worse on west than on east: parse errors 8.0%"
+    )
+    assert sentence(comparison).endswith("Among 10 comparisons of hosts, that can be chance.")
 
 
 def test_where_nothing_differs_it_says_what_could_have_been_found(store: Path) -> None:
-    found = compared(store, ("owl", "east", 190, 10), ("owl", "west", 191, 9))
-    assert sentence(found) == (
+    comparison = compared(store, ("owl", "east", 190, 10), ("owl", "west", 191, 9))
+    assert sentence(comparison) == (
         "No clear difference in parse errors between the hosts of a model (1 comparison). A difference below "
         "about 7 points would not show yet."
     )
@@ -196,21 +201,21 @@ def test_what_is_missing_is_said(store: Path, counts: list[Counts], words: str) 
 
 
 def test_a_hostile_host_is_one_line_of_the_sentence(store: Path) -> None:
-    found = compared(store, ("owl", "east", 490, 10), ("owl", f"{HOSTILE}\n\n# x", 340, 60))
-    assert "\n" not in sentence(found)
+    comparison = compared(store, ("owl", "east", 490, 10), ("owl", f"{HOSTILE}\n\n# x", 340, 60))
+    assert "\n" not in sentence(comparison)
 
 
 def test_rows_beyond_the_limit_are_counted(store: Path) -> None:
     publish(store, {"tool_calls": [call for n in range(4) for call in calls(50, 5, provider=f"h{n}")]})
     with read_store(store, texts=True) as reader:
-        found = compare_hosts(reader.ask, RATES["parse_error"], {}, most=3)
-    assert (len(found.rows), found.left) == (3, 1)
+        comparison = compare_hosts(reader.ask, RATES["parse_error"], {}, most=3)
+    assert (len(comparison.rows), comparison.left) == (3, 1)
 
 
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("hosts", [2, 6])
 def test_of_equal_hosts_one_is_called_worse_in_few_of_many_stores(hosts: int) -> None:
-    """Holm's correction holds it at 5 % of stores; the limit is three standard errors beyond."""
+    """Holm's correction limits this to 5 % of stores; the test allows three standard errors more."""
     random, named, draws = np.random.default_rng(7), 0, 300
     for _ in range(draws):
         by_model = {

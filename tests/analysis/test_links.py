@@ -1,4 +1,4 @@
-"""A link carries a text whole, and nothing that comes in a link can hurt."""
+"""A link carries a complete text, and no link can do harm."""
 
 from __future__ import annotations
 

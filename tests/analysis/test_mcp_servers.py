@@ -41,8 +41,8 @@ def test_every_metric_that_filters_by_tool_filters_by_server() -> None:
 
 @pytest.mark.parametrize(("server", "n", "k"), [("files", 15, 2), ("web", 4, 1), ("none", 24, 4)])
 def test_a_server_has_the_calls_of_its_tools(served: Connection, server: str, n: int, k: int) -> None:
-    asked = {"rates": ["parse_error"], "mcp_servers": [server]}
-    (row,) = answer_metric(served, "slices", asked).to_dict("records")
+    parameters = {"rates": ["parse_error"], "mcp_servers": [server]}
+    (row,) = answer_metric(served, "slices", parameters).to_dict("records")
     assert (row["n"], row["k"]) == (n, k)
     assert len(answer_metric(served, "calls", {"mcp_servers": [server], "limit": 100, "offset": 0})) == n
     days = answer_metric(served, "call_days", {"mcp_servers": [server]})
@@ -52,13 +52,13 @@ def test_a_server_has_the_calls_of_its_tools(served: Connection, server: str, n:
 
 
 def test_rates_are_told_apart_by_server(served: Connection) -> None:
-    found = answer_metric(served, "slices", {"rates": ["parse_error"], "by": "mcp_server"})
-    assert dict(zip(found.slice, found.n, strict=True)) == {"none": 24, "files": 15, "web": 4}
+    rows = answer_metric(served, "slices", {"rates": ["parse_error"], "by": "mcp_server"})
+    assert dict(zip(rows.slice, rows.n, strict=True)) == {"none": 24, "files": 15, "web": 4}
 
 
 def test_servers_are_among_the_choices(served: Connection) -> None:
-    found = answer_metric(served, "choices", {})
-    named = found[found.dimension == "mcp_server"]
+    rows = answer_metric(served, "choices", {})
+    named = rows[rows.dimension == "mcp_server"]
     assert dict(zip(named.value, named.calls, strict=True)) == {"none": 24, "files": 15, "web": 4}
 
 

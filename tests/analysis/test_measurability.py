@@ -1,4 +1,4 @@
-"""Slices that were not measured alike are compared by a rate that was, and the reason is told."""
+"""Slices that were measured differently are compared by a rate that they share, with the reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def one(rate: str, name: str, k: int, n: int, also: str = "all") -> Slice:
 
 
 def with_definitions(**shares: int) -> list[Slice]:
-    """Slices of 100 calls, so many of them with a tool definition."""
+    """Return slices of 100 calls, this many of them with a tool definition."""
     return [
         part
         for name, defined in shares.items()
@@ -34,8 +34,8 @@ def with_definitions(**shares: int) -> list[Slice]:
 def reported(**shares: int) -> list[Slice]:
     return [
         part
-        for name, known in shares.items()
-        for part in (one("recorded_ok", name, 0, known), one("turn_success", name, 9, 100))
+        for name, count in shares.items()
+        for part in (one("recorded_ok", name, 0, count), one("turn_success", name, 9, 100))
     ]
 
 
@@ -64,7 +64,7 @@ def test_slices_with_unlike_definitions_are_compared_on_syntax(shares: dict[str,
 
 @pytest.mark.parametrize("rate", ["repaired", "retried", "execution", "derived_ok", "turn_success"])
 def test_what_a_definition_changes_is_not_compared_where_definitions_are_unlike(rate: str) -> None:
-    """A failure that only a definition shows begins a retry sequence, and keeps a turn from its success."""
+    """A failure that only a definition shows starts a retry sequence and prevents the success of a turn."""
     basis = compare_by(rate, [*with_definitions(a=100, b=0), *reported(a=0, b=0)])
     assert (basis.rate, basis.reason) == (
         None,

@@ -1,4 +1,4 @@
-"""A store whose logs have tool definitions for one model only: nothing there is a winner."""
+"""A store whose logs have tool definitions for only one model: no model, host or version wins."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INVALID = {**SEEN, "outcome": "failed", "fault_layer": "schema"}
 
 
 def calls(model: str, provider: str, prompt: str, tool: str, *, defined: bool) -> Iterator[dict[str, Any]]:
-    """Six days of forty calls in twenty sessions; one of ten has an argument of the wrong type."""
+    """Return six days of forty calls in twenty sessions; one in ten has an argument of the wrong type."""
     for day in range(10, 16):
         for number in range(40):
             session = f"{model}-{provider}-{day}-{number // 2}"
@@ -58,7 +58,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreReader]:
 
 
 def measure(name: str, defined: int) -> list[Slice]:
-    """A slice of 600 calls, of which so many had a definition."""
+    """Return a slice of 600 calls, this many of them with a definition."""
     return [
         of_slice(name, 0, 600, rate="syntax_error"),
         of_slice(name, 30, 600),
@@ -90,20 +90,20 @@ def test_no_model_is_the_best(reader: StoreReader) -> None:
 
 
 def test_no_version_is_better(reader: StoreReader) -> None:
-    (found,) = judge_pairs(reader.ask, RATES["parse_error"], "prompt", [("p@2", "p@1")], {})
-    assert found is not None
-    assert found.whole.slice.rate.name == "syntax_error"
-    sentence = write_headline(found, ArmNames("@2", "@1"), lambda _, value: value, 0.02)
+    (breakdown,) = judge_pairs(reader.ask, RATES["parse_error"], "prompt", [("p@2", "p@1")], {})
+    assert breakdown is not None
+    assert breakdown.whole.slice.rate.name == "syntax_error"
+    sentence = write_headline(breakdown, ArmNames("@2", "@1"), lambda _, value: value, 0.02)
     assert sentence.endswith(f"{SYNTAX}the logs of p@2 have no tool definitions.")
-    (found,) = judge_pairs(reader.ask, RATES["tool_rejected"], "prompt", [("p@2", "p@1")], {})
-    assert found is not None
-    assert found.whole.p is None
+    (breakdown,) = judge_pairs(reader.ask, RATES["tool_rejected"], "prompt", [("p@2", "p@1")], {})
+    assert breakdown is not None
+    assert breakdown.whole.p is None
 
 
 def test_no_host_is_worse(reader: StoreReader) -> None:
-    found = compare_hosts(reader.ask, RATES["parse_error"], {})
-    assert found.basis.rate == "syntax_error"
-    assert all(row.p is None or row.p > 0.05 for row in found.rows)
+    comparison = compare_hosts(reader.ask, RATES["parse_error"], {})
+    assert comparison.basis.rate == "syntax_error"
+    assert all(row.p is None or row.p > 0.05 for row in comparison.rows)
 
 
 def test_a_tool_without_a_definition_is_not_compared(reader: StoreReader) -> None:

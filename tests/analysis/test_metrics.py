@@ -1,4 +1,4 @@
-"""Each question answered from given rows: `tests/cases/metrics/*.json`; `--accept` rewrites."""
+"""Each metric is run on the rows of `tests/cases/metrics/*.json`; `--accept` rewrites the answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COUNTS_DELETED_ROWS = {"store_tables"}  # DuckDB's estimates do
 
 @pytest.fixture(scope="module")
 def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Tables without rows, made once: to make them takes longer than a question."""
+    """Return tables without rows, made once because making them takes longer than a query."""
     with empty_tables() as connection:
         yield connection
 
@@ -45,8 +45,8 @@ def rows_of(connection: duckdb.DuckDBPyConnection, metric: str, case: dict[str, 
     for table, rows in case["given"].items():
         insert(connection, table, rows)
     try:
-        asked = {name: typed(value) for name, value in case.get("asked", {}).items()}
-        answer = answer_metric(connection, metric, asked)
+        parameters = {name: typed(value) for name, value in case.get("asked", {}).items()}
+        answer = answer_metric(connection, metric, parameters)
     finally:
         for table in case["given"]:
             connection.execute(f"TRUNCATE {table}")
@@ -76,12 +76,12 @@ def test_a_metric_gives_the_rows_that_its_cases_expect(
     for case in cases:
         if path.stem in COUNTS_DELETED_ROWS:
             with empty_tables() as connection:
-                found = rows_of(connection, path.stem, case)
+                rows = rows_of(connection, path.stem, case)
         else:
-            found = rows_of(empty, path.stem, case)
+            rows = rows_of(empty, path.stem, case)
         if accept:
-            case["expect"] = found
-        assert found == case["expect"], case["name"]
+            case["expect"] = rows
+        assert rows == case["expect"], case["name"]
     if accept:
         write_cases(path, cases)
 
@@ -102,8 +102,8 @@ def test_every_metric_says_what_it_asks_and_in_which_unit(name: str) -> None:
 def test_the_columns_that_a_metric_explains_are_columns_of_its_answer(
     empty: duckdb.DuckDBPyConnection, name: str
 ) -> None:
-    found = answer_metric(empty, name, {"limit": 1, "offset": 0})
-    assert set(metrics()[name].columns) <= set(found.columns)
+    rows = answer_metric(empty, name, {"limit": 1, "offset": 0})
+    assert set(metrics()[name].columns) <= set(rows.columns)
 
 
 def test_a_store_without_the_table_gives_one_sentence() -> None:
@@ -125,14 +125,14 @@ def test_a_damaged_file_is_not_named_to_who_asks() -> None:
 
 
 def test_the_list_behind_each_fault_layer_holds_as_many_calls_as_its_row_counts(tmp_path: Path) -> None:
-    said = [
-        {"syntax_seen": seen, "schema_seen": fits, "result_status": status, "fault_layer": layer}
-        for seen in ("full", "failures", "none")
+    variants = [
+        {"syntax_seen": coverage, "schema_seen": fits, "result_status": status, "fault_layer": layer}
+        for coverage in ("full", "failures", "none")
         for fits in ("full", "failures", "none")
         for status in ("ok", "denied", "unknown", "missing", None)
         for layer in (None, "schema", "execution")
     ]
-    calls = [a_call(number, **each) for number, each in enumerate(said)]
+    calls = [a_call(number, **each) for number, each in enumerate(variants)]
     path = publish(tmp_path, small_tables() | {"tool_calls": calls})
     with duckdb.connect(str(path), read_only=True) as connection:
         for row in answer_metric(connection, "fault_layers", {}).to_dict("records"):
@@ -141,8 +141,8 @@ def test_the_list_behind_each_fault_layer_holds_as_many_calls_as_its_row_counts(
 
 
 def test_the_sessions_that_a_bootstrap_draws_hold_what_the_daily_sums_hold(tmp_path: Path) -> None:
-    said = [
-        {"syntax_seen": seen, "schema_seen": fits, "outcome": outcome, "fault_layer": layer}
+    variants = [
+        {"syntax_seen": coverage, "schema_seen": fits, "outcome": outcome, "fault_layer": layer}
         | {"tools_offered": layer is None, "result_status": "ok" if layer else None, "session_id": f"s{end}"}
         | {"attempt": 1 if layer else None, "chain_outcome": end, "turn_id": f"s1:{1 + (layer is None)}"}
         | {
@@ -150,13 +150,13 @@ def test_the_sessions_that_a_bootstrap_draws_hold_what_the_daily_sums_hold(tmp_p
                 str(layer)
             )
         }
-        for seen in ("full", "failures", "none")
+        for coverage in ("full", "failures", "none")
         for fits in ("full", "none")
         for outcome in ("clean", "coerced", "repaired", "failed")
         for layer in (None, "emission", "syntax", "schema", "tool_rejected", "execution", "refused")
         for end in ("recovered", "abandoned", None)
     ]
-    calls = [a_call(number, **each) for number, each in enumerate(said)]
+    calls = [a_call(number, **each) for number, each in enumerate(variants)]
     turns = [
         a_turn(1, retries=1),
         a_turn(2, recorded_ok=None),
@@ -245,5 +245,5 @@ def test_every_dimension_of_a_slice_is_one_of_a_stratum(tmp_path: Path) -> None:
                 ("third", "third"),
             ):
                 strata = answer_metric(connection, "strata", {"rates": ["parse_error"], place: dimension})
-                found = sorted(zip(strata[column], strata.k, strata.n, strata.group_n, strict=True))
-                assert found == expected, (dimension, place)
+                rows = sorted(zip(strata[column], strata.k, strata.n, strata.group_n, strict=True))
+                assert rows == expected, (dimension, place)

@@ -1,4 +1,4 @@
-"""Every metric gives the same rows where old months stand in files of their own."""
+"""Every metric gives the same rows when old months are in separate files."""
 
 from __future__ import annotations
 
@@ -98,48 +98,48 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
 
 
 def _questions(name: str, signature: str) -> Iterator[dict[str, Any]]:
-    """What a metric is asked with: in all ranges of days, and by each dimension that it can tell apart."""
+    """Yield the parameters for a metric: all ranges of days, and each of its dimensions."""
     parameters = metrics()[name].parameters
-    asked = {**PAGE, **ASKED.get(name, {}), "prices": _PRICES, "newest": date(2026, 11, 10)}
-    asked |= {"signature": signature} if name == "signature_use" else {}
-    asked |= (
+    values = {**PAGE, **ASKED.get(name, {}), "prices": _PRICES, "newest": date(2026, 11, 10)}
+    values |= {"signature": signature} if name == "signature_use" else {}
+    values |= (
         {"signatures": [signature], "fixed_days": [date(2026, 8, 2)]} if name == "returned_errors" else {}
     )
-    asked = {key: value for key, value in asked.items() if key in parameters}
+    values = {key: value for key, value in values.items() if key in parameters}
     for days in RANGES.values():
-        yield asked | {f"{prefix}{key}": day for key, day in days.items() for prefix in ("", "a_", "b_")}
+        yield values | {f"{prefix}{key}": day for key, day in days.items() for prefix in ("", "a_", "b_")}
     days = RANGES["cut months"]
     for dimension in _DIMENSIONS if "by" in parameters else ():
-        yield asked | days | {"by": dimension}
+        yield values | days | {"by": dimension}
     if {"by", "first"} <= parameters:
-        yield asked | days | {"by": "model", "first": "day"}
+        yield values | days | {"by": "model", "first": "day"}
     if "tools" in parameters:
-        yield asked | days | {"tools": ["read", "read1"]}
+        yield values | days | {"tools": ["read", "read1"]}
     if "runs" in parameters:
-        yield asked | {"runs": [RUN]}
+        yield values | {"runs": [RUN]}
 
 
-def _rows(connection: Connection, name: str, given: Mapping[str, Any]) -> list[str]:
-    found = answer_metric(connection, name, given).drop(columns="loaded_at", errors="ignore")
-    return [str([_plain(value) for value in row]) for row in found.itertuples(index=False)]
+def _rows(connection: Connection, name: str, parameters: Mapping[str, Any]) -> list[str]:
+    rows = answer_metric(connection, name, parameters).drop(columns="loaded_at", errors="ignore")
+    return [str([_plain(value) for value in row]) for row in rows.itertuples(index=False)]
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return round(value, 9)  # sums of floats depend on their order
-    return [_plain(one) for one in value.to_pylist()] if hasattr(value, "to_pylist") else value
+    return [_plain(item) for item in value.to_pylist()] if hasattr(value, "to_pylist") else value
 
 
 @pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("name", _SUMS)
 def test_a_metric_gives_the_same_rows_from_months(stores: Stores, name: str) -> None:
-    """Of a store that shows texts, and in the first ranges of one that shows none."""
+    """Check a store with content, and the first ranges of a store without content."""
     ((signature,),) = stores["whole", True].execute("SELECT min(signature_id) FROM signatures").fetchall()
     answers = 0
-    for number, given in enumerate(_questions(name, signature)):
+    for number, parameters in enumerate(_questions(name, signature)):
         for texts in (True, False) if number < 3 else (True,):
-            expected = _rows(stores["whole", texts], name, given)
-            assert _rows(stores["sealed", texts], name, given) == expected, (given, texts)
+            expected = _rows(stores["whole", texts], name, parameters)
+            assert _rows(stores["sealed", texts], name, parameters) == expected, (parameters, texts)
             answers += len(expected)
     assert answers or name in {"new_errors", "silent_sources"}
 
@@ -161,9 +161,9 @@ def test_what_adds_up_days_reads_the_sums_of_whole_months(
         return "FROM parts.daily_rates_0"
 
     monkeypatch.setattr(segments, "_union_views", see)
-    given = {"rates": ["parse_error"], "also": also, **RANGES["cut months"]}
-    answer_metric(stores["sealed", True], "slices", given)
-    # What counts single days reads those of months as well, without the lists of groups.
+    parameters = {"rates": ["parse_error"], "also": also, **RANGES["cut months"]}
+    answer_metric(stores["sealed", True], "slices", parameters)
+    # Counts of single days are also read in months, without the lists of groups.
     daily = [] if also else [part.replace("monthly", "daily") for part in parts]
     assert seen == [f"parts.{part}" for part in [*parts, *daily]]
 
@@ -187,7 +187,7 @@ def test_costs_are_read_by_the_day_in_months_in_which_a_price_changes(
 
 
 def test_metrics_that_filter_days_say_how_they_use_them() -> None:
-    """Where a metric of sums with a range of days says nothing, it reads those of all days, on purpose."""
+    """A metric of sums with a range of days and no `days:` field reads the sums of all days on purpose."""
     ranged = {name for name in _SUMS if {"from_day", "a_from_day"} & metrics()[name].parameters}
     silent = {name for name in ranged if metrics()[name].days is DaysUsed.ALL}
     assert silent == {"definitions", "invented_tools", "shared_tasks", "signatures"}

@@ -16,26 +16,26 @@ BETTER = {"model": {"marble": (120, 1000, 40, 1000), "slate": (60, 500, 20, 500)
 WORSE = {"model": {"marble": (40, 1000, 120, 1000), "slate": (20, 500, 60, 500)}}
 
 
-def advice(found: Breakdown) -> str:
-    return write_advice(found, NAMES, lambda _, value: value, SMALLEST)
+def advice(breakdown: Breakdown) -> str:
+    return write_advice(breakdown, NAMES, lambda _, value: value, SMALLEST)
 
 
-def suggestion(found: Breakdown) -> str:
-    return suggest_decision(found, NAMES, SMALLEST)
+def suggestion(breakdown: Breakdown) -> str:
+    return suggest_decision(breakdown, NAMES, SMALLEST)
 
 
-def by_completed(of: int, against: int) -> list[SliceComparison]:
+def by_completed(hits: int, against: int) -> list[SliceComparison]:
     """Return the comparison of both arms by turn success, of 500 turns each."""
-    both = [of_slice(name, k, 500, rate="turn_success") for name, k in (("of", of), ("against", against))]
+    both = [of_slice(name, k, 500, rate="turn_success") for name, k in (("of", hits), ("against", against))]
     return compare_pairs([(both[0], both[1])])
 
 
 def test_where_the_change_helps_one_model_and_harms_another_the_advice_is_for_each() -> None:
-    found = replace(broken_down(SPLIT), weekly={"marble": 700.0, "slate": 300.0, "onyx": 100.0})
-    split = found.find_split()
+    breakdown = replace(broken_down(SPLIT), weekly={"marble": 700.0, "slate": 300.0, "onyx": 100.0})
+    split = breakdown.find_split()
     assert split is not None
     assert [[each.name for each in side] for side in (split.better, split.worse)] == [["marble"], ["slate"]]
-    assert advice(found) == (
+    assert advice(breakdown) == (
         "take @5 for marble (4.0% instead of 12.0% parse errors); "
         "keep @4 for slate (2.0% instead of 22.0% parse errors). "
         "With the traffic of the last 7 days that saves about 56 failed calls a week "
@@ -49,16 +49,16 @@ def test_without_recent_traffic_the_advice_gives_no_effect() -> None:
 
 def test_a_good_rate_gains_successes() -> None:
     by = {"model": {"marble": (500, 1000, 700, 1000), "slate": (400, 500, 250, 500)}}
-    found = replace(broken_down(by, "recorded_ok"), weekly={"marble": 100.0, "slate": 100.0})
-    assert "saves" not in advice(found)
-    assert "that gains about 20 successful turns a week against @4 for all models" in advice(found)
+    breakdown = replace(broken_down(by, "recorded_ok"), weekly={"marble": 100.0, "slate": 100.0})
+    assert "saves" not in advice(breakdown)
+    assert "that gains about 20 successful turns a week against @4 for all models" in advice(breakdown)
 
 
 def test_a_split_verdict_pre_fills_no_decision() -> None:
     assert suggestion(broken_down(SPLIT)) == ""
-    found = broken_down(ONE_WORSE)
-    assert found.whole.standing() is Standing.UNDECIDED
-    assert suggestion(found) == ""
+    breakdown = broken_down(ONE_WORSE)
+    assert breakdown.whole.standing() is Standing.UNDECIDED
+    assert suggestion(breakdown) == ""
 
 
 def test_one_verdict_for_all_pre_fills_the_decision() -> None:
@@ -67,31 +67,31 @@ def test_one_verdict_for_all_pre_fills_the_decision() -> None:
 
 
 def test_the_price_of_the_better_version_is_named_and_pre_fills_no_decision() -> None:
-    found = replace(broken_down(BETTER), prices=by_completed(275, 400))
+    breakdown = replace(broken_down(BETTER), prices=by_completed(275, 400))
     but = "But @5 is worse by turn success: 55.0% against 80.0%."
-    assert advice(found) == f"take @5. It is better: 4.0% against 12.0%. {but}"
-    assert write_headline(found, NAMES, lambda _, value: value, SMALLEST).endswith(but)
-    assert suggestion(found) == ""
-    assert "But" not in advice(replace(found, prices=by_completed(400, 275)))
+    assert advice(breakdown) == f"take @5. It is better: 4.0% against 12.0%. {but}"
+    assert write_headline(breakdown, NAMES, lambda _, value: value, SMALLEST).endswith(but)
+    assert suggestion(breakdown) == ""
+    assert "But" not in advice(replace(breakdown, prices=by_completed(400, 275)))
 
 
 def test_the_version_that_is_worse_is_named_where_it_is_better_by_another_rate() -> None:
-    found = replace(broken_down(WORSE), prices=by_completed(400, 275))
-    assert advice(found).endswith(" But @5 is better by turn success: 80.0% against 55.0%.")
-    assert suggestion(found) == ""
+    breakdown = replace(broken_down(WORSE), prices=by_completed(400, 275))
+    assert advice(breakdown).endswith(" But @5 is better by turn success: 80.0% against 55.0%.")
+    assert suggestion(breakdown) == ""
 
 
 def test_the_price_of_a_split_change_is_that_where_it_helps() -> None:
-    found = replace(broken_down(SPLIT), prices=by_completed(275, 400))
-    assert advice(found).endswith(" But @5 is worse by turn success there: 55.0% against 80.0%.")
+    breakdown = replace(broken_down(SPLIT), prices=by_completed(275, 400))
+    assert advice(breakdown).endswith(" But @5 is worse by turn success there: 55.0% against 80.0%.")
 
 
 def test_a_pair_that_differs_alone_is_never_called_without_clear_difference() -> None:
     several = [(of_slice("b", 70, 1000), of_slice("a", 100, 1000))]
     several += [(of_slice(f"b{n}", 100, 1000), of_slice(f"a{n}", 100, 1000)) for n in range(20)]
-    held = compare_pairs(several, family="pairs of versions")[0]
-    assert held.standing() is Standing.UNDECIDED
-    words = write_headline(Breakdown(held, {}), NAMES, lambda _, value: value, SMALLEST)
+    comparison = compare_pairs(several, family="pairs of versions")[0]
+    assert comparison.standing() is Standing.UNDECIDED
+    words = write_headline(Breakdown(comparison, {}), NAMES, lambda _, value: value, SMALLEST)
     assert words == (
         "@5 is better as a pair, not after correction for 21 pairs of versions: "
         "parse errors 7.0% against 10.0%."

@@ -97,7 +97,7 @@ def test_a_pair_within_the_group_that_differs_alone_is_named() -> None:
     """The page Compare calls this pair different: the sentence must not hide that."""
     several = [of_slice("a", 30, 400), of_slice("b", 50, 400), of_slice("c", 40, 60), of_slice("d", 31, 400)]
     table = rank(several)
-    assert {one.name for one in table.best} == {"a", "b", "d"}
+    assert {slice_.name for slice_ in table.best} == {"a", "b", "d"}
     assert write(table).endswith("Compared as a pair, D is better than B.")
 
 
@@ -108,7 +108,7 @@ def test_no_slice_is_in_the_best_and_called_worse() -> None:
             of_slice(f"m{n}", int(random.integers(0, 200)), 1000) for n in range(int(random.integers(2, 9)))
         ]
         table = rank(several)
-        assert not {one.name for one in table.best} & {worse for _, worse in table.wins}
+        assert not {slice_.name for slice_ in table.best} & {worse for _, worse in table.wins}
 
 
 def test_of_three_that_beat_each_other_in_a_ring_no_best_one_is_named() -> None:

@@ -1,4 +1,4 @@
-"""A replay reads stored calls as ingest does, moves nothing unless asked to, and counts what moves."""
+"""A replay parses stored calls like ingest, changes nothing without changed settings, and counts changes."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def as_tool(schema: dict[str, Any], name: str = "read") -> str:
 
 
 def find(definition_id: str) -> ToolDefinition | None:
-    known = {"d1": READ}.get(definition_id)
-    return ToolDefinition.from_json_schema(name="read", schema=known) if known else None
+    schema = {"d1": READ}.get(definition_id)
+    return ToolDefinition.from_json_schema(name="read", schema=schema) if schema else None
 
 
-def stored(raw: str | None, outcome: str = "clean", **said: Any) -> StoredCall:
+def stored(raw: str | None, outcome: str = "clean", **fields: Any) -> StoredCall:
     facts: dict[str, Any] = {
         "call_id": "c1",
         "session_id": "s1",
@@ -55,7 +55,7 @@ def stored(raw: str | None, outcome: str = "clean", **said: Any) -> StoredCall:
         "outcome": outcome,
         "codes": None,
     }
-    return StoredCall(**facts | said)
+    return StoredCall(**facts | fields)
 
 
 CLEAN = stored('{"path": "a", "range": 3}')
@@ -73,10 +73,10 @@ def replayed(call: StoredCall, **settings: Any) -> ReplayedCall:
 
 
 def outcomes(call: StoredCall, **settings: Any) -> tuple[str, str]:
-    one = replayed(call, **settings)
-    assert one.before
-    assert one.after
-    return one.before.outcome, one.after.outcome
+    replayed_call = replayed(call, **settings)
+    assert replayed_call.before
+    assert replayed_call.after
+    return replayed_call.before.outcome, replayed_call.after.outcome
 
 
 def summed(calls: list[StoredCall], **settings: Any) -> ReplaySummary:
@@ -89,11 +89,11 @@ def summed(calls: list[StoredCall], **settings: Any) -> ReplaySummary:
 @pytest.mark.parametrize("before", ["own", "newest"])
 @pytest.mark.parametrize("call", CALLS)
 def test_settings_that_change_nothing_move_nothing(call: StoredCall, before: str) -> None:
-    one = replayed(call, before=before, newest=as_tool(READ))
-    assert not one.has_changed
+    replayed_call = replayed(call, before=before, newest=as_tool(READ))
+    assert not replayed_call.has_changed
     if before == "own":
-        assert one.before
-        assert one.before.outcome == call.outcome
+        assert replayed_call.before
+        assert replayed_call.before.outcome == call.outcome
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -104,17 +104,24 @@ def test_the_same_definition_typed_anew_moves_nothing(call: StoredCall) -> None:
 @pytest.mark.parametrize("call", CALLS)
 def test_what_the_store_says_is_what_the_same_parser_says_today(call: StoredCall) -> None:
     raw, offered = call.raw_arguments or "", call.offered and call.definition_id is None
-    known = find(call.definition_id or "")
+    definition = find(call.definition_id or "")
     codes = (
-        [] if offered else [found.code for found in parse_arguments(raw, known, tool_name="read").diagnostics]
+        []
+        if offered
+        else [
+            diagnostic.code for diagnostic in parse_arguments(raw, definition, tool_name="read").diagnostics
+        ]
     )
     assert not replayed(call._replace(codes=codes or ["unknown_tool"] * offered), before=STORED).has_changed
 
 
 def test_a_string_that_becomes_acceptable_takes_its_coercion_away() -> None:
-    one = replayed(COERCED, edited=as_tool(ACCEPTS_TEXT))
-    assert (one.before and one.before.outcome, one.after and one.after.outcome) == ("coerced", "clean")
-    row = changed_row(one)
+    replayed_call = replayed(COERCED, edited=as_tool(ACCEPTS_TEXT))
+    assert (
+        replayed_call.before and replayed_call.before.outcome,
+        replayed_call.after and replayed_call.after.outcome,
+    ) == ("coerced", "clean")
+    row = changed_row(replayed_call)
     assert row["findings_gone"] == ["string_literal_converted_to_integer $.range"]
     assert row["findings_came"] == []
     assert row["values"] == [["$.range", "3", '"3"']]
@@ -155,21 +162,21 @@ def test_safe_takes_notes_and_no_guesses() -> None:
 
 
 def test_a_code_that_is_refused_counts_as_an_error() -> None:
-    one = replayed(COERCED, refused=("string_literal_converted_to_integer",))
-    assert one.before
-    assert one.after
-    assert (one.before.outcome, one.after.outcome) == ("coerced", "failed")
-    assert one.before.findings == one.after.findings
-    assert changed_row(one)["findings_kept"] == ["string_literal_converted_to_integer $.range"]
+    replayed_call = replayed(COERCED, refused=("string_literal_converted_to_integer",))
+    assert replayed_call.before
+    assert replayed_call.after
+    assert (replayed_call.before.outcome, replayed_call.after.outcome) == ("coerced", "failed")
+    assert replayed_call.before.findings == replayed_call.after.findings
+    assert changed_row(replayed_call)["findings_kept"] == ["string_literal_converted_to_integer $.range"]
     moves = summed([COERCED, CLEAN], refused=("string_literal_converted_to_integer",)).codes
     assert moves["string_literal_converted_to_integer"].calls_refused == 1
 
 
 def test_a_silent_code_counts_as_if_it_had_not_been_found() -> None:
     assert outcomes(FAILED, silent=("missing_required",)) == ("failed", "clean")
-    one = replayed(COERCED, silent=("string_literal_converted_to_integer",))
-    assert one.after
-    assert (one.after.outcome, one.after.findings) == ("clean", ())
+    replayed_call = replayed(COERCED, silent=("string_literal_converted_to_integer",))
+    assert replayed_call.after
+    assert (replayed_call.after.outcome, replayed_call.after.findings) == ("clean", ())
 
 
 def test_a_text_without_arguments_stays_refused_whatever_is_silent() -> None:
@@ -189,9 +196,9 @@ def test_a_text_without_arguments_stays_refused_whatever_is_silent() -> None:
     ],
 )
 def test_what_cannot_be_read_is_counted_and_moves_nothing(call: StoredCall, reason: str) -> None:
-    found = summed([call, CLEAN], policy="strict")
-    assert found.not_read == {reason: 1}
-    assert (found.calls, found.replayed_calls, found.changed) == (2, 1, 0)
+    summary = summed([call, CLEAN], policy="strict")
+    assert summary.not_read == {reason: 1}
+    assert (summary.calls, summary.replayed_calls, summary.changed) == (2, 1, 0)
 
 
 def test_without_the_models_own_text_a_fit_is_not_measured() -> None:
@@ -216,15 +223,15 @@ def test_the_sums_tell_flows_rates_and_codes() -> None:
         call._replace(session_id=f"s{number}")
         for number, call in enumerate([CLEAN, COERCED, COERCED, FAILED])
     ]
-    found = summed(calls, edited=as_tool(ACCEPTS_TEXT))
-    assert found.flows == [("clean", "clean", 1), ("coerced", "clean", 2), ("failed", "failed", 1)]
-    mended = found.rates["mended"]
+    summary = summed(calls, edited=as_tool(ACCEPTS_TEXT))
+    assert summary.flows == [("clean", "clean", 1), ("coerced", "clean", 2), ("failed", "failed", 1)]
+    mended = summary.rates["mended"]
     assert (mended.before, mended.after, mended.n, mended.sessions) == (2, 0, 4, 4)
     assert mended.difference
     assert mended.difference.estimate == -0.5
-    code = found.codes["string_literal_converted_to_integer"]
+    code = summary.codes["string_literal_converted_to_integer"]
     assert (code.before, code.after, code.calls_gone, code.calls_came) == (2, 0, 2, 0)
-    assert ReplaySummary.from_json(json.loads(json.dumps(found.to_json()))) == found
+    assert ReplaySummary.from_json(json.loads(json.dumps(summary.to_json()))) == summary
 
 
 def test_a_call_that_is_unmeasured_on_one_side_is_in_no_rate() -> None:
@@ -235,10 +242,10 @@ def test_one_call_a_session_is_the_paired_test_and_alike_sessions_widen_it() -> 
     before, after = [1] * 6 + [0] * 14, [0] * 5 + [1] * 2 + [0] * 13
     alone = compare_same_calls(before, after, [1] * 20)
     assert alone
-    known = compare_paired([new - old for old, new in zip(before, after, strict=True)])
-    assert known
+    paired = compare_paired([new - old for old, new in zip(before, after, strict=True)])
+    assert paired
     assert (alone.estimate, alone.low, alone.high, alone.p) == pytest.approx(
-        (known.estimate, known.low, known.high, known.p)
+        (paired.estimate, paired.low, paired.high, paired.p)
     )
     together = compare_same_calls([6, 0], [1, 1], [10, 10])
     assert together

@@ -1,4 +1,4 @@
-"""A replay runs in a process of its own: it ends as asked, dies alone, and waits its turn."""
+"""A replay runs in its own process: it can be cancelled, its crash affects nothing else, and jobs queue."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def desk() -> ReplayQueue:
     return ReplayQueue()
 
 
-def asked(generation: str, scenario: Scenario | None = None, **given: Any) -> ReplayRequest:
-    return ReplayRequest(generation, given, 43, 1, scenario or Scenario(policy="strict"), True)
+def asked(generation: str, scenario: Scenario | None = None, **parameters: Any) -> ReplayRequest:
+    return ReplayRequest(generation, parameters, 43, 1, scenario or Scenario(policy="strict"), True)
 
 
 def ended(desk: ReplayQueue, job: ReplayJob, seconds: float = 240.0) -> ReplayJob:

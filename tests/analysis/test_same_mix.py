@@ -1,4 +1,4 @@
-"""The work of arms: by which dimensions it is told apart, and two arms held against each other in each."""
+"""The strata of arms: the dimensions that form them, and two arms compared within each."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[st
     """Return the strata of each arm and its whole, from (k, n) by stratum; each call is a session."""
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
-    for seed, (name, its) in enumerate(arms.items()):
+    for seed, (name, by_stratum) in enumerate(arms.items()):
         strata[name] = {
             stratum: of_sessions([(1, 1)] * k + [(0, 1)] * (n - k), place_sessions(n, 100 * seed + place))
-            for place, (stratum, (k, n)) in enumerate(its.items())
+            for place, (stratum, (k, n)) in enumerate(by_stratum.items())
         }
         shares = list(strata[name].values())
         whole = sum(shares[1:], shares[0])
@@ -68,11 +68,11 @@ def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[st
 
 
 def compare(dimensions: tuple[str, ...], arms: Arms) -> SameMix | None:
-    """Return the first of two arms held against the second."""
+    """Return the first of two arms compared with the second."""
     strata, wholes = arms_of(dimensions, arms)
-    one, other = wholes.items()
-    (found,) = strata.compare([(one, other)])
-    return found
+    first, other = wholes.items()
+    (same_mix,) = strata.compare([(first, other)])
+    return same_mix
 
 
 def test_arms_are_compared_in_the_finest_strata_of_which_they_share_most() -> None:
@@ -80,54 +80,54 @@ def test_arms_are_compared_in_the_finest_strata_of_which_they_share_most() -> No
         "a": {("read", "p1"): (10, 100), ("read", "p2"): (20, 100), ("edit", "p1"): (40, 100)},
         "b": {("read", "p1"): (5, 50), ("read", "p2"): (10, 50), ("edit", "p1"): (80, 200)},
     }
-    found = compare(("tool", "prompt"), fine)
-    assert found is not None
-    assert found.by == ("tool", "prompt")
-    assert (found.found.strata, found.found.covered) == (3, 1.0)
-    assert found.found.difference.estimate == pytest.approx(0)
-    assert found.words == "tools and prompts"
+    same_mix = compare(("tool", "prompt"), fine)
+    assert same_mix is not None
+    assert same_mix.by == ("tool", "prompt")
+    assert (same_mix.found.strata, same_mix.found.covered) == (3, 1.0)
+    assert same_mix.found.difference.estimate == pytest.approx(0)
+    assert same_mix.words == "tools and prompts"
 
 
 def test_where_each_arm_has_prompts_of_its_own_they_are_compared_by_tool() -> None:
-    found = compare(
+    same_mix = compare(
         ("tool", "prompt"),
         {
             "a": {("read", "p1"): (10, 100), ("edit", "p2"): (40, 100)},
             "b": {("read", "p3"): (5, 50), ("edit", "p4"): (80, 200)},
         },
     )
-    assert found is not None
-    assert found.by == ("tool",)
-    assert (found.found.strata, found.found.covered) == (2, 1.0)
-    assert found.found.difference.estimate == pytest.approx(0)
+    assert same_mix is not None
+    assert same_mix.by == ("tool",)
+    assert (same_mix.found.strata, same_mix.found.covered) == (2, 1.0)
+    assert same_mix.found.difference.estimate == pytest.approx(0)
 
 
 def test_what_only_one_arm_does_counts_as_not_covered() -> None:
-    found = compare(
+    same_mix = compare(
         ("tool",),
         {
             "a": {("read",): (10, 100), ("search",): (0, 60)},
             "b": {("read",): (10, 100), ("edit",): (30, 60)},
         },
     )
-    assert found is not None
-    assert found.found.covered == pytest.approx(100 / 160)
-    assert found.found.is_comparable
-    assert not found.found.is_representative
+    assert same_mix is not None
+    assert same_mix.found.covered == pytest.approx(100 / 160)
+    assert same_mix.found.is_comparable
+    assert not same_mix.found.is_representative
 
 
 def test_coarser_strata_are_no_better_where_neither_represents_the_work() -> None:
-    """Three quarters are common by tool and prompt, and no more by tool alone: the finer ones stay."""
-    found = compare(
+    """Three quarters are common by tool and prompt, and not more by tool alone, so the finer strata stay."""
+    same_mix = compare(
         ("tool", "prompt"),
         {
             "a": {("read", "p1"): (10, 90), ("search", "p1"): (0, 30)},
             "b": {("read", "p1"): (10, 90), ("edit", "p1"): (20, 30)},
         },
     )
-    assert found is not None
-    assert found.by == ("tool", "prompt")
-    assert found.found.covered == pytest.approx(0.75)
+    assert same_mix is not None
+    assert same_mix.by == ("tool", "prompt")
+    assert same_mix.found.covered == pytest.approx(0.75)
 
 
 def test_arms_without_common_work_are_not_compared() -> None:
@@ -137,37 +137,37 @@ def test_arms_without_common_work_are_not_compared() -> None:
 
 
 def test_what_the_logs_do_not_name_is_the_same_as_nothing_else() -> None:
-    found = compare(
+    same_mix = compare(
         ("tool", "prompt"),
         {
             "a": {("read", "p1"): (10, 100), ("unknown", "p1"): (0, 20)},
             "b": {("read", "p1"): (10, 100), ("unknown", "p1"): (20, 20)},
         },
     )
-    assert found is not None
-    assert found.found.covered == pytest.approx(200 / 240)
-    assert found.found.difference.estimate == pytest.approx(0)
+    assert same_mix is not None
+    assert same_mix.found.covered == pytest.approx(200 / 240)
+    assert same_mix.found.difference.estimate == pytest.approx(0)
 
 
 def test_a_dimension_that_is_named_in_neither_arm_is_left_out() -> None:
-    found = compare(
+    same_mix = compare(
         ("tool", "prompt"),
         {
             "a": {("read", "unknown"): (10, 100), ("edit", "unknown"): (40, 100)},
             "b": {("read", "unknown"): (5, 50), ("edit", "unknown"): (80, 200)},
         },
     )
-    assert found is not None
-    assert found.by == ("tool",)
-    assert found.found.covered == 1.0
+    assert same_mix is not None
+    assert same_mix.by == ("tool",)
+    assert same_mix.found.covered == 1.0
 
 
 def test_where_nothing_is_named_the_arms_are_compared_as_they_are() -> None:
-    found = compare(("tool",), {"a": {("unknown",): (10, 100)}, "b": {("unknown",): (30, 100)}})
-    assert found is not None
-    assert found.by == ()
-    assert found.found.difference.estimate == pytest.approx(-0.2)
-    assert found.found.by_mix == 0
+    same_mix = compare(("tool",), {"a": {("unknown",): (10, 100)}, "b": {("unknown",): (30, 100)}})
+    assert same_mix is not None
+    assert same_mix.by == ()
+    assert same_mix.found.difference.estimate == pytest.approx(-0.2)
+    assert same_mix.found.by_mix == 0
 
 
 def test_several_pairs_are_compared_at_once_as_each_alone() -> None:
@@ -179,13 +179,13 @@ def test_several_pairs_are_compared_at_once_as_each_alone() -> None:
     }
     strata, wholes = arms_of(("tool", "prompt"), several)
     names = [("a", "b"), ("a", "c"), ("a", "d"), ("b", "d"), ("d", "b")]
-    pairs = [((one, wholes[one]), (other, wholes[other])) for one, other in names]
-    found = strata.compare(pairs)
-    assert found == [strata.compare([pair])[0] for pair in pairs]
-    assert [each and each.by for each in found] == [("tool",), None, ("tool",), ("tool",), ("tool",)]
-    assert found[3] is not None
-    assert found[4] is not None
-    assert found[3].found.difference.estimate == pytest.approx(-found[4].found.difference.estimate)
+    pairs = [((name, wholes[name]), (other, wholes[other])) for name, other in names]
+    same_mixes = strata.compare(pairs)
+    assert same_mixes == [strata.compare([pair])[0] for pair in pairs]
+    assert [each and each.by for each in same_mixes] == [("tool",), None, ("tool",), ("tool",), ("tool",)]
+    assert same_mixes[3] is not None
+    assert same_mixes[4] is not None
+    assert same_mixes[3].found.difference.estimate == pytest.approx(-same_mixes[4].found.difference.estimate)
 
 
 def test_strata_are_read_from_the_rows_of_the_metric() -> None:
@@ -196,15 +196,15 @@ def test_strata_are_read_from_the_rows_of_the_metric() -> None:
         ("b", "read", "p1", None, 0, 0, 0, [], [], []),
         ("b", "edit", "p1", None, 2, 10, 2, [0, 49], [1, 1], [5, 5]),
     ]
-    found = make_strata(pd.DataFrame(rows, columns=columns), ("tool", "prompt"))
-    assert found.dimensions == ("tool", "prompt")
-    assert {arm: dict(its) for arm, its in found.by_arm.items()} == {
+    strata = make_strata(pd.DataFrame(rows, columns=columns), ("tool", "prompt"))
+    assert strata.dimensions == ("tool", "prompt")
+    assert {arm: dict(shares) for arm, shares in strata.by_arm.items()} == {
         "a": {("read", "p1"): Share(3, 30, 3), ("edit", "p1"): Share(1, 10, 2)},
         "b": {("edit", "p1"): Share(2, 10, 2)},
     }
-    share = found.by_arm["a"]["read", "p1"]
+    share = strata.by_arm["a"]["read", "p1"]
     assert share.by_group is not None
     assert share.by_group[:, [0, 1, 4, 9]].tolist() == [[0, 1, 0, 2], [0, 10, 10, 10]]
-    again = standardise([(found.by_arm["a"]["edit", "p1"], found.by_arm["b"]["edit", "p1"])])
+    again = standardise([(strata.by_arm["a"]["edit", "p1"], strata.by_arm["b"]["edit", "p1"])])
     assert again is not None
     assert again.difference.estimate == pytest.approx(-0.1)

@@ -1,4 +1,4 @@
-"""A person's SQL reads the tables of the store and nothing else: two walls, each tried with every attempt."""
+"""A person's SQL reads only the tables of the store: each of two protections must stop every attack."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def generation(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def connection(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """As the process of a query opens it."""
+    """Return a connection as the process of a query opens it."""
     made = open_locked_down(generation, threads=1, memory="256MB")
     yield made
     made.close()
 
 
-# What leaves the database or changes it. DuckDB, opened as it is, refuses each by itself.
+# Statements that leave or change the database. The locked-down DuckDB itself rejects each one.
 LEAVES_THE_STORE = (
     "FROM read_csv('/etc/passwd')",
     "FROM read_csv_auto('/etc/passwd')",
@@ -120,7 +120,7 @@ LEAVES_THE_STORE = (
     "FROM a_frame",
     "FROM sys",
 )
-# What would do no harm to the store, or none that DuckDB sees, and is refused by what the parser says of it.
+# Statements without harm that DuckDB detects; the check of the syntax tree rejects them.
 REFUSED_BY_KIND = (
     "FROM query('SELECT 1')",
     "FROM query_table('codes')",
@@ -199,7 +199,7 @@ FINE = (
     "SELECT 'COPY x TO y; DROP TABLE codes; FROM read_csv()' AS words",
 )
 
-a_frame = pd.DataFrame({"secret": [1]})  # what DuckDB for Python would find under this name
+a_frame = pd.DataFrame({"secret": [1]})  # DuckDB for Python would find this variable by its name
 
 
 @pytest.mark.parametrize("sql", [*LEAVES_THE_STORE, *REFUSED_BY_KIND])
@@ -376,9 +376,9 @@ def test_no_more_queries_run_at_once_than_the_machine_bears(generation: Path) ->
 def test_nothing_that_may_be_asked_names_a_place_of_this_machine(
     connection: duckdb.DuckDBPyConnection, generation: Path, sql: str
 ) -> None:
-    told = str(connection.sql(allow_statement(connection, sql)).fetchall())
-    assert str(generation.parent) not in told
-    assert str(Path.home()) not in told
+    answer = str(connection.sql(allow_statement(connection, sql)).fetchall())
+    assert str(generation.parent) not in answer
+    assert str(Path.home()) not in answer
 
 
 def test_a_refusal_names_no_place_of_this_machine(generation: Path) -> None:
@@ -414,7 +414,7 @@ def test_a_query_ends_with_the_server_that_asked_it(generation: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
 def test_a_query_ends_when_nobody_waits_at_its_input(generation: Path) -> None:
-    """The kernel's signal aside: the end of the input alone is enough."""
+    """Even without the kernel's signal, the end of the input is enough."""
     request = {
         "generation": str(generation),
         "sql": "SELECT count(*) FROM range(1000000) a, range(1000000) b",
@@ -448,14 +448,14 @@ def limits_of(pid: int) -> str:
 
 
 def children_of(pid: int) -> list[int]:
-    found: list[int] = []
+    children: list[int] = []
     for task in Path(f"/proc/{pid}/task").iterdir():
-        found += map(int, (task / "children").read_text().split())
-    return found
+        children += map(int, (task / "children").read_text().split())
+    return children
 
 
 def command_of(pid: int | None) -> str:
-    """The command of a process; empty when it is gone, or dead and waits to be reaped."""
+    """Return the command of a process; "" when it is gone, or dead but not yet reaped."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -463,10 +463,10 @@ def command_of(pid: int | None) -> str:
 
 
 def wait_for(find: Callable[[], T]) -> T:
-    """Return what `find` finds; wait for it as long as only what is broken would need."""
+    """Return the first true result of `find`; wait long enough that only a real fault fails."""
     for _ in range(1200):
-        if found := find():
-            return found
+        if result := find():
+            return result
         time.sleep(0.05)
     pytest.fail("it did not happen")
 
@@ -474,6 +474,6 @@ def wait_for(find: Callable[[], T]) -> T:
 def test_an_error_of_duckdb_itself_shows_no_path() -> None:
     trace = "INTERNAL Error: Attempted to access index\n\nStack Trace:\n/opt/venv/lib/duckdb.so(+0x1)"
     for problem in (duckdb.InternalException(trace), duckdb.FatalException(trace)):
-        told = _describe_error(problem, "/srv/store/gen-1.duckdb")
-        assert "/" not in told
-        assert "an error of its own" in told
+        message = _describe_error(problem, "/srv/store/gen-1.duckdb")
+        assert "/" not in message
+        assert "an error of its own" in message

@@ -1,4 +1,4 @@
-"""Filters by what only sessions know: every metric counts the chosen sessions as if no other were there."""
+"""Filters by session attributes: every metric counts the chosen sessions as if no others existed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.store.sealed_months import seal_everything
 IDS = ("call_id", "session_id", "turn_id", "chain_id")
 PROJECTS = ("acme/shop", "a,b", None)
 FILTERED = sorted(name for name, metric in metrics().items() if "sources" in metric.parameters)
-WHOLE = {"files", "kept_since", "rejected_files", "rejects", "rejects_by_code"}  # of no session
+WHOLE = {"files", "kept_since", "rejected_files", "rejects", "rejects_by_code"}  # belongs to no session
 MADE = {"changed"}  # the small store has sums for it that no facts explain
 
 
 def copies(*projects: str | None) -> dict[str, Any]:
-    """The small store once for each project, with ids of their own."""
+    """Return the small store once for each project, with separate ids."""
     small = small_tables()
     tables: dict[str, Any] = {**small}
     for table in ("tool_calls", "turns", "sessions", "diagnostics"):
@@ -58,9 +58,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     yield from open_store(tmp_path_factory.mktemp("alone") / "store", "acme/shop")
 
 
-def rows_of(connection: Connection, name: str, asked: Mapping[str, Any]) -> list[list[str]]:
-    found = answer_metric(connection, name, {**PAGE, **ASKED.get(name, {}), **asked})
-    return sorted(found.astype(object).map(str).values.tolist())
+def rows_of(connection: Connection, name: str, parameters: Mapping[str, Any]) -> list[list[str]]:
+    rows = answer_metric(connection, name, {**PAGE, **ASKED.get(name, {}), **parameters})
+    return sorted(rows.astype(object).map(str).values.tolist())
 
 
 @pytest.mark.parametrize("name", sorted(set(FILTERED) - MADE))
@@ -72,27 +72,27 @@ def test_a_project_answers_as_a_store_that_holds_it_alone(
 
 @pytest.mark.parametrize("name", sorted(set(FILTERED) - WHOLE))
 def test_a_project_that_no_log_names_counts_nothing(every: Connection, name: str) -> None:
-    found = answer_metric(every, name, {**PAGE, **ASKED.get(name, {}), "projects": ["other"]})
+    rows = answer_metric(every, name, {**PAGE, **ASKED.get(name, {}), "projects": ["other"]})
     counts = {
         value
-        for column in found.columns
+        for column in rows.columns
         if not column.startswith("group_")
-        for value in found[column]
+        for value in rows[column]
         if isinstance(value, int) and not isinstance(value, bool)
     }
-    assert counts <= {0}, found
+    assert counts <= {0}, rows
 
 
 def test_days_narrow_the_sums_that_are_made_anew(every: Connection) -> None:
-    asked = {"rates": ["parse_error"], "projects": ["a,b"]}
-    all_days = answer_metric(every, "slices", asked)
-    none = answer_metric(every, "slices", {**asked, "to_day": "2026-11-01"})
+    parameters = {"rates": ["parse_error"], "projects": ["a,b"]}
+    all_days = answer_metric(every, "slices", parameters)
+    none = answer_metric(every, "slices", {**parameters, "to_day": "2026-11-01"})
     assert (all_days.total.sum() > 0, none.empty) == (True, True)
 
 
 def test_sessions_without_a_project_are_unknown(every: Connection) -> None:
-    found = answer_metric(every, "choices", {})
-    assert set(found[found.dimension == "project"].value) == {"acme/shop", "a,b", "unknown"}
+    rows = answer_metric(every, "choices", {})
+    assert set(rows[rows.dimension == "project"].value) == {"acme/shop", "a,b", "unknown"}
     calls = answer_metric(every, "calls", {**PAGE, "projects": ["unknown"]})
     assert len(calls) == 44
 
@@ -116,9 +116,9 @@ def test_a_store_without_texts_and_in_segments_answers_the_same(
     load([logs], store)
     for texts in (True, False):
         with open_generation(published_generation(str(store)), texts=texts) as connection:
-            asked = {"rates": ["parse_error", "retried"], "by": "tool"}
-            narrowed = answer_metric(connection, "slices", {**asked, "projects": ["acme/shop"]})
-            whole = answer_metric(connection, "slices", asked)
+            parameters = {"rates": ["parse_error", "retried"], "by": "tool"}
+            narrowed = answer_metric(connection, "slices", {**parameters, "projects": ["acme/shop"]})
+            whole = answer_metric(connection, "slices", parameters)
             assert (2 * narrowed.n).tolist() == whole.n.tolist()
             assert (
                 answer_metric(connection, "signatures", {**PAGE, "projects": ["acme/shop"]}).calls.sum() == 3

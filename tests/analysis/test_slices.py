@@ -1,4 +1,4 @@
-"""Measured slices: read from a metric, put in order, and added up."""
+"""Measured slices: read from a metric, sorted and added up."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def test_the_best_comes_first_and_the_hardly_measured_last() -> None:
         of_slice("a", 1, 100),
         of_slice("unseen", 0, 0, total=9),
     ]
-    assert [one.name for one in rank_slices(slices)] == ["a", "b", "hardly", "unseen"]
+    assert [slice_.name for slice_ in rank_slices(slices)] == ["a", "b", "hardly", "unseen"]
     turns = [of_slice("low", 5, 100, rate="derived_ok"), of_slice("high", 90, 100, rate="derived_ok")]
-    assert [one.name for one in rank_slices(turns)] == ["high", "low"]
+    assert [slice_.name for slice_ in rank_slices(turns)] == ["high", "low"]
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_the_best_comes_first_and_the_hardly_measured_last() -> None:
 def test_a_verdict_takes_thirty_observations_ten_sessions_and_a_fifth_measured(
     n: int, total: int, sessions: int, is_rankable: bool, is_solid: bool
 ) -> None:
-    one = of_slice("a", 0, n, total=total, sessions=sessions)
-    assert (one.is_rankable, one.is_solid) == (is_rankable, is_solid)
+    slice_ = of_slice("a", 0, n, total=total, sessions=sessions)
+    assert (slice_.is_rankable, slice_.is_solid) == (is_rankable, is_solid)
 
 
 def test_slices_add_up() -> None:
@@ -63,22 +63,24 @@ def test_a_slice_is_made_of_each_row_with_its_groups() -> None:
         row("execution", "a", {0: (5, 5)}, 1),
         row("parse_error", "b", {}, 0),
     ]
-    found = make_slices(pd.DataFrame(rows))
-    assert [(one.rate.name, one.name, one.share.k, one.share.n, one.total) for one in found] == [
+    slices = make_slices(pd.DataFrame(rows))
+    assert [
+        (slice_.rate.name, slice_.name, slice_.share.k, slice_.share.n, slice_.total) for slice_ in slices
+    ] == [
         ("parse_error", "a", 1, 20, 25),
         ("execution", "a", 5, 5, 10),
         ("parse_error", "b", 0, 0, 5),
     ]
-    assert found[0].share.by_group is not None
-    assert found[0].share.by_group[:, 3].tolist() == [1, 10]
-    assert found[0].share.interval == of_sessions([(1, 10), (0, 10)], [3, 7]).interval
-    assert found[2].share.interval is None
+    assert slices[0].share.by_group is not None
+    assert slices[0].share.by_group[:, 3].tolist() == [1, 10]
+    assert slices[0].share.interval == of_sessions([(1, 10), (0, 10)], [3, 7]).interval
+    assert slices[2].share.interval is None
     assert make_slices(pd.DataFrame(columns=list(rows[0]))) == []
 
 
 def test_the_slices_of_a_rate_lend_each_other_their_likeness_and_those_of_another_do_not() -> None:
-    its = count_by_group([(20, 20)] * 20 + [(0, 20)] * 60, place_sessions(80))
-    groups = {group: (int(k), int(n)) for group, (k, n) in enumerate(its.T) if n}
+    counts = count_by_group([(20, 20)] * 20 + [(0, 20)] * 60, place_sessions(80))
+    groups = {group: (int(k), int(n)) for group, (k, n) in enumerate(counts.T) if n}
     few = {group: (1 if group == 41 else 0, 10) for group in range(35, 47)}
     rows = [row("parse_error", "many", groups, 80), row("parse_error", "few", few, 12)]
     rows += [row("execution", "few", few, 12)]
@@ -87,7 +89,7 @@ def test_the_slices_of_a_rate_lend_each_other_their_likeness_and_those_of_anothe
     assert with_many.share.likeness is not None
     assert alone.share.likeness is None
     unrelated = make_slices(pd.DataFrame(rows), related=False)
-    assert [one.share.likeness for one in unrelated] == [None] * 3
+    assert [slice_.share.likeness for slice_ in unrelated] == [None] * 3
     assert unrelated[1].share.interval == alone.share.interval
 
 

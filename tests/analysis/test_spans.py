@@ -1,4 +1,4 @@
-"""Carets stand under the characters they mean, whatever the script, the line and the length of the text."""
+"""Carets are under the right characters for any script, line and length of the text."""
 
 from __future__ import annotations
 

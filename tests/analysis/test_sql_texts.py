@@ -1,4 +1,4 @@
-"""The texts that the SQL page begins with: shipped queries, metrics filled in, and words on the tables."""
+"""The examples of the SQL page: shipped queries, filled-in metrics, and descriptions of the tables."""
 
 from __future__ import annotations
 
@@ -41,15 +41,22 @@ def test_a_shipped_query_says_what_it_asks_and_runs(connection: duckdb.DuckDBPyC
 def test_the_sql_of_every_metric_runs_with_its_parameters_filled_in(
     connection: duckdb.DuckDBPyConnection, name: str
 ) -> None:
-    asked = {"from_day": date(2026, 11, 20), "models": ("falcon-3", HOSTILE, NASTY), "limit": 5, "offset": 0}
-    for values in ({}, asked):
+    parameters = {
+        "from_day": date(2026, 11, 20),
+        "models": ("falcon-3", HOSTILE, NASTY),
+        "limit": 5,
+        "offset": 0,
+    }
+    for values in ({}, parameters):
         sql = fill_parameters(metrics()[name], values)
         assert connection.sql(allow_statement(connection, sql)).columns
 
 
 def test_a_filled_metric_gives_what_the_metric_gives(connection: duckdb.DuckDBPyConnection) -> None:
-    asked = {"models": (HOSTILE,), "limit": 5, "offset": 0}
-    rows = connection.sql(allow_statement(connection, fill_parameters(metrics()["calls"], asked))).fetchall()
+    parameters = {"models": (HOSTILE,), "limit": 5, "offset": 0}
+    rows = connection.sql(
+        allow_statement(connection, fill_parameters(metrics()["calls"], parameters))
+    ).fetchall()
     assert [row[0] for row in rows] == ["c43"]
 
 
@@ -90,6 +97,6 @@ def test_what_no_filter_holds_has_no_literal() -> None:
 @given(st.text())
 def test_a_text_comes_back_from_its_literal_and_nothing_in_it_is_invisible(text: str) -> None:
     written = write_literal(text)
-    found = duckdb.execute(f"SELECT {written}").fetchone()
-    assert found == (text,)
+    row = duckdb.execute(f"SELECT {written}").fetchone()
+    assert row == (text,)
     assert written.isprintable()

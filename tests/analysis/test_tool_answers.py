@@ -1,4 +1,4 @@
-"""What calls of one tool get wrong, in a sentence; the wider type, and what a replay of it found."""
+"""The sentence on the errors in calls of one tool; the wider type, and the result of its replay."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Counts = dict[str, dict[tuple[str, str, str | None], tuple[int, int]]]
 
 
 def faults(judged: dict[str, int], wrong: Counts | None = None, checked: bool = True) -> ToolFaults:
-    """The faults of a tool: judged calls by model, and (calls, failed) by model and (parameter, kind, sent).
+    """Return a tool's faults from judged calls by model, and (calls, failed) by model and fault.
 
-    The calls lie evenly in the groups of sessions; no call has two faults.
+    The calls are spread evenly over the groups of sessions; no call has two faults.
     """
 
     def spread(calls: int) -> list[int]:
@@ -37,11 +37,11 @@ def faults(judged: dict[str, int], wrong: Counts | None = None, checked: bool = 
 
     rows: list[dict[Hashable, Any]] = []
     for model, n in judged.items():
-        found = (wrong or {}).get(model, {})
+        counts_by_fault = (wrong or {}).get(model, {})
         places: dict[tuple[str | None, str | None, str | None], tuple[int, int]] = {
             (None, None, None): (0, 0)
         }
-        for (parameter, kind, sent), counts in found.items():
+        for (parameter, kind, sent), counts in counts_by_fault.items():
             levels = [
                 (None, None, None),
                 (None, kind, None),
@@ -77,14 +77,14 @@ BROKEN = ("", "text", None)
 
 
 def test_the_sentence_names_the_parameter_its_model_and_what_a_wider_type_fixes() -> None:
-    found = faults(
+    tool_faults = faults(
         {"slate": 600, "heron": 2000}, {"slate": {AS_TEXT: (180, 18)}, "heron": {AS_TEXT: (50, 7)}}
     )
-    assert write_tool_answer("fetch_page", found, EFFECT) == (
+    assert write_tool_answer("fetch_page", tool_faults, EFFECT) == (
         "fetch_page: max_bytes is sent as text in 8.8% of calls, mostly by slate. "
         "Accepting integer or string would fix 195 of 373 repaired and 25 of 97 failed calls."
     )
-    [parameter] = found.parameters
+    [parameter] = tool_faults.parameters
     assert (parameter.count.calls, parameter.count.repaired, parameter.count.failed) == (230, 205, 25)
     assert parameter.count.top_slice == "slate"
     assert parameter.sent == {"text": 230}
@@ -92,10 +92,10 @@ def test_the_sentence_names_the_parameter_its_model_and_what_a_wider_type_fixes(
 
 def test_a_model_is_named_only_where_its_share_is_really_above_that_of_the_others() -> None:
     def answer(slate: int, heron: int, n: int = 300) -> str:
-        found = faults(
+        tool_faults = faults(
             {"slate": n, "heron": n}, {"slate": {AS_TEXT: (slate, 0)}, "heron": {AS_TEXT: (heron, 0)}}
         )
-        return write_tool_answer("fetch", found)
+        return write_tool_answer("fetch", tool_faults)
 
     assert answer(15, 12).endswith("in 4.5% of calls.")
     assert answer(60, 10).endswith(", mostly by slate.")
@@ -103,13 +103,18 @@ def test_a_model_is_named_only_where_its_share_is_really_above_that_of_the_other
 
 
 def test_a_model_that_is_worse_but_has_few_of_the_calls_is_named_with_its_rate() -> None:
-    found = faults({"slate": 200, "heron": 9000}, {"slate": {AS_TEXT: (60, 0)}, "heron": {AS_TEXT: (180, 0)}})
-    assert write_tool_answer("fetch", found).endswith(", most often by slate (30.0%).")
+    tool_faults = faults(
+        {"slate": 200, "heron": 9000}, {"slate": {AS_TEXT: (60, 0)}, "heron": {AS_TEXT: (180, 0)}}
+    )
+    assert write_tool_answer("fetch", tool_faults).endswith(", most often by slate (30.0%).")
 
 
 def test_of_one_model_the_sentence_claims_nothing_about_others() -> None:
-    found = faults({"slate": 200}, {"slate": {AS_TEXT: (60, 0)}})
-    assert write_tool_answer("fetch", found) == "fetch: max_bytes is sent as text in 30.0% of calls by slate."
+    tool_faults = faults({"slate": 200}, {"slate": {AS_TEXT: (60, 0)}})
+    assert (
+        write_tool_answer("fetch", tool_faults)
+        == "fetch: max_bytes is sent as text in 30.0% of calls by slate."
+    )
 
 
 def test_without_a_fault_the_sentence_says_what_would_have_shown() -> None:
@@ -121,8 +126,8 @@ def test_without_a_fault_the_sentence_says_what_would_have_shown() -> None:
 
 
 def test_few_calls_are_no_answer_but_are_counted() -> None:
-    found = faults({"slate": 12}, {"slate": {AS_TEXT: (3, 0)}})
-    assert write_tool_answer("fetch", found) == (
+    tool_faults = faults({"slate": 12}, {"slate": {AS_TEXT: (3, 0)}})
+    assert write_tool_answer("fetch", tool_faults) == (
         "Not enough data on fetch: 12 calls, 30 are needed. "
         "3 of its 12 judged calls had a fault, most often because max_bytes is sent as text."
     )
@@ -130,24 +135,24 @@ def test_few_calls_are_no_answer_but_are_counted() -> None:
 
 
 def test_without_a_definition_only_the_json_is_judged() -> None:
-    found = faults({"slate": 400}, {"slate": {BROKEN: (20, 2)}}, checked=False)
-    assert write_tool_answer("fetch", found, defined=False) == (
+    tool_faults = faults({"slate": 400}, {"slate": {BROKEN: (20, 2)}}, checked=False)
+    assert write_tool_answer("fetch", tool_faults, defined=False) == (
         "fetch: the arguments are not valid JSON in 5.0% of calls by slate. "
         "Its parameters cannot be checked: no log has its definition."
     )
-    assert "could be checked against the definition" in write_tool_answer("fetch", found)
+    assert "could be checked against the definition" in write_tool_answer("fetch", tool_faults)
 
 
 def test_where_the_json_itself_breaks_most_no_parameter_is_blamed_for_it() -> None:
-    found = faults(
+    tool_faults = faults(
         {"slate": 500, "heron": 500},
         {"slate": {BROKEN: (50, 2), ("url", "missing", None): (9, 9)}, "heron": {BROKEN: (45, 2)}},
     )
-    assert write_tool_answer("fetch", found).startswith(
+    assert write_tool_answer("fetch", tool_faults).startswith(
         "fetch: the arguments are not valid JSON in 9.5% of calls"
     )
     assert "No parameter goes wrong that often: url is missing in 0.90% of calls" in write_tool_answer(
-        "fetch", found
+        "fetch", tool_faults
     )
 
 
@@ -163,8 +168,8 @@ def test_where_the_json_itself_breaks_most_no_parameter_is_blamed_for_it() -> No
     ],
 )
 def test_each_kind_of_fault_has_its_words(place: tuple[str, str, str | None], words: str) -> None:
-    found = faults({"slate": 500, "heron": 500}, {"slate": {place: (50, 50)}})
-    assert words in write_tool_answer("fetch", found)
+    tool_faults = faults({"slate": 500, "heron": 500}, {"slate": {place: (50, 50)}})
+    assert words in write_tool_answer("fetch", tool_faults)
 
 
 def test_kinds_that_are_rarely_sent_are_not_named() -> None:
@@ -180,8 +185,8 @@ def test_kinds_that_are_rarely_sent_are_not_named() -> None:
 
 def test_hostile_and_long_names_stay_one_short_line() -> None:
     name = f"{HOSTILE}\n{'x' * 500}\u202e"
-    found = faults({name: 500, "heron": 500}, {name: {(name, "type", "text"): (400, 0)}})
-    answer = write_tool_answer(name, found)
+    tool_faults = faults({name: 500, "heron": 500}, {name: {(name, "type", "text"): (400, 0)}})
+    answer = write_tool_answer(name, tool_faults)
     assert "\n" not in answer
     assert "\u202e" not in answer
     assert len(answer) < 300
@@ -189,16 +194,16 @@ def test_hostile_and_long_names_stay_one_short_line() -> None:
 
 def test_wildly_many_parameters_leave_one_sentence() -> None:
     sent: Any = {(f"p{number}", "undeclared", None): (1 + number % 7, 0) for number in range(2_000)}
-    found = faults({"slate": 20_000}, {"slate": sent})
-    assert len(found.parameters) == 2_000
-    assert write_tool_answer("fetch", found).count(".") <= 3
+    tool_faults = faults({"slate": 20_000}, {"slate": sent})
+    assert len(tool_faults.parameters) == 2_000
+    assert write_tool_answer("fetch", tool_faults).count(".") <= 3
 
 
 def test_the_effect_names_what_would_break_and_what_was_sampled() -> None:
     def effect(**counts: Any) -> str:
         numbers = {"repaired": 10, "repaired_fixed": 0, "failed": 5, "failed_fixed": 0, "would_fail": 0}
-        found = faults({"slate": 500}, {"slate": {AS_TEXT: (60, 0)}})
-        return write_tool_answer("f", found, EditEffect(("integer", "string"), **{**numbers, **counts}))
+        tool_faults = faults({"slate": 500}, {"slate": {AS_TEXT: (60, 0)}})
+        return write_tool_answer("f", tool_faults, EditEffect(("integer", "string"), **{**numbers, **counts}))
 
     assert effect(repaired_fixed=4).endswith(" would fix 4 of 10 repaired calls.")
     assert effect().endswith(" would fix none of the 10 repaired and 5 failed calls.")

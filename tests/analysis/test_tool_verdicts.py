@@ -1,4 +1,4 @@
-"""Which tool fails most: by its failures, measured or not, and in a sentence that the data carry."""
+"""The tool that fails most: by measured and estimated failures, and in a sentence that the data support."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ def test_failures_are_the_bad_share_of_all(one: Slice | None, failures: float) -
 
 
 def test_many_calls_at_a_small_rate_lose_more_than_one_call_that_failed() -> None:
-    several = {one.name: one for one in (a_slice("once", 1, 1, 1), a_slice("busy", 50, 5000, 5000))}
+    several = {slice_.name: slice_ for slice_ in (a_slice("once", 1, 1, 1), a_slice("busy", 50, 5000, 5000))}
     assert sort_by_failures(several, ["once", "busy"]) == ["busy", "once"]
 
 
 def test_what_is_hardly_measured_or_not_at_all_stands_last() -> None:
-    several = {one.name: one for one in (a_slice("unseen", 10, 10, 1000), a_slice("fine", 0, 30, 30))}
+    several = {
+        slice_.name: slice_ for slice_ in (a_slice("unseen", 10, 10, 1000), a_slice("fine", 0, 30, 30))
+    }
     assert sort_by_failures(several, ["absent", "unseen", "fine"]) == ["fine", "unseen", "absent"]
 
 

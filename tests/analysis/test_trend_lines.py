@@ -1,4 +1,4 @@
-"""What a chart of rates shows: colours, gaps, a scale that hides nothing, days that are not over."""
+"""The content of a chart of rates: colours, gaps, a scale that hides nothing, incomplete days."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEVEN = [f"model-{number}" for number in range(7)]
 
 
 def on_days(*rates: tuple[int, int], step: int = 1) -> list[DayRate]:
-    """A series "a": k of n on each of the days from DAY on."""
+    """Return a series "a": k of n on each day from DAY on."""
     return [
         DayRate(DAY + timedelta(days=step * place), "a", Share(k, n)) for place, (k, n) in enumerate(rates)
     ]
@@ -168,12 +168,12 @@ def test_a_point_of_few_sessions_is_hollow() -> None:
 
 
 def test_the_rest_that_is_summed_keeps_a_session_of_several_models_together() -> None:
-    """Ten sessions, each with all of the models: what fails, fails with all of them."""
+    """Ten sessions, each with all models: a failure affects all of them."""
     share = of_sessions([(10, 10)] * 2 + [(0, 10)] * 8, range(10))
     chart = make_trend_chart([DayRate(DAY, name, share) for name in SEVEN], assign_colours(SEVEN[:5]))
-    rest, one = (chart.lines[place].points[0].share for place in (-1, 0))
-    assert (rest.n, one.n) == (200, 100)
-    assert rest.interval == one.interval
+    rest, line_share = (chart.lines[place].points[0].share for place in (-1, 0))
+    assert (rest.n, line_share.n) == (200, 100)
+    assert rest.interval == line_share.interval
 
 
 def test_marks_beyond_the_days_are_left_out() -> None:

@@ -28,8 +28,8 @@ def series(name: str, ks: list[int], n: int = 100) -> list[DayRate]:
 
 
 def test_slices_become_series_in_the_order_of_their_days() -> None:
-    said = [("2026-11-02", 5), ("unknown", 5), ("2026-11-01", 5), ("2026-11-03", 0)]
-    points = group_by_day([Slice(RATES["parse_error"], "a", day, Share(0, n), 9) for day, n in said])
+    days = [("2026-11-02", 5), ("unknown", 5), ("2026-11-01", 5), ("2026-11-03", 0)]
+    points = group_by_day([Slice(RATES["parse_error"], "a", day, Share(0, n), 9) for day, n in days])
     assert [point.day.day for point in points["a"]] == [1, 2]
 
 
@@ -48,18 +48,20 @@ def test_a_series_too_short_for_any_certainty_is_not_examined() -> None:
 
 
 def many_series() -> dict[str, list[DayRate]]:
-    """Eight series, the most used first; "h" is bad and too thin, "g" and "e" are the worst of the others."""
+    """Return eight series, the most used first; "h" is bad but too thin, "g" and "e" are the worst others."""
     rates = {"a": 1, "b": 2, "c": 3, "d": 1, "e": 30, "f": 2, "g": 40}
     points = {name: series(name, [k] * 3, 100) for name, k in rates.items()}
-    for place, its in enumerate(points.values()):
-        its.append(DayRate(START + timedelta(9), its[0].series, Share(0, 100 - place)))
+    for place, points_of_series in enumerate(points.values()):
+        points_of_series.append(
+            DayRate(START + timedelta(9), points_of_series[0].series, Share(0, 100 - place))
+        )
     return points | {"h": series("h", [5], 5)}
 
 
 def test_the_most_used_and_the_worst_are_named() -> None:
     rate = RATES["parse_error"]
     assert name_series(many_series(), rate) == ["a", "b", "c", "e", "g"]
-    few = {name: its for name, its in many_series().items() if name < "g"}
+    few = {name: points for name, points in many_series().items() if name < "g"}
     assert name_series(few, rate) == ["a", "b", "c", "d", "e", "f"]
     assert describe_named(many_series(), rate) == (
         "Named of 8: the 3 most used, and the 2 worst others with enough sessions."
@@ -93,11 +95,11 @@ def of_version(version: str, day: str, k: int, n: int = 200) -> Slice:
 
 
 def test_versions_stand_in_the_order_of_their_first_day() -> None:
-    said = [("2.0", "2026-11-03"), ("1.9", "2026-11-01"), ("2.0", "2026-11-02"), ("1.10", "2026-11-02")]
+    uses = [("2.0", "2026-11-03"), ("1.9", "2026-11-01"), ("2.0", "2026-11-02"), ("1.10", "2026-11-02")]
     used = order_versions(
-        [of_version(*one, k=1) for one in (*said, ("unknown", "2026-10-01"), ("3", "unknown"))]
+        [of_version(*use, k=1) for use in (*uses, ("unknown", "2026-10-01"), ("3", "unknown"))]
     )
-    assert [(day, one.name, one.share.n) for day, one in used] == [
+    assert [(day, slice_.name, slice_.share.n) for day, slice_ in used] == [
         ("2026-11-01", "1.9", 200),
         ("2026-11-02", "1.10", 200),
         ("2026-11-02", "2.0", 400),
@@ -109,12 +111,12 @@ def test_the_first_bad_version_is_named() -> None:
     used = order_versions(
         of_version(f"1.{place}", f"2026-11-{place + 1:02d}", k) for place, k in enumerate(ks)
     )
-    found = find_version_shifts(used)
-    assert found is not None
-    (shift,) = found
+    shifts = find_version_shifts(used)
+    assert shifts is not None
+    (shift,) = shifts
     assert (shift.version, shift.before, shift.after) == ("1.9", 0.01, 0.1)
     assert find_version_shifts(used[:9]) is None, "too few to tell"
-    assert find_version_shifts([(day, of_version(one.name, day, 2)) for day, one in used]) == []
+    assert find_version_shifts([(day, of_version(slice_.name, day, 2)) for day, slice_ in used]) == []
 
 
 def test_a_trend_does_not_end_in_a_day_that_was_not_over() -> None:

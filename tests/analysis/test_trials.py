@@ -53,7 +53,7 @@ RUNS: Mapping[str, Mapping[str, Any]] = {
 
 
 def read(path: Path | None, run: str) -> tuple[RunResults, dict[str, Any]]:
-    """What the page knows of a run in a store: its trials, and the looks of each arm."""
+    """Return the page's data of a run in a store: its trials, and the interim analyses of each arm."""
     with duckdb.connect(str(path), read_only=True) as connection:
         (planned,) = make_runs(answer_metric(connection, "trial_runs", {"run": run}))
         trials = make_trials(answer_metric(connection, "trial_results", {"run": run}))
@@ -116,19 +116,19 @@ def hold_equal(results: RunResults, looks: dict[str, Any], report: Report) -> No
     for arm in report.arms:
         assert results.count_missing(arm.name) == (arm.missing, arm.trials)
         assert results.cost_of_success(arm.name).amount == pytest.approx(arm.per_right)
-        for its in arm.measures:
-            measure = MEASURES[its.measure]
+        for expected in arm.measures:
+            measure = MEASURES[expected.measure]
             total = results.total(arm.name, measure)
-            assert (total.k, total.n, total.tasks) == (its.k, its.n, its.tasks)
-            assert total.rate == pytest.approx(its.rate)
+            assert (total.k, total.n, total.tasks) == (expected.k, expected.n, expected.tasks)
+            assert total.rate == pytest.approx(expected.rate)
             ends = (total.interval.low, total.interval.high) if total.interval else (None, None)
-            assert ends == pytest.approx((its.low, its.high))
+            assert ends == pytest.approx((expected.low, expected.high))
             if arm.is_reference:
                 continue
             difference, word = results.compare(arm.name, measure, looks.get(arm.name, ()))
-            assert (difference, word) == (its.difference, its.word)
-            if its.more is not None:
-                assert results.tasks_to_go(arm.name) == its.more
+            assert (difference, word) == (expected.difference, expected.word)
+            if expected.more is not None:
+                assert results.tasks_to_go(arm.name) == expected.more
         if arm.bounds is not None:
             assert results.bound_missing(arm.name) == pytest.approx(arm.bounds)
     spent = results.run.spent
@@ -139,24 +139,24 @@ def test_the_page_of_a_run_that_was_loaded_has_the_numbers_of_its_report(tmp_pat
     plan = make_plan(tmp_path, arms=("careful", "sloppy", "silent"))
     folder = tmp_path / "run.1"
 
-    def brain(asked: Asked) -> Emitted:
-        is_silent = asked.model == "silent" and chance(city_of(asked)) < 0.2
-        return Emitted(status=503) if is_silent else weather_brain({"sloppy": 0.7, "silent": 0.3})(asked)
+    def brain(request: Asked) -> Emitted:
+        is_silent = request.model == "silent" and chance(city_of(request)) < 0.2
+        return Emitted(status=503) if is_silent else weather_brain({"sloppy": 0.7, "silent": 0.3})(request)
 
     go(plan, make_tasks(30), folder, opened=opened_by(brain, attempts=1))
     assert load([folder], tmp_path / "store").rejects == 0
     results, looks = read(published_generation(tmp_path / "store"), "run.1")
     report = make_report(read_run(folder))
     assert any(arm.missing for arm in report.arms)
-    right = [its for arm in report.arms for its in arm.measures if its.measure == "right"]
-    assert all(its.n for its in right)
+    right = [measured for arm in report.arms for measured in arm.measures if measured.measure == "right"]
+    assert all(measured.n for measured in right)
     hold_equal(results, looks, report)
 
 
 def test_runs_are_told_apart_and_calls_of_no_run_count_in_none(tmp_path: Path) -> None:
-    one, other = make_run((OLD, NEW)), make_run((NEW, OLD), run="other.1", tasks=30, seed=3)
-    path = publish(tmp_path, join_tables(small_tables(), one.tables, other.tables))
-    for made, run in ((one, "orders.7f3a"), (other, "other.1")):
+    first, second = make_run((OLD, NEW)), make_run((NEW, OLD), run="other.1", tasks=30, seed=3)
+    path = publish(tmp_path, join_tables(small_tables(), first.tables, second.tables))
+    for made, run in ((first, "orders.7f3a"), (second, "other.1")):
         results, _ = read(path, run)
         assert len(results.trials) == len(made.outcomes)
         assert sum(trial.refused for trial in results.trials) == sum(each.refused for each in made.outcomes)
@@ -173,7 +173,7 @@ def test_the_course_ends_at_the_difference_of_all_tasks_and_has_at_most_so_many_
     assert points[-1].tasks == pairs.tasks == 130
     assert pairs.mean
     assert points[-1].estimate == pairs.mean.estimate
-    assert all(one.low < one.estimate < one.high for one in points)
+    assert all(point.low < point.estimate < point.high for point in points)
 
 
 def test_a_run_with_trials_just_now_goes_on_and_an_old_one_has_not_ended(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Trials are counted where a run or an arm is chosen, and nowhere else: over every metric there is."""
+"""Every metric counts trials only if a run or an arm is chosen."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tests.store.night import claude_code_session, session
 _OF_TRIALS = re.compile(
     r"\b(?:FROM|JOIN)\s+(daily_\w+|task_trials|tool_calls|turns|sessions|probes)\b", re.IGNORECASE
 )
-# Asked by the id of a session, a turn or a call: whoever has the id of a trial wants to see it.
+# Metrics by the id of a session, turn or call: a person with the id of a trial wants to see it.
 BY_ID = {
     "call", "call_neighbours", "chain_calls", "id_find", "messages_so_far", "sequence_calls", "session",
     "session_find", "session_kin", "session_outline", "session_turns", "step_calls", "step_words",
     "session_definitions", "testset_calls", "testset_steps", "turn_answers", "turn_calls", "turn_texts",
 }  # fmt: skip
-# List what was loaded, runs of trials among it, or the tables themselves.
+# Metrics that list loads, including trial runs, or the tables themselves.
 OF_FILES = {
     "absent_sources", "files", "foreign_files", "last_load", "loads", "rejected_files", "rejects",
     "rejects_by_code", "store_columns", "store_tables", "call_findings", "replayed_definition",
@@ -51,7 +51,7 @@ ASKED: Mapping[str, Mapping[str, Any]] = {
     "strata": {"rates": list(RATES), "by": "model", "first": "tool", "second": "prompt", "third": "strategy"},
     "versions": {"kind": "prompt", "name": "agent"},
 }
-# Of runs, by their name.
+# Metrics on runs, by their name.
 OF_RUNS = {
     "trial_conditions", "trial_differences", "trial_looks", "trial_probes", "trial_results", "trial_runs",
     "trials_left_out",
@@ -60,7 +60,7 @@ PARTS = sorted(set(metrics()) - BY_ID - OF_FILES - OF_RUNS)
 
 
 def night(logs: Path) -> None:
-    """Two weeks: a prompt and a tool change, an error is new on the last days, a source falls silent."""
+    """Return two weeks: a prompt and a tool change, an error is new in the end, a source goes silent."""
     for day in range(1, 15):
         texts = [nightly(f"{day}-{n}", day) for n in range(4)]
         if day == 3:
@@ -95,7 +95,7 @@ def nightly(name: str, day: int) -> str:
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A store of nights, one of a run of trials, and one of both."""
+    """Return a store of nights, a store of a trial run, and a store of both."""
     base = tmp_path_factory.mktemp("apart")
     nights, runs = base / "nights", base / "runs"
     nights.mkdir()
@@ -113,12 +113,14 @@ def opened(store: Path) -> Connection:
     return open_generation(published_generation(str(store)), texts=True)
 
 
-def rows(store: Path, metric: str, **asked: Any) -> list[str]:
-    """The rows of an answer as texts, without the numbers that files have by the order of loads."""
+def rows(store: Path, metric: str, **parameters: Any) -> list[str]:
+    """Return the rows of an answer as texts, without the file numbers, which depend on the order of loads."""
     with opened(store) as connection:
-        found = answer_metric(connection, metric, {**PAGE, **ASKED.get(metric, {}), **asked})
-    kept = [name for name in found.columns if name != "file_id"]
-    return sorted(json.dumps([str(value) for value in row]) for row in found[kept].itertuples(index=False))
+        rows_of_metric = answer_metric(connection, metric, {**PAGE, **ASKED.get(metric, {}), **parameters})
+    kept = [name for name in rows_of_metric.columns if name != "file_id"]
+    return sorted(
+        json.dumps([str(value) for value in row]) for row in rows_of_metric[kept].itertuples(index=False)
+    )
 
 
 def test_every_metric_that_reads_sums_or_facts_takes_runs_and_arms() -> None:
@@ -139,11 +141,11 @@ def test_no_answer_changes_when_a_run_is_loaded(stores: dict[str, Path], metric:
 
 @pytest.mark.parametrize("name", queries())
 def test_no_query_of_the_sql_page_counts_a_trial(stores: dict[str, Path], name: str) -> None:
-    found = []
+    answers = []
     for store in ("nights", "both"):
         with opened(stores[store]) as connection:
-            found.append(sorted(map(str, connection.execute(queries()[name].sql).fetchall())))
-    assert found[0] == found[1]
+            answers.append(sorted(map(str, connection.execute(queries()[name].sql).fetchall())))
+    assert answers[0] == answers[1]
 
 
 SILENT = {"failure_envelopes", "redacted_arguments", "session_runs"}
@@ -160,22 +162,24 @@ def test_with_the_run_chosen_the_nights_do_not_count(stores: dict[str, Path], me
 @pytest.mark.thorough(quick=10)
 @pytest.mark.parametrize("metric", PARTS)
 def test_a_store_of_trials_alone_counts_nothing(stores: dict[str, Path], metric: str) -> None:
-    found = rows(stores["runs"], metric)
-    numbers = {value for row in found for value in json.loads(row) if value.isdigit()}
-    assert metric == "choices" or numbers <= {"0"}, found
+    counted = rows(stores["runs"], metric)
+    numbers = {value for row in counted for value in json.loads(row) if value.isdigit()}
+    assert metric == "choices" or numbers <= {"0"}, counted
 
 
 def test_an_arm_alone_is_counted_without_naming_its_run(stores: dict[str, Path]) -> None:
-    asked: dict[str, Any] = {"rates": ["parse_error"], "by": "arm"}
+    parameters: dict[str, Any] = {"rates": ["parse_error"], "by": "arm"}
     with opened(stores["both"]) as connection:
-        found = answer_metric(connection, "slices", asked | {"arms": ["old"]})
-        assert found[["slice", "k", "total"]].to_dict("records") == [{"slice": "old", "k": 6, "total": 6}]
-        found = answer_metric(connection, "slices", asked | {"runs": [RUN]})
-        assert found[["slice", "k", "total"]].to_dict("records") == [
+        rows_of_arm = answer_metric(connection, "slices", parameters | {"arms": ["old"]})
+        assert rows_of_arm[["slice", "k", "total"]].to_dict("records") == [
+            {"slice": "old", "k": 6, "total": 6}
+        ]
+        rows_of_arm = answer_metric(connection, "slices", parameters | {"runs": [RUN]})
+        assert rows_of_arm[["slice", "k", "total"]].to_dict("records") == [
             {"slice": "new", "k": 0, "total": 6},
             {"slice": "old", "k": 6, "total": 6},
         ]
-        assert answer_metric(connection, "slices", asked | {"runs": ["another"]}).empty
+        assert answer_metric(connection, "slices", parameters | {"runs": ["another"]}).empty
 
 
 def test_the_rates_that_a_load_prints_leave_trials_out(stores: dict[str, Path]) -> None:

@@ -1,4 +1,4 @@
-"""What is printed of a ranking, a comparison, a prompt or an alert is in the list of verdict sentences."""
+"""Every printed sentence on a ranking, a comparison, a prompt or an alert is in the list of verdicts."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ SMALLEST = 0.02
 
 @cache
 def listed() -> re.Pattern[str]:
-    """Return what matches a text of one or more listed sentences, in any order."""
+    """Return a pattern that matches one or more listed sentences, in any order."""
     lines = LIST.read_text(encoding="utf-8").splitlines()
     patterns = [
-        one
+        example
         for line in lines
         if line.startswith("| `")
-        for one in re.findall(r"`([^`]+)`", line.split(" | ")[0])
+        for example in re.findall(r"`([^`]+)`", line.split(" | ")[0])
     ]
-    one = "|".join(write_expression(pattern) for pattern in patterns)
-    return re.compile(rf"(?:{one})(?: (?:{one}))*", re.DOTALL)
+    pattern_text = "|".join(write_expression(pattern) for pattern in patterns)
+    return re.compile(rf"(?:{pattern_text})(?: (?:{pattern_text}))*", re.DOTALL)
 
 
 def write_expression(pattern: str) -> str:
@@ -47,7 +47,7 @@ def write_expression(pattern: str) -> str:
     text = re.escape(re.sub(r"\{.+?\}", "…", pattern)).replace(r"\[", "(?:").replace(r"\]", ")?")
     text = re.sub(r"\\\((?=[^()]*\\ or\\ )", "(?:", text)
     text = re.sub(
-        r"(\(\?:[^()]*\\ or\\ [^()]*?)\\\)", lambda found: found[1].replace(r"\ or\ ", "|") + ")", text
+        r"(\(\?:[^()]*\\ or\\ [^()]*?)\\\)", lambda match: match[1].replace(r"\ or\ ", "|") + ")", text
     )
     return text.replace("…", r"(?:(?!\. ).)+?")  # within a sentence
 
@@ -94,32 +94,32 @@ def test_comparisons_and_advice(reader: StoreReader, runs_all: bool) -> None:
     prompts = choices[choices.dimension == "prompt"].value.tolist()[:count]
     matched = 0
     for dimension, values in (("model", models), ("prompt", prompts)):
-        pairs = [(of, against) for of in values for against in values if of != against]
+        pairs = [(value, against) for value in values for against in values if value != against]
         for rate in LISTED:
-            for found in judge_pairs(reader.ask, RATES[rate], dimension, pairs, {}):
-                matched += check_breakdown(found) if found else 0
+            for breakdown in judge_pairs(reader.ask, RATES[rate], dimension, pairs, {}):
+                matched += check_breakdown(breakdown) if breakdown else 0
     assert matched > (100 if runs_all else 30)
 
 
-def check_breakdown(found: Breakdown) -> int:
+def check_breakdown(breakdown: Breakdown) -> int:
     for write in (write_headline, write_advice):
-        sentence = write(found, ArmNames("B", "A"), lambda _, value: value, SMALLEST)
+        sentence = write(breakdown, ArmNames("B", "A"), lambda _, value: value, SMALLEST)
         assert listed().fullmatch(sentence), sentence
     return 1
 
 
 def test_alerts_and_quiet_nights(reader: StoreReader) -> None:
-    found = find_attention(reader.ask, {})
-    assert found is not None
-    for item in (*found.needing, *found.improved):
-        words = describe_item(item, found.newest, lambda _, value: value)
+    attention = find_attention(reader.ask, {})
+    assert attention is not None
+    for item in (*attention.needing, *attention.improved):
+        words = describe_item(item, attention.newest, lambda _, value: value)
         assert listed().fullmatch(f"{words.subject} {words.rest}"), words
     for opened in (0, 1):
-        assert listed().fullmatch(describe_quiet(found, opened=opened))
+        assert listed().fullmatch(describe_quiet(attention, opened=opened))
 
 
 def test_the_gate_and_what_follows_it(reader: StoreReader) -> None:
     folder = reader.path.parent
     for gate in ("no-worse=2%", "no-worse:retried=5%", "no-worse:turn_success=1%"):
-        (found,) = judge_gates(folder, [gate], "7 days", "7 days", {})
-        assert not found.sentence or listed().fullmatch(found.sentence), found.sentence
+        (verdict,) = judge_gates(folder, [gate], "7 days", "7 days", {})
+        assert not verdict.sentence or listed().fullmatch(verdict.sentence), verdict.sentence

@@ -1,4 +1,4 @@
-"""Verdicts in a sentence and in a word: which is better, by how much, and what it would take to know."""
+"""Verdicts in a sentence and in a word: which is better, by how much, and how much data would decide."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from tests.analysis.test_comparisons import KIDNEY_STONES, arms_of, hold
 SMALLEST = 0.02
 
 
-def say(one: Slice, other: Slice, smallest: float = SMALLEST) -> str:
-    return describe_verdict(hold(one, other), smallest)
+def say(slice_: Slice, other: Slice, smallest: float = SMALLEST) -> str:
+    return describe_verdict(hold(slice_, other), smallest)
 
 
 def hold_at_mix(several: Mapping[str, Mapping[Stratum, tuple[int, int]]], times: int = 1) -> SliceComparison:
-    """Return the first of two arms held against the second, with the work of both."""
+    """Return the first of two arms compared with the second, with the strata of both."""
     strata, wholes = arms_of(several, times=times)
-    one, other = wholes.items()
-    (found,) = compare_pairs([(one[1], other[1])], strata.compare([(one, other)]))
-    return found
+    first, other = wholes.items()
+    (comparison,) = compare_pairs([(first[1], other[1])], strata.compare([(first, other)]))
+    return comparison
 
 
 OTHER_WORK: Mapping[str, Mapping[Stratum, tuple[int, int]]] = {
@@ -85,39 +85,41 @@ def test_where_neither_is_better_the_sentence_says_which_has_more() -> None:
 
 
 def test_an_undecided_sentence_says_how_many_more_sessions_each_size_of_difference_takes() -> None:
-    one, other = of_slice("B", 5, 100), of_slice("A", 10, 120)
-    seen, least = (sessions_needed(one.share, other.share, size) for size in (5 / 100 - 10 / 120, 0.02))
-    assert seen is not None
+    first, other = of_slice("B", 5, 100), of_slice("A", 10, 120)
+    needed, least = (sessions_needed(first.share, other.share, size) for size in (5 / 100 - 10 / 120, 0.02))
+    assert needed is not None
     assert least is not None
-    assert 0 < seen < least
-    sentence = say(one, other)
+    assert 0 < needed < least
+    sentence = say(first, other)
     assert sentence.startswith("No clear difference: 5.0% vs 8.3%, difference −3.3 points (−")
     assert sentence.endswith(
-        f"220 sessions. About {round_up(seen)} more sessions each would decide a difference as large as this "
-        f"one; about {round_up(least)} would decide one of 2 points."
+        f"220 sessions. About {round_up(needed)} more sessions each would decide a difference as large as "
+        f"this one; about {round_up(least)} would decide one of 2 points."
     )
-    half = sessions_needed(one.share, other.share, 0.005)
+    half = sessions_needed(first.share, other.share, 0.005)
     assert half is not None
     assert half > 10_000, "nobody collects so many, so that the number says nothing"
-    assert say(one, other, 0.005).endswith("would decide a difference as large as this one.")
+    assert say(first, other, 0.005).endswith("would decide a difference as large as this one.")
 
 
 def test_among_many_comparisons_it_takes_more_sessions() -> None:
-    one, other = of_slice("B", 5, 100), of_slice("A", 10, 120)
-    many = compare_pairs([(one, other), *((of_slice(f"c{n}", 10, 100), other) for n in range(19))])
-    seen = sessions_needed(one.share, other.share, 5 / 100 - 10 / 120, 20)
-    alone = sessions_needed(one.share, other.share, 5 / 100 - 10 / 120)
-    assert seen is not None
+    first, other = of_slice("B", 5, 100), of_slice("A", 10, 120)
+    many = compare_pairs([(first, other), *((of_slice(f"c{n}", 10, 100), other) for n in range(19))])
+    needed = sessions_needed(first.share, other.share, 5 / 100 - 10 / 120, 20)
+    alone = sessions_needed(first.share, other.share, 5 / 100 - 10 / 120)
+    assert needed is not None
     assert alone is not None
-    assert seen > 1.5 * alone
-    assert f"About {round_up(seen)} more sessions each would decide a" in describe_verdict(many[0], SMALLEST)
+    assert needed > 1.5 * alone
+    assert f"About {round_up(needed)} more sessions each would decide a" in describe_verdict(
+        many[0], SMALLEST
+    )
 
 
 def test_of_no_difference_at_all_the_sentence_says_what_the_smallest_one_takes() -> None:
-    one, other = of_slice("B", 10, 100), of_slice("A", 10, 100)
-    least = sessions_needed(one.share, other.share, 0.02)
+    first, other = of_slice("B", 10, 100), of_slice("A", 10, 100)
+    least = sessions_needed(first.share, other.share, 0.02)
     assert least is not None
-    sentence = say(one, other)
+    sentence = say(first, other)
     assert sentence.startswith("No clear difference: 10.0% vs 10.0%, difference 0 points (−")
     assert "A difference below about 13 points would not show yet; " in sentence
     assert f"bout {round_up(least)} more sessions each would decide" in sentence
@@ -126,8 +128,8 @@ def test_of_no_difference_at_all_the_sentence_says_what_the_smallest_one_takes()
 
 
 def test_of_two_equal_ones_it_says_which_difference_would_show_not_a_number_nobody_collects() -> None:
-    one, other = of_slice("B", 1000, 10_000, sessions=400), of_slice("A", 1003, 10_000, sessions=400)
-    sentence = describe_needed(hold(one, other), SMALLEST)
+    first, other = of_slice("B", 1000, 10_000, sessions=400), of_slice("A", 1003, 10_000, sessions=400)
+    sentence = describe_needed(hold(first, other), SMALLEST)
     assert re.fullmatch(
         r"A difference below about \d points? would not show yet; "
         r"about [\d,]+ more sessions each would decide one of 2 points\.",
@@ -180,34 +182,34 @@ def test_what_the_logs_do_not_name_gets_no_verdict() -> None:
 
 
 def test_a_mix_that_turns_the_order_round_names_the_better_one_and_says_so() -> None:
-    held = hold_at_mix(KIDNEY_STONES, times=10)
-    sentence = describe_verdict(held, SMALLEST)
+    comparison = hold_at_mix(KIDNEY_STONES, times=10)
+    sentence = describe_verdict(comparison, SMALLEST)
     assert sentence.startswith("A is better (parse errors): 16.6% vs 22.0% mix-adjusted by tools, ")
     assert "difference −5.4 points (−" in sentence
-    mix = describe_mix(held)
+    mix = describe_mix(comparison)
     assert mix is not None
     assert mix.startswith("Mix-adjusted by tools. Unadjusted: 22.0% vs 17.4%, difference +4.6 points (+")
     assert mix.endswith(" Mix-adjusted, the order reverses.")
 
 
 def test_a_mix_that_only_moves_the_difference_turns_nothing_round() -> None:
-    held = hold_at_mix(
+    comparison = hold_at_mix(
         {"A": {("x",): (10, 400), ("y",): (30, 100)}, "B": {("x",): (20, 100), ("y",): (200, 400)}}
     )
-    mix = describe_mix(held)
+    mix = describe_mix(comparison)
     assert mix is not None
     assert "the order reverses" not in mix
 
 
 def test_a_mix_that_holds_only_part_of_the_work_says_how_much() -> None:
-    held = hold_at_mix(
+    comparison = hold_at_mix(
         {
             "A": {("x",): (10, 200), ("y",): (30, 100)},
             "B": {("x",): (40, 200), ("z",): (0, 100)},
         }
     )
-    assert held.standing() is Standing.BETTER
-    mix = describe_mix(held)
+    assert comparison.standing() is Standing.BETTER
+    mix = describe_mix(comparison)
     assert mix is not None
     assert mix.startswith("Mix-adjusted by tools. 66.7% of the work is in both. Unadjusted: 13.3% vs ")
 
@@ -222,12 +224,12 @@ def test_where_the_mix_does_not_matter_nothing_is_said_of_it() -> None:
 
 
 def test_of_different_work_the_sentence_says_how_little_is_in_common() -> None:
-    held = hold_at_mix(OTHER_WORK)
-    sentence = describe_verdict(held, SMALLEST)
+    comparison = hold_at_mix(OTHER_WORK)
+    sentence = describe_verdict(comparison, SMALLEST)
     assert sentence.startswith(
         "Different work, so no verdict. Only 33.3% of their calls have tools in common. Unadjusted: 28.0% vs "
     )
-    assert describe_mix(held) is None
+    assert describe_mix(comparison) is None
     apart = hold_at_mix({"A": {("edit",): (80, 200)}, "B": {("search",): (0, 200)}})
     assert describe_verdict(apart, SMALLEST).startswith("Different work, so no verdict. ")
     assert "Unadjusted: 40.0% vs 0%" in describe_verdict(apart, SMALLEST)
@@ -283,36 +285,36 @@ def test_of_different_work_the_sentence_says_how_little_is_in_common() -> None:
     ],
 )
 def test_a_verdict_in_a_word(one: Slice, other: Slice, text: str, tone: str, sub: str) -> None:
-    found = shorten_verdict(hold(one, other), SMALLEST)
-    assert (found.text, found.tone) == (text, tone)
-    assert found.sub.endswith(sub)
-    assert bool(found.sub) == bool(sub)
+    verdict = shorten_verdict(hold(one, other), SMALLEST)
+    assert (verdict.text, verdict.tone) == (text, tone)
+    assert verdict.sub.endswith(sub)
+    assert bool(verdict.sub) == bool(sub)
 
 
 def test_the_word_for_an_undecided_one_says_how_many_more_sessions_it_takes() -> None:
-    one, other = of_slice("a", 10, 100), of_slice("b", 15, 100)
-    seen = sessions_needed(one.share, other.share, 0.05)
-    assert seen is not None
-    assert shorten_verdict(hold(one, other), SMALLEST).sub == f"~{round_up(seen)} more sessions each"
+    first, other = of_slice("a", 10, 100), of_slice("b", 15, 100)
+    needed = sessions_needed(first.share, other.share, 0.05)
+    assert needed is not None
+    assert shorten_verdict(hold(first, other), SMALLEST).sub == f"~{round_up(needed)} more sessions each"
 
 
 def test_one_that_only_the_correction_leaves_undecided_is_told_as_such() -> None:
     reference = of_slice("reference", 100, 1000)
-    held, *_ = compare_pairs(
+    comparison, *_ = compare_pairs(
         [
             (of_slice("a", 70, 1000), reference),
             *((of_slice(f"b{n}", 100, 1000), reference) for n in range(20)),
         ]
     )
-    found = shorten_verdict(held, SMALLEST)
-    assert held.p is not None
-    assert found.text == "Better as a pair"
-    assert found.sub == "not after correction for 21 comparisons"
+    verdict = shorten_verdict(comparison, SMALLEST)
+    assert comparison.p is not None
+    assert verdict.text == "Better as a pair"
+    assert verdict.sub == "not after correction for 21 comparisons"
 
 
 def test_a_verdict_at_the_same_mix_says_so_in_a_word() -> None:
-    found = shorten_verdict(hold_at_mix(KIDNEY_STONES, times=10), SMALLEST)
-    assert (found.text, found.sub) == ("Better", "p < 0.001, mix-adjusted")
+    verdict = shorten_verdict(hold_at_mix(KIDNEY_STONES, times=10), SMALLEST)
+    assert (verdict.text, verdict.sub) == ("Better", "p < 0.001, mix-adjusted")
     alike = shorten_verdict(hold_at_mix(KIDNEY_STONES, times=10), 0.2)
     assert (alike.text, alike.sub) == ("Equivalent", "within 20 points, mix-adjusted")
     other = shorten_verdict(hold_at_mix(OTHER_WORK), SMALLEST)

@@ -1,4 +1,4 @@
-"""How numbers print, and that log text stays text wherever it goes."""
+"""Numbers are printed correctly, and log text is escaped everywhere."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def test_a_lone_quote_or_blank_that_was_found_stays_visible(text: str | None, sh
 
 
 def test_numbers_of_things_are_written_as_english_does() -> None:
-    found = [
+    phrases = [
         wording.plural(n, noun) for n, noun in ((1, "model"), (1_200, "model"), (3, "strategy"), (2, "day"))
     ]
-    assert found == ["1 model", "1,200 models", "3 strategies", "2 days"]
+    assert phrases == ["1 model", "1,200 models", "3 strategies", "2 days"]
 
 
 def test_nothing_observed_prints_as_a_dash() -> None:
@@ -99,9 +99,9 @@ def test_markdown_in_a_name_is_escaped() -> None:
 
 @pytest.mark.parametrize("text", ["http://a.example/p", "HTTPS://a.example", "www.a.example", "me@a.example"])
 def test_an_address_in_a_name_becomes_no_link(text: str) -> None:
-    told = wording.in_markdown(text).replace("\\", "")
-    assert told.replace("\u2060", "") == text
-    assert not re.search(r"https?://|www\.|@a", told, re.IGNORECASE)
+    escaped = wording.in_markdown(text).replace("\\", "")
+    assert escaped.replace("\u2060", "") == text
+    assert not re.search(r"https?://|www\.|@a", escaped, re.IGNORECASE)
 
 
 def test_a_version_behind_a_name_is_no_address() -> None:

@@ -13,7 +13,7 @@ from tests.fuzz.driver import FINDINGS
 TARGETS = ("arguments", "calls", "definitions", "replies")
 WAYS = (("--random", 0.25), ("", 0.75))
 """Each target runs a quarter of its time with random inputs: many more a second than a fuzzer that counts."""
-_GRACE = 120  # seconds that one input and the end of a run may take
+_GRACE = 120  # maximum seconds for one input and for the end of a run
 
 
 def main() -> int:
@@ -29,15 +29,15 @@ def main() -> int:
     share = chosen.seconds / len(names)
     went = {name: [ran(name, share, chosen.seed, way) for way in WAYS] for name in names}
     broken = [name for name, runs in went.items() if not all(runs)]
-    found = sorted(path for path in FINDINGS.glob("*") if path.stat().st_mtime >= started)
-    for path in found:
+    files = sorted(path for path in FINDINGS.glob("*") if path.stat().st_mtime >= started)
+    for path in files:
         print(path)
-    print(f"{len(found)} files of findings; broken off: {', '.join(broken) or 'none'}")
-    return 1 if found or broken else 0
+    print(f"{len(files)} files of findings; broken off: {', '.join(broken) or 'none'}")
+    return 1 if files or broken else 0
 
 
 def ran(name: str, seconds: float, seed: int, way: tuple[str, float]) -> bool:
-    """One target in a process of its own: a hang or a crash of the interpreter is seen from outside."""
+    """Run one target in its own process, so that a hang or a crash of the interpreter is detected."""
     option, share = way
     command = [
         sys.executable,

@@ -1,7 +1,6 @@
-"""Bytes → choices: numbers, members of a list, text. The same bytes always make the same choices.
+"""Turns bytes into choices: numbers, members of a list, text. The same bytes always make the same choices.
 
-A fuzzer changes bytes and sees other choices; bytes that have run out choose the first of everything. Knows
-nothing of what is chosen.
+A fuzzer changes bytes and gets other choices; when no bytes are left, the first option is chosen.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ class Choices:
 
     @property
     def left(self) -> int:
-        """How many bytes have not been used."""
+        """Return the number of unused bytes."""
         return max(0, len(self.data) - self.position)
 
     def below(self, limit: int) -> int:
-        """A number from 0 to `limit` - 1."""
+        """Return a number from 0 to `limit` - 1."""
         width = 1 if limit <= 256 else 2 if limit <= 65_536 else 4
-        taken = self.data[self.position : self.position + width]
+        piece = self.data[self.position : self.position + width]
         self.position += width
-        return int.from_bytes(taken, "big") % limit
+        return int.from_bytes(piece, "big") % limit
 
     def one_of(self, items: Sequence[Item]) -> Item:
         return items[self.below(len(items))]
 
     def rest(self) -> bytes:
-        """All that is left."""
-        taken = self.data[self.position :]
+        """Return all remaining bytes."""
+        piece = self.data[self.position :]
         self.position = len(self.data)
-        return taken
+        return piece

@@ -1,6 +1,6 @@
-"""Arguments and the JSON Schema of their definition → the first reason why they do not fit, by `jsonschema`.
+"""Finds the first reason why arguments do not fit the JSON Schema of their definition, with `jsonschema`.
 
-A second judge, who shares no line with the parser. The schema is first relaxed where the parser's contract
+It is a second validator that shares no code with the parser. The schema is first relaxed where the parser
 promises less than JSON Schema: undeclared fields are kept with a warning, `oneOf` is read as `anyOf`.
 """
 
@@ -16,14 +16,14 @@ _LITERAL = ("enum", "const", "default", "examples", "required")
 
 
 def misfit(schema: Mapping[str, Any], arguments: dict[str, Any]) -> str | None:
-    """Why the arguments do not fit, None when they do. The schema must be a sound one."""
+    """Return why the arguments do not fit, None when they fit. The schema must be sound."""
     validator = Draft202012Validator(relaxed(schema))
     error = next(validator.iter_errors(arguments), None)
     return None if error is None else f"{error.json_path}: {error.message[:300]}"
 
 
 def relaxed(schema: Any) -> Any:
-    """The schema as the parser promises to hold it."""
+    """Return the schema relaxed to what the parser promises."""
     if isinstance(schema, list):
         return [relaxed(part) for part in schema]
     if not isinstance(schema, Mapping):

@@ -1,7 +1,7 @@
-"""A text and some choices → the text with one defect of the kinds that models and transports make.
+"""Adds one defect to a text, of the kinds that models and transports make.
 
-Each corruption is one function; what it chooses (where, which sign) comes from `Choices`. The intended value
-may be lost: only the promises for any text are owed afterwards. Knows nothing of the parser.
+Each corruption is one function; `Choices` decides the place and the character. The intended value may be
+lost, so only the promises for any text apply afterwards.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _at(text: str, choices: Choices) -> int:
 
 
 def _place_of(text: str, signs: str, choices: Choices) -> int | None:
-    """The place of one of these signs, None when the text holds none."""
+    """Return the place of one of these characters, None when the text has none."""
     places = [at for at, sign in enumerate(text) if sign in signs]
     return choices.one_of(places) if places else None
 
@@ -205,7 +205,7 @@ CORRUPTIONS: Mapping[str, Corruption] = {
 
 
 def damaged(raw: bytes, choices: Choices) -> bytes:
-    """Bytes with one changed, one left out, or cut within a character."""
+    """Return the bytes with one changed, one left out, or cut within a character."""
     if not raw:
         return b"\xff"
     at = choices.below(len(raw))

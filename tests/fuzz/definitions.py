@@ -1,4 +1,4 @@
-"""A fixed set of tool definitions, from plain to nasty, that the fuzz targets choose from. Data only."""
+"""A fixed set of tool definitions for the fuzz targets, from plain to nasty. Data only."""
 
 from __future__ import annotations
 

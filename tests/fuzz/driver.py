@@ -1,8 +1,8 @@
-"""One target, some seconds → every distinct way in which it broke, each saved as a file that repeats it.
+"""Runs one target for some seconds and saves an input for each distinct failure.
 
-Under atheris the choice of inputs follows what they reach in `lenient` and in the gateway; without it
-they are random, from a seed. A finding does not end the run: a further input that breaks at the same line
-with the same promise is the same finding. `python -m tests.fuzz` starts this in a process of its own.
+With atheris, inputs follow the coverage in `lenient` and in the gateway; without it they are random, from a
+seed. A finding does not end the run; another input that breaks the same promise at the same line is the same
+finding. `python -m tests.fuzz` starts this in its own process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 FINDINGS = Path(__file__).parent / "findings"
 CORPUS = Path(__file__).parent / ".corpus"
-MAX_LENGTH = 2_000  # bytes; they are choices, and a choice can be a repetition of 60,000 characters
+MAX_LENGTH = 2_000  # bytes of choices; one choice can be a repetition of 60,000 characters
 _LENGTHS = (4, 10, 20, 40, 80, 200, 800)
 
 
@@ -53,7 +53,7 @@ class Collector:
 
 
 def at_random(collector: Collector, seconds: float, seed: int) -> None:
-    """Random bytes of several lengths."""
+    """Run the target with random bytes of several lengths."""
     chosen, end = random.Random(seed), time.monotonic() + seconds
     while time.monotonic() < end:
         collector(chosen.randbytes(chosen.choice(_LENGTHS)))
@@ -61,7 +61,10 @@ def at_random(collector: Collector, seconds: float, seed: int) -> None:
 
 
 def under_atheris(collector: Collector, seconds: float, seed: int) -> None:
-    """Inputs chosen by coverage; the corpus is kept and the next run starts from it. Does not return."""
+    """Run the target with inputs chosen by coverage; the next run starts from the saved corpus.
+
+    Does not return.
+    """
     import atheris
 
     corpus = CORPUS / collector.name
@@ -78,7 +81,7 @@ def under_atheris(collector: Collector, seconds: float, seed: int) -> None:
 
 
 def targets(*, counted: bool) -> dict[str, Callable[[bytes], None]]:
-    """The targets by name; `counted` = the parser is imported with its branches counted by atheris."""
+    """Return the targets by name; with `counted`, atheris counts the branches of the parser."""
     if counted:
         import atheris
 

@@ -1,8 +1,8 @@
-"""Corrupted texts → those that three other readers of broken JSON read alike, and ours otherwise.
+"""Finds corrupted texts that three other readers of broken JSON read equally, but ours reads differently.
 
-For a person to judge: three that agree against us are a candidate bug, no more; what they agree on may be
-wrong. `intended` says whether theirs is the value that the text was made from. The three are installed by
-hand in an environment of one's own: tests/fuzz/README.md.
+A person must judge the result: it is only a possible bug, because the three may be wrong. `intended` is True
+when their result is the value that the text was made from. The three are installed by hand in a separate
+environment: tests/fuzz/README.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NAMES = ("path", "content", "limit", "tags", "filters", "city", "query")
 
 
 class Disagreement(NamedTuple):
-    """`silent`: ours was given without a lossy or error diagnostic."""
+    """A text read differently; `silent`: our result had no lossy and no error diagnostic."""
 
     corruption: str
     text: str
@@ -50,7 +50,7 @@ def readers() -> list[Callable[[str], Any]]:
 
 
 def value(choices: Choices, depth: int = 0) -> Any:
-    """An object such as tools are called with."""
+    """Return an object like the arguments of a tool."""
     result: dict[str, Any] = {}
     for _ in range(1 + choices.below(3)):
         kind = choices.below(6)
@@ -68,18 +68,18 @@ def _too_slow(*_: object) -> None:
 
 
 def read_by(reader: Callable[[str], Any], text: str) -> Any:
-    """What a reader makes of the text; it has a second, and may raise what it likes."""
+    """Return the result of a reader within one second; it may raise any exception."""
     signal.setitimer(signal.ITIMER_REAL, 1)
     try:
         return reader(text)
-    except Exception:  # each has errors of its own
+    except Exception:  # each reader has its own exceptions
         return _UNREAD
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def compared(readers: list[Callable[[str], Any]], choices: Choices) -> Disagreement | None:
-    """One corrupted text, read by all."""
+    """Read one corrupted text with all readers."""
     intended = value(choices)
     name = choices.one_of(tuple(CORRUPTIONS))
     text = CORRUPTIONS[name](json_text(choices, intended), choices)
@@ -101,25 +101,30 @@ def main() -> int:
     options.add_argument("--each", type=int, default=5, help="how many of each corruption are shown")
     chosen = options.parse_args()
     signal.signal(signal.SIGALRM, _too_slow)
-    known, found = readers(), list[Disagreement]()
+    all_readers, disagreements = readers(), list[Disagreement]()
     for number in range(chosen.texts):
         choices = Choices(random.Random(chosen.seed * 1_000_003 + number).randbytes(200))
-        if (disagreement := compared(known, choices)) is not None:
-            found.append(disagreement)
-    show(found, chosen.each)
+        if (disagreement := compared(all_readers, choices)) is not None:
+            disagreements.append(disagreement)
+    show(disagreements, chosen.each)
     return 0
 
 
-def show(found: list[Disagreement], each: int) -> None:
-    """The shortest of each kind, what is most likely a bug first."""
+def show(disagreements: list[Disagreement], each: int) -> None:
+    """Print the shortest of each kind, the most likely bugs first."""
     shown: Counter[tuple[bool, bool, str]] = Counter()
-    for one in sorted(found, key=lambda d: (not d.intended, not d.silent, d.corruption, len(d.text))):
-        kind = (one.intended, one.silent, one.corruption)
+    for disagreement in sorted(
+        disagreements, key=lambda d: (not d.intended, not d.silent, d.corruption, len(d.text))
+    ):
+        kind = (disagreement.intended, disagreement.silent, disagreement.corruption)
         shown[kind] += 1
         if shown[kind] <= each:
-            label = "theirs is intended" if one.intended else "nobody knows"
-            print(f"[{one.corruption}] {label}{', ours is silent' if one.silent else ''}")
-            print(f"   text   {one.text!r}\n   theirs {one.theirs!r}\n   ours   {one.ours!r}")
+            label = "theirs is intended" if disagreement.intended else "nobody knows"
+            print(f"[{disagreement.corruption}] {label}{', ours is silent' if disagreement.silent else ''}")
+            print(
+                f"   text   {disagreement.text!r}\n   theirs {disagreement.theirs!r}\n"
+                f"   ours   {disagreement.ours!r}"
+            )
     for (intended, silent, corruption), number in sorted(shown.items(), reverse=True):
         print(f"{number:6} {corruption} intended={intended} silent={silent}")
 

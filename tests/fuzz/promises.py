@@ -1,7 +1,7 @@
-"""A text and perhaps a definition → the parser's result, after every promise about it was held against it.
+"""Checks every promise of the parser on the result for a text and perhaps a definition.
 
-What is promised to hold for any input at all stands here once, for the properties and for the fuzz targets.
-Knows nothing of how texts are made. Raises AssertionError, with the promise's name in it.
+The promises for any input are defined only here, for the property tests and the fuzz targets. Raises
+AssertionError with the name of the promise.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SUSPICIOUS_SECONDS = 0.4
 """A text that takes longer is read by half, too: linear is twice the time of half, quadratic four times."""
 Result = TypeVar("Result")
 
-_HALVES = re.compile(r"[\ud800-\udfff]")  # which the parser replaces first of all
+_HALVES = re.compile(r"[\ud800-\udfff]")  # the parser replaces these first
 _TEXT_STAGES = {Stage.UNWRAP, Stage.REPAIR}
 _SAID_ABOUT_JSON = {
     "duplicate_key",
@@ -49,8 +49,8 @@ _NOT_QUOTED_WHERE_IT_STANDS = {
     "nested_too_deep",
     "too_many_findings",
     "invalid_utf8",  # shows bytes
-    "parameter_name_normalised",  # the span is the value's, what was found is its name
-    "duplicate_key",  # the span has the quotes, what was found has not
+    "parameter_name_normalised",  # the span is that of the value, `found` is its name
+    "duplicate_key",  # the span includes the quotes, `found` does not
     "repeated_member",
 }
 _DECODES = {
@@ -63,7 +63,7 @@ _DECODES = {
 
 
 def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallRequest:
-    """The result of `parse_arguments`, which kept every promise that needs only one run."""
+    """Return the result of `parse_arguments` after checking every promise that needs only one run."""
     request = _in_time(lambda text: parse_arguments(text, tool), raw)
     check_request(request, raw)
     check_fit(request, tool)
@@ -71,10 +71,10 @@ def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallReques
 
 
 def _in_time(read: Callable[[Any], Result], text: str | bytes) -> Result:
-    """What `read` makes of the text, in a time that grows no faster than the text does."""
+    """Return the result of `read`; its time must not grow faster than the text."""
     result, seconds = _timed(read, text)
     assert len(text) > GUARDED or seconds < MAX_SECONDS, f"quick: took {seconds:.1f} s for {len(text)}"
-    if seconds > SUSPICIOUS_SECONDS:  # once more: a definition is compiled and garbage collected only once
+    if seconds > SUSPICIOUS_SECONDS:  # again: a definition is compiled and garbage collected only once
         whole = min(seconds, _timed(read, text)[1])
         half = _timed(read, text[: len(text) // 2])[1]
         linear = whole < max(3 * half, SUSPICIOUS_SECONDS)
@@ -89,10 +89,10 @@ def _timed(read: Callable[[Any], Result], text: str | bytes) -> tuple[Result, fl
 
 
 def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = False) -> None:
-    """The promises about the result as such.
+    """Check the promises about the result.
 
-    `built` = nobody sent `raw`: it was put together from parameters that a dialect writes one by one, and
-    what was mended on the way is not to be seen in it.
+    `built` means that `raw` was not sent, but built from parameters that a dialect writes one by one; repairs
+    made while building are not visible in it.
     """
     assert type(request.raw_arguments) is type(raw), "the raw text survives: another type"
     assert request.raw_arguments == raw, "the raw text survives: another text"
@@ -103,42 +103,48 @@ def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = F
     _check_policies(request)
     if not built:
         _check_strict_first(request, raw)
-    written(request.arguments).encode()  # UnicodeEncodeError: half a surrogate pair that no store takes
-    for found in request.diagnostics:
-        assert found.code in CODES, f"one table of codes: {found.code}"
-        assert found.message, f"a diagnostic is a sentence: {found}"
+    written(request.arguments).encode()  # UnicodeEncodeError: half a surrogate pair
+    for diagnostic in request.diagnostics:
+        assert diagnostic.code in CODES, f"one table of codes: {diagnostic.code}"
+        assert diagnostic.message, f"a diagnostic is a sentence: {diagnostic}"
     assert all(step.before != step.after for step in request.steps), "a step changes something"
 
 
 def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
-    """Each span lies in the raw text, and what was found stands there."""
+    """Check that each span is in the raw text and that `found` is the text at the span."""
     decoded = built
-    for found in request.diagnostics:
-        decoded |= found.code in _DECODES
-        assert (found.start is None) == (found.end is None), f"a span has two ends: {found}"
-        if found.start is None or found.end is None:
+    for diagnostic in request.diagnostics:
+        decoded |= diagnostic.code in _DECODES
+        assert (diagnostic.start is None) == (diagnostic.end is None), f"a span has two ends: {diagnostic}"
+        if diagnostic.start is None or diagnostic.end is None:
             continue
-        assert 0 <= found.start <= found.end <= len(text), f"a span lies in the text: {found}"
-        if found.found is not None and not decoded and found.code not in _NOT_QUOTED_WHERE_IT_STANDS:
-            shown = found.found.removesuffix("…")
-            assert text.startswith(shown, found.start), f"what was found stands at its span: {found}"
+        assert 0 <= diagnostic.start <= diagnostic.end <= len(text), f"a span lies in the text: {diagnostic}"
+        if (
+            diagnostic.found is not None
+            and not decoded
+            and diagnostic.code not in _NOT_QUOTED_WHERE_IT_STANDS
+        ):
+            shown = diagnostic.found.removesuffix("…")
+            assert text.startswith(shown, diagnostic.start), (
+                f"what was found stands at its span: {diagnostic}"
+            )
 
 
 def _check_stages(request: ToolCallRequest) -> None:
-    """Text before values: what was mended comes before what was converted, but for text inside a value."""
+    """Check that repairs of the text come before conversions of values, except for text inside a value."""
     values = False
-    for found in request.diagnostics:
-        if found.code in _DECODES and found.stage is Stage.COERCE:
+    for diagnostic in request.diagnostics:
+        if diagnostic.code in _DECODES and diagnostic.stage is Stage.COERCE:
             return
-        values |= found.stage not in _TEXT_STAGES
-        assert not (values and found.stage in _TEXT_STAGES), (
-            f"diagnostics in the order of the stages: {found}"
+        values |= diagnostic.stage not in _TEXT_STAGES
+        assert not (values and diagnostic.stage in _TEXT_STAGES), (
+            f"diagnostics in the order of the stages: {diagnostic}"
         )
 
 
 def _check_outcome(request: ToolCallRequest) -> None:
-    stages = {found.stage for found in request.diagnostics}
-    refused = any(found.severity is Severity.ERROR for found in request.diagnostics)
+    stages = {diagnostic.stage for diagnostic in request.diagnostics}
+    refused = any(diagnostic.severity is Severity.ERROR for diagnostic in request.diagnostics)
     expected = Outcome.CLEAN if request.tool is not None else Outcome.UNMEASURED
     if Stage.COERCE in stages:
         expected = Outcome.COERCED
@@ -149,11 +155,11 @@ def _check_outcome(request: ToolCallRequest) -> None:
     assert request.outcome is expected, f"the outcome follows from the diagnostics: {request.outcome}"
     assert request.arguments is not None or refused, "no arguments without an error"
     assert not request.rejected or refused, "nothing is rejected without an error"
-    assert request.lossy == any(found.lossy for found in request.diagnostics)
+    assert request.lossy == any(diagnostic.lossy for diagnostic in request.diagnostics)
 
 
 def _check_policies(request: ToolCallRequest) -> None:
-    """Each policy accepts all that a stricter one accepts, and says the same about the same run."""
+    """Check that each policy accepts all that a stricter policy accepts, with the same diagnostics."""
     accepted = [request.accepted_under(policy) for policy in (Policy.STRICT, Policy.SAFE, Policy.LENIENT)]
     assert accepted == sorted(accepted), f"policies are nested: {accepted}"
     for policy in Policy:
@@ -162,57 +168,58 @@ def _check_policies(request: ToolCallRequest) -> None:
 
 
 def _check_strict_first(request: ToolCallRequest, raw: str | bytes) -> None:
-    """Text that is a JSON object meets no repair; text that is none is never taken without a word."""
+    """Check that a JSON object is never repaired, and other text never accepted without a report."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        about_text = [found for found in request.diagnostics if found.stage in _TEXT_STAGES]
+        about_text = [diagnostic for diagnostic in request.diagnostics if diagnostic.stage in _TEXT_STAGES]
         refused = request.outcome is Outcome.FAILED
         assert about_text or refused, "text that is no JSON is said to be none"
         return
     if not isinstance(value, dict):
         return
-    for found in request.diagnostics:
-        if found.stage is Stage.COERCE and found.code in _DECODES:
-            return  # what follows is about the text inside a string
-        allowed = found.stage not in _TEXT_STAGES or found.code in _SAID_ABOUT_JSON
-        assert allowed, f"valid JSON never meets a repair: {found}"
+    for diagnostic in request.diagnostics:
+        if diagnostic.stage is Stage.COERCE and diagnostic.code in _DECODES:
+            return  # the following diagnostics are about the text inside a string
+        allowed = diagnostic.stage not in _TEXT_STAGES or diagnostic.code in _SAID_ABOUT_JSON
+        assert allowed, f"valid JSON never meets a repair: {diagnostic}"
     if request.outcome is Outcome.CLEAN:
-        sent = json.loads(raw)  # orjson, which judged above, rounds integers beyond 64 bits
+        sent = json.loads(raw)  # orjson, used above, rounds integers beyond 64 bits
         assert same(request.arguments, sent), f"clean means untouched: {request.arguments!r}"
 
 
 def check_fit(request: ToolCallRequest, tool: ToolDefinition | None) -> None:
-    """The arguments fit the definition, or an error says that they do not."""
+    """Check that the arguments fit the definition or that an error is reported."""
     if tool is None or request.arguments is None or request.outcome is Outcome.FAILED:
         return
     if any(
-        found.code in ("schema_keyword_unsupported", "pattern_not_checked") for found in request.diagnostics
+        diagnostic.code in ("schema_keyword_unsupported", "pattern_not_checked")
+        for diagnostic in request.diagnostics
     ):
-        return  # said in the result
+        return  # reported in the result
     problem = misfit(tool.to_json_schema(), request.arguments)
     assert problem is None, f"the result fits the definition, or there is an error: {problem}"
 
 
 def check_again(request: ToolCallRequest, tool: ToolDefinition | None = None) -> None:
-    """Reading our own output changes nothing."""
+    """Check that reading our own output changes nothing."""
     if request.arguments is None or request.outcome is Outcome.FAILED:
         return
     again = parse_arguments(written(request.arguments), tool)
-    changes = [found for found in again.diagnostics if found.stage is not Stage.CHECK]
+    changes = [diagnostic for diagnostic in again.diagnostics if diagnostic.stage is not Stage.CHECK]
     assert not changes, f"reading our own output changes nothing: {changes}"
     assert same(again.arguments, request.arguments), f"our own output reads alike: {again.arguments!r}"
 
 
-def check_alike(one: ToolCallRequest, other: ToolCallRequest) -> None:
-    """Two readings of the same text say the same."""
-    assert one.diagnostics == other.diagnostics, "the same text gives the same diagnostics"
-    assert same(one.arguments, other.arguments), "the same text gives the same arguments"
-    assert same(dict(one.rejected), dict(other.rejected)), "the same text gives the same rejections"
+def check_alike(request: ToolCallRequest, other: ToolCallRequest) -> None:
+    """Check that two readings of the same text are equal."""
+    assert request.diagnostics == other.diagnostics, "the same text gives the same diagnostics"
+    assert same(request.arguments, other.arguments), "the same text gives the same arguments"
+    assert same(dict(request.rejected), dict(other.rejected)), "the same text gives the same rejections"
 
 
 def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCall]:
-    """The result of `extract_tool_calls`, which kept its promises."""
+    """Return the result of `extract_tool_calls` after checking its promises."""
     calls = _in_time(lambda part: extract_tool_calls(part, catalog), text)
     reached = 0
     for call in calls:
@@ -221,18 +228,18 @@ def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCa
         offset, raw = call.offset, call.request.raw_arguments
         assert offset is None or text.startswith(str(raw), offset), f"the arguments stand at {offset}: {call}"
         check_request(call.request, raw, built=offset is None)
-        for found in call.diagnostics:
-            start, end = found.start or 0, found.end or 0
-            assert 0 <= start <= end <= len(text), f"a span lies in the text: {found}"
+        for diagnostic in call.diagnostics:
+            start, end = diagnostic.start or 0, diagnostic.end or 0
+            assert 0 <= start <= end <= len(text), f"a span lies in the text: {diagnostic}"
         reached = call.end
     return calls
 
 
-def same(one: Any, other: Any) -> bool:
-    """Equal with all types: 1 is neither true nor 1.0, and NaN is NaN."""
-    return repr(one) == repr(other)
+def same(value: Any, other: Any) -> bool:
+    """Return True for equal values and types: 1 is neither true nor 1.0, and NaN equals NaN."""
+    return repr(value) == repr(other)
 
 
 def written(value: Any) -> str:
-    """A result as JSON text."""
+    """Return a result as JSON text."""
     return json.dumps(value, ensure_ascii=False)

@@ -1,7 +1,7 @@
-"""Bytes → an answer as one of the four wires sends it, damaged; read, and written back as history.
+"""Turns bytes into a damaged answer of one of the four APIs, reads it, and writes it back as history.
 
-A reader gives a reply or one of its two errors, the same whenever it is asked. What it read, with its calls,
-makes a history that the wire can write.
+A reader returns a reply or raises one of its two errors, the same each time. The reply, with its calls,
+becomes a history that the API can write.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIELDS = (
 
 
 def replies(data: bytes) -> None:
-    """The events of a stream and the body of a whole answer, on any wire."""
+    """Run on the events of a stream and the body of a whole answer, for any API."""
     choices = Choices(data)
     wire = WIRES[choices.one_of(tuple(WIRES))]
     events, body = _answer(choices, wire.name)
@@ -66,7 +66,7 @@ def _text(choices: Choices) -> str:
 
 
 def _damage(choices: Choices, events: list[Any]) -> None:
-    """Leave an event out, send it again, put it elsewhere, end early, or spoil a field of it."""
+    """Leave an event out, repeat or move it, end early, or corrupt one of its fields."""
     if not events:
         return
     at, how = choices.below(len(events)), choices.below(6)
@@ -84,7 +84,7 @@ def _damage(choices: Choices, events: list[Any]) -> None:
 
 
 def _spoil(choices: Choices, value: Any) -> None:
-    """Give one field somewhere in a JSON value another value."""
+    """Change one field somewhere in a JSON value."""
     inner = [value]
     for part in inner:
         children = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
@@ -99,10 +99,10 @@ def _spoil(choices: Choices, value: Any) -> None:
 
 
 def _read(wire: Wire, answer: Sequence[str] | bytes) -> Reply | None:
-    """The reply, None where the reader refuses the answer; twice the same."""
-    told = [_read_once(wire, answer) for _ in range(2)]
-    assert repr(told[0]) == repr(told[1]), "the same answer reads alike"
-    return told[0] if isinstance(told[0], Reply) else None
+    """Return the reply, None if the reader rejects the answer; both reads must be equal."""
+    answers = [_read_once(wire, answer) for _ in range(2)]
+    assert repr(answers[0]) == repr(answers[1]), "the same answer reads alike"
+    return answers[0] if isinstance(answers[0], Reply) else None
 
 
 def _read_once(wire: Wire, answer: Sequence[str] | bytes) -> Reply | str:
@@ -117,7 +117,7 @@ def _read_once(wire: Wire, answer: Sequence[str] | bytes) -> Reply | str:
 def _check_history(wire: Wire, reply: Reply) -> None:
     read = read_native_calls(reply, CATALOG, id_pattern=None, new_id=lambda place: f"new_{place}")
     assert len(read) == len(reply.calls), "no call is lost"
-    ids = [one.call.id for one in read]
+    ids = [item.call.id for item in read]
     assert len(set(ids)) == len(ids), "no two calls share an id"
     TurnLog(None, 1, "host", "m", None).write_calls(0, read, "tool_use")
     results = [ToolResult("success", "done") for _ in read]

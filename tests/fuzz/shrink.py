@@ -1,7 +1,4 @@
-"""A text and a question that it answers with yes → a shorter text that still does.
-
-Leaves out ever smaller stretches, as delta debugging does. Knows nothing of what is asked.
-"""
+"""Shortens a text while a condition stays true: removes ever smaller parts, as delta debugging does."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ Text = TypeVar("Text", str, bytes)
 
 
 def shrunk(text: Text, still: Callable[[Text], bool], tries: int = 3_000) -> Text:
-    """A text out of which no stretch can be taken; `tries` bounds how often `still` is asked."""
+    """Return a text from which no part can be removed; `tries` limits the number of calls of `still`."""
     size = len(text) // 2
     while size and tries > 0:
         at = 0

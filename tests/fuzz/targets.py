@@ -1,8 +1,8 @@
-"""Bytes → one reading with all its promises held against it; one target for each way into the parser,
-one for the wires of the gateway.
+"""Fuzz targets: one for each entry point of the parser, and one for the APIs of the gateway.
 
-A target raises AssertionError (a promise is broken) or whatever the parser raised; a note on the exception
-says what was read. Needs no fuzzer: a test calls the targets with seeded bytes.
+Each turns bytes into one reading and checks all promises. It raises AssertionError for a broken promise, or
+the parser's exception; a note on the exception contains the input. No fuzzer is needed: a test calls the
+targets with seeded bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Target = Callable[[bytes], None]
 
 
 def arguments(data: bytes) -> None:
-    """Raw arguments, text or bytes, against a definition of the fixed set or none."""
+    """Parse raw arguments, text or bytes, with a definition of the fixed set or none."""
     choices = Choices(data)
     tool = choices.one_of(CHOICES)
     raw = raw_arguments(choices)
@@ -36,7 +36,7 @@ def arguments(data: bytes) -> None:
 
 
 def calls(data: bytes) -> None:
-    """A model's text, with or without the catalogue of what it was offered."""
+    """Search a model's text for calls, with or without the catalog of offered tools."""
     choices = Choices(data)
     catalog = choices.one_of((None, CATALOG))
     text = text_with_calls(choices)
@@ -48,7 +48,7 @@ def calls(data: bytes) -> None:
 
 
 def definitions(data: bytes) -> None:
-    """Any JSON as a declaration of tools: read, or refused in a sentence; then used, and written again."""
+    """Read any JSON as a declaration of tools, or reject it with a sentence; then use and write it."""
     choices = Choices(data)
     declared = _declaration(choices)
     raw = json.dumps(json_object(choices))
@@ -61,7 +61,7 @@ def definitions(data: bytes) -> None:
 
 
 def _loaded(declared: Any) -> Iterable[ToolDefinition]:
-    """The tools, none when the declaration is refused in a sentence."""
+    """Return the tools, none when the declaration is rejected with a sentence."""
     try:
         return ToolCatalog.load(declared)
     except ToolDefinitionError as refused:
@@ -98,7 +98,7 @@ _WORDS: tuple[Any, ...] = (
 
 
 def _declaration(choices: Choices) -> Any:
-    """A declaration made of the words of declarations, or a good schema with one part replaced."""
+    """Return a declaration made of typical keywords, or a good schema with one part replaced."""
     kind = choices.below(4)
     if kind == 0:
         return json_value(choices)

@@ -1,6 +1,6 @@
-"""Choices → texts that look like what models send: tokens in a row, corrupted JSON, repetitions, raw bytes.
+"""Generates texts like those of models: sequences of tokens, corrupted JSON, repetitions, raw bytes.
 
-Knows the signs of JSON and of the dialects in which calls are written; knows nothing of the parser.
+They use the punctuation of JSON and of the dialects in which calls are written.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ CALL_TOKENS = (
 
 
 def json_value(choices: Choices, depth: int = 0) -> Any:
-    """Any JSON value, at most four levels deep."""
+    """Return any JSON value, at most four levels deep."""
     kind = choices.below(11 if depth < 4 else 8)
     if kind < 8:
         return _scalar(choices, kind)
@@ -66,7 +66,7 @@ def json_object(choices: Choices, depth: int = 0) -> dict[str, Any]:
 
 
 def json_text(choices: Choices, value: Any) -> str:
-    """The value as JSON, in one of the usual spellings."""
+    """Return the value as JSON, in one of the usual spellings."""
     options: dict[str, Any] = choices.one_of(
         ({"ensure_ascii": False}, {"indent": 2, "ensure_ascii": False}, {"separators": (",", ":")})
     )
@@ -74,7 +74,7 @@ def json_text(choices: Choices, value: Any) -> str:
 
 
 def corrupted(choices: Choices, text: str, most: int = 4) -> str:
-    """The text after a few corruptions."""
+    """Return the text after a few corruptions."""
     names = tuple(CORRUPTIONS)
     for _ in range(choices.below(most) + 1):
         text = CORRUPTIONS[choices.one_of(names)](text, choices)[:100_000]
@@ -89,7 +89,7 @@ def tokens_in_a_row(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
 
 
 def repetition(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
-    """A short unit up to some 60,000 characters, between a head and a tail: what is not linear shows here."""
+    """Return a unit repeated up to about 60,000 characters, to reveal non-linear time."""
     size = choices.one_of((500, 5_000, 60_000))
     head, unit, tail = (
         "".join(choices.one_of(tokens) for _ in range(choices.below(most) + least))
@@ -99,7 +99,7 @@ def repetition(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
 
 
 def raw_arguments(choices: Choices) -> str | bytes:
-    """Raw arguments of one of the kinds."""
+    """Return raw arguments of one of the kinds."""
     kind = choices.below(8)
     if kind == 0:
         return choices.rest()
@@ -116,7 +116,7 @@ def raw_arguments(choices: Choices) -> str | bytes:
 
 
 def text_with_calls(choices: Choices) -> str:
-    """Text of a model that may hold calls."""
+    """Return a model's text that may contain calls."""
     tokens = (*CALL_TOKENS, *TOKENS)
     kind = choices.below(4)
     if kind == 0:

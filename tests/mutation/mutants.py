@@ -1,4 +1,4 @@
-"""Small mistakes that a person could have made in a module: each is one change of its source text."""
+"""Small mistakes that a person could make in a module: each is one change of its source text."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ class Mutant:
 
 
 def find_mutants(source: bytes) -> list[Mutant]:
-    """Every mutant of a module, in the order of its text."""
+    """Return every mutant of a module, in the order of its text."""
     tree = ast.parse(source)
     lines = source.splitlines(keepends=True)
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line))
     skipped = {id(inner) for node in ast.walk(tree) for inner in _annotations(node)}
-    found = []
+    mutants = []
     for node in ast.walk(tree):
         if id(node) in skipped or not isinstance(node, ast.expr | ast.Continue | ast.Break):
             continue
         start = starts[node.lineno - 1] + node.col_offset
         end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
         before = source[start:end].decode()
-        found += [Mutant(node.lineno, start, end, before, text) for text in _replacements(node, before)]
-    return sorted(found, key=lambda mutant: (mutant.start, mutant.end))
+        mutants += [Mutant(node.lineno, start, end, before, text) for text in _replacements(node, before)]
+    return sorted(mutants, key=lambda mutant: (mutant.start, mutant.end))
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node that hold types, which no test can tell apart."""
+    """Yield the type annotations of a node; tests cannot notice their change."""
     if isinstance(node, ANNOTATED):
         for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
             if part is not None:

@@ -1,7 +1,6 @@
-"""A value → a broken text in which nothing of it is lost, and the codes that reading it must report.
+"""Breaks the text of a value without losing anything, and returns the codes that reading it must report.
 
-Written from the parts of its JSON text, so that a defect stands between parts and never inside a string.
-Knows nothing of the parser.
+The text is built from the parts of its JSON, so that a defect is between parts and never inside a string.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ _CLOSERS = ("}", "]")
 
 
 class Broken(NamedTuple):
-    """A broken text and the codes that say what is broken. No codes: the defect had no place to be in."""
+    """A broken text and the codes for its defects. No codes: the defect had no place in the text."""
 
     text: str
     codes: frozenset[str]
 
 
 def parts(value: Any) -> list[str]:
-    """The parts of the value's JSON text: brackets, separators, strings, numbers and literals."""
+    """Return the parts of the value's JSON text: brackets, separators, strings, numbers and literals."""
     return list(_parts(value))
 
 
@@ -79,7 +78,7 @@ def missing_closers(value: Any, choices: Choices) -> Broken:
 
 
 def raw_controls(value: Any, choices: Choices) -> Broken:
-    """Newlines and tabs inside strings as they are."""
+    """Write newlines and tabs inside strings unescaped."""
     text = "".join(parts(value))
     raw = _ESCAPE.sub(lambda escape: _RAW.get(escape.group(1), escape.group()), text)
     return _broken(raw) if raw == text else _broken(raw, "raw_control_character")
@@ -123,7 +122,7 @@ REVERSIBLE: Mapping[str, Callable[[Any, Choices], Broken]] = {
 
 
 def in_python(value: Any) -> Broken:
-    """As Python prints it."""
+    """Write the value as Python prints it."""
     text = repr(value)
     codes = {"single_quotes"} if "'" in text else set()
     words = {part for part in parts(value) if part in ("true", "false", "null")}

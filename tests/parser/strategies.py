@@ -1,6 +1,6 @@
-"""What the properties draw: JSON values, definitions, values that fit a definition, corrupted texts.
+"""Hypothesis strategies for JSON values, definitions, values that fit a definition, and corrupted texts.
 
-Hypothesis strategies only; what must hold stands in the tests.
+The tests contain the properties.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ THOROUGH = os.environ.get("PROPERTIES") == "thorough"
 
 
 def examples(number: int) -> settings:
-    """The settings of one property: how many examples an ordinary run draws."""
+    """Return the settings of one property: the number of examples in an ordinary run."""
     return settings(
         max_examples=number * (100 if THOROUGH else 1),
         deadline=None,
@@ -63,7 +63,7 @@ any_text = st.text(max_size=80) | tokens
 
 @st.composite
 def corrupted(draw: st.DrawFn, raw: st.SearchStrategy[str]) -> str:
-    """A text with one to four defects."""
+    """Draw a text with one to four defects."""
     text = draw(raw)
     for name in draw(st.lists(st.sampled_from(list(CORRUPTIONS)), min_size=1, max_size=4)):
         text = CORRUPTIONS[name](text, Choices(draw(st.binary(min_size=4, max_size=4))))[:100_000]
@@ -71,7 +71,7 @@ def corrupted(draw: st.DrawFn, raw: st.SearchStrategy[str]) -> str:
 
 
 def spelled(value: Any) -> st.SearchStrategy[str]:
-    """The value as JSON, in one of the usual spellings."""
+    """Return the value as JSON, in one of the usual spellings."""
     return st.sampled_from(
         [
             written(value),

@@ -1,4 +1,4 @@
-"""The parser's benchmark counts what it says it counts; tiny corpora with known answers."""
+"""The parser's benchmark counts correctly: tiny corpora with known answers."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_value_that_must_be_refused_has_to_be_an_error_at_its_path() -> None:
     assert verdict(refused, Reading({"b": "x"}, findings=(elsewhere,)), partial=True) is TOLD
     assert verdict(refused, Reading({"b": "other"}, findings=(ERROR,)), partial=True) is TOLD
     assert verdict(refused, Reading(refusal="no"), partial=True) is REFUSED
-    assert verdict(refused, Reading(refusal="no")) is RIGHT  # all that a reader without parts can do
+    assert verdict(refused, Reading(refusal="no")) is RIGHT  # the best that a reader without parts can do
 
 
 def test_a_null_equals_absence_only_for_typed_readers_or_where_the_definition_allows_it() -> None:
@@ -148,12 +148,12 @@ def test_a_changed_value_is_unsaid_when_no_finding_is_at_its_path(
 
 
 def test_a_defect_is_located_by_one_of_its_codes_touching_its_place() -> None:
-    one = entry({"a": 1}, place=(7, 8), codes=("trailing_comma",))
-    assert located(one, [NOTE], any_code=False)
-    assert not located(one, [Finding("trailing_comma", 1, 3)], any_code=False)
-    assert not located(one, [Finding("trailing_comma")], any_code=False)
-    assert not located(one, [Finding("missing_comma", 7, 8)], any_code=False)
-    assert located(one, [Finding("missing_comma", 8, None)], any_code=True)
+    defect = entry({"a": 1}, place=(7, 8), codes=("trailing_comma",))
+    assert located(defect, [NOTE], any_code=False)
+    assert not located(defect, [Finding("trailing_comma", 1, 3)], any_code=False)
+    assert not located(defect, [Finding("trailing_comma")], any_code=False)
+    assert not located(defect, [Finding("missing_comma", 7, 8)], any_code=False)
+    assert located(defect, [Finding("missing_comma", 8, None)], any_code=True)
 
 
 @pytest.mark.parametrize(
@@ -211,9 +211,11 @@ def test_a_corpus_is_read_put_to_a_process_and_counted_by_group(folder: Path) ->
 
 
 def test_ours_is_judged_by_what_it_returns_to_everybody() -> None:
-    one = entry({"a": 1}, '{"a": "1",}', tool=NUMBER)
+    text_entry = entry({"a": 1}, '{"a": "1",}', tool=NUMBER)
     tool = PEERS[OURS].prepare(NUMBER)
-    judged = judge("malformed", PEERS[OURS], one, tool.reading(one.raw, tool.read(one.raw)))
+    judged = judge(
+        "malformed", PEERS[OURS], text_entry, tool.reading(text_entry.raw, tool.read(text_entry.raw))
+    )
     assert (judged.verdict, judged.unsaid) == (RIGHT, ())
     cut = reading_of(parse_arguments('{"b": "cut o'))
     assert any(finding.warns for finding in cut.findings)
@@ -221,12 +223,14 @@ def test_ours_is_judged_by_what_it_returns_to_everybody() -> None:
 
 def test_a_promise_is_kept_or_not_by_the_worst_text() -> None:
     timed = [Timed("300 B", "valid", OURS, RIGHT, 2.9), Timed("300 B", "valid", "baml", RIGHT, 270.0)]
-    assert [(one.measured, one.kept) for one in of_speed(timed)] == [("2.9 ×", True)]
+    assert [(promise.measured, promise.kept) for promise in of_speed(timed)] == [("2.9 ×", True)]
     slower = Timed("20 KB, rows", "fence", OURS, RIGHT, 7.1)
     timed += [Timed("20 KB, code", "fence", OURS, RIGHT, 1.0), slower]
-    assert [(one.worst, one.kept) for one in of_speed(timed)][1:] == [("fence, 20 KB, rows", False)]
+    assert [(promise.worst, promise.kept) for promise in of_speed(timed)][1:] == [
+        ("fence, 20 KB, rows", False)
+    ]
     timed += [Timed("20 KB, code", "fence", OURS, None)]
-    assert [(one.measured, one.kept) for one in of_speed(timed)][1:] == [("not read", False)]
+    assert [(promise.measured, promise.kept) for promise in of_speed(timed)][1:] == [("not read", False)]
 
 
 def test_a_text_read_wrongly_is_no_promise_kept_however_fast() -> None:
@@ -236,12 +240,17 @@ def test_a_text_read_wrongly_is_no_promise_kept_however_fast() -> None:
 
 def test_hostile_texts_that_do_not_end_break_the_promise() -> None:
     ended = Endured("[", "calls", 0.2, 10.0, "0 calls")
-    assert [one.kept for one in of_hostile([ended])] == [True, True]
-    assert [one.kept for one in of_hostile([ended, Endured("{", "calls", None, 0.0, "more than 20 s")])] == [
+    assert [promise.kept for promise in of_hostile([ended])] == [True, True]
+    assert [
+        promise.kept for promise in of_hostile([ended, Endured("{", "calls", None, 0.0, "more than 20 s")])
+    ] == [
         False,
         True,
     ]
-    assert [one.kept for one in of_hostile([ended, Endured("{", "calls", 0.9, 250.0, "")])] == [True, False]
+    assert [promise.kept for promise in of_hostile([ended, Endured("{", "calls", 0.9, 250.0, "")])] == [
+        True,
+        False,
+    ]
 
 
 def test_a_multiple_of_a_wrong_result_is_marked() -> None:
@@ -274,7 +283,7 @@ def test_every_fault_is_that_of_one_value_in_valid_json() -> None:
                 name: value for name, value in call.arguments.items() if name != "priority"
             }
             request = parse_arguments(raw, ToolDefinition.from_json_schema(name="t", schema=call.tool.schema))
-            assert {found.path.partition("[")[0] for found in request.diagnostics} <= {"$.priority"}
+            assert {diagnostic.path.partition("[")[0] for diagnostic in request.diagnostics} <= {"$.priority"}
 
 
 def test_texts_of_another_seed_are_others_of_the_same_kinds() -> None:

@@ -33,7 +33,7 @@ CALL = {"path": "a.py", "content": "x = 1"}
 
 
 def loss(text: str) -> Mutant:
-    """The mutant with this text, among those of one call."""
+    """Return the mutant with this text, among those of one call."""
     random = Random(1)
     for _ in range(20000):
         made = lose(WRITE, CALL, random)
@@ -103,9 +103,9 @@ def test_no_more_readings_are_wrong_without_a_mark_than_the_figure_reached() -> 
         for defined in (False, True):
             reader = PEERS[OURS].prepare(mutant.tool if defined else None)
             reading = reader.reading(mutant.text, reader.read(mutant.text))
-            given = verdict(mutant, reading, defined=defined)
-            silent += given is Verdict.SILENT
-            wrong += given is not Verdict.RIGHT
+            outcome = verdict(mutant, reading, defined=defined)
+            silent += outcome is Verdict.SILENT
+            wrong += outcome is not Verdict.RIGHT
     assert silent <= SILENT_REACHED
     assert wrong <= WRONG_REACHED
 
@@ -118,13 +118,16 @@ CODE = 'x = ["a", "b"]; y.get("t", "?"); ' * 4
     [
         (f'{{"path": "p", "content": "{CODE}"}}', False),
         (f'{{"content": "{CODE}", "path": "p"}}', False),
-        (f'{{"content": "{CODE} "path": "p"}}', True),  # a declared name stands in the code
+        (f'{{"content": "{CODE} "path": "p"}}', True),  # the code contains a declared name
         (f'{{"path": "p", "content": "{CODE} "note": "q"}}', True),  # so does another name
     ],
 )
 def test_quotes_of_code_are_text_unless_a_name_stands_among_them(raw: str, marked: bool) -> None:
     write = ToolDefinition.from_json_schema(name=WRITE.name, schema=WRITE.schema)
     request = parse_arguments(raw, write)
-    assert any(found.lossy or found.code == "ambiguous" for found in request.diagnostics) is marked
+    assert (
+        any(diagnostic.lossy or diagnostic.code == "ambiguous" for diagnostic in request.diagnostics)
+        is marked
+    )
     if not marked:
         assert request.arguments == {"path": "p", "content": CODE}

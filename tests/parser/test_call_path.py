@@ -1,4 +1,4 @@
-"""The way of a call through the parser stays short."""
+"""A call takes a short path through the parser."""
 
 from __future__ import annotations
 
@@ -33,8 +33,12 @@ def test_valid_json_is_not_scanned_for_repairs(raw: str | bytes) -> None:
 )
 def test_spans_in_valid_json_are_those_of_the_value(raw: str, span: tuple[int, int]) -> None:
     request = parse_arguments(raw, LIMIT_TOOL)
-    converted = [one for one in request.diagnostics if one.code == "string_literal_converted_to_integer"]
-    assert [(one.start, one.end) for one in converted] == [span]
+    converted = [
+        diagnostic
+        for diagnostic in request.diagnostics
+        if diagnostic.code == "string_literal_converted_to_integer"
+    ]
+    assert [(diagnostic.start, diagnostic.end) for diagnostic in converted] == [span]
     assert raw[slice(*span)] == '"10"'
 
 
@@ -46,7 +50,7 @@ def test_spans_in_valid_json_are_those_of_the_value(raw: str, span: tuple[int, i
     ],
 )
 def test_what_the_locator_leaves_to_the_scanner_is_still_found(raw: str, code: str) -> None:
-    assert code in [one.code for one in parse_arguments(raw, LIMIT_TOOL).diagnostics]
+    assert code in [diagnostic.code for diagnostic in parse_arguments(raw, LIMIT_TOOL).diagnostics]
 
 
 @pytest.mark.parametrize("limit", ["1", '"1"'])

@@ -1,4 +1,4 @@
-"""What holds for any text in which calls are looked for."""
+"""Properties of the search for calls in any text."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_the_same_text_gives_the_same_calls(text: str, other: str, catalog: Tool
     assert [(call.name, call.start, call.end) for call in first] == [
         (call.name, call.start, call.end) for call in second
     ]
-    for one, again in zip(first, second, strict=True):
-        check_alike(one.request, again.request)
+    for earlier, again in zip(first, second, strict=True):
+        check_alike(earlier.request, again.request)
 
 
 @examples(100)

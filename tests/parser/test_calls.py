@@ -1,5 +1,6 @@
-"""Calls written as text: every dialect gives back what a model wrote in it, nothing else is a call, and the
-work grows with the length of the text.
+"""Calls written as text: every dialect returns what a model wrote in it, and nothing else counts as a call.
+
+The work grows linearly with the length of the text.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ TOOL = ToolDefinition.from_json_schema(
 OTHER = ToolDefinition.from_json_schema(name="ls", schema={"type": "object", "properties": {}})
 CATALOG = ToolCatalog.from_definitions([TOOL, OTHER])
 
-# Text as it stands in code and prose, without the tokens of any dialect.
+# Text from code and prose, without the tokens of any dialect.
 words = st.text(st.sampled_from(list("abc XY09 \t\n\"'`<>&{}[](),:;=\\/#$%é日😀-_.")), max_size=40)
 lines = words.filter(lambda text: text == text.strip() and "\n" not in text and "`" not in text)
 arguments = st.fixed_dictionaries(
@@ -64,12 +65,12 @@ arguments = st.fixed_dictionaries(
 
 
 def plain(value: Any) -> str:
-    """A parameter between tags: text as it is, anything else as JSON."""
+    """Return a parameter between tags: text unchanged, anything else as JSON."""
     return value if isinstance(value, str) else written(value)
 
 
 def tagged(before: str, after: str, parameter: str) -> Callable[[Arguments], str]:
-    """A writer for a dialect with tags: `parameter` is a template with `{key}` and `{value}`."""
+    """Return a writer for a dialect with tags: `parameter` is a template with `{key}` and `{value}`."""
 
     def write(sent: Arguments) -> str:
         parts = (parameter.replace("{key}", key).replace("{value}", plain(sent[key])) for key in sent)
@@ -79,7 +80,7 @@ def tagged(before: str, after: str, parameter: str) -> Callable[[Arguments], str
 
 
 def around(before: str, after: str) -> Callable[[Arguments], str]:
-    """A writer for a dialect that puts the arguments, as JSON, between two texts."""
+    """Return a writer for a dialect that puts the arguments, as JSON, between two texts."""
     return lambda sent: before + written(sent) + after
 
 
@@ -190,11 +191,11 @@ def test_every_dialect_has_a_writer_here() -> None:
 @given(sent=arguments)
 def test_a_call_comes_back_as_it_was_written(dialect: str, sent: dict[str, Any]) -> None:
     text = WRITERS[dialect](sent)
-    for told in (dialect, None):
-        call = only(extract_tool_calls(text, CATALOG, dialect=told))
-        codes = {found.code for found in call.request.diagnostics}
+    for dialect_given in (dialect, None):
+        call = only(extract_tool_calls(text, CATALOG, dialect=dialect_given))
+        codes = {diagnostic.code for diagnostic in call.request.diagnostics}
         if codes & set(GUESSED):
-            return  # a guess that the dialect leaves open, and that was said
+            return  # a guess that the dialect leaves open, and that was reported
         assert call.dialect == dialect
         assert call.complete
         assert call.request.arguments == sent, call.request.raw_arguments
@@ -230,11 +231,11 @@ def test_a_dialect_that_does_not_exist_is_an_error_of_the_caller() -> None:
 def test_the_offset_leads_from_a_span_to_the_text() -> None:
     text = 'So:\n<tool_call>\n{"name": "save_note", "arguments": {"count": "5"}}\n</tool_call>'
     call = only(extract_tool_calls(text, CATALOG))
-    [found] = call.request.diagnostics
+    [diagnostic] = call.request.diagnostics
     assert call.offset is not None
-    assert found.start is not None
-    assert found.end is not None
-    assert text[call.offset + found.start : call.offset + found.end] == '"5"'
+    assert diagnostic.start is not None
+    assert diagnostic.end is not None
+    assert text[call.offset + diagnostic.start : call.offset + diagnostic.end] == '"5"'
 
 
 @pytest.mark.parametrize(
@@ -281,7 +282,7 @@ UNITS = (
 
 @contextmanager
 def counted() -> Iterator[list[int]]:
-    """How many Python and C functions are called meanwhile."""
+    """Return the number of Python and C functions called during the block."""
     count = [0]
 
     def step(_frame: FrameType, event: str, _argument: Any) -> None:
@@ -299,7 +300,7 @@ def counted() -> Iterator[list[int]]:
 def test_twice_the_text_takes_no_more_than_about_twice_the_steps(unit: str) -> None:
     steps = []
     for size in (10_000, 20_000):
-        text = unit * (size // len(unit) // 2 * 2)  # even: of an odd number of quotes the last is open
+        text = unit * (size // len(unit) // 2 * 2)  # even: the last of an odd number of quotes is open
         with counted() as count:
             assert isinstance(extract_tool_calls(text, CATALOG), tuple)
         steps.append(count[0])
@@ -308,7 +309,7 @@ def test_twice_the_text_takes_no_more_than_about_twice_the_steps(unit: str) -> N
 
 
 def test_no_pattern_repeats_what_it_may_give_back() -> None:
-    """Every unbounded repetition in the dialects' patterns is possessive, or runs to a fixed sign."""
+    """Every unbounded repetition in the dialects' patterns is possessive, or ends at a fixed character."""
     import lenient.calls
 
     for name, module in sys.modules.items():

@@ -1,6 +1,4 @@
-"""The table of codes is closed four ways: declared, explained, shown by an example that runs, and used in a
-case.
-"""
+"""Every code is declared, explained, shown by an example that runs, and used in a case."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ CASE_FILES = sorted((CASES / "lenient").glob("[!_]*.json"))
 
 
 def codes_in(value: Any) -> set[str]:
-    """Every code in a case file's diagnostics."""
+    """Return every code in the diagnostics of a case file."""
     if isinstance(value, list):
         return set().union(*(codes_in(item) for item in value))
     if not isinstance(value, dict):
@@ -38,7 +36,7 @@ USED = set().union(*(codes_in(json.loads(path.read_text(encoding="utf-8"))) for 
 
 @pytest.mark.parametrize("code", CODES.values(), ids=CODES)
 def test_the_example_of_a_code_reports_it(code: lenient.diagnostics.codes.Code) -> None:
-    assert code.name in {found.code for found in run_example(code).diagnostics}
+    assert code.name in {diagnostic.code for diagnostic in run_example(code).diagnostics}
 
 
 @pytest.mark.parametrize("code", CODES.values(), ids=CODES)
@@ -63,7 +61,7 @@ def test_every_declared_code_is_emitted_somewhere_in_the_parser() -> None:
 
 
 def pairs_of(case: dict[str, Any]) -> set[tuple[ValueKind, JsonType, str | None]]:
-    """What the parameters of the tool `everything` were sent in one case, and what was reported for each."""
+    """Return what one case sends to each parameter of the tool `everything`, with the reported code."""
     kinds = {
         "text": ValueKind.STRING,
         "flag": ValueKind.BOOLEAN,
@@ -83,7 +81,7 @@ def pairs_of(case: dict[str, Any]) -> set[tuple[ValueKind, JsonType, str | None]
         return set()
     if not isinstance(sent, dict):
         return set()
-    reported = {found["path"]: found["code"] for found in reversed(case["diagnostics"])}
+    reported = {diagnostic["path"]: diagnostic["code"] for diagnostic in reversed(case["diagnostics"])}
     return {
         (kinds[name], json_type(value), reported.get(f"$.{name}"))
         for name, value in sent.items()

@@ -1,4 +1,4 @@
-"""Whatever is sent, the result fits the definition or an error says that it does not: by a second judge."""
+"""For any input, the result fits the definition or an error is reported, as a second validator confirms."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ def test_what_fits_by_the_other_judge_is_refused_by_nobody(
     arguments: dict[str, Any], tool: ToolDefinition
 ) -> None:
     if misfit(tool.to_json_schema(), arguments) is None:
-        found = parse_arguments(written(arguments), tool).diagnostics
-        renamed = any(finding.code == "parameter_name_normalised" for finding in found)
-        assert renamed or not [finding for finding in found if finding.severity is Severity.ERROR]
+        diagnostics = parse_arguments(written(arguments), tool).diagnostics
+        renamed = any(finding.code == "parameter_name_normalised" for finding in diagnostics)
+        assert renamed or not [finding for finding in diagnostics if finding.severity is Severity.ERROR]
 
 
 def test_the_other_judge_finds_a_misfit() -> None:

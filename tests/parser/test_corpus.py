@@ -1,4 +1,4 @@
-"""Both accuracy corpora have the form their README promises; no reader is run here."""
+"""Both accuracy corpora have the form that their README promises; no reader runs here."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_every_named_tool_is_defined_and_declares_what_is_intended(mark: str) ->
 
 @pytest.mark.parametrize("mark", CORPORA)
 def test_no_text_says_in_valid_json_what_is_intended(mark: str) -> None:
-    # These groups hold valid JSON on purpose: the outermost layer is a string; repeated names are allowed.
+    # These groups contain valid JSON on purpose: the outermost layer is a string; names may repeat.
     valid = tuple(f"{mark}{group}/" for group in ("string_encoding", "duplicate_keys", "never_invent"))
     for entry in entries_of(mark):
         if entry["id"].startswith(valid):
@@ -120,7 +120,7 @@ def test_the_held_out_calls_are_many_and_each_calls_a_tool_it_was_offered() -> N
             assert call["arguments"].keys() <= parameters[call["name"]], entry["id"]
 
 
-# --- files that hold their own definitions ---------------------------------------------------------------
+# --- files with their own definitions --------------------------------------------------------------------
 
 OWN_TOOLS = {path.stem: read(path) for path in (CORPUS / "first_sight.json", CORPUS / "bug_reports.json")}
 OWN_FIELDS = {"id", "kind", "raw", "tool", "intended", "others", "ask", "note", "source"}

@@ -1,4 +1,4 @@
-"""The quick ways say nothing that the long way does not say, and nothing else."""
+"""The fast paths give exactly the same result as the full path."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
 
 
 def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
-    """The request as it comes, and as it comes without the quick ways."""
+    """Return the request with and without the fast paths."""
     with patch("lenient.arguments.parse._repair_plainly", return_value=None):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way
 
 
 def broken(text: str) -> list[str]:
-    """A text with each of the plain defects."""
+    """Draw a text with each of the plain defects."""
     return [
         f"```json\n{text}\n```",
         f"\n```\n{text}```  ",
@@ -106,14 +106,14 @@ def test_an_object_within_prose_is_read_alike(
 
 
 class Writer:
-    """Writes a value as models do: each comma, quote, literal and key in one of several ways."""
+    """Writes a value as models do: each comma, quote, literal and key in one of several forms."""
 
     def __init__(self, chosen: random.Random, habits: int) -> None:
         self.chosen = chosen
         self.habits = habits
 
     def has(self, habit: int) -> bool:
-        """Is this habit among those of the text, and shown here?"""
+        """Return True when the text has this habit and shows it here."""
         return bool(self.habits >> habit & 1) and self.chosen.random() < 0.6
 
     def write(self, value: Any) -> str:
@@ -205,7 +205,7 @@ def _read_any(text: str) -> dict[str, Any] | None:
 
 
 def _stay(_: object, position: int, *__: object) -> int:
-    """What a reader does that takes nothing."""
+    """Return the position unchanged, so that no member is read here."""
     return position
 
 
@@ -235,13 +235,13 @@ def test_a_key_sent_twice_beside_a_long_string_is_seen() -> None:
         f'{{"path": "a", "path": "b", "content": {long}}}',
         f'{{"path": "a", "content": {long}, "content": {long}}}',
     ):
-        codes = [found.code for found in parse_arguments(raw, TOOL).diagnostics]
+        codes = [diagnostic.code for diagnostic in parse_arguments(raw, TOOL).diagnostics]
         assert codes == ["repeated_member" if raw.count(long) == 2 else "duplicate_key"]
 
 
 def test_many_quotes_hide_no_undeclared_parameter() -> None:
     raw = json.dumps({"path": "a", "tags": [""] * 40_000, "colour": "red"})
-    codes = [found.code for found in parse_arguments(raw, TOOL).diagnostics]
+    codes = [diagnostic.code for diagnostic in parse_arguments(raw, TOOL).diagnostics]
     assert codes == ["unknown_parameter"]
 
 
@@ -315,7 +315,7 @@ def test_comments_after_commas_need_no_scanner() -> None:
     raw = "{ // first\n 'path': 'a // b', /* second */ \"tags\": ['x', # third\n 'y'], // fourth\n limit: 5}"
     quick, long_way = both(raw, TOOL)
     assert quick == long_way
-    assert [found.code for found in quick.diagnostics].count("comment_removed") == 4
+    assert [diagnostic.code for diagnostic in quick.diagnostics].count("comment_removed") == 4
     with patch("lenient.arguments.parse._TolerantReader", side_effect=AssertionError):
         assert parse_arguments(raw, TOOL) == long_way
 
@@ -325,7 +325,7 @@ def test_a_number_at_the_end_of_the_text_may_be_cut() -> None:
         for tool in (TOOL, None):
             quick, long_way = both(raw, tool)
             assert quick == long_way
-            assert "truncated_number" in [found.code for found in quick.diagnostics]
+            assert "truncated_number" in [diagnostic.code for diagnostic in quick.diagnostics]
 
 
 def test_more_findings_than_are_kept_are_refused_the_quick_way_too() -> None:
@@ -348,7 +348,7 @@ def test_quotes_that_are_passed_at_once_take_no_more_than_was_left() -> None:
 
 
 def converted_both_ways(raw: str, tool: ToolDefinition) -> tuple[ToolCallRequest, ToolCallRequest]:
-    """The request as it comes, and as it comes when each value is located and examined."""
+    """Return the request from the fast path, and the request with each value located and examined."""
     with (
         patch("lenient.arguments.parse.convert_misfits", return_value=None),
         patch("lenient.coerce.validator._MAX_CHECKED_DEPTH", 0),
@@ -376,7 +376,7 @@ misfits: st.SearchStrategy[Any] = st.sampled_from(
 
 @st.composite
 def misfitting(draw: st.DrawFn, arguments: Any) -> Any:
-    """The arguments, some values of which are others; some names are others, too, or missing, or new."""
+    """Draw arguments in which some values are changed and some names are changed, missing or new."""
     if isinstance(arguments, list):
         return [draw(misfitting(item)) if draw(st.booleans()) else item for item in arguments]
     if not isinstance(arguments, dict):

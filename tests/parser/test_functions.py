@@ -1,4 +1,4 @@
-"""A Python function, method or class is a definition: by its signature, hints, defaults and docstring."""
+"""A Python function, method or class is a definition, by its signature, hints, defaults and docstring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lint of definitions: its table is closed, its suggestions help, sound definitions are left in peace."""
+"""The lint of definitions: every code is tested, suggestions help, and sound definitions have no findings."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ def findings(declared: Any) -> tuple[DefinitionFinding, ...]:
 
 
 def of_parameter(schema: Any, *, name: str = "value", required: bool = False) -> list[str]:
-    """The codes found about one described parameter of an otherwise sound tool."""
+    """Return the codes for one described parameter of an otherwise sound tool."""
     described = {"description": "What it is.", **schema} if isinstance(schema, dict) else schema
     parameters = {"type": "object", "properties": {name: described}, "additionalProperties": False}
     if required:
         parameters["required"] = [name]
     tool = ToolDefinition.from_json_schema(name="example", description="Does it.", schema=parameters)
-    return [found.code for found in definition_findings(tool)]
+    return [finding.code for finding in definition_findings(tool)]
 
 
 @pytest.mark.parametrize("code", ROWS, ids=DEFINITION_CODES)
 def test_the_example_of_a_code_is_found_to_have_it(code: DefinitionCode) -> None:
-    found = {found.code for found in findings(code.example)}
-    assert code.name in found
-    assert found <= {code.name, "object_free_form"}
+    codes = {found.code for found in findings(code.example)}
+    assert code.name in codes
+    assert codes <= {code.name, "object_free_form"}
 
 
 @pytest.mark.parametrize("code", ROWS, ids=DEFINITION_CODES)
@@ -64,7 +64,7 @@ def test_every_code_is_emitted_by_a_check() -> None:
 
 
 def patched(target: Any, patch: Any) -> Any:
-    """RFC 7396."""
+    """Apply a merge patch (RFC 7396)."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(target) if isinstance(target, Mapping) else {}
@@ -76,30 +76,30 @@ def patched(target: Any, patch: Any) -> Any:
     return result
 
 
-def applied(declared: Any, found: DefinitionFinding) -> Any:
-    if found.path is None:
-        return patched(declared, found.suggested)
+def applied(declared: Any, finding: DefinitionFinding) -> Any:
+    if finding.path is None:
+        return patched(declared, finding.suggested)
     changed = json.loads(json.dumps(declared))
     holder: Any = changed
-    steps = ["input_schema", *(step for name in found.path.split(".")[1:] for step in ("properties", name))]
+    steps = ["input_schema", *(step for name in finding.path.split(".")[1:] for step in ("properties", name))]
     for step in steps[:-1]:
         holder = holder[step]
-    holder[steps[-1]] = patched(holder[steps[-1]], found.suggested)
+    holder[steps[-1]] = patched(holder[steps[-1]], finding.suggested)
     return changed
 
 
 PATCHED = [
-    (code.example, found)
+    (code.example, finding)
     for code in ROWS
-    for found in findings(code.example)
-    if isinstance(found.suggested, Mapping)
+    for finding in findings(code.example)
+    if isinstance(finding.suggested, Mapping)
 ]
 
 
-@pytest.mark.parametrize(("declared", "found"), PATCHED, ids=[found.code for _, found in PATCHED])
+@pytest.mark.parametrize(("declared", "found"), PATCHED, ids=[finding.code for _, finding in PATCHED])
 def test_a_suggested_patch_takes_the_finding_away(declared: Any, found: DefinitionFinding) -> None:
     after = findings(applied(declared, found))
-    assert (found.code, found.path) not in {(one.code, one.path) for one in after}
+    assert (found.code, found.path) not in {(finding.code, finding.path) for finding in after}
 
 
 FOLDER = {
@@ -138,7 +138,7 @@ def test_a_sound_definition_is_left_in_peace() -> None:
             "additionalProperties": False,
         },
     }  # fmt: skip
-    assert [found.message for found in findings(tool)] == []
+    assert [finding.message for finding in findings(tool)] == []
 
 
 @pytest.mark.parametrize(
@@ -203,10 +203,10 @@ def test_a_name_promises_a_format_or_a_unit(name: str, schema: dict[str, Any], c
 def test_a_default_that_the_parser_would_convert_is_suggested_converted() -> None:
     schema = {"type": "boolean", "description": "A.", "default": "False"}
     parameters = {"type": "object", "additionalProperties": False, "properties": {"a": schema}}
-    [found] = findings({"name": "t", "description": "T.", "input_schema": parameters})
-    assert (found.code, found.path, found.suggested) == ("default_unfit", "$.a", {"default": False})
-    assert found.severity is Severity.ERROR
-    assert found.message.startswith("t $.a: The default does not fit")
+    [finding] = findings({"name": "t", "description": "T.", "input_schema": parameters})
+    assert (finding.code, finding.path, finding.suggested) == ("default_unfit", "$.a", {"default": False})
+    assert finding.severity is Severity.ERROR
+    assert finding.message.startswith("t $.a: The default does not fit")
 
 
 def test_a_place_is_found_through_references_and_lists() -> None:
@@ -226,7 +226,7 @@ def test_a_place_is_found_through_references_and_lists() -> None:
             },
         },
     }
-    assert [(found.code, found.path) for found in findings(tool)] == [
+    assert [(finding.code, finding.path) for finding in findings(tool)] == [
         ("parameter_description_missing", "$.a[].next"),
         ("parameter_description_missing", "$.a[].b"),
     ]
@@ -236,27 +236,27 @@ def test_a_place_is_found_through_references_and_lists() -> None:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(tool=definitions)
 def test_no_definition_makes_it_raise(tool: ToolDefinition) -> None:
-    for found in definition_findings(tool):
-        assert found.message
-        assert found.suggested
+    for finding in definition_findings(tool):
+        assert finding.message
+        assert finding.suggested
     assert tool.to_markdown()
 
 
-# --- the edits that need nobody
+# --- automatic edits
 
 
 def edited(schema: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     tool = ToolDefinition.from_json_schema(name="example", description="Does it.", schema=schema)
     made, settled = apply_edits(tool)
     assert tool.to_json_schema() == schema
-    return made.to_json_schema(), [found.code for found in settled]
+    return made.to_json_schema(), [finding.code for finding in settled]
 
 
 def test_suggested_edits_are_made_where_they_settle_their_finding() -> None:
-    told = {"type": "string", "description": "The mode, one of: fast, exact, fuzzy."}
+    mode = {"type": "string", "description": "The mode, one of: fast, exact, fuzzy."}
     count = {"type": "string", "description": "Number of results."}
-    inner = {"type": "object", "properties": {"mode": told}, "description": "How."}
-    schema = {"type": "object", "properties": {"mode": told, "how": inner, "limit": count}}
+    inner = {"type": "object", "properties": {"mode": mode}, "description": "How."}
+    schema = {"type": "object", "properties": {"mode": mode, "how": inner, "limit": count}}
     made, codes = edited(schema)
     assert made["properties"]["mode"]["enum"] == ["fast", "exact", "fuzzy"]
     assert made["properties"]["how"]["properties"]["mode"]["enum"] == ["fast", "exact", "fuzzy"]
@@ -289,6 +289,6 @@ def test_notes_names_and_advice_in_words_change_nothing() -> None:
 @given(tool=definitions)
 def test_edits_settle_what_they_say_and_bring_the_tool_no_other_name(tool: ToolDefinition) -> None:
     made, settled = apply_edits(tool)
-    left = {(found.code, found.path) for found in definition_findings(made)}
+    left = {(finding.code, finding.path) for finding in definition_findings(made)}
     assert made.name == tool.name
-    assert not left & {(found.code, found.path) for found in settled}
+    assert not left & {(finding.code, finding.path) for finding in settled}

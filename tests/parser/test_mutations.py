@@ -1,4 +1,4 @@
-"""Calls with seeded defects: none is read as another call without a mark, beyond the few that still are."""
+"""Calls with seeded defects: none is silently read as another call, except the few known ones."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ CALL: dict[str, Any] = {"filters": {"tags": ["red", "blue"], "range": {"min": 1}
 
 @cache
 def judged() -> list[JudgedMutant]:
-    """The share through the parser, without the definition and with it; whatever it raises is an error."""
+    """Judge a share of the mutants, without and with the definition; any exception is an error."""
     made = []
     for kind, mutant in mutants(EACH):
         for defined in (False, True):
@@ -64,11 +64,11 @@ def test_no_more_calls_are_misread_than_the_figure_reached() -> None:
 
 
 def test_every_finding_about_the_text_has_a_place_in_it() -> None:
-    assert [one.mutant.text for one in judged() if one.unplaced] == []
-    for one in judged():
-        for found in one.reading.findings:
-            if found.start is not None and found.end is not None:
-                assert 0 <= found.start <= found.end <= len(one.mutant.text)
+    assert [judgement.mutant.text for judgement in judged() if judgement.unplaced] == []
+    for judgement in judged():
+        for finding in judgement.reading.findings:
+            if finding.start is not None and finding.end is not None:
+                assert 0 <= finding.start <= finding.end <= len(judgement.mutant.text)
 
 
 def test_the_same_seed_makes_the_same_texts_and_another_seed_others() -> None:
@@ -91,12 +91,12 @@ def _read_by_json(text: str) -> Any:
         return None
 
 
-def made(text: str, intended: dict[str, Any] = CALL, **known: Any) -> Mutant:
+def made(text: str, intended: dict[str, Any] = CALL, **settings: Any) -> Mutant:
     fields: dict[str, Any] = {
         "certain": True, "certain_if_defined": True, "unmarked": True, "loose": frozenset(), "readings": (),
         "closed_at_end": None,
     }  # fmt: skip
-    return Mutant(("made",), FILTERS, text, intended, **(fields | known))
+    return Mutant(("made",), FILTERS, text, intended, **(fields | settings))
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,13 @@ def test_where_nobody_could_tell_a_refusal_or_a_marked_part_is_right(
 
 def test_where_brackets_allow_two_objects_the_definition_chooses() -> None:
     moved = {"filters": {"tags": ["red", "blue"]}, "range": {"min": 1}, "sort": "asc"}
-    one = made("{", readings=(moved, CALL))
+    mutant = made("{", readings=(moved, CALL))
     assert misfits(moved, FILTERS.schema) == 1
-    assert not answers(one, defined=False).certain
-    assert verdict(one, Reading(moved, findings=(LOSSY,)), defined=False) is Verdict.RIGHT
-    assert verdict(one, Reading(moved), defined=False) is Verdict.SILENT
-    assert answers(one, defined=True).certain
-    assert verdict(one, Reading(moved, findings=(LOSSY,)), defined=True) is Verdict.TOLD
+    assert not answers(mutant, defined=False).certain
+    assert verdict(mutant, Reading(moved, findings=(LOSSY,)), defined=False) is Verdict.RIGHT
+    assert verdict(mutant, Reading(moved), defined=False) is Verdict.SILENT
+    assert answers(mutant, defined=True).certain
+    assert verdict(mutant, Reading(moved, findings=(LOSSY,)), defined=True) is Verdict.TOLD
 
 
 def test_a_wrong_closer_leaves_one_reading_and_a_lost_one_several() -> None:
@@ -146,11 +146,13 @@ def test_a_wrong_closer_leaves_one_reading_and_a_lost_one_several() -> None:
 
 
 def test_a_tiny_share_is_counted_by_reader_and_by_kind() -> None:
-    one = made("{")
+    mutant = made("{")
     read = [
-        judge("extra closer", OURS, one, Reading(CALL), False),
-        judge("extra closer", OURS, one, Reading({}), True),
-        judge("extra closer", "jsonmend", one, read_with(PEERS["orjson"].prepare(None), one.text), False),
+        judge("extra closer", OURS, mutant, Reading(CALL), False),
+        judge("extra closer", OURS, mutant, Reading({}), True),
+        judge(
+            "extra closer", "jsonmend", mutant, read_with(PEERS["orjson"].prepare(None), mutant.text), False
+        ),
     ]
     assert readers_table(read)[2].replace(" ", "").startswith("|lenient|2|50.0%|0.0%|0.0%|50.0%|100.0%|")
     assert kinds_table(read)[2].replace(" ", "") == "|extracloser|2|50.0%|0.0%|0.0%|50.0%|0%/0%|"

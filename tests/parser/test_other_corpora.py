@@ -1,4 +1,4 @@
-"""The corpora of coercions, of calls as text and of single defects are whole; `./dev bench` runs them."""
+"""The corpora of coercions, calls as text and single defects are complete; `./dev bench` runs them."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ COERCIONS, CALLS, DEFECTS = (
 
 
 def top_level_name(path: str) -> str:
-    found = re.match(r"\$\.(\w+)", path)
-    return found[1] if found else ""
+    match = re.match(r"\$\.(\w+)", path)
+    return match[1] if match else ""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The result: policies, steps, texts of diagnostics, and inputs that are made to hurt."""
+"""The result: policies, steps, texts of diagnostics, and hostile inputs."""
 
 from __future__ import annotations
 
@@ -135,10 +135,10 @@ def test_asking_for_defaults_twice_says_nothing_twice() -> None:
 
 def test_an_unreadable_text_says_why_and_what_was_tried() -> None:
     request = parse_arguments("Well: ```json\n{'path': ...}" + "x" * 200, TOOL)
-    [found] = request.diagnostics
+    [diagnostic] = request.diagnostics
     assert (request.parse_error, request.arguments) == ("json_parse_error:ellipsis", None)
-    assert found.found == ("Well: ```json\n{'path': ...}" + "x" * 200)[:100]
-    assert found.message.endswith(
+    assert diagnostic.found == ("Well: ```json\n{'path': ...}" + "x" * 200)[:100]
+    assert diagnostic.message.endswith(
         "Tried: strict JSON, key=value lines, YAML, fences, tags and prose around, repairs. "
         "Repaired so far: narration_removed, code_fence_removed, single_quotes."
     )
@@ -156,8 +156,8 @@ def test_an_unreadable_text_says_why_and_what_was_tried() -> None:
     ],
 )
 def test_what_was_tried_names_every_step(raw: str, tried: str) -> None:
-    [found] = parse_arguments(raw, TOOL).diagnostics
-    assert (found.hint or "").partition(" Repaired")[0] == f"Tried: {tried}"
+    [diagnostic] = parse_arguments(raw, TOOL).diagnostics
+    assert (diagnostic.hint or "").partition(" Repaired")[0] == f"Tried: {tried}"
 
 
 def test_an_error_names_its_parameter_in_parse_error() -> None:
@@ -202,24 +202,26 @@ def test_an_error_names_its_parameter_in_parse_error() -> None:
 
 def test_a_repeated_key_shows_the_value_that_was_lost_and_where_the_other_stands() -> None:
     raw = '{"path": "a.txt", "limit": 5, "path": "b.txt"}'
-    [found] = parse_arguments(raw, TOOL).diagnostics
-    assert (found.path, found.found, found.became) == ("$.path", '"a.txt"', "b.txt")
-    assert raw[found.start : found.end] == found.found
-    assert found.hint == f"The value that counts begins at character {raw.index('b.txt') - 1}."
+    [diagnostic] = parse_arguments(raw, TOOL).diagnostics
+    assert (diagnostic.path, diagnostic.found, diagnostic.became) == ("$.path", '"a.txt"', "b.txt")
+    assert raw[diagnostic.start : diagnostic.end] == diagnostic.found
+    assert diagnostic.hint == f"The value that counts begins at character {raw.index('b.txt') - 1}."
 
 
 def test_every_reason_for_refusing_a_text_has_a_sentence() -> None:
     sources = "".join(path.read_text(encoding="utf-8") for path in LENIENT.rglob("*.py"))
-    raised = set(re.findall(r'UnreadableError\("(\w+)"', sources)) - {"nested_too_deep"}  # a code of its own
+    raised = set(re.findall(r'UnreadableError\("(\w+)"', sources)) - {"nested_too_deep"}  # has its own code
     assert raised == set(REASONS)
-    [found] = parse_arguments("call me maybe", TOOL).diagnostics
-    assert REASONS["no_object_found"] in found.message
+    [diagnostic] = parse_arguments("call me maybe", TOOL).diagnostics
+    assert REASONS["no_object_found"] in diagnostic.message
 
 
 def test_a_message_is_a_sentence_with_what_was_found_and_what_it_became() -> None:
-    [found] = parse_arguments('{"path": "a", "limit": "42"}', TOOL).diagnostics
-    assert found.message == "$.limit: Text with an integer became an integer. Found '\"42\"', read as '42'."
-    assert found.text == found.code == "string_literal_converted_to_integer"
+    [diagnostic] = parse_arguments('{"path": "a", "limit": "42"}', TOOL).diagnostics
+    assert (
+        diagnostic.message == "$.limit: Text with an integer became an integer. Found '\"42\"', read as '42'."
+    )
+    assert diagnostic.text == diagnostic.code == "string_literal_converted_to_integer"
 
 
 def test_bytes_come_back_as_the_bytes_they_were() -> None:
@@ -232,7 +234,7 @@ def test_bytes_come_back_as_the_bytes_they_were() -> None:
 def assert_bounded(request: ToolCallRequest, raw: str) -> None:
     assert request.raw_arguments == raw
     assert len(request.diagnostics) <= 10_000
-    assert all(found.code in CODES for found in request.diagnostics)
+    assert all(diagnostic.code in CODES for diagnostic in request.diagnostics)
 
 
 SIZE = 60_000
@@ -293,16 +295,20 @@ def test_a_hundred_thousand_levels_are_an_error() -> None:
 def test_a_value_nested_too_deep_is_refused_with_the_limit_that_applies() -> None:
     for levels, tool, limit in ((129, TOOL, 128), (129, None, 128), (70, NESTED, 64)):
         raw = '{"a":' * levels + "1" + "}" * levels
-        [found] = (one for one in parse_arguments(raw, tool).diagnostics if one.code == "nested_too_deep")
-        assert f"The limit is {limit} levels" in found.message
+        [diagnostic] = (
+            diagnostic
+            for diagnostic in parse_arguments(raw, tool).diagnostics
+            if diagnostic.code == "nested_too_deep"
+        )
+        assert f"The limit is {limit} levels" in diagnostic.message
 
 
 def test_every_error_of_the_text_quotes_it_and_names_what_was_tried() -> None:
     deep, many = '{"a": ' + "[" * 200, '{"a": [' + "1,," * 10_001 + "1]}"
     for raw in ("call me maybe", deep, many, "[1, 2]"):
-        [found] = parse_arguments(raw, TOOL).diagnostics
-        assert (found.found or "").startswith(raw[:99])
-        assert "Tried: strict JSON" in found.message
+        [diagnostic] = parse_arguments(raw, TOOL).diagnostics
+        assert (diagnostic.found or "").startswith(raw[:99])
+        assert "Tried: strict JSON" in diagnostic.message
 
 
 def test_a_recursive_definition_is_not_tried_branch_by_branch_for_ever() -> None:
@@ -333,9 +339,9 @@ def test_half_a_surrogate_pair_in_the_text_never_reaches_what_is_stored(raw: str
     assert request.arguments == arguments
     assert request.raw_arguments == raw
     assert request.lossy or request.parse_error
-    for found in request.diagnostics:
-        repr(tuple(found)).encode()
-        "".join(text for text in found if isinstance(text, str)).encode()
+    for diagnostic in request.diagnostics:
+        repr(tuple(diagnostic)).encode()
+        "".join(text for text in diagnostic if isinstance(text, str)).encode()
 
 
 def test_texts_within_texts_are_decoded_within_bounds() -> None:
@@ -352,6 +358,8 @@ def test_a_call_without_a_name_is_told_so_where_tools_were_offered() -> None:
 
 def test_an_escape_that_is_kept_is_shown_whole() -> None:
     [escape] = [
-        found for found in parse_arguments(r'{"a": "\d+"}').diagnostics if found.code == "invalid_escape"
+        diagnostic
+        for diagnostic in parse_arguments(r'{"a": "\d+"}').diagnostics
+        if diagnostic.code == "invalid_escape"
     ]
     assert (escape.found, escape.became) == (r"\d", r"\d")

@@ -1,4 +1,4 @@
-"""What holds for any text and any definition; `tests.fuzz.promises` says what a result promises."""
+"""Properties for any text and any definition; `tests.fuzz.promises` checks the promises of a result."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_valid_json_without_a_definition_is_never_mended(
     assert request.outcome in (Outcome.UNMEASURED, Outcome.COERCED)
     if request.outcome is Outcome.UNMEASURED:
         assert same(request.arguments, arguments)
-        assert [found.code for found in request.diagnostics] == ["tool_definition_missing"]
+        assert [diagnostic.code for diagnostic in request.diagnostics] == ["tool_definition_missing"]
 
 
 FITTING = ToolDefinition.from_json_schema(
@@ -134,7 +134,7 @@ _json_texts = st.recursive(
     lambda inner: st.one_of(
         st.lists(inner, max_size=3).map(lambda parts: f"[{', '.join(parts)}]"),
         st.dictionaries(st.sampled_from(["at", "path", "\\u0061t", "x"]), inner, max_size=3).map(
-            lambda found: "{" + ",".join(f'\n"{key}" :{value}' for key, value in found.items()) + "}"
+            lambda members: "{" + ",".join(f'\n"{key}" :{value}' for key, value in members.items()) + "}"
         ),
     ),
     max_leaves=4,
@@ -216,6 +216,6 @@ def test_a_string_of_json_is_decoded_up_to_ten_times(arguments: dict[str, Any], 
     once = read(written(arguments))
     request = read(encoded_again(written(arguments), Choices(bytes([times]))))
     assert same(request.arguments, once.arguments)
-    layers = [found for found in request.diagnostics if found.stage is Stage.UNWRAP]
-    assert {found.code for found in layers} == {"string_encoding_removed"}
+    layers = [diagnostic for diagnostic in request.diagnostics if diagnostic.stage is Stage.UNWRAP]
+    assert {diagnostic.code for diagnostic in layers} == {"string_encoding_removed"}
     assert len(layers) <= times + 1

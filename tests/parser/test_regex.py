@@ -49,7 +49,11 @@ def test_no_pattern_with_such_a_group_is_compiled_otherwise() -> None:
                 continue
             for call in ast.walk(ast.parse(written)):
                 if isinstance(call, ast.Call) and ast.unparse(call.func) == "re.compile" and call.args:
-                    texts = [one.value for one in ast.walk(call.args[0]) if isinstance(one, ast.Constant)]
+                    texts = [
+                        constant.value
+                        for constant in ast.walk(call.args[0])
+                        if isinstance(constant, ast.Constant)
+                    ]
                     if any(isinstance(text, str) and _POSSESSIVE_GROUP.search(text) for text in texts):
                         missed.append(f"{path.name}:{call.lineno}")
     assert missed == []

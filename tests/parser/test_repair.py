@@ -1,6 +1,4 @@
-"""What the repair promises for realistic arguments, damaged in one way after another: the object comes back
-whole, and no text is mended without a word.
-"""
+"""The repair of damaged realistic arguments: the object comes back complete, with a report."""
 
 from __future__ import annotations
 
@@ -29,9 +27,9 @@ OBJECTS: list[dict[str, Any]] = [
 
 
 def written(value: Any, *, key: str = '"{}": ', comma: str = ", ", end: str = "") -> str:
-    """The value as JSON, but for the form of a key, of a comma and of what stands before a closing brace."""
+    """Return the value as JSON, except the form of keys, commas and the text before a closing brace."""
     if isinstance(value, dict):
-        members = (key.format(name) + written(held, key=key, comma=comma) for name, held in value.items())
+        members = (key.format(name) + written(item, key=key, comma=comma) for name, item in value.items())
         return "{" + comma.join(members) + end + "}"
     if isinstance(value, list):
         return "[" + comma.join(written(item, key=key, comma=comma) for item in value) + "]"
@@ -39,7 +37,7 @@ def written(value: Any, *, key: str = '"{}": ', comma: str = ", ", end: str = ""
 
 
 def first_key(value: dict[str, Any], form: str) -> str:
-    """The value as JSON, its last key in another form."""
+    """Return the value as JSON with its last key in another form."""
     name = list(value)[-1]
     return written(value).replace(f'"{name}": ', form.format(name), 1)
 
@@ -98,5 +96,9 @@ def test_no_text_is_mended_without_a_word(value: dict[str, Any], damage: str, at
         json.loads(text)
     except ValueError:
         request = parse_arguments(text)
-        mends = [found for found in request.diagnostics if found.stage in (Stage.UNWRAP, Stage.REPAIR)]
+        mends = [
+            diagnostic
+            for diagnostic in request.diagnostics
+            if diagnostic.stage in (Stage.UNWRAP, Stage.REPAIR)
+        ]
         assert mends

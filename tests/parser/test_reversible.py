@@ -1,4 +1,4 @@
-"""A defect that loses nothing is undone: the intended value comes back, and its code says what was wrong."""
+"""A defect that loses nothing is undone: the intended value comes back, with the code of the defect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fuzz.promises import read, same
 from tests.parser.reversible import REVERSIBLE, Broken, in_python
 from tests.parser.strategies import CODE_LIKE, examples, names, numbers
 
-# The texts true, false and null become values where no definition says that they are text.
+# The texts true, false and null become values if no definition declares them as text.
 _kept = st.sampled_from(CODE_LIKE) | st.text(st.characters(codec="utf-8"), max_size=20)
 _texts = _kept.filter(lambda text: text not in ("true", "false", "null"))
 _plain_texts = st.text("abc xyz019_-+é汉'.", max_size=12).filter(
@@ -45,9 +45,9 @@ choices = st.binary(min_size=8, max_size=8)
 
 def assert_undone(broken: Broken, value: Any) -> None:
     request = read(broken.text)
-    found = {finding.code for finding in request.diagnostics}
+    codes = {finding.code for finding in request.diagnostics}
     assert same(request.arguments, value)
-    assert broken.codes <= found
+    assert broken.codes <= codes
     assert request.outcome is (Outcome.REPAIRED if broken.codes else Outcome.UNMEASURED)
 
 
@@ -96,11 +96,11 @@ def test_a_cut_text_gives_what_was_sent_of_it_marked_as_lossy_or_an_error(value:
 
 
 def _is_part(some: Any, whole: Any) -> bool:
-    """Every value of `some` stands in `whole`; lists, objects, texts and numbers may be cut."""
+    """Return True when `whole` contains every value of `some`; containers, texts and numbers may be cut."""
     if isinstance(some, dict) and isinstance(whole, dict):
         return all(name in whole and _is_part(inner, whole[name]) for name, inner in some.items())
     if isinstance(some, list) and isinstance(whole, list):
-        return len(some) <= len(whole) and all(_is_part(one, whole[at]) for at, one in enumerate(some))
+        return len(some) <= len(whole) and all(_is_part(part, whole[at]) for at, part in enumerate(some))
     if isinstance(some, str) and isinstance(whole, str):
         return whole.startswith(some.removesuffix("\ufffd"))  # half of a character may be left
     if isinstance(some, (int, float)) and isinstance(whole, (int, float)):
@@ -109,5 +109,5 @@ def _is_part(some: Any, whole: Any) -> bool:
 
 
 def _ends_after_a_value(text: str) -> bool:
-    """After a string, literal or bracket: nothing shows that more was to come."""
+    """Return True when the text ends after a string, literal or bracket, so that no cut is visible."""
     return text.rstrip()[-1] in '"}]el'

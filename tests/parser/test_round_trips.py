@@ -1,4 +1,4 @@
-"""A definition written in any shape and read again is the definition; strict mode says all or refuses."""
+"""A definition survives writing and reading in any format; strict mode is complete or fails."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ SHAPES: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def said(tool: ToolDefinition) -> list[Any]:
-    """All that a definition says, whether by hand or in a schema."""
+    """Return the whole content of a definition, declared by hand or in a schema."""
     return [tool.name, tool.description] + [
         [p.name, p.kind, p.cardinality, p.required, p.description, p.enum, repr(p.example), repr(p.default)]
         for p in tool.parameters
@@ -109,9 +109,9 @@ def test_a_model_is_not_told_of_defaults_unless_asked(shape: str) -> None:
         "$defs": {"default": {"anyOf": [whole, {"type": "null"}]}},
     }
     tool = ToolDefinition.from_json_schema(name="t", schema=schema)
-    [told] = ToolCatalog.load([SHAPES[shape](tool)])
+    [declaration] = ToolCatalog.load([SHAPES[shape](tool)])
     bare = {"type": "integer"}
-    assert told.to_json_schema()["properties"] == {
+    assert declaration.to_json_schema()["properties"] == {
         "limit": bare,
         "default": {"type": "array", "items": {**inner, "properties": {"default": bare}}},
         "value": {"enum": [{"default": 1}]},

@@ -1,4 +1,4 @@
-"""The package jsonschema as an oracle: what it takes we take, what it refuses never passes without a word."""
+"""Uses the package jsonschema as an oracle: we accept what it accepts, and report what it rejects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SMALL = st.integers(0, 3)
 
 
 def keywords(inner: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[Any]]:
-    """Every keyword that is checked, with values that often meet one another."""
+    """Return every checked keyword, with values that often collide."""
     some = st.lists(inner, min_size=1, max_size=3)
     return {
         "type": TYPES | st.lists(TYPES, min_size=1, max_size=3, unique=True),
@@ -53,9 +53,9 @@ def keywords(inner: st.SearchStrategy[Any]) -> dict[str, st.SearchStrategy[Any]]
 
 @st.composite
 def of_some(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> dict[str, Any]:
-    known = keywords(inner)
-    names = draw(st.lists(st.sampled_from(sorted(known)), min_size=1, max_size=4, unique=True))
-    return {name: draw(known[name]) for name in names}
+    keyword_values = keywords(inner)
+    names = draw(st.lists(st.sampled_from(sorted(keyword_values)), min_size=1, max_size=4, unique=True))
+    return {name: draw(keyword_values[name]) for name in names}
 
 
 SCHEMAS = st.recursive(st.booleans() | TYPES.map(lambda name: {"type": name}), of_some, max_leaves=8)
@@ -78,7 +78,7 @@ DOCUMENTS = st.builds(
 
 
 def without_references(schema: Any) -> Any:
-    """So that no reference leads in a circle, which the oracle follows until it falls over."""
+    """Remove references, because the oracle follows circular ones until it overflows."""
     if isinstance(schema, list):
         return [without_references(inner) for inner in schema]
     if not isinstance(schema, dict):

@@ -25,7 +25,7 @@ def agree(raw: str, tool: ToolDefinition) -> None:
     apart = replace(tool)
     with WITHOUT:
         compile_tool(apart)
-    results = (parse_arguments(raw, one)._replace(tool=None) for one in (tool, apart))
+    results = (parse_arguments(raw, definition)._replace(tool=None) for definition in (tool, apart))
     with_it, without = map(repr, results)  # the order of members and the types of numbers count
     assert with_it == without
 
@@ -56,7 +56,7 @@ plain = st.recursive(
 
 @st.composite
 def fitting(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
-    """A value that fits, or nearly."""
+    """Draw a value that fits or nearly fits."""
     if "anyOf" in schema:
         return draw(fitting(draw(st.sampled_from(schema["anyOf"]))))
     if "enum" in schema:
@@ -81,7 +81,7 @@ def fitting(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
 
 @st.composite
 def plain_calls(draw: st.DrawFn) -> tuple[ToolDefinition, Any]:
-    """A definition of plain types, and arguments that fit it or nearly do."""
+    """Draw a definition of plain types, and arguments that fit or nearly fit it."""
     schema = {"type": "object", "properties": draw(st.dictionaries(names, plain, max_size=4))}
     required = draw(st.lists(names, max_size=1))
     tool = ToolDefinition.from_json_schema(name="tool", schema=schema | {"required": required})
@@ -164,7 +164,7 @@ def test_edges_of_json_are_read_alike(raw: str, odd: list[str]) -> None:
 
 
 def reader_of(schema: dict[str, Any]) -> str:
-    """The name of the function that reads the arguments of a definition."""
+    """Return the name of the function that reads the arguments of a definition."""
     whole = {"type": "object", "properties": {"a": schema}}
     return compile_tool(ToolDefinition.from_json_schema(name="t", schema=whole)).read.__name__
 

@@ -1,4 +1,4 @@
-"""Which branches of a union can never take one value, and which field names the branch."""
+"""Branches of a union that exclude each other, and the field that names the branch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NULLABLE = {"type": ["integer", "null"]}
 
 
 def compiled(*schemas: dict[str, Any]) -> list[Node]:
-    """Each schema compiled by itself, as the parameter of a tool."""
+    """Return each schema compiled separately, as the parameter of a tool."""
     fields = {f"p{at}": schema for at, schema in enumerate(schemas)}
     tool = ToolDefinition.from_json_schema(name="t", schema={"type": "object", "properties": fields})
     root = compile_tool(tool).root
@@ -86,7 +86,7 @@ def test_a_tag_is_a_field_whose_texts_name_the_branch(
     schemas: Sequence[dict[str, Any]], expected: str | None
 ) -> None:
     nodes = compiled(*schemas)
-    found = find_tag(nodes)
-    assert (found[0] if found else None) == expected
-    if found:
-        assert [found[1][value] for value in ("a", "b")] == nodes
+    tag = find_tag(nodes)
+    assert (tag[0] if tag else None) == expected
+    if tag:
+        assert [tag[1][value] for value in ("a", "b")] == nodes

@@ -1,4 +1,4 @@
-"""Calls as text, made with a seed in every notation and with slips, are read as they were meant."""
+"""Calls as text, generated from a seed in every notation and with slips, are read as intended."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ def all_judged() -> list[JudgedText]:
 
 
 def test_every_dialect_has_texts() -> None:
-    assert {one.dialect for one in make_texts(7, 1)} == set(DIALECTS)
+    assert {text.dialect for text in make_texts(7, 1)} == set(DIALECTS)
 
 
 @pytest.mark.parametrize("told", [True, False])
 def test_texts_are_read_as_meant(all_judged: list[JudgedText], told: bool) -> None:
-    judged = [one for one in all_judged if one.told is told]
+    judged = [judgement for judgement in all_judged if judgement.told is told]
     assert len(judged) > 250
     assert len(_of(judged, Verdict.RIGHT)) >= 0.98 * len(judged)
     assert len(_of(judged, Verdict.SILENT)) <= 0.01 * len(judged)
 
 
 def test_a_missing_token_or_end_is_said(all_judged: list[JudgedText]) -> None:
-    assert [one.written.id for one in all_judged if one.unsaid] == []
+    assert [judgement.written.id for judgement in all_judged if judgement.unsaid] == []
 
 
 def test_every_finding_around_a_call_has_a_span(all_judged: list[JudgedText]) -> None:
-    for one in all_judged:
-        for call in one.found:
+    for judgement in all_judged:
+        for call in judgement.found:
             for finding in call.diagnostics:
                 assert finding.start is not None
                 assert finding.end is not None
-                assert 0 <= finding.start <= finding.end <= len(one.written.text)
+                assert 0 <= finding.start <= finding.end <= len(judgement.written.text)
 
 
 def _of(judged: list[JudgedText], verdict: Verdict) -> list[JudgedText]:
-    return [one for one in judged if one.verdict is verdict]
+    return [judgement for judgement in judged if judgement.verdict is verdict]

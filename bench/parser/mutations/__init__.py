@@ -1,7 +1,7 @@
 """Mutation testing of parsers: realistic calls of 20 tools with one, two or three seeded defects each.
 
-Every defect knows what it does to the answer: where the text still tells the arguments, those are right;
-where it does not, a refusal is, or whatever survived with a report of the loss.
+Every defect records its effect on the right answer. If the text still shows the arguments, they are right. If
+not, a refusal is right, or the remaining arguments with a report of the loss.
 """
 
 from __future__ import annotations
@@ -39,19 +39,23 @@ _ALONE = {
 @cache
 def written_calls() -> list[tuple[Tool, dict[str, Any]]]:
     written = json.loads(TOOLS.read_text(encoding="utf-8"))
-    return [(Tool(one["name"], one["input_schema"]), call) for one in written for call in one["calls"]]
+    return [
+        (Tool(declaration["name"], declaration["input_schema"]), call)
+        for declaration in written
+        for call in declaration["calls"]
+    ]
 
 
 def mutants(each: int, *, seed: int = SEED, many: int | None = None) -> Iterator[tuple[str, Mutant]]:
-    """`each` texts of every kind under its name, and `many` with two and with three defects.
+    """Yield `each` texts of every kind under its name, and `many` with two and with three defects.
 
-    The same seed gives the same texts; a kind that is added changes no other's.
+    The same seed gives the same texts; adding a kind does not change the texts of other kinds.
     """
     for kind in KINDS:
-        yield from ((kind, one) for one in _some(kind, each, seed, partial(_just, kind)))
+        yield from ((kind, mutant) for mutant in _some(kind, each, seed, partial(_just, kind)))
     for name, count in _MANY.items():
         wanted = 4 * each if many is None else many
-        yield from ((name, one) for one in _some(name, wanted, seed, partial(_choose, count)))
+        yield from ((name, mutant) for mutant in _some(name, wanted, seed, partial(_choose, count)))
 
 
 def _some(name: str, wanted: int, seed: int, choose: Callable[[Random], tuple[str, ...]]) -> Iterator[Mutant]:
@@ -72,7 +76,7 @@ def _just(kind: str, _: Random) -> tuple[str, ...]:
 
 
 def _choose(count: int, random: Random) -> tuple[str, ...]:
-    """Different kinds in the order of their making, at most one of brackets and one around the text."""
+    """Return different kinds in the order of use, at most one of brackets and one around the text."""
     while True:
         kinds = tuple(sorted(random.sample(KINDS, count), key=KINDS.index))
         structural = sum(kind in brackets.DEFECTS or kind in _ALONE for kind in kinds)
@@ -81,7 +85,7 @@ def _choose(count: int, random: Random) -> tuple[str, ...]:
 
 
 def mutate(tool: Tool, arguments: dict[str, Any], kinds: tuple[str, ...], random: Random) -> Mutant | None:
-    """The call with these defects; None where it has no place for one, or where they leave it as it was."""
+    """Return the call with these defects; None if a defect has no place, or if they change nothing."""
     draft = Draft.of(arguments, random)
     whole = draft.written()
     try:

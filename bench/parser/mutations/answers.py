@@ -1,4 +1,4 @@
-"""What is right for a broken call, and the verdict on a reading of it."""
+"""Determines the right answers for a broken call, and the verdict on a reading of it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bench.parser.scoring import Verdict, comparable, same, without_nulls
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A call with defects. `intended` is what was written before they were made.
+    """A call with defects. `intended` is the call without the defects.
 
-    `certain`: a person can tell the arguments from the text, and `certain_if_defined`: who knows the
-    definition can. `unmarked`: the intended object is right without a report. `loose`: parameters of which
-    nothing can be known. `readings`: what the fewest mends of brackets make of the text, if brackets are
-    its defect. `closed_at_end`: what it says if it only lacks closers at its end. `any_mark`: where the
-    answer is not certain, any object that is marked is right. `as_spelled`: the object with the names as the
-    text has them, right for a reader without the definition.
+    `certain`: a person can read the arguments from the text; `certain_if_defined`: a person who knows the
+    definition can. `unmarked`: the intended object is right without a report. `loose`: parameters whose value
+    is unknown. `readings`: if brackets are the defect, the results of the fewest bracket repairs.
+    `closed_at_end`: the result if only closing brackets at the end are missing. `any_mark`: if the answer is
+    uncertain, any marked object is right. `as_spelled`: the object with the names as in the text, right for a
+    reader without the definition.
     """
 
     kinds: tuple[str, ...]
@@ -38,9 +38,9 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """`right`: objects that are right as they are; `possible`: right when reported as a loss or a doubt.
+    """`right`: objects that are right without a report; `possible`: right if reported as a loss or a doubt.
 
-    Where the answer is not `certain`, refusing the text is right, and so is a report with whatever survived.
+    If the answer is not `certain`, a refusal is right, and so are the remaining arguments with a report.
     """
 
     right: list[Any]
@@ -49,18 +49,18 @@ class Answers:
 
 
 def answers(mutant: Mutant, *, defined: bool) -> Answers:
-    found = list(mutant.readings) or [mutant.intended]
+    readings = list(mutant.readings) or [mutant.intended]
     if defined:
-        fits = [misfits(value, mutant.tool.schema) for value in found]
-        found = [value for value, misfit in zip(found, fits, strict=True) if misfit == min(fits)]
-    known = mutant.certain_if_defined if defined else mutant.certain
+        fits = [misfits(value, mutant.tool.schema) for value in readings]
+        readings = [value for value, misfit in zip(readings, fits, strict=True) if misfit == min(fits)]
+    is_certain = mutant.certain_if_defined if defined else mutant.certain
     right = [mutant.intended] if mutant.unmarked else []
-    right += found if len(found) == 1 and mutant.readings else []
-    if mutant.closed_at_end is not None and (not mutant.readings or _among(mutant.closed_at_end, found)):
+    right += readings if len(readings) == 1 and mutant.readings else []
+    if mutant.closed_at_end is not None and (not mutant.readings or _among(mutant.closed_at_end, readings)):
         right.append(mutant.closed_at_end)
     if mutant.as_spelled is not None and not defined:
         right.append(mutant.as_spelled)
-    return Answers(right, [*found, mutant.intended], known and len(found) == 1)
+    return Answers(right, [*readings, mutant.intended], is_certain and len(readings) == 1)
 
 
 def _among(value: Any, values: list[Any]) -> bool:
@@ -68,27 +68,30 @@ def _among(value: Any, values: list[Any]) -> bool:
 
 
 def verdict(mutant: Mutant, reading: Reading, *, defined: bool, null_is_absent: bool = False) -> Verdict:
-    """Right, refused, told (wrong, and marked as a loss or doubt) or silent (wrong without a mark)."""
-    known = answers(mutant, defined=defined)
+    """Return the verdict: right, refused, told (wrong, with a report) or silent (wrong without a report)."""
+    accepted = answers(mutant, defined=defined)
     got = reading.arguments
     if got is None:
-        return Verdict.REFUSED if known.certain else Verdict.RIGHT
+        return Verdict.REFUSED if accepted.certain else Verdict.RIGHT
     schema = mutant.tool.schema if defined else {}
 
     def plain(value: Any) -> Any:
         return without_nulls(value) if null_is_absent else comparable(value, schema)
 
-    if any(same(plain(one), plain(got)) for one in known.right):
+    if any(same(plain(candidate), plain(got)) for candidate in accepted.right):
         return Verdict.RIGHT
     if not any(finding.warns for finding in reading.findings):
         return Verdict.SILENT
-    possible = any(same(plain(one), plain(got)) for one in known.possible)
-    survived = not known.certain and (mutant.any_mark or _survives(mutant.intended, got, mutant.loose))
+    possible = any(same(plain(candidate), plain(got)) for candidate in accepted.possible)
+    survived = not accepted.certain and (mutant.any_mark or _survives(mutant.intended, got, mutant.loose))
     return Verdict.RIGHT if possible or survived else Verdict.TOLD
 
 
 def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> bool:
-    """Is everything in the reading what was meant, or the beginning of it? Loose parameters do not count."""
+    """Return True when everything in the reading is intended, or the beginning of it.
+
+    Loose parameters do not count.
+    """
     if isinstance(intended, dict) and isinstance(got, dict):
         return all(
             name in loose or (name in intended and _survives(intended[name], value))
@@ -96,14 +99,14 @@ def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> b
         )
     if isinstance(intended, list) and isinstance(got, list):
         pairs = zip(intended, got, strict=False)
-        return len(got) <= len(intended) and all(_survives(one, other) for one, other in pairs)
+        return len(got) <= len(intended) and all(_survives(part, other) for part, other in pairs)
     if isinstance(intended, str) and isinstance(got, str):
         return intended.startswith(got)
     return got is None or same(intended, got)
 
 
 def misfits(value: Any, schema: Mapping[str, Any]) -> int:
-    """How often a value differs from its definition: wrong types or words, undeclared names, missing ones."""
+    """Count the differences from the definition: wrong types or values, undeclared names, missing ones."""
     if value not in schema.get("enum", (value,)):
         return 1
     names = schema.get("type") or []
@@ -116,9 +119,11 @@ def misfits(value: Any, schema: Mapping[str, Any]) -> int:
         inner = others if isinstance(others, dict) else {}
         strange = sum(name not in declared for name in value) if declared else 0
         missing = sum(name not in value for name in schema.get("required") or [])
-        return strange + missing + sum(misfits(one, declared.get(name, inner)) for name, one in value.items())
+        return (
+            strange + missing + sum(misfits(item, declared.get(name, inner)) for name, item in value.items())
+        )
     if isinstance(value, list):
-        return sum(misfits(one, schema.get("items") or {}) for one in value)
+        return sum(misfits(item, schema.get("items") or {}) for item in value)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Defects of the whole text: what stands around it, how it is encoded, whether it is sent twice."""
+"""Defects of the whole text: text around it, its encoding, or a second copy."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _sent_twice(draft: Draft) -> None:
 
 
 def _begun_anew(draft: Draft) -> None:
-    """The model stops in the middle and starts from the beginning."""
+    """Stop in the middle and start again from the beginning."""
     ends = draft.places(lambda index, token: token.kind in (Kind.STRING, Kind.OTHER, Kind.COMMA))
     if not ends:
         raise ImpossibleError
@@ -59,7 +59,7 @@ def _begun_anew(draft: Draft) -> None:
 
 
 def _two_different(draft: Draft) -> None:
-    """Two calls in one text: which one was meant is unknown."""
+    """Put two calls in one text: the intended one is unknown."""
     other = {
         name: f"{value}?" if isinstance(value, str) else value for name, value in draft.arguments.items()
     }

@@ -1,7 +1,7 @@
 """Calls that lost one to four characters at a boundary of a member, as when a piece of a stream is dropped.
 
-A boundary is what is written between a value and the next name (`", "`, `}, {"`), or between a name and its
-value (`": "`). What was lost of a text or a number is lost in the right answer too.
+A boundary is the text between a value and the next name (`", "`, `}, {"`), or between a name and its value
+(`": "`). Lost characters of a text or a number are also missing in the right answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"#|/[/*]")
 
 
 def boundary_losses(wanted: int, *, seed: int = SEED) -> Iterator[tuple[str, Mutant]]:
-    """Different texts, each under the name of what it lost. The same seed gives the same texts."""
+    """Yield different texts, each with the name of its loss. The same seed gives the same texts."""
     random, seen = Random(f"{seed} boundaries"), set[str]()
     calls = _calls()
     while len(seen) < wanted:
@@ -41,17 +41,17 @@ def boundary_losses(wanted: int, *, seed: int = SEED) -> Iterator[tuple[str, Mut
 
 
 def _calls() -> list[tuple[Tool, dict[str, Any]]]:
-    """The calls of the mutations, and those of the corpus that fit their definition."""
-    found = written_calls() + [
+    """Return the calls of the mutations, and the calls of the corpus that fit their definition."""
+    calls = written_calls() + [
         (entry.tool, entry.intended)
         for entry in read_corpus().malformed
         if entry.tool and entry.intended and not misfits(entry.intended, entry.tool.schema)
     ]
-    return [(tool, call) for tool, call in found if call and len(json.dumps(call)) <= 1500]
+    return [(tool, call) for tool, call in calls if call and len(json.dumps(call)) <= 1500]
 
 
 def lose(tool: Tool, arguments: dict[str, Any], random: Random) -> tuple[str, Mutant] | None:
-    """Delete a random piece at a random boundary; None where what is left is still valid JSON."""
+    """Delete a random piece at a random boundary; return None if the rest is still valid JSON."""
     draft = Draft.of(arguments, random)
     text = draft.written()
     after = random.choice((Kind.COMMA, Kind.COLON))
@@ -81,7 +81,7 @@ def _starts(tokens: list[Token]) -> list[int]:
 
 
 def _boundaries(tokens: list[Token], kind: Kind) -> Iterator[tuple[int, int]]:
-    """The tokens before and after every colon, or every comma that a name or an object follows."""
+    """Return the tokens before and after every colon, or every comma that a name or an object follows."""
     for index, token in enumerate(tokens):
         if token.kind is not kind:
             continue
@@ -99,13 +99,13 @@ def _quoted(token: Token) -> bool:
 
 
 def _before(token: Token) -> int:
-    """How much of a token is not of the boundary after it: all but a closing quote."""
+    """Return how much of a token does not belong to the boundary after it: all but a closing quote."""
     return len(token.text) - _quoted(token)
 
 
 @dataclass
 class _Loss:
-    """What the piece between two offsets takes from every token it touches."""
+    """The loss of a piece between two offsets, in every token it touches."""
 
     tokens: list[Token]
     starts: list[int]
@@ -121,32 +121,32 @@ class _Loss:
 
     def __post_init__(self) -> None:
         for index, token in enumerate(self.tokens):
-            kept = self._kept(index)
-            if kept == token.text:
+            rest = self._kept(index)
+            if rest == token.text:
                 continue
             if token.kind in (Kind.OPEN, Kind.CLOSE):
                 self.brackets = True
-            elif token.kind is Kind.KEY and _inner(token, kept) != token.text[1:-1]:
-                self.names[index] = _inner(token, kept)
+            elif token.kind is Kind.KEY and _inner(token, rest) != token.text[1:-1]:
+                self.names[index] = _inner(token, rest)
             elif token.kind in (Kind.STRING, Kind.OTHER):
-                self._value(index, token, kept)
+                self._value(index, token, rest)
 
     def _kept(self, index: int) -> str:
         start, text = self.starts[index], self.tokens[index].text
         before, after = (max(0, min(len(text), at - start)) for at in self.piece)
         return text[:before] + text[after:]
 
-    def _value(self, index: int, token: Token, kept: str) -> None:
-        inner = _inner(token, kept)
-        start_lost = not token.text.startswith(kept)
+    def _value(self, index: int, token: Token, rest: str) -> None:
+        inner = _inner(token, rest)
+        start_lost = not token.text.startswith(rest)
         if token.kind is Kind.OTHER:
-            self.untold |= start_lost and kept.isalpha()
+            self.untold |= start_lost and rest.isalpha()
         else:
-            self.untold |= kept.strip() != kept or (start_lost and kept[:1] in _SIGNS)
+            self.untold |= rest.strip() != rest or (start_lost and rest[:1] in _SIGNS)
         try:
-            value = json.loads(f'"{inner}"') if token.kind is Kind.STRING else _number(kept)
+            value = json.loads(f'"{inner}"') if token.kind is Kind.STRING else _number(rest)
             json.dumps(value, ensure_ascii=False).encode()
-        except ValueError:  # half an escape, half a literal, nothing
+        except ValueError:  # half an escape, half a literal, or empty
             self.unknown = True
             return
         if value == "" != token.value:
@@ -165,23 +165,23 @@ class _Loss:
         return f"{place}: of the value" if self.values or self.unknown else f"{place}: signs alone"
 
     def mutant(self, tool: Tool, arguments: dict[str, Any], text: str) -> Mutant:
-        known = not (self.brackets or self.names or self.unknown) and self._parted()
+        is_known = not (self.brackets or self.names or self.unknown) and self._parted()
         intended = arguments if self.unknown else self._object()
-        known_if_defined = known and self._ends_known() and not misfits(intended, tool.schema)
+        known_if_defined = is_known and self._ends_known() and not misfits(intended, tool.schema)
         return Mutant(
-            (self.kind,), tool, text, intended, known and self._clear(), known_if_defined,
+            (self.kind,), tool, text, intended, is_known and self._clear(), known_if_defined,
             any_mark=True, as_spelled=self._object(self.names) if all(self.names.values()) else None,
         )  # fmt: skip
 
     def _parted(self) -> bool:
-        """Is anything but blanks left between the two sides?"""
+        """Return True when more than blanks is left between the two sides."""
         first, last = self.boundary
         between = "".join(self._kept(index) for index in range(first + 1, last))
         sides = (self._kept(first)[-1:] * _quoted(self.tokens[first]), self._kept(last)[:1])
         return bool(between.strip()) or '"' in sides
 
     def _clear(self) -> bool:
-        """Can who does not know the names tell where the texts on both sides begin and end?"""
+        """Return True when the ends of the texts on both sides are clear without knowing the names."""
         return self._ends_known() and not (self._lost_end() and LONG.search(str(self._side(0))))
 
     def _ends_known(self) -> bool:
@@ -201,7 +201,7 @@ class _Loss:
         return self.values.get(index, self.tokens[index].value)
 
     def _object(self, names: Mapping[int, str] = MappingProxyType({})) -> dict[str, Any]:
-        """The object with what is left of its values, and with other names if there are any."""
+        """Return the object with the rest of its values, and with changed names if there are any."""
         other = {index: json.dumps(value) for index, value in self.values.items()}
         other |= {index: f'"{name}"' for index, name in names.items()}
         value: dict[str, Any] = json.loads(
@@ -210,17 +210,17 @@ class _Loss:
         return value
 
 
-def _number(kept: str) -> Any:
-    """What is left of a number or a literal: `0.` and `007` are numbers, too."""
+def _number(rest: str) -> Any:
+    """Return the rest of a number or a literal: `0.` and `007` are numbers, too."""
     try:
-        return json.loads(kept)
+        return json.loads(rest)
     except ValueError:
-        return float(kept)
+        return float(rest)
 
 
-def _inner(token: Token, kept: str) -> str:
-    """What is left between the quotes of a text of which its beginning or its end was lost."""
+def _inner(token: Token, rest: str) -> str:
+    """Return the rest between the quotes of a text that lost its beginning or its end."""
     whole = token.text
-    if whole.startswith(kept):
-        return kept[1:]
-    return kept[:-1] if whole.endswith(kept) else kept.strip('"')
+    if whole.startswith(rest):
+        return rest[1:]
+    return rest[:-1] if whole.endswith(rest) else rest.strip('"')

@@ -1,7 +1,7 @@
-"""Defects of brackets. What the text then allows is found by trying every mend of one bracket.
+"""Defects of brackets. All repairs of one bracket are tried, to find the possible readings of the text.
 
-A lost or surplus bracket often has one mend that makes JSON of the text; then the answer is known. Where
-several do, the definition chooses; where it cannot, the answer is unknown.
+Often only one repair makes the text valid JSON; then the answer is known. If several do, the definition
+chooses; if it cannot, the answer is unknown.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _PAIRS = {"{": "}", "[": "]"}
 
 
 def _read(tokens: Sequence[Token | str]) -> Any:
-    """The object that the tokens write, or None."""
+    """Return the object that the tokens write, or None."""
     try:
-        value = json.loads("".join(one if isinstance(one, str) else one.text for one in tokens))
+        value = json.loads("".join(token if isinstance(token, str) else token.text for token in tokens))
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
 
 
 def closed_at_end(tokens: Sequence[Token]) -> Any:
-    """The object, if only closers are missing at the end."""
+    """Return the object if only closing brackets at the end are missing."""
     open_: list[str] = []
     for token in tokens:
         if token.text in _PAIRS:
@@ -38,16 +38,16 @@ def closed_at_end(tokens: Sequence[Token]) -> Any:
 
 
 def readings(tokens: list[Token]) -> list[Any]:
-    """The different objects that the fewest mends of brackets make: one, else two brackets taken out."""
-    found: list[Any] = []
+    """Return the different objects that the fewest bracket repairs give: one bracket, else two removed."""
+    values: list[Any] = []
     for tries in (_single_mends(tokens), _two_removed(tokens)):
         for mended in tries:
             value = _read(mended)
-            if value is not None and not any(same(value, other) for other in found):
-                found.append(value)
-        if found:
+            if value is not None and not any(same(value, other) for other in values):
+                values.append(value)
+        if values:
             break
-    return found
+    return values
 
 
 def _brackets(tokens: list[Token]) -> list[int]:
@@ -70,7 +70,7 @@ def _two_removed(tokens: list[Token]) -> Iterator[list[Token | str]]:
 
 
 def _judged(defect: Callable[[Draft], None]) -> Callable[[Draft], None]:
-    """The defect, and then what its text allows."""
+    """Apply the defect, then compute the possible readings of its text."""
 
     def apply(draft: Draft) -> None:
         defect(draft)
@@ -81,8 +81,8 @@ def _judged(defect: Callable[[Draft], None]) -> Callable[[Draft], None]:
 
 
 def _closers(draft: Draft, *, last: bool = True) -> list[int]:
-    found = draft.places(lambda _, token: token.kind is Kind.CLOSE)
-    return found if last else found[:-1]
+    closers = draft.places(lambda _, token: token.kind is Kind.CLOSE)
+    return closers if last else closers[:-1]
 
 
 def _pick(draft: Draft, places: list[int]) -> int:
@@ -142,12 +142,12 @@ def _doubled_braces(draft: Draft) -> None:
 
 
 def _cut_off(draft: Draft) -> None:
-    """The text ends anywhere; where only closers are missing, what is closed there is right too."""
+    """Cut the text anywhere; if only closing brackets are missing, the closed object is right, too."""
     at = draft.random.randrange(2, len(draft.tokens) - 1)
     last = draft.tokens[at]
     del draft.tokens[at:]
-    kept = last.text[: draft.random.randint(0, len(last.text))]
-    draft.tokens.append(Token(Kind.DEFECT, kept, member=last.member))
+    rest = last.text[: draft.random.randint(0, len(last.text))]
+    draft.tokens.append(Token(Kind.DEFECT, rest, member=last.member))
     if last.kind is not Kind.OTHER:
         draft.closed_at_end = closed_at_end(draft.tokens)
     draft.doubt(last.member)

@@ -1,4 +1,4 @@
-"""A call's arguments as JSON tokens, which defects change one by one, and what is known of the answer."""
+"""A call's arguments as JSON tokens that defects change one by one, and the knowledge about the answer."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Kind(Enum):
     COMMA = auto()
     COLON = auto()
     SPACE = auto()
-    DEFECT = auto()  # what a defect put in or changed; no second defect chooses it
+    DEFECT = auto()  # inserted or changed by a defect; other defects do not select it
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`value` is what a key or value stands for; `member` is the top-level parameter that it belongs to."""
+    """`value` is the decoded key or value; `member` is the top-level parameter that it belongs to."""
 
     kind: Kind
     text: str
@@ -36,12 +36,12 @@ class Token:
 
 
 class ImpossibleError(Exception):
-    """This call has no place for this defect."""
+    """Raised when a call has no place for a defect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a model spaces and escapes its JSON."""
+    """The spacing and escaping of a model's JSON."""
 
     comma: str = " "
     colon: str = " "
@@ -54,11 +54,10 @@ LAYOUTS = (Layout(), Layout(), Layout(), Layout("", ""), Layout(indent=2), Layou
 
 @dataclass(slots=True)
 class Draft:
-    """One call on its way to a broken text.
+    """One call while defects are applied. `certain`: a person can read the arguments from the text.
 
-    `certain`: a person can tell the arguments from the text. Where not, `loose` names the parameters that may
-    be anything as long as the loss is reported, and `unmarked` = a reading without a report is right.
-    `readings`: what the brackets allow, if a defect of brackets was made.
+    If not, `loose` lists the parameters that may have any value if the loss is reported, and `unmarked` means
+    that a reading without a report is right. `readings`: the possible readings after a defect of brackets.
     """
 
     arguments: dict[str, Any]
@@ -84,7 +83,7 @@ class Draft:
         return [index for index, token in enumerate(self.tokens) if wanted(index, token)]
 
     def pick(self, wanted: Callable[[int, Token], bool]) -> int:
-        """A random place among those wanted; raises ImpossibleError where there is none."""
+        """Return a random place among those wanted. Raises ImpossibleError if there is none."""
         places = self.places(wanted)
         if not places:
             raise ImpossibleError
@@ -94,7 +93,7 @@ class Draft:
         return self.pick(lambda _, token: token.kind in kinds)
 
     def change(self, index: int, text: str) -> None:
-        """The token gets another text, and is no longer offered to other defects."""
+        """Change the text of a token; other defects no longer select it."""
         old = self.tokens[index]
         self.tokens[index] = Token(Kind.DEFECT, text, old.value, old.member, old.inside)
 
@@ -102,7 +101,7 @@ class Draft:
         self.tokens.insert(index, Token(Kind.DEFECT, text))
 
     def beside(self, index: int, step: int) -> int:
-        """The next place in a direction that is not space; raises ImpossibleError at the end."""
+        """Return the next place in a direction that is not space. Raises ImpossibleError at the end."""
         index += step
         while 0 <= index < len(self.tokens):
             if self.tokens[index].kind is not Kind.SPACE:
@@ -111,7 +110,7 @@ class Draft:
         raise ImpossibleError
 
     def doubt(self, member: str | None = None) -> None:
-        """From here on a person cannot tell the answer; `member` may be anything."""
+        """Mark the answer as uncertain; `member` may have any value."""
         self.certain = self.certain_if_defined = False
         if member is not None:
             self.loose.add(member)
@@ -135,8 +134,14 @@ def _tokens(value: Any, layout: Layout, depth: int = 0, member: str | None = Non
             yield Token(Kind.COLON, ":", member=name, inside=opener)
             yield from _space(layout.colon)
         yield from (
-            Token(one.kind, one.text, one.value, one.member, one.inside or opener)
-            for one in _tokens(inner, layout, depth + 1, name)
+            Token(
+                inner_token.kind,
+                inner_token.text,
+                inner_token.value,
+                inner_token.member,
+                inner_token.inside or opener,
+            )
+            for inner_token in _tokens(inner, layout, depth + 1, name)
         )
     if steps:
         yield from _line(layout, depth, "")

@@ -1,4 +1,4 @@
-"""The mutants through the readers, and the tables of what became of them."""
+"""Runs the mutants through the readers, and makes the tables of the results."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TITLES = ("right", "refused", "lossy", "silent")
 
 @dataclass(frozen=True, slots=True)
 class JudgedMutant:
-    """One text, one reader, with the definition or without: what it made of it, and the verdict."""
+    """One text read by one reader, with or without the definition: the reading and the verdict."""
 
     kind: str
     reader: str
@@ -42,35 +42,35 @@ class JudgedMutant:
 
     @property
     def unplaced(self) -> bool:
-        """Has a finding about the text no place in it?"""
+        """True when a finding about the text has no position in it."""
         return any(finding.of_text and finding.start is None for finding in self.reading.findings)
 
     @property
     def restored(self) -> bool:
-        """Is the reading an object that is right, marked or not?"""
+        """True when the reading is a right object, reported or not."""
         got = self.reading.arguments
         right = answers(self.mutant, defined=self.defined).right
-        return got is not None and any(same(one, got) for one in right)
+        return got is not None and any(same(answer, got) for answer in right)
 
 
 def measure(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """`each` mutants of every kind through the readers."""
+    """Run `each` mutants of every kind through the readers."""
     return _measure(readers, list(mutants(each)))
 
 
 def measure_boundaries(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Calls that lost something at a boundary through the readers: 50 texts for each mutant of a kind."""
+    """Run calls with a loss at a boundary through the readers: 50 texts for each mutant of a kind."""
     return _measure(readers, list(boundary_losses(50 * each)))
 
 
 def _measure(readers: Iterable[str], texts: list[tuple[str, Mutant]]) -> list[JudgedMutant]:
-    """Every text through every reader that is installed, without its definition and with it."""
+    """Run every text through every installed reader, without and with its definition."""
     return [
-        one
+        judgement
         for reader, with_definition in READERS.items()
         if reader in readers and PEERS[reader].version is not None
         for defined, name in ((False, reader), (True, with_definition))
-        for one in _judged(texts, reader, name, defined)
+        for judgement in _judged(texts, reader, name, defined)
     ]
 
 
@@ -88,57 +88,64 @@ def _judged(texts: list[tuple[str, Mutant]], reader: str, name: str, defined: bo
 
 
 def judge(kind: str, reader: str, mutant: Mutant, reading: Reading, defined: bool) -> JudgedMutant:
-    given = verdict(mutant, reading, defined=defined, null_is_absent=PEERS[reader].typed)
-    return JudgedMutant(kind, reader, defined, mutant, reading, given)
+    outcome = verdict(mutant, reading, defined=defined, null_is_absent=PEERS[reader].typed)
+    return JudgedMutant(kind, reader, defined, mutant, reading, outcome)
 
 
 def tally(judged: Iterable[JudgedMutant]) -> Tally:
     counted = Tally()
-    for one in judged:
-        counted.add(one.verdict)
+    for judgement in judged:
+        counted.add(judgement.verdict)
     return counted
 
 
 def readers_table(judged: list[JudgedMutant]) -> list[str]:
-    """One row a reader: all texts, then those without and with the definition."""
+    """Return one row per reader: all texts, then those without and with the definition."""
     rows = []
-    for reader in dict.fromkeys(one.reader for one in judged):
-        ours = [one for one in judged if one.reader == reader]
-        parts = [ours, *([one for one in ours if one.defined is defined] for defined in (False, True))]
+    for reader in dict.fromkeys(judgement.reader for judgement in judged):
+        ours = [judgement for judgement in judged if judgement.reader == reader]
+        parts = [
+            ours,
+            *([judgement for judgement in ours if judgement.defined is defined] for defined in (False, True)),
+        ]
         shares = [percent(tally(part).share(verdict)) for part in parts for verdict in _VERDICTS]
         rows.append([reader, str(len(ours)), *shares])
-    titles = [f"{of}{title}" for of in ("", "undefined: ", "defined: ") for title in _TITLES]
+    titles = [f"{prefix}{title}" for prefix in ("", "undefined: ", "defined: ") for title in _TITLES]
     return table(("reader", "readings", *titles), rows)
 
 
 def kinds_table(judged: list[JudgedMutant]) -> list[str]:
-    """One row a kind of defect: ours in full, of the others how much is right and how much silently wrong."""
-    readers = list(dict.fromkeys(one.reader for one in judged))
+    """Return one row per kind of defect: ours in full, others as right and silently wrong."""
+    readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     others = [reader for reader in readers if reader != OURS]
     rows = []
-    for kind in dict.fromkeys(one.kind for one in judged):
-        inside = [one for one in judged if one.kind == kind]
-        counted = {reader: tally(one for one in inside if one.reader == reader) for reader in readers}
+    for kind in dict.fromkeys(judgement.kind for judgement in judged):
+        inside = [judgement for judgement in judged if judgement.kind == kind]
+        counted = {
+            reader: tally(judgement for judgement in inside if judgement.reader == reader)
+            for reader in readers
+        }
         ours = counted.get(OURS, Tally())
         shares = [percent(ours.share(verdict)) if ours.total else "" for verdict in _VERDICTS]
-        rows.append([kind, str(max(one.total for one in counted.values())), *shares])
+        rows.append([kind, str(max(counts.total for counts in counted.values())), *shares])
         rows[-1] += [_right_and_silent(counted[reader]) for reader in others]
     titles = (*_TITLES, *(f"{reader}: right / silent" for reader in others))
     return table(("defect", "readings", *titles), rows)
 
 
 def restored_table(judged: list[JudgedMutant]) -> list[str]:
-    """How many readings of each reader are the right object itself, not a refusal or a marked other one."""
-    readers = list(dict.fromkeys(one.reader for one in judged))
+    """Count the readings that are the right object itself, not a refusal or a reported other object."""
+    readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     rows = []
-    for kind in [*dict.fromkeys(one.kind for one in judged), "all"]:
+    for kind in [*dict.fromkeys(judgement.kind for judgement in judged), "all"]:
         shares = []
         for reader in readers:
             for defined in (False, True):
                 inside = [
-                    one.restored
-                    for one in judged
-                    if kind in (one.kind, "all") and (one.reader, one.defined) == (reader, defined)
+                    judgement.restored
+                    for judgement in judged
+                    if kind in (judgement.kind, "all")
+                    and (judgement.reader, judgement.defined) == (reader, defined)
                 ]
                 shares.append(percent(sum(inside) / max(1, len(inside))))
         rows.append([kind, *shares])
@@ -151,22 +158,32 @@ def _right_and_silent(counted: Tally) -> str:
 
 
 def shown(judged: Iterable[JudgedMutant], kind: str) -> list[str]:
-    """What is not right of a kind of defect, or of all, the silent first and the short before the long."""
-    wrong = [one for one in judged if kind in (one.kind, "all") and one.verdict is not Verdict.RIGHT]
-    wrong.sort(key=lambda one: (one.kind, one.verdict is not Verdict.SILENT, len(one.mutant.text)))
-    return [line for one in wrong for line in _lines(one)]
+    """Return the wrong readings of a kind of defect, or of all; silent ones first, short before long."""
+    wrong = [
+        judgement
+        for judgement in judged
+        if kind in (judgement.kind, "all") and judgement.verdict is not Verdict.RIGHT
+    ]
+    wrong.sort(
+        key=lambda judgement: (
+            judgement.kind,
+            judgement.verdict is not Verdict.SILENT,
+            len(judgement.mutant.text),
+        )
+    )
+    return [line for judgement in wrong for line in _lines(judgement)]
 
 
-def _lines(one: JudgedMutant) -> list[str]:
-    known = answers(one.mutant, defined=one.defined)
-    said = "; ".join(f"{f.code}@{f.start}:{f.end}{'!' * f.warns}" for f in one.reading.findings)
-    certain = "" if known.certain else " (or a refusal, or a marked part of it)"
-    tool = f"{'with' if one.defined else 'without'} the definition of {one.mutant.tool.name}"
-    refused = one.reading.refusal
+def _lines(judgement: JudgedMutant) -> list[str]:
+    accepted = answers(judgement.mutant, defined=judgement.defined)
+    findings = "; ".join(f"{f.code}@{f.start}:{f.end}{'!' * f.warns}" for f in judgement.reading.findings)
+    certain = "" if accepted.certain else " (or a refusal, or a marked part of it)"
+    tool = f"{'with' if judgement.defined else 'without'} the definition of {judgement.mutant.tool.name}"
+    refused = judgement.reading.refusal
     return [
-        f"--- {one.kind}: {one.verdict}, {tool}; made: {', '.join(one.mutant.kinds)}",
-        f"  text     {one.mutant.text!r}",
-        f"  intended {one.mutant.intended!r}{certain}",
-        f"  got      {one.reading.value!r}" if refused is None else f"  refused  {refused}",
-        f"  said     {said or 'nothing'}",
+        f"--- {judgement.kind}: {judgement.verdict}, {tool}; made: {', '.join(judgement.mutant.kinds)}",
+        f"  text     {judgement.mutant.text!r}",
+        f"  intended {judgement.mutant.intended!r}{certain}",
+        f"  got      {judgement.reading.value!r}" if refused is None else f"  refused  {refused}",
+        f"  said     {findings or 'nothing'}",
     ]

@@ -87,7 +87,7 @@ def _odd_blank(draft: Draft) -> None:
 
 
 def _top_level(draft: Draft) -> list[int]:
-    """The places of the commas between the parameters."""
+    """Return the places of the commas between the parameters."""
     commas = draft.places(lambda _, token: token.kind is Kind.COMMA)
     return [index for index in commas if _depth(draft.tokens[:index]) == 1]
 
@@ -105,7 +105,7 @@ def _choose(draft: Draft, places: list[Any]) -> Any:
 
 
 def _write_again(draft: Draft, name: str, value: Any) -> None:
-    """A parameter is written a second time, at a random place."""
+    """Write a parameter a second time, at a random place."""
     again = f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}, "
     draft.insert(draft.random.choice([1, *(at + 1 for at in _top_level(draft))]), again)
 
@@ -116,7 +116,7 @@ def _repeated_member(draft: Draft) -> None:
 
 
 def _contradicting_member(draft: Draft) -> None:
-    """The same parameter with two texts: which one was meant is unknown."""
+    """Write the same parameter with two texts: the intended one is unknown."""
     texts = [name for name, value in draft.arguments.items() if isinstance(value, str)]
     name = _choose(draft, texts)
     _write_again(draft, name, draft.arguments[name] + " (2)")
@@ -125,7 +125,7 @@ def _contradicting_member(draft: Draft) -> None:
 
 
 def _ended_early(between: str) -> Callable[[Draft], None]:
-    """The object ends at a comma; only the definition knows that the rest belongs to it."""
+    """End the object at a comma; only the definition shows that the rest belongs to it."""
 
     def apply(draft: Draft) -> None:
         draft.change(_choose(draft, _top_level(draft)), between)
@@ -135,7 +135,7 @@ def _ended_early(between: str) -> Callable[[Draft], None]:
 
 
 def _split_in_two(draft: Draft) -> None:
-    """Two objects, each with some of the parameters: one call, or two."""
+    """Split into two objects, each with some of the parameters: one call, or two."""
     draft.change(_choose(draft, _top_level(draft)), "}, {")
     draft.doubt()
 

@@ -1,4 +1,4 @@
-"""Defects of quotes, and of what stands between them."""
+"""Defects of quotes, and of the text between them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _escaped_last_quote(draft: Draft) -> None:
 
 
 def _doubt_from(draft: Draft, at: int) -> None:
-    """Nobody can tell where this text ends: it may swallow the parameter that follows."""
+    """Mark the end of this text as unknown: it may include the following parameter."""
     member = draft.tokens[at].member
     following = (token.member for token in draft.tokens[at:] if token.member not in (None, member))
     draft.doubt(member)
@@ -70,7 +70,7 @@ def _quoted(token: Token, opener: str, closer: str) -> str:
 
 
 def _all_in(opener: str, closer: str) -> Callable[[Draft], None]:
-    """Every string in other quotes."""
+    """Write every string in other quotes."""
 
     def apply(draft: Draft) -> None:
         places = draft.places(lambda _, token: token.kind in _STRINGS)
@@ -105,8 +105,8 @@ def _unescape(draft: Draft, at: int, inner: str) -> None:
 
 
 def _may_end(inner: str, quote: int) -> bool:
-    """Could a bare quote be one of the text's own: beside its ends, or beside signs of JSON?"""
-    looks = any(found.start() <= quote < found.end() for found in _LOOKS_LIKE_END.finditer(inner))
+    """Return True when a bare quote could end the text: near its ends, or near JSON punctuation."""
+    looks = any(match.start() <= quote < match.end() for match in _LOOKS_LIKE_END.finditer(inner))
     return looks or quote in (0, len(inner) - 1)
 
 
@@ -131,7 +131,7 @@ def _raw(escape: str, sign: str) -> Callable[[Draft], None]:
 
 
 def _single_backslashes(draft: Draft) -> None:
-    """Windows paths and regular expressions as they are, where no backslash starts an escape of JSON."""
+    """Write Windows paths and regular expressions unescaped, if no backslash starts a JSON escape."""
     at = _value(draft, lambda value: "\\" in value and not _misread(value) and '"' not in value)
     draft.change(at, f'"{draft.tokens[at].value}"')
 
@@ -156,7 +156,7 @@ def _doubled_first_quote(draft: Draft) -> None:
 
 
 def _prefix(draft: Draft) -> None:
-    """A prefix of Python, where it changes nothing."""
+    """Add a Python string prefix that changes nothing."""
     at = draft.pick(
         lambda _, token: token.kind is Kind.STRING and "\\" not in token.text and "{" not in token.text
     )

@@ -1,6 +1,7 @@
-"""Compares the hosts of each model: two with each other, of more each with all the others together.
+"""Compares the hosts of each model.
 
-So no host is a baseline that the verdicts of the others hang on, and a bad one stands out among sixty.
+Two hosts are compared with each other; of more hosts, each is compared with the sum of all others. So no
+verdict depends on a baseline host, and one bad host is visible among sixty.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ Pair = tuple[Slice, Slice | None]
 class HostComparison:
     """The hosts of all models that ran on two named hosts or more.
 
-    In a slice, `name` is the model and `also` the host. `rows`: of a model with two hosts the better one,
-    without another side, and the other compared with it; of a model with more, each compared with the sum of
-    the others, whose `also` is `2 other hosts`. Models with the surest difference come first, and so do their
-    hosts. `thin`: hosts with too little for a verdict. `hosts`: those of each model, by its name. `left`:
-    rows that are not compared. `basis`: by which rate they may be compared.
+    In a slice, `name` is the model and `also` the host. `rows`: for a model with two hosts, the better host
+    (not compared) and the other host compared with it; for a model with more hosts, each host compared with
+    the sum of the others, whose `also` is `2 other hosts`. Models and hosts with the most certain difference
+    come first. `thin`: hosts with too little data for a verdict. `hosts`: the hosts of each model, by model
+    name. `left`: rows that are not compared. `basis`: the rate by which they may be compared.
     """
 
     rows: Sequence[SliceComparison]
@@ -48,7 +49,7 @@ class HostComparison:
         return [row for row in self.rows if row.p is not None]
 
     def list_against(self, row: SliceComparison) -> list[str]:
-        """Return the hosts that a row is compared with; empty for one that others are compared with."""
+        """Return the hosts that a row is compared with; empty for the host that others are compared with."""
         if row.other is None:
             return []
         return [host for host in self.hosts[row.slice.name] if host != row.slice.also]
@@ -57,7 +58,7 @@ class HostComparison:
 def compare_hosts(
     ask: Ask, rate: RateDefinition, chosen: Mapping[str, Any], *, most: int = MOST
 ) -> HostComparison:
-    """Return each model's hosts compared, mix-adjusted where that matters, at most `most` rows.
+    """Compare the hosts of each model, mix-adjusted where that matters; return at most `most` rows.
 
     The p-values are adjusted by Holm's method over all models together.
     """
@@ -70,7 +71,7 @@ def compare_hosts(
         by_model = _group_hosts([each for each in measured if each.rate is rate])
     pairs, thin = pair_hosts(by_model)
     shown = pairs[:most]
-    hosts = {model: [one.also for one in its] for model, its in by_model.items()}
+    hosts = {model: [slice_.also for slice_ in slices] for model, slices in by_model.items()}
     rows = _order_by_certainty(compare_pairs(shown, _adjust_mix(ask, rate, shown, hosts, chosen)))
     if basis.rate is None:
         rows = [replace(row, p=None, is_measured_apart=row.other is not None) for row in rows]
@@ -78,10 +79,14 @@ def compare_hosts(
 
 
 def _name_hosts(several: Sequence[Slice], by_model: Mapping[str, Sequence[Slice]]) -> list[Slice]:
-    """Return the slices of the compared hosts, each named by its model and host."""
-    compared = {(one.name, one.also) for its in by_model.values() for one in its if one.is_solid}
+    """Return the slices of the compared hosts, with model and host as their names."""
+    compared = {
+        (slice_.name, slice_.also) for slices in by_model.values() for slice_ in slices if slice_.is_solid
+    }
     return [
-        replace(one, name=f"{one.name} on {one.also}") for one in several if (one.name, one.also) in compared
+        replace(slice_, name=f"{slice_.name} on {slice_.also}")
+        for slice_ in several
+        if (slice_.name, slice_.also) in compared
     ]
 
 
@@ -92,24 +97,24 @@ def _adjust_mix(
     hosts: Mapping[str, Sequence[str]],
     chosen: Mapping[str, Any],
 ) -> list[SameMix | None]:
-    """Return each pair mix-adjusted; `hosts`: of each model."""
+    """Return each pair mix-adjusted; `hosts`: the hosts of each model."""
     mixes: list[SameMix | None] = [None] * len(shown)
-    for model in dict.fromkeys(one.name for one, other in shown if other is not None):
-        asked = {**chosen, "models": (model,)}
-        work = read_strata(ask, [rate], "provider", asked, apart=("model",))[rate.name]
-        places = [place for place, (one, other) in enumerate(shown) if other and one.name == model]
+    for model in dict.fromkeys(slice_.name for slice_, other in shown if other is not None):
+        selection = {**chosen, "models": (model,)}
+        work = read_strata(ask, [rate], "provider", selection, apart=("model",))[rate.name]
+        places = [place for place, (slice_, other) in enumerate(shown) if other and slice_.name == model]
         arms: dict[str, Mapping[Stratum, Share]] = {}
         for place in places:
             host = shown[place][0].also
             arms[f"{place}"] = work.by_arm.get(host, {})
             arms[f"{place} others"] = _sum_strata(work, [each for each in hosts[model] if each != host])
         pairs_of_arms = [
-            ((f"{place}", one), (f"{place} others", other))
-            for place, (one, other) in ((place, shown[place]) for place in places)
+            ((f"{place}", slice_), (f"{place} others", other))
+            for place, (slice_, other) in ((place, shown[place]) for place in places)
             if other is not None
         ]
-        found = ArmStrata(work.dimensions, arms).compare(pairs_of_arms)
-        for place, mix in zip(places, found, strict=True):
+        compared = ArmStrata(work.dimensions, arms).compare(pairs_of_arms)
+        for place, mix in zip(places, compared, strict=True):
             mixes[place] = mix
     return mixes
 
@@ -124,51 +129,51 @@ def _sum_strata(work: ArmStrata, hosts: Sequence[str]) -> dict[Stratum, Share]:
 
 
 def _group_hosts(several: Sequence[Slice]) -> dict[str, list[Slice]]:
-    """Return the slices of the hosts of each model that ran on two or more, the most observed first.
+    """Return the slices of the hosts of each model with two or more hosts, the most observed first.
 
     Unknown hosts are left out: an unknown host may be any of the others.
     """
     by_model: dict[str, list[Slice]] = {}
-    for one in sorted(several, key=lambda one: (-one.share.n, one.also)):
-        if one.also != "unknown" and one.share.n:
-            by_model.setdefault(one.name, []).append(one)
-    return {model: its for model, its in by_model.items() if len(its) > 1}
+    for slice_ in sorted(several, key=lambda slice_: (-slice_.share.n, slice_.also)):
+        if slice_.also != "unknown" and slice_.share.n:
+            by_model.setdefault(slice_.name, []).append(slice_)
+    return {model: slices for model, slices in by_model.items() if len(slices) > 1}
 
 
 def pair_hosts(by_model: Mapping[str, Sequence[Slice]]) -> tuple[list[Pair], list[Slice]]:
-    """Return each host's slice with what it is compared with, and the slices of hosts with too little data.
+    """Return pairs of a host's slice and the slice to compare it with, and the slices with too little data.
 
-    `by_model`: the slices of each model's hosts, the most observed first, two or more.
+    `by_model`: for each model, the slices of its two or more hosts, the most observed first.
     """
     pairs: list[Pair] = []
     thin: list[Slice] = []
-    for its in by_model.values():
-        solid = [one for one in its if one.is_solid]
-        if len(its) == 2 and len(solid) == 2:
-            # The same difference either way round; the sentence is on the one that does worse.
+    for slices in by_model.values():
+        solid = [slice_ for slice_ in slices if slice_.is_solid]
+        if len(slices) == 2 and len(solid) == 2:
+            # The difference is the same in both directions; the sentence is about the worse host.
             first, second = sorted(solid, key=_find_badness)
             pairs += [(first, None), (second, first)]
-        elif len(its) > 2:
-            pairs += [(one, _sum_others(one, its)) for one in solid]
-        thin += [one for one in its if not one.is_solid or (len(its) == 2 and len(solid) < 2)]
+        elif len(slices) > 2:
+            pairs += [(slice_, _sum_others(slice_, slices)) for slice_ in solid]
+        thin += [slice_ for slice_ in slices if not slice_.is_solid or (len(slices) == 2 and len(solid) < 2)]
     return pairs, thin
 
 
-def _find_badness(one: Slice) -> float:
-    return (one.share.rate or 0.0) * (-1 if one.rate.is_good else 1)
+def _find_badness(slice_: Slice) -> float:
+    return (slice_.share.rate or 0.0) * (-1 if slice_.rate.is_good else 1)
 
 
-def _sum_others(one: Slice, hosts: Sequence[Slice]) -> Slice:
-    others = [other for other in hosts if other is not one]
+def _sum_others(slice_: Slice, hosts: Sequence[Slice]) -> Slice:
+    others = [other for other in hosts if other is not slice_]
     share = reduce(add, (other.share for other in others))
     total = sum(other.total for other in others)
-    return Slice(one.rate, one.name, f"{len(others)} other hosts", share, total)
+    return Slice(slice_.rate, slice_.name, f"{len(others)} other hosts", share, total)
 
 
 def _order_by_certainty(rows: Sequence[SliceComparison]) -> list[SliceComparison]:
-    """Return the rows of each model together, the model and the hosts with the surest difference first.
+    """Return the rows grouped by model, the models and hosts with the most certain difference first.
 
-    Before them comes the host that the only other one is compared with.
+    For a model with two hosts, the host that is not compared comes first.
     """
     own = [1.0 if row.p is None or row.difference is None else row.difference.p for row in rows]
     surest: dict[str, float] = {}

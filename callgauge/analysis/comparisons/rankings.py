@@ -1,4 +1,4 @@
-"""Which value of a dimension is the best by a rate: one answer for pages, report, API and MCP."""
+"""Finds the best value of a dimension by a rate: one answer for pages, report, API and MCP."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ SlicesByRate = Mapping[str, Sequence[Slice]]
 
 @dataclass(frozen=True, slots=True)
 class JudgedRanking:
-    """The values of the dimension `by` ranked by a rate, and what their sentence needs to know.
+    """The values of the dimension `by` ranked by a rate, and the data for the sentence about them.
 
-    `asked`: the rate that was asked for. `measured`: the slices that say by which rate they may be compared.
-    `left_out`: how many have enough calls and were not ranked.
+    `asked`: the requested rate. `measured`: the slices that decide by which rate the values may be compared.
+    `left_out`: the number of values with enough calls that were not ranked.
     """
 
     by: str
@@ -51,8 +51,8 @@ class JudgedRanking:
         return self.table.rate
 
     def write_sentence(self, names: Names) -> str:
-        """Return the sentence that answers which is the best. `names`: the label of each value."""
-        labelled = [replace(one, name=names.get(one.name, one.name)) for one in self.measured]
+        """Return the sentence that says which value is the best. `names`: the label of each value."""
+        labelled = [replace(slice_, name=names.get(slice_.name, slice_.name)) for slice_ in self.measured]
         context = replace(self.context, basis=compare_by(self.asked.name, labelled))
         return write_ranking(self.table, names, wording.dimension(self.by), context)
 
@@ -60,7 +60,7 @@ class JudgedRanking:
 def read_ranked_slices(
     ask: Ask, rate: RateDefinition, by: str, chosen: Mapping[str, Any]
 ) -> dict[str, list[Slice]]:
-    """Return the slices of each value of the dimension `by`: of `rate` and of what its ranking needs."""
+    """Return the slices of each value of the dimension `by`: of `rate` and the rates its ranking needs."""
     ranked = (rate.name, *LEADING)
     names = tuple(dict.fromkeys([*ranked, *(each for name in ranked for each in rates_to_compare(name))]))
     several: dict[str, list[Slice]] = {name: [] for name in names}
@@ -80,40 +80,41 @@ def judge_ranking(
     smallest: float = SMALLEST,
     costs: Sequence[Cost] = (),
 ) -> JudgedRanking:
-    """Return the values of the dimension `by` ranked by `rate`, with what the other leading rates say.
+    """Return the values of the dimension `by` ranked by `rate`, with rankings by the other leading rates.
 
-    `slices`: as of `read_ranked_slices`; there are some of `rate`. `baseline`: the value that the others are
-    held against, the most used one without; no verdict depends on it. `smallest`: the smallest difference of
-    interest, a share. `costs`: the cost of each value. Raises MetricError.
+    `slices`: as `read_ranked_slices` returns them; at least one is of `rate`. `baseline`: the value that the
+    others are compared with, by default the most used one; no verdict depends on it. `smallest`: the smallest
+    difference of interest, a share. `costs`: the cost of each value. Raises MetricError.
     """
     reasons = find_concentrated(ask, slices[rate.name], by, chosen)
-    solid_names = {one.name for one in slices[rate.name] if one.is_solid and one.is_named}
-    alike = [one for one in _list_slices(slices, rate.name) if one.name in solid_names]
+    solid_names = {slice_.name for slice_ in slices[rate.name] if slice_.is_solid and slice_.is_named}
+    alike = [slice_ for slice_ in _list_slices(slices, rate.name) if slice_.name in solid_names]
     reasons |= find_undefined(rate.name, alike)
     marked = {
-        name: [replace(one, concentration=reasons.get(one.name, "")) for one in several]
+        name: [replace(slice_, concentration=reasons.get(slice_.name, "")) for slice_ in several]
         for name, several in slices.items()
         if several
     }
-    ranked = {one.name for one in limit_ranked(marked[rate.name], RANKED)[0] if one.is_named}
+    ranked = {slice_.name for slice_ in limit_ranked(marked[rate.name], RANKED)[0] if slice_.is_named}
     measured = {
-        name: [one for one in _list_slices(marked, name) if one.name in ranked]
+        name: [slice_ for slice_ in _list_slices(marked, name) if slice_.name in ranked]
         for name in dict.fromkeys((rate.name, *LEADING))
     }
     bases = {name: compare_by(name, several) for name, several in measured.items()}
     basis = bases.pop(rate.name)
 
     def rank(names: Iterable[str], *, is_alike: bool = True) -> list[RankedTable]:
-        known = [name for name in dict.fromkeys(names) if name in marked]
-        strata = _read_work(ask, [RATES[name] for name in known], by, chosen, ranked)
+        measured_names = [name for name in dict.fromkeys(names) if name in marked]
+        strata = _read_work(ask, [RATES[name] for name in measured_names], by, chosen, ranked)
         return [
-            _rank(marked[name], baseline, strata.get(name), smallest, is_alike=is_alike) for name in known
+            _rank(marked[name], baseline, strata.get(name), smallest, is_alike=is_alike)
+            for name in measured_names
         ]
 
     (table,) = rank([basis.rate or rate.name], is_alike=basis.rate is not None)
     others: list[RankedTable] = []
     leaders = list_leaders(table)
-    if leaders:  # without a leader nobody asks for its price
+    if leaders:  # without a leader, its price is not needed
         compared = [other.rate for other in bases.values() if other.rate and other.rate != table.rate.name]
         others = [each for each in rank(compared) if len(each.judged) > 1]
     night = read_alerts(ask) if leaders else None
@@ -125,20 +126,20 @@ def judge_ranking(
             if each.rate is table.rate
             and (each.is_open and each.is_worse and each.part_of is None)
             and each.agrees_with(chosen)
-            and each.since <= (chosen.get("to_day") or date.max)  # what came later is not of these days
+            and each.since <= (chosen.get("to_day") or date.max)  # later alerts are outside of these days
         ],
         night=night.night if night else date.min,
         others=others,
         costs={cost.slice: cost for cost in costs},
         concentrated=reasons,
     )
-    solid = sum(one.is_solid for one in marked[table.rate.name])
+    solid = sum(slice_.is_solid for slice_ in marked[table.rate.name])
     return JudgedRanking(by, table, context, rate, measured[rate.name], max(0, solid - RANKED))
 
 
 def _list_slices(slices: SlicesByRate, rate: str) -> list[Slice]:
-    """Return the slices that say how `rate` may be compared."""
-    return [one for name in rates_to_compare(rate) for one in slices.get(name, ())]
+    """Return the slices that decide how `rate` may be compared."""
+    return [slice_ for name in rates_to_compare(rate) for slice_ in slices.get(name, ())]
 
 
 def _rank(
@@ -149,24 +150,24 @@ def _rank(
     *,
     is_alike: bool,
 ) -> RankedTable:
-    """Return the slices of one rate ranked; not compared unless they were measured alike."""
+    """Return the slices of one rate ranked; slices that were measured differently are not compared."""
     ranked, thin = limit_ranked(several, RANKED)
     shown = [*ranked, *thin]
-    reference = next((one for one in shown if one.name == baseline), None) or choose_reference(shown)
+    reference = next((slice_ for slice_ in shown if slice_.name == baseline), None) or choose_reference(shown)
     return rank_table(shown, reference, strata, smallest, is_alike=is_alike)
 
 
 def _read_work(
     ask: Ask, rates: Sequence[RateDefinition], by: str, chosen: Mapping[str, Any], ranked: Set[str]
 ) -> dict[str, ArmStrata]:
-    """Return the strata of each rate, by its name; rates of the same dimensions are asked for together."""
+    """Return the strata of each rate by its name; one query reads all rates with the same dimensions."""
     if len(ranked) < 2:
         return {}
     together: dict[tuple[str, ...], list[RateDefinition]] = {}
     for rate in rates:
         together.setdefault(choose_dimensions(rate, [by]), []).append(rate)
     names = sorted(ranked)
-    found: dict[str, ArmStrata] = {}
+    strata: dict[str, ArmStrata] = {}
     for several in together.values():
-        found |= read_strata(ask, several, by, chosen, arms=names)
-    return found
+        strata |= read_strata(ask, several, by, chosen, arms=names)
+    return strata

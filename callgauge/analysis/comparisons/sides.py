@@ -26,7 +26,7 @@ class CompareSide:
     """One of the two compared slices.
 
     `name`: the slice in words. `rates`: the measured rates by rate name; unmeasured rates are missing.
-    `concentration`: why few sessions hold its calls; empty where they do not.
+    `concentration`: a sentence if few sessions contain most of its calls, else empty.
     """
 
     arm: Arm
@@ -39,56 +39,56 @@ class CompareSide:
 
 
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
-    """Return both sides, each with the interval that it has on the pages of its dimension.
+    """Return both sides, each with the same interval as on the pages of its dimension.
 
-    The rates of a table lend each other what they tell of how alike the calls of a session are. Where both
-    sides are one value of a dimension each, that table has all its values; else it has the two sides.
+    The rates of a table share their estimate of how similar the calls of a session are. If each side is one
+    value of the same dimension, the table has all values of it; else only the two sides.
     """
     firsts, seconds = _read_values(ask, arms) or _read_both(ask, arms)
-    one, other = (
+    side, other = (
         CompareSide(
             arm,
             name,
-            {one.rate.name: replace(one, name=name) for one in its},
-            _find_concentration(ask, arm, its),
+            {slice_.rate.name: replace(slice_, name=name) for slice_ in slices},
+            _find_concentration(ask, arm, slices),
         )
-        for arm, name, its in zip(arms, names, (firsts, seconds), strict=True)
+        for arm, name, slices in zip(arms, names, (firsts, seconds), strict=True)
     )
-    return one, other
+    return side, other
 
 
 def _find_concentration(ask: Ask, arm: Arm, slices: Sequence[Slice]) -> str:
-    """Return why few sessions hold the calls of an arm; empty where they do not."""
+    """Return a sentence if few sessions contain most calls of an arm, else ""."""
     calls = [replace(each, name="all") for each in slices if each.rate.name == "emission"]
     return find_concentrated(ask, calls, None, arm.parameters()).get("all", "")
 
 
 def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
-    """Return the slices of both arms from the table of their dimension; None where it has not both."""
-    one, other = arms
+    """Return the slices of both arms from the table of their dimension; None if one is missing there."""
+    first_arm, second_arm = arms
     dimensions = {name for arm in arms for name, values in arm.own.items() if values}
-    if len(dimensions) != 1 or one.days != other.days:
+    if len(dimensions) != 1 or first_arm.days != second_arm.days:
         return None
     (by,) = dimensions
     values = [tuple(arm.own.get(by, ())) for arm in arms]
-    shown = one.shared.get(PARAMETERS[by])
+    shown = first_arm.shared.get(PARAMETERS[by])
     if by not in _TABLES or any(len(each) != 1 or (shown and each[0] not in shown) for each in values):
         return None
-    asked = replace(one, own={}).parameters()
-    found = make_slices(ask("slices", rates=tuple(RATES), by=by, **asked))
-    first, second = ([each for each in found if each.name == value] for (value,) in values)
+    parameters = replace(first_arm, own={}).parameters()
+    slices = make_slices(ask("slices", rates=tuple(RATES), by=by, **parameters))
+    first, second = ([each for each in slices if each.name == value] for (value,) in values)
     return first, second
 
 
 def _read_both(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]]:
-    """Return the slices of both arms; they make one table."""
+    """Return the slices of both arms, estimated as one table."""
     rows = [ask("slices", rates=tuple(RATES), **arm.parameters()) for arm in arms]
-    found = make_slices(pd.concat(rows, ignore_index=True))
-    return found[: len(rows[0])], found[len(rows[0]) :]
+    slices = make_slices(pd.concat(rows, ignore_index=True))
+    return slices[: len(rows[0])], slices[len(rows[0]) :]
 
 
 def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ComparisonBasis:
-    """Return the rate by which both sides may be compared when a reader asks for `rate`, and why."""
+    """Return the rate by which both sides may be compared if `rate` is requested, and the reason."""
     slices = [
         side.rates[name] for side in (a, b) for name in rates_to_compare(rate.name) if name in side.rates
     ]
@@ -99,14 +99,14 @@ def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) ->
     """Return the strata of both sides, by the letters of their arms."""
     apart = find_apart(a, b)
     work = [read_strata(ask, [rate], None, side.arm.parameters(), apart=apart)[rate.name] for side in (a, b)]
-    of_a, of_b = (its.by_arm.get("all", {}) for its in work)
+    of_a, of_b = (strata.by_arm.get("all", {}) for strata in work)
     return ArmStrata(work[0].dimensions, {a.arm.letter: of_a, b.arm.letter: of_b})
 
 
 def compare_sides(
     a: CompareSide, b: CompareSide, rate: RateDefinition, work: ArmStrata
 ) -> SliceComparison | None:
-    """Return B held against A, mix-adjusted where that matters; None without this rate."""
+    """Return B compared with A, mix-adjusted where that matters; None without this rate."""
     first, second = a.whole_slice(rate), b.whole_slice(rate)
     if first is None or second is None:
         return None
@@ -118,29 +118,29 @@ def break_sides_down(
     a: CompareSide,
     b: CompareSide,
     rate: RateDefinition,
-    held: SliceComparison,
+    comparison: SliceComparison,
     work: ArmStrata,
     smallest: float = SMALLEST,
 ) -> Breakdown:
-    """Return the difference of both sides, broken down by what does not tell them apart, with its price."""
+    """Return the difference of both sides, broken down by the dimensions they share, with its price."""
     rows = [
         ask_arms(ask, rate, find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
         for side in (a, b)
     ]
     arms = split_arms(pd.concat(rows, ignore_index=True))
     slices = {name: (strata.get("A", ()), strata.get("B", ())) for name, strata in arms.items()}
-    return add_prices(ask, (a.arm, b.arm), break_down(held, slices, work), smallest)
+    return add_prices(ask, (a.arm, b.arm), break_down(comparison, slices, work), smallest)
 
 
-def add_prices(ask: Ask, arms: tuple[Arm, Arm], found: Breakdown, smallest: float) -> Breakdown:
-    """Return the breakdown with both arms compared by the other leading rates, where one is better.
+def add_prices(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown, smallest: float) -> Breakdown:
+    """Return the breakdown; if one arm is better, compare both arms by the other leading rates, too.
 
-    They are compared over all, or within those values for which alone B is better. `smallest`: the smallest
-    difference of interest, a share.
+    The comparison is over everything or, if B is better only for some values, within these values.
+    `smallest`: the smallest difference of interest, a share.
     """
-    rate, helped = found.whole.slice.rate, found.find_helped(smallest)
-    if helped is None and found.whole.standing(smallest) not in (Standing.BETTER, Standing.WORSE):
-        return found
+    rate, helped = breakdown.whole.slice.rate, breakdown.find_helped(smallest)
+    if helped is None and breakdown.whole.standing(smallest) not in (Standing.BETTER, Standing.WORSE):
+        return breakdown
     narrowed = {PARAMETERS[helped[0]]: tuple(each.name for each in helped[1])} if helped else {}
     a, b = (_read_leading(ask, replace(arm, shared={**arm.parameters(), **narrowed}), rate) for arm in arms)
     bases = [find_basis(a, b, RATES[name]).rate for name in LEADING if name != rate.name]
@@ -151,11 +151,11 @@ def add_prices(ask: Ask, arms: tuple[Arm, Arm], found: Breakdown, smallest: floa
         for each, work in zip(both, works, strict=True)
     ]
     pairs = [(b.rates[each.name], a.rates[each.name]) for each in both]
-    return replace(found, prices=compare_pairs(pairs, mixes, family="rates"))
+    return replace(breakdown, prices=compare_pairs(pairs, mixes, family="rates"))
 
 
 def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
-    """Return an arm with its slices of the other leading rates, and of the rates in place of these."""
+    """Return an arm with its slices of the other leading rates, and of the rates that replace these."""
     leading = (rates_to_compare(name) for name in LEADING if name != rate.name)
     names = tuple(dict.fromkeys(name for several in leading for name in several))
     slices = make_slices(ask("slices", rates=names, **arm.parameters()))
@@ -163,16 +163,16 @@ def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
 
 
 def find_apart(a: CompareSide, b: CompareSide) -> set[str]:
-    """Return the dimensions that tell both sides apart."""
+    """Return the dimensions that distinguish both sides."""
     apart = {name for name in PARAMETERS if a.arm.own.get(name) != b.arm.own.get(name)}
     return apart | ({"day"} if a.arm.days != b.arm.days else set())
 
 
 def list_cautions(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison
+    a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison
 ) -> Iterator[str]:
-    """Yield a sentence for each reason to doubt the comparison `held` of B with A."""
-    for side, whole in ((a, held.other), (b, held.slice)):
+    """Yield a sentence for each reason to doubt the comparison of B with A."""
+    for side, whole in ((a, comparison.other), (b, comparison.slice)):
         if side.concentration:
             yield f"{side.arm.letter} depends on few sessions: {side.concentration}."
         if whole is not None and not whole.is_rankable:

@@ -1,4 +1,4 @@
-"""Reads the work of the arms of a comparison, to compare them at the same mix and broken down."""
+"""Reads the strata of the arms of a comparison, for mix-adjusted comparisons and breakdowns."""
 
 from __future__ import annotations
 
@@ -28,25 +28,28 @@ def read_strata(
     arms: Sequence[str] | None = None,
     apart: Iterable[str] = (),
 ) -> dict[str, ArmStrata]:
-    """Return by rate the strata of each value of the dimension `by`; of all together, named `all`, without.
+    """Return by rate the strata of each value of the dimension `by`; without `by`, of everything as `all`.
 
-    `rates`: all of the same unit. `arms`: read only these values. `apart`: further dimensions that tell the
-    arms apart.
+    `rates`: all have the same unit. `arms`: read only these values. `apart`: further dimensions that
+    distinguish the arms.
     """
     dimensions = choose_dimensions(rates[0], [*([by] if by else []), *apart])
-    asked = dict(zip(("first", "second", "third"), dimensions, strict=False))
+    dimension_parameters = dict(zip(("first", "second", "third"), dimensions, strict=False))
     names = tuple(rate.name for rate in rates)
     among = tuple(arms) if arms is not None else None
-    rows = ask("strata", rates=names, by=by, among=among, **asked, **chosen)
+    rows = ask("strata", rates=names, by=by, among=among, **dimension_parameters, **chosen)
     return {name: make_strata(rows[rows["rate"] == name], dimensions) for name in names}
 
 
 def break_compared_down(whole: SliceComparison, arms: ArmSlices, work: ArmStrata) -> Breakdown:
-    """Return the difference of two values of one dimension, broken down; arms have the values' names."""
+    """Return the difference of two values of one dimension, broken down; each arm is named by its value."""
     pair = (whole.other.name if whole.other else "", whole.slice.name)
     return break_down(
         whole,
-        {name: (its.get(pair[0], ()), its.get(pair[1], ())) for name, its in arms.items()},
+        {
+            name: (arm_slices.get(pair[0], ()), arm_slices.get(pair[1], ()))
+            for name, arm_slices in arms.items()
+        },
         work,
         pair,
     )
@@ -62,25 +65,25 @@ def read_arms(
 def ask_arms(
     ask: Ask, rate: RateDefinition, apart: Iterable[str], chosen: Mapping[str, Any], **arms: Any
 ) -> pd.DataFrame:
-    """Return the rows of the metric `breakdown`, by the dimensions that do not tell the arms apart.
+    """Return the rows of the metric `breakdown`, by the dimensions that do not distinguish the arms.
 
-    `apart`: the dimensions that do. `arms`: the metric's parameters `by` and `arms`.
+    `apart`: the dimensions that distinguish them. `arms`: the metric's parameters `by` and `arms`.
     """
     dimensions = choose_breakdown(apart)
     return ask("breakdown", rates=(rate.name,), dimensions=dimensions, **arms, **chosen)
 
 
 def choose_breakdown(apart: Iterable[str]) -> tuple[str, ...]:
-    """Return the dimensions that a difference is broken down by: those that do not tell its arms apart."""
+    """Return the dimensions for a breakdown: those that do not distinguish the arms."""
     others = {"prompt" if name == "prompt_name" else name for name in apart}
     return tuple(name for name in BROKEN_DOWN_BY if name not in others)
 
 
 def split_arms(rows: pd.DataFrame) -> ArmSlices:
-    """Return the slices of the metric `breakdown`; those of a dimension lend each other their likeness."""
-    found: dict[str, dict[str, list[Slice]]] = {}
-    for dimension, its in rows.groupby("dimension", sort=False):
-        arms = found.setdefault(str(dimension), {})
-        for one in make_slices(its):
-            arms.setdefault(one.also, []).append(one)
-    return {name: found[name] for name in BROKEN_DOWN_BY if name in found}
+    """Return the slices of the metric `breakdown`; slices of a dimension share their similarity estimate."""
+    by_dimension: dict[str, dict[str, list[Slice]]] = {}
+    for dimension, dimension_rows in rows.groupby("dimension", sort=False):
+        arms = by_dimension.setdefault(str(dimension), {})
+        for slice_ in make_slices(dimension_rows):
+            arms.setdefault(slice_.also, []).append(slice_)
+    return {name: by_dimension[name] for name in BROKEN_DOWN_BY if name in by_dimension}

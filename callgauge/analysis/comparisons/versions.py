@@ -1,4 +1,4 @@
-"""Judges versions of a thing, such as a prompt: which is better, for whom, and at what price."""
+"""Compares versions, such as those of a prompt: which is better, for whom, and at what price."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ def judge_pairs(
 ) -> list[Breakdown | None]:
     """Return the difference of each pair of values of the dimension `by`, broken down, in the same order.
 
-    A pair: the value that is judged and its baseline, such as the newest version of a prompt and the version
-    before it. `chosen`: the parameters of the metrics. Each pair answers a question of its own, so that its
-    verdict does not depend on the others. None where one of the two has nothing of this rate.
-    `verdicts.headlines` makes sentences of it.
+    A pair is the judged value and its baseline, such as the newest version of a prompt and the version before
+    it. `chosen`: the parameters of the metrics. Each pair is judged alone, so its verdict does not depend on
+    the other pairs. A pair gives None if one of its values has no data for this rate. `verdicts.headlines`
+    turns the result into sentences.
     """
     several = make_slices(ask("slices", rates=rates_to_compare(rate.name), by=by, **chosen))
     slices = {each.name: each for each in several if each.rate is rate}
-    known = [pair for pair in pairs if all(name in slices for name in pair)]
-    if not known:
+    measured_pairs = [pair for pair in pairs if all(name in slices for name in pair)]
+    if not measured_pairs:
         return [None] * len(pairs)
-    names = tuple(dict.fromkeys(name for pair in known for name in pair))
+    names = tuple(dict.fromkeys(name for pair in measured_pairs for name in pair))
     work = read_strata(ask, [rate], by, chosen, arms=names)[rate.name]
-    found = {
+    by_pair = {
         pair: judge_pair(
             ask,
             by,
@@ -57,9 +57,9 @@ def judge_pairs(
             smallest,
             [each for each in several if each.name in pair],
         )
-        for pair in set(known)
+        for pair in set(measured_pairs)
     }
-    return [found.get(pair) for pair in pairs]
+    return [by_pair.get(pair) for pair in pairs]
 
 
 def judge_pair(
@@ -73,44 +73,51 @@ def judge_pair(
 ) -> Breakdown:
     """Return the difference of two values of the dimension `by`, broken down, with its price and traffic.
 
-    `pair`: the slice that is judged and its baseline. `work`: the strata of both. `smallest`: the smallest
-    difference of interest, a share. `measured`: the slices of both that say by which rate they may be
-    compared; without, they are read. Where that is another rate, both are compared by it.
+    `pair`: the judged slice and its baseline. `work`: the strata of both. `smallest`: the smallest difference
+    of interest, a share. `measured`: the slices of both that decide by which rate they may be compared; they
+    are read if missing. If that is another rate, both are compared by it.
     """
-    of, against = pair
-    asked, both = of.rate.name, {**chosen, PARAMETERS[by]: (of.name, against.name)}
+    candidate, against = pair
+    rate_name, both = candidate.rate.name, {**chosen, PARAMETERS[by]: (candidate.name, against.name)}
     if measured is None:
-        measured = make_slices(ask("slices", rates=rates_to_compare(asked), by=by, **both))
-    basis = compare_by(asked, measured)
-    if basis.rate not in (None, asked):
-        known = {each.name: each for each in measured if each.rate.name == basis.rate}
-        of, against = known[of.name], known[against.name]
-        work = read_strata(ask, [of.rate], by, chosen, arms=(of.name, against.name))[of.rate.name]
-    (mix,) = work.compare([((of.name, of), (against.name, against))])
-    (whole,) = compare_pairs([(of, against)], [mix])
+        measured = make_slices(ask("slices", rates=rates_to_compare(rate_name), by=by, **both))
+    basis = compare_by(rate_name, measured)
+    if basis.rate not in (None, rate_name):
+        by_name = {each.name: each for each in measured if each.rate.name == basis.rate}
+        candidate, against = by_name[candidate.name], by_name[against.name]
+        work = read_strata(ask, [candidate.rate], by, chosen, arms=(candidate.name, against.name))[
+            candidate.rate.name
+        ]
+    (mix,) = work.compare([((candidate.name, candidate), (against.name, against))])
+    (whole,) = compare_pairs([(candidate, against)], [mix])
     if basis.rate is None:
         return Breakdown(replace(whole, p=None, is_measured_apart=True), {}, basis=basis)
-    names = (of.name, against.name)
-    arms_of = read_arms(ask, of.rate, by, names, chosen)
-    found = replace(break_compared_down(whole, arms_of, work), basis=basis)
-    arms = (Arm("A", {by: (against.name,)}, None, chosen), Arm("B", {by: (of.name,)}, None, chosen))
-    found = add_prices(ask, arms, found, smallest)
-    split = found.find_split(smallest)
+    names = (candidate.name, against.name)
+    arms_of = read_arms(ask, candidate.rate, by, names, chosen)
+    breakdown = replace(break_compared_down(whole, arms_of, work), basis=basis)
+    arms = (Arm("A", {by: (against.name,)}, None, chosen), Arm("B", {by: (candidate.name,)}, None, chosen))
+    breakdown = add_prices(ask, arms, breakdown, smallest)
+    split = breakdown.find_split(smallest)
     if split is None:
-        return found
-    return replace(found, weekly=_count_weekly(ask, of.rate, by, names, split.dimension, chosen))
+        return breakdown
+    return replace(breakdown, weekly=_count_weekly(ask, candidate.rate, by, names, split.dimension, chosen))
 
 
 def _count_weekly(
     ask: Ask, rate: RateDefinition, by: str, names: Sequence[str], dimension: str, chosen: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Return what was observed of the named values in the newest seven days, by value of `dimension`."""
+    """Return the observations of the named values in the newest seven days, by value of `dimension`."""
     newest = ask("extent").iloc[0].last_day
     if newest is None:
         return {}
     last = min(chosen.get("to_day") or newest, newest)
-    asked = {**chosen, PARAMETERS[by]: tuple(names), "to_day": last, "from_day": last - timedelta(_WEEK - 1)}
+    selection = {
+        **chosen,
+        PARAMETERS[by]: tuple(names),
+        "to_day": last,
+        "from_day": last - timedelta(_WEEK - 1),
+    }
     return {
         each.name: each.total
-        for each in make_slices(ask("slices", rates=(rate.name,), by=dimension, **asked))
+        for each in make_slices(ask("slices", rates=(rate.name,), by=dimension, **selection))
     }

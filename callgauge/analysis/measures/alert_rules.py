@@ -1,11 +1,11 @@
 """Judges a team's alert rules on the newest night, by the metrics of a store.
 
-A rule on a bound fires when the whole 95 % interval of the rate lies beyond it, over sessions: while days are
-alike, a rate at the bound fires on at most 2.5 % of nights. Days that differ fire more often: on such a day
-the rate was beyond the bound. A rule on a change fires when the automatic alerts would
-(`stats.over_time.window_changes`), for this one rate. Every rule is judged by itself, as a person
-chose it before the night; ten rules have ten times the chance of one.
-docs/statistics.md has the simulated shares.
+A rule on a bound fires when the whole 95 % interval of the rate, over sessions, is beyond the bound. While
+days are similar, a rate at the bound fires on at most 2.5 % of nights. If days differ, it fires more often:
+on such a day the rate was beyond the bound. A rule on a change fires when the automatic alerts would
+(`stats.over_time.window_changes`), for this one rate. Every rule is judged alone, because a person chose it
+before the night. So ten rules have ten times the chance of a false alert. docs/statistics.md has the
+simulated shares.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from callgauge.stats.over_time.window_changes import (
 
 # A bound is judged on the newest day with as many calls and sessions; else the newest week, else 30 days.
 _CALLS = 100
-_SESSIONS = 30  # three slices of which each may be judged
+_SESSIONS = 30  # three slices, each with enough for a verdict
 _LENGTHS = (1, 7, 30)
 
 Ask = Callable[..., pd.DataFrame]
@@ -46,7 +46,7 @@ DayShares = Mapping[date, tuple[Share, int]]
 
 
 class RuleState(Enum):
-    """What a night says of a rule."""
+    """The result of a rule on one night."""
 
     FIRES = "fires"
     QUIET = "quiet"
@@ -66,17 +66,17 @@ class RuleChange:
     @property
     def least_change(self) -> float:
         """The absolute end of the difference's interval nearer to zero; 0 when it includes zero."""
-        found = self.difference
-        return max(found.low, -found.high, 0.0) if found else 0.0
+        difference = self.difference
+        return max(difference.low, -difference.high, 0.0) if difference else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class RuleFinding:
-    """What the newest night says of one rule.
+    """The result of one rule on the newest night.
 
-    `days`: the newest days that it was judged on, both inclusive, and `share` its rate on them; both None
-    without a call. `since`: the first night without a quiet one after it, where it fires. `change`: what a
-    rule on changes found.
+    `days`: the newest days that were judged, both inclusive, and `share` the rate on them; both are None
+    without a call. `since`: if the rule fires, the first night since which no night was quiet. `change`: the
+    change that a rule on changes found.
     """
 
     rule: AlertRule
@@ -96,13 +96,13 @@ class RuleFinding:
 
     @property
     def key(self) -> str:
-        """The name of the alert in the team's memory; one that begins anew has another."""
+        """The name of the alert in the decisions and notes; an alert that starts again gets a new name."""
         began = self.since.isoformat() if self.since else ""
         return json.dumps(["rule", self.rule.name, began])
 
 
 def judge_rules(ask: Ask, rules: Sequence[AlertRule], to_day: date | None = None) -> list[RuleFinding]:
-    """Return what the newest night says of each rule, those that fire first; muted rules are judged, too.
+    """Return the result of each rule on the newest night, firing rules first; muted rules are judged, too.
 
     `ask`: answers a metric. `to_day`: the night, if not the newest day of the store. Raises MetricError.
     """
@@ -112,8 +112,8 @@ def judge_rules(ask: Ask, rules: Sequence[AlertRule], to_day: date | None = None
     last = min(filter(None, (last, to_day)), default=None)
     if last is None:
         return [RuleFinding(rule, RuleState.TOO_FEW) for rule in rules]
-    found = [_judge_rule(ask, rule, last) for rule in rules]
-    return sorted(found, key=lambda one: not one.fires)
+    findings = [_judge_rule(ask, rule, last) for rule in rules]
+    return sorted(findings, key=lambda finding: not finding.fires)
 
 
 def _judge_rule(ask: Ask, rule: AlertRule, last: date) -> RuleFinding:
@@ -129,25 +129,26 @@ def _judge_rule(ask: Ask, rule: AlertRule, last: date) -> RuleFinding:
     )
     rows = rows[(rows["also"] != "unknown") & (rows["total"] > 0)]
     by_day = {
-        date.fromisoformat(one.also): (one.share, one.total) for one in make_slices(rows, related=False)
+        date.fromisoformat(slice_.also): (slice_.share, slice_.total)
+        for slice_ in make_slices(rows, related=False)
     }
     if not by_day:
         return RuleFinding(rule, RuleState.TOO_FEW)
     if rule.kind == "changed":
         return _judge_change(rule, rows, by_day)
     newest = max(by_day)
-    found = judge_bound(rule, by_day, newest)
-    return replace(found, since=_find_first_night(rule, by_day, newest)) if found.fires else found
+    finding = judge_bound(rule, by_day, newest)
+    return replace(finding, since=_find_first_night(rule, by_day, newest)) if finding.fires else finding
 
 
 def judge_bound(rule: AlertRule, by_day: DayShares, night: date) -> RuleFinding:
-    """Return what a night says of a rule on a bound, given the rate of each day with calls."""
-    known = {day: pair for day, pair in by_day.items() if day <= night}
-    days = _choose_newest_days(known)
-    share = _sum_days(known, days)
+    """Return the result of a rule on a bound for one night, from the rate of each day with calls."""
+    up_to_night = {day: pair for day, pair in by_day.items() if day <= night}
+    days = _choose_newest_days(up_to_night)
+    share = _sum_days(up_to_night, days)
     bounds = share.interval
     is_measured = share.n >= MEASURED_ENOUGH * sum(
-        total for day, (_, total) in known.items() if days[0] <= day
+        total for day, (_, total) in up_to_night.items() if days[0] <= day
     )
     if bounds is None or not share.has_enough or not is_measured:
         return RuleFinding(rule, RuleState.TOO_FEW, share, days)
@@ -156,13 +157,13 @@ def judge_bound(rule: AlertRule, by_day: DayShares, night: date) -> RuleFinding:
 
 
 def _sum_days(by_day: DayShares, days: Days) -> Share:
-    """Return the rate of some days together; the last of them has calls."""
+    """Return the rate of several days together; the last day has calls."""
     first, *others = (share for day, (share, _) in by_day.items() if days[0] <= day <= days[1])
     return sum(others, first)
 
 
 def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
-    """Return the first of the nights on which a rule fired without a quiet night since."""
+    """Return the first night since which a rule has fired without a quiet night."""
     since = newest
     for night in sorted((day for day in by_day if newest - timedelta(STANDS) < day < newest), reverse=True):
         state = judge_bound(rule, by_day, night).state
@@ -185,7 +186,7 @@ def _choose_newest_days(by_day: DayShares) -> Days:
 
 
 def _judge_change(rule: AlertRule, rows: pd.DataFrame, by_day: DayShares) -> RuleFinding:
-    """Return what the newest night says of a rule on a change, by the test of the automatic alerts."""
+    """Return the result of a rule on a change on the newest night, by the test of the automatic alerts."""
     newest = max(by_day)
     first = min(by_day)
     places = [(date.fromisoformat(day) - first).days for day in rows["also"]]
@@ -194,15 +195,15 @@ def _judge_change(rule: AlertRule, rows: pd.DataFrame, by_day: DayShares) -> Rul
     start = max(0, choose_first_night(newest.toordinal()) - first.toordinal())
     walk = follow_changes(series, start)
     days = newest - timedelta(max(WINDOWS) - 1), newest
-    change = next((one for one in walk.changes if one.over is None), None)
+    change = next((candidate for candidate in walk.changes if candidate.over is None), None)
     if change is None or newest.toordinal() - first.toordinal() - change.since >= STANDS:
         state = RuleState.QUIET if walk.tests else RuleState.TOO_FEW
         return RuleFinding(rule, state, _sum_days(by_day, days), days)
     now = change.list_days((newest - first).days)
     measured = measure_change(series.counts[0], change.baseline, now)
     days, baseline = (
-        (first + timedelta(its[0]), first + timedelta(its[-1])) for its in (now, change.baseline)
+        (first + timedelta(span[0]), first + timedelta(span[-1])) for span in (now, change.baseline)
     )
-    found = RuleChange(measured.before, measured.difference, change.rose, baseline)
-    state = RuleState.FIRES if found.least_change >= rule.bound else RuleState.QUIET
-    return RuleFinding(rule, state, _sum_days(by_day, days), days, days[0], found)
+    rule_change = RuleChange(measured.before, measured.difference, change.rose, baseline)
+    state = RuleState.FIRES if rule_change.least_change >= rule.bound else RuleState.QUIET
+    return RuleFinding(rule, state, _sum_days(by_day, days), days, days[0], rule_change)

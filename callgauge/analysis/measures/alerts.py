@@ -1,4 +1,4 @@
-"""The alerts that the load decided: which rates changed, since when, where, and which of them are back.
+"""The alerts that the load found: which rates changed, since when, where, and which are back to normal.
 
 Pages and reports read them from the store (`ingest/store/settling/alerts.py` writes them).
 """
@@ -28,7 +28,7 @@ Days = tuple[date, date]
 
 @dataclass(frozen=True, slots=True)
 class AlertPlace:
-    """Where a rate changed: only, or mostly, in the calls with one value of another dimension."""
+    """The place of a change: only, or mostly, the calls with one value of another dimension."""
 
     dimension: str
     value: str
@@ -39,11 +39,12 @@ class AlertPlace:
 class Alert:
     """A changed rate of one value of a dimension, or of a pair of values of two.
 
-    `key`: its name in the team's memory. `values`: what it is about, by dimension. `found`: the night that
-    found it; `since`: its first day; `back`: the first day on which the rate was back, and `over` the night
-    that showed it. `now`: the rate on its `days`, `interval` its interval; `before`: that on the days of the
-    `baseline`. `difference`: of `now` from `before`, in which the spread of days is; None where it cannot be
-    told. `q`: the corrected p-value of the night that found it. `part_of`: the key of the alert that leads.
+    `key`: its name in the decisions and notes. `values`: the affected value of each dimension. `found`: the
+    night that found it; `since`: its first day; `back`: the first day on which the rate was back to normal,
+    and `over` the night that showed this. `now`: the rate on its `days`, `interval` its interval; `before`:
+    the rate on the days of the `baseline`. `difference`: `now` minus `before`, including the variation
+    between days; None if unknown. `q`: the corrected p-value of the night that found it. `part_of`: the key
+    of the leading alert.
     """
 
     key: str
@@ -75,23 +76,23 @@ class Alert:
     @property
     def least_change(self) -> float:
         """The absolute end of the difference's interval nearer to zero; 0 when it includes zero."""
-        found = self.difference
-        return max(found.low, -found.high, 0.0) if found else 0.0
+        difference = self.difference
+        return max(difference.low, -difference.high, 0.0) if difference else 0.0
 
     def agrees_with(self, chosen: Mapping[str, Any]) -> bool:
-        """Return whether filters leave a part of what the alert is about. `chosen`: parameters of metrics."""
-        its = dict(self.values)
+        """Return True when the filters select some of the affected calls. `chosen`: parameters of metrics."""
+        values = dict(self.values)
         if self.place and self.place.is_only:
-            its[self.place.dimension] = self.place.value
+            values[self.place.dimension] = self.place.value
         return all(
             not (wanted := chosen.get(PARAMETERS.get(dimension, f"{dimension}s"))) or value in wanted
-            for dimension, value in its.items()
+            for dimension, value in values.items()
         )
 
 
 @dataclass(frozen=True, slots=True)
 class NewError:
-    """An error that was first seen on `first_day`, and in how many calls since; `text` is log text."""
+    """An error that was first seen on `first_day`, with the number of calls since; `text` is log text."""
 
     signature_id: str
     fault_layer: str
@@ -102,16 +103,16 @@ class NewError:
 
     @property
     def key(self) -> str:
-        """The name of the alert in the team's memory."""
+        """The name of the alert in the decisions and notes."""
         return json.dumps(["error", self.signature_id, self.first_day.isoformat()])
 
 
 @dataclass(frozen=True, slots=True)
 class AlertNight:
-    """What the store says of a night: its alerts, the worst first, and what it could have found.
+    """The alerts of a night, the worst first, and which changes could have been found.
 
-    `series`, `tests`: how many rates it compared, and how often. `in_a_night`, `in_a_week`: the smallest rise
-    of a model's parse errors that is likely to be found, a share; None where none is.
+    `series`, `tests`: how many rates were compared, and how often. `in_a_night`, `in_a_week`: the smallest
+    rise of a model's parse errors that is likely to be found, a share, or None.
     """
 
     night: date
@@ -125,7 +126,8 @@ class AlertNight:
 def read_alerts(ask: Ask, night: date | None = None) -> AlertNight | None:
     """Return the alerts of the newest night, or of an earlier `night` as they are known now.
 
-    None where the store has too few days or calls for any alert. `ask`: answers a metric. Raises MetricError.
+    Return None when the store has too few days or calls for any alert. `ask`: answers a metric. Raises
+    MetricError.
     """
     rows = ask("alerts").to_dict("records")
     if not rows:
@@ -133,11 +135,11 @@ def read_alerts(ask: Ask, night: date | None = None) -> AlertNight | None:
     newest = _read_day(rows[0]["night"])
     shown = newest if night is None else min(night, newest)
     several = [_make_alert(row, shown) for row in rows if isinstance(row["alert_key"], str)]
-    alerts = [one for one in several if one and _is_shown(one, shown)]
+    alerts = [alert for alert in several if alert and _is_shown(alert, shown)]
     if shown < newest:
-        alerts = [_recount(ask, one) for one in alerts]
-    keys = {one.key for one in alerts}
-    alerts = [one if one.part_of in keys else replace(one, part_of=None) for one in alerts]
+        alerts = [_recount(ask, alert) for alert in alerts]
+    keys = {alert.key for alert in alerts}
+    alerts = [alert if alert.part_of in keys else replace(alert, part_of=None) for alert in alerts]
     first = rows[0]
     return AlertNight(
         shown,
@@ -149,21 +151,21 @@ def read_alerts(ask: Ask, night: date | None = None) -> AlertNight | None:
     )
 
 
-def _is_shown(one: Alert, night: date) -> bool:
-    if one.since <= night - timedelta(STANDS):
+def _is_shown(alert: Alert, night: date) -> bool:
+    if alert.since <= night - timedelta(STANDS):
         return False
-    return one.over is None or one.over > night - timedelta(SHOWN_AFTER)
+    return alert.over is None or alert.over > night - timedelta(SHOWN_AFTER)
 
 
-def _order(one: Alert) -> tuple[object, ...]:
-    """Return what alerts are sorted by: what is worse and open first, then the largest certain change."""
-    return not one.is_worse, not one.is_open, -one.least_change, one.q, one.key
+def _order(alert: Alert) -> tuple[object, ...]:
+    """Return the sort key of an alert: open and worse alerts first, then the largest certain change."""
+    return not alert.is_worse, not alert.is_open, -alert.least_change, alert.q, alert.key
 
 
 def _make_alert(row: Mapping[Hashable, Any], night: date) -> Alert | None:
-    """Return an alert as a night knew it; None where it was found later, or its rate is not known."""
-    found, since = _read_day(row["found"]), _read_day(row["since"])
-    if found > night or row["rate"] not in RATES:
+    """Return an alert as it was known on a night; None if it was found later or its rate is unknown."""
+    found_day, since = _read_day(row["found"]), _read_day(row["since"])
+    if found_day > night or row["rate"] not in RATES:
         return None
     over = _read_day_or_none(row["closed"])
     over = over if over and over <= night else None
@@ -179,7 +181,7 @@ def _make_alert(row: Mapping[Hashable, Any], night: date) -> Alert | None:
         key=row["alert_key"],
         values=values,
         rate=RATES[row["rate"]],
-        found=found,
+        found=found_day,
         since=since,
         back=back,
         over=over,
@@ -198,12 +200,12 @@ def _make_alert(row: Mapping[Hashable, Any], night: date) -> Alert | None:
     )
 
 
-def _recount(ask: Ask, one: Alert) -> Alert:
+def _recount(ask: Ask, alert: Alert) -> Alert:
     """Return an alert with its rate on the days up to an earlier night."""
-    given = {PARAMETERS[dimension]: (value,) for dimension, value in one.values.items()}
-    rows = ask("slices", rates=(one.rate.name,), from_day=one.days[0], to_day=one.days[1], **given)
+    filters = {PARAMETERS[dimension]: (value,) for dimension, value in alert.values.items()}
+    rows = ask("slices", rates=(alert.rate.name,), from_day=alert.days[0], to_day=alert.days[1], **filters)
     whole = merge_slices(make_slices(rows, related=False))
-    return replace(one, now=whole.share, interval=whole.share.interval) if whole else one
+    return replace(alert, now=whole.share, interval=whole.share.interval) if whole else alert
 
 
 def _read_day(value: Any) -> date:

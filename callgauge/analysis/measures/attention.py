@@ -1,6 +1,6 @@
-"""What needs attention on the newest night: changed rates, new errors, and fixed errors that are back.
+"""Finds what needs attention on the newest night: changed rates, new errors, and fixed errors that are back.
 
-The Overview and the morning report show the same. `analysis/verdicts/alerts.py` has the sentences.
+The Overview and the morning report show the same items. `analysis/verdicts/alerts.py` has the sentences.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from callgauge.stats.day_spread import LEAST_DAYS
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """What the night `newest` says. `days`: with calls, up to this night. `night`: None with too few."""
+    """The items of the night `newest`. `days`: number of days with calls up to it.
+
+    `night`: None with too few.
+    """
 
     newest: date
     days: int
@@ -31,18 +34,18 @@ class Attention:
     @property
     def needing(self) -> list[Alert | NewError]:
         """Changed rates that are open, the worst first; then new errors, then rates that are back."""
-        worse = [one for one in self.alerts if one.is_worse and not one.part_of]
-        open_ones = [one for one in worse if one.is_open]
-        return [*open_ones, *self.new_errors, *(one for one in worse if not one.is_open)]
+        worse = [alert for alert in self.alerts if alert.is_worse and not alert.part_of]
+        open_ones = [alert for alert in worse if alert.is_open]
+        return [*open_ones, *self.new_errors, *(alert for alert in worse if not alert.is_open)]
 
     @property
     def parts(self) -> list[Alert]:
-        """Changed rates that are part of one that needs attention."""
-        return [one for one in self.alerts if one.is_worse and one.part_of]
+        """Changed rates that are part of another change that needs attention."""
+        return [alert for alert in self.alerts if alert.is_worse and alert.part_of]
 
     @property
     def improved(self) -> list[Alert]:
-        return [one for one in self.alerts if not one.is_worse and one.is_open and not one.part_of]
+        return [alert for alert in self.alerts if not alert.is_worse and alert.is_open and not alert.part_of]
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
@@ -52,10 +55,10 @@ class Attention:
 def find_attention(
     ask: Callable[..., pd.DataFrame], chosen: Mapping[str, Any], night: date | None = None
 ) -> Attention | None:
-    """Return what needs attention on the newest night that is over; None when no day has a call.
+    """Return what needs attention on the newest complete night; None when no day has a call.
 
-    `ask`: answers a metric. `chosen`: filters as parameters of the metrics; days among them do not count. An
-    alert is left out where they leave nothing of what it is about. `night`: an earlier one. Raises
+    `ask`: answers a metric. `chosen`: filters as parameters of the metrics; filters by day are ignored. An
+    alert is left out if the filters exclude all affected calls. `night`: an earlier night. Raises
     MetricError.
     """
     last = find_last_whole_day(ask)
@@ -63,26 +66,33 @@ def find_attention(
     if last is None:
         return None
     filters = {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
-    known = read_alerts(ask, last)
+    alert_night = read_alerts(ask, last)
     days = 0
-    if known is None:
+    if alert_night is None:
         rows = ask("slices", rates=("emission",), by="day", to_day=last, **filters)
         days = int((rows["slice"] != "unknown").sum())
         if not len(rows):
             return None
     else:
-        kept = tuple(one for one in known.alerts if one.agrees_with(filters))
-        known = AlertNight(known.night, known.series, known.tests, known.in_a_night, known.in_a_week, kept)
+        matching = tuple(alert for alert in alert_night.alerts if alert.agrees_with(filters))
+        alert_night = AlertNight(
+            alert_night.night,
+            alert_night.series,
+            alert_night.tests,
+            alert_night.in_a_night,
+            alert_night.in_a_week,
+            matching,
+        )
     errors = ask("new_errors", newest=last, least_days=LEAST_DAYS, **filters)
     new = tuple(NewError(*row) for row in errors.itertuples(index=False, name=None))
-    return Attention(last, days, known, new)
+    return Attention(last, days, alert_night, new)
 
 
 @dataclass(frozen=True, slots=True)
 class ReturnedError:
-    """An error that somebody has fixed and that was seen after the day of the fix; `text` is log text.
+    """An error that was marked as fixed and seen again later; `text` is log text.
 
-    `state`: what the team noted when it was fixed. `calls`, `sessions`: since then.
+    `state`: the note about the fix. `calls`, `sessions`: numbers since the fix.
     """
 
     state: SignatureState
@@ -94,24 +104,26 @@ class ReturnedError:
 
     @property
     def key(self) -> str:
-        """The name of the alert in the team's memory; another fix that does not hold has another."""
+        """The name of the alert in the decisions and notes; each further failed fix gets a new name."""
         return json.dumps(["returned", self.state.signature, self.back_day.isoformat()])
 
 
 def find_returned_errors(
     ask: Callable[..., pd.DataFrame], states: Iterable[SignatureState]
 ) -> list[ReturnedError]:
-    """Return the fixed errors that are back, those seen last first. `ask`: answers a metric.
+    """Return the fixed errors that are back, the latest first. `ask`: answers a metric.
 
     Raises MetricError.
     """
-    fixed = {one.signature: one for one in states if one.state == "fixed" and one.fixed_day is not None}
+    fixed = {
+        state.signature: state for state in states if state.state == "fixed" and state.fixed_day is not None
+    }
     if not fixed:
         return []
-    days = tuple(str(one.fixed_day) for one in fixed.values())
+    days = tuple(str(state.fixed_day) for state in fixed.values())
     rows = ask("returned_errors", signatures=tuple(fixed), fixed_days=days).to_dict("records")
-    told = ("back_day", "last_day", "calls", "sessions")
+    columns = ("back_day", "last_day", "calls", "sessions")
     return [
-        ReturnedError(fixed[row["signature_id"]], row["text"] or "–", *(row[name] for name in told))
+        ReturnedError(fixed[row["signature_id"]], row["text"] or "–", *(row[name] for name in columns))
         for row in rows
     ]

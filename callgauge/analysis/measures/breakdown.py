@@ -1,4 +1,4 @@
-"""Breaks the difference of two arms down by model, tool, prompt and host, and names those that differ."""
+"""Breaks the difference of two arms down by model, tool, prompt and host, and lists differing values."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _FAMILY = "models, tools, prompts and hosts"
 class StratumComparison:
     """Two arms within one value `name` of a dimension.
 
-    `a`, `b`: the slices of both arms; None when an arm has none. `held`: B compared with A, its p-value
-    adjusted over all strata of all dimensions; None when an arm has none. `contrast`: by how much this
-    difference exceeds that of all other strata of the dimension together, and `contrast_p` its p-value,
-    adjusted over all contrasts; None where either has too little.
+    `a`, `b`: the slices of both arms, or None. `held`: B compared with A, its p-value adjusted over all
+    strata of all dimensions; None when an arm has no slice. `contrast`: how much this difference exceeds that
+    of all other strata of the dimension together, and `contrast_p` its p-value, adjusted over all contrasts;
+    None if either has too little data.
     """
 
     dimension: str
@@ -47,21 +47,21 @@ class StratumComparison:
 
     @property
     def n(self) -> int:
-        return sum(one.share.n for one in (self.a, self.b) if one)
+        return sum(slice_.share.n for slice_ in (self.a, self.b) if slice_)
 
     @property
     def is_judged(self) -> bool:
         return self.held is not None and self.held.p is not None
 
     def standing(self, smallest: float = SMALLEST) -> Standing:
-        """Return what can be said of B next to A within this value."""
+        """Return how B compares with A within this value."""
         return self.held.standing(smallest) if self.held else Standing.UNMEASURED
 
     @property
     def is_unlike_others(self) -> bool:
-        """True when its difference is another one than that of the other strata: an interaction.
+        """True when its difference is not that of the other strata: an interaction.
 
-        Not where the difference is told at the same mix: the contrast is that of plain rates.
+        False for a mix-adjusted difference, because the contrast compares unadjusted rates.
         """
         plain = self.held is not None and not self.held.is_at_same_mix
         return plain and self.contrast_p is not None and self.contrast_p < LEVEL
@@ -69,7 +69,7 @@ class StratumComparison:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A dimension for some of whose values one arm is better and for others worse, the surest first."""
+    """A dimension with values for which one arm is better or worse, the surest first."""
 
     dimension: str
     better: Sequence[StratumComparison]
@@ -80,9 +80,9 @@ class Split:
 class Breakdown:
     """The difference `whole` of two arms, broken down by each dimension; the most observed stratum first.
 
-    `prices`: the same arms compared by the other leading rates, where one of them is better by this rate.
-    `weekly`: what is observed a week of each value of the dimension that splits the verdict; empty where none
-    does. `basis`: by which rate the two may be compared, where that was asked.
+    `prices`: if one arm is better by this rate, the same arms compared by the other leading rates. `weekly`:
+    the weekly observations of each value of the dimension that splits the verdict; empty without a split.
+    `basis`: if requested, the rate by which the two may be compared.
     """
 
     whole: SliceComparison
@@ -92,11 +92,11 @@ class Breakdown:
     basis: ComparisonBasis | None = None
 
     def find_named(self, smallest: float = SMALLEST) -> list[StratumComparison]:
-        """Return the strata that a reader must know of next to the whole, the most certain first.
+        """Return the strata that a reader must know in addition to the whole, the most certain first.
 
-        A stratum is named when its own verdict is decided and is not that of the whole, or is unlike the
-        others. What is named is decided in the table by the same word. Where the whole has too little,
-        nothing is named. `smallest`: the smallest difference of interest, a share.
+        A stratum is named if its own verdict is decided and differs from that of the whole, or if it is
+        unlike the others. The table uses the same verdict. If the whole has too little data, no stratum is
+        named. `smallest`: the smallest difference of interest, a share.
         """
         whole = self.whole.standing(smallest)
         if whole in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
@@ -111,12 +111,12 @@ class Breakdown:
         return sorted(named, key=_order_by_certainty)
 
     def find_split(self, smallest: float = SMALLEST) -> Split | None:
-        """Return the dimension by which the verdict splits; None where it does not.
+        """Return the dimension by which the verdict splits, or None.
 
-        It splits where the judged arm is better within one value and worse within another, both decided.
+        It splits if the judged arm is clearly better within one value and clearly worse within another.
         Several dimensions may show the same split; the one with the surest verdicts is returned.
         """
-        found: list[Split] = []
+        splits: list[Split] = []
         for dimension, strata in self.strata.items():
             better, worse = (
                 sorted(
@@ -125,9 +125,9 @@ class Breakdown:
                 for standing in (Standing.BETTER, Standing.WORSE)
             )
             if better and worse:
-                found.append(Split(dimension, better, worse))
+                splits.append(Split(dimension, better, worse))
         return min(
-            found,
+            splits,
             key=lambda split: max(_order_by_certainty(split.better[0]), _order_by_certainty(split.worse[0])),
             default=None,
         )
@@ -137,9 +137,9 @@ class Breakdown:
         return [name for name, strata in self.strata.items() if any(each.is_unlike_others for each in strata)]
 
     def find_helped(self, smallest: float = SMALLEST) -> tuple[str, Sequence[StratumComparison]] | None:
-        """Return the dimension and the strata for which alone the judged arm is better; None without any.
+        """Return the dimension and the strata if the judged arm is better only for these, else None.
 
-        None, too, where the verdict is one for all: the whole is decided and does not split.
+        Also return None when the whole is decided and does not split, so one verdict applies to all.
         """
         if split := self.find_split(smallest):
             return split.dimension, split.better
@@ -159,9 +159,9 @@ class Breakdown:
 
 
 def _order_by_certainty(stratum: StratumComparison) -> tuple[float, float]:
-    held = stratum.held
-    size = abs(held.difference.estimate) if held and held.difference else 0.0
-    return held.p if held and held.p is not None else 1.0, -size
+    comparison = stratum.held
+    size = abs(comparison.difference.estimate) if comparison and comparison.difference else 0.0
+    return comparison.p if comparison and comparison.p is not None else 1.0, -size
 
 
 def break_down(
@@ -172,18 +172,18 @@ def break_down(
 ) -> Breakdown:
     """Return the difference of two arms, broken down by each dimension of `slices`.
 
-    `whole`: B compared with A. `slices`: the slices of A and of B by dimension. `work`: the work of both,
-    under the names `arms`, so that a stratum is compared at the same mix of the other dimensions where that
+    `whole`: B compared with A. `slices`: the slices of A and of B by dimension. `work`: the strata of both,
+    under the names `arms`; with them a stratum is compared mix-adjusted for the other dimensions where that
     matters. All verdicts are one family, and all contrasts are another (docs/statistics.md).
     """
     compared = {name: _pair_slices(name, *both, work, arms) for name, both in slices.items()}
-    # One value alone says no more than the whole.
-    compared = {name: its for name, its in compared.items() if len(its) > 1}
+    # A single value adds nothing to the whole.
+    compared = {name: strata for name, strata in compared.items() if len(strata) > 1}
     likeness = (whole.slice.share.likeness, whole.other.share.likeness if whole.other else None)
-    contrasts = [_contrast(its, likeness) for its in compared.values()]
-    chances = adjust_families([[_plain_p(each) for each in its] for its in compared.values()])
-    others = adjust_families([[each.p if each else None for each in its] for its in contrasts])
-    judged = sum(p is not None for its in chances for p in its)
+    contrasts = [_contrast(strata, likeness) for strata in compared.values()]
+    chances = adjust_families([[_plain_p(each) for each in strata] for strata in compared.values()])
+    others = adjust_families([[each.p if each else None for each in group] for group in contrasts])
+    judged = sum(p is not None for p_values in chances for p in p_values)
     strata = {
         name: [
             replace(
@@ -203,7 +203,7 @@ def _pair_slices(
     dimension: str, a: Sequence[Slice], b: Sequence[Slice], work: ArmStrata | None, arms: tuple[str, str]
 ) -> list[StratumComparison]:
     """Return the slices of a dimension paired by name, the most observed first."""
-    firsts, seconds = {one.name: one for one in a}, {one.name: one for one in b}
+    firsts, seconds = {slice_.name: slice_ for slice_ in a}, {one.name: one for one in b}
     both = [name for name in seconds if name in firsts]
     mixes = None
     if work is not None and dimension in work.dimensions:
@@ -213,22 +213,27 @@ def _pair_slices(
             else None
             for name in both
         ]
-    held = dict(
+    comparisons = dict(
         zip(both, compare_pairs([(seconds[name], firsts[name]) for name in both], mixes), strict=True)
     )
-    found = [
-        StratumComparison(dimension, name, firsts.get(name), seconds.get(name), held.get(name))
+    strata = [
+        StratumComparison(dimension, name, firsts.get(name), seconds.get(name), comparisons.get(name))
         for name in dict.fromkeys([*firsts, *seconds])
     ]
-    return sorted((each for each in found if each.n), key=lambda each: (-each.n, each.name))
+    return sorted((each for each in strata if each.n), key=lambda each: (-each.n, each.name))
 
 
 def _plain_p(stratum: StratumComparison) -> float | None:
-    """Return the p-value of a stratum alone; None where it gets no verdict, as what the log does not name."""
-    held = stratum.held
-    if held is None or held.p is None or held.difference is None or stratum.name == _UNNAMED:
+    """Return the p-value of a stratum alone; None if it gets no verdict, such as the unnamed value."""
+    comparison = stratum.held
+    if (
+        comparison is None
+        or comparison.p is None
+        or comparison.difference is None
+        or stratum.name == _UNNAMED
+    ):
         return None
-    return held.difference.p
+    return comparison.difference.p
 
 
 def _contrast(
@@ -243,5 +248,5 @@ def _contrast(
     return contrast_strata(shares, judged, likeness)
 
 
-def _read_share(one: Slice | None) -> Share:
-    return one.share if one else _UNSEEN
+def _read_share(slice_: Slice | None) -> Share:
+    return slice_.share if slice_ else _UNSEEN

@@ -1,4 +1,4 @@
-"""Compares slices: pairs, and a table with ranks. One rule says what may be judged, on every page."""
+"""Compares slices: pairs, and a table with ranks. The same rule for "enough data" applies on every page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALLEST = 0.02
 
 
 class Standing(Enum):
-    """What can be said of a slice beside the one it is held against."""
+    """The verdict on a slice compared with another."""
 
     REFERENCE = "nothing to compare with"
     UNNAMED = "several things that the log does not name"
@@ -37,16 +37,16 @@ class Standing(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SliceComparison:
-    """A slice held against another slice.
+    """A slice compared with another slice.
 
-    `difference`: the one to be told: mix-adjusted where the mix matters, else the plain one; None
-    without another slice or without observations. `p`: its p-value, adjusted for all comparisons of the
-    table; None where no verdict may be given. `other`: the slice it is held against. `plain`: the difference
-    of the plain rates. `same_mix`: both at the same mix, whether told or not. `is_apart`: they have no work
-    in common at all. `compared`: over how many comparisons its p-value is adjusted, about, and `family`: what
-    these are, in the plural. `is_thin`: one of the two has too little for a verdict.
-    `has_too_few_days`: both are of different days, and neither of five.
-    `is_measured_apart`: one of the two lacks what it takes to compare them.
+    `difference`: the difference to report: mix-adjusted where the mix matters, else unadjusted; None without
+    another slice or without observations. `p`: its p-value, adjusted for all comparisons of the table; None
+    if no verdict may be given. `other`: the slice it is compared with. `plain`: the unadjusted difference.
+    `same_mix`: the mix-adjusted comparison, even if it is not reported. `is_apart`: they have no work in
+    common. `compared`: the approximate number of comparisons that the p-value is adjusted for, and `family`:
+    their name in the plural. `is_thin`: one of the two has too little data for a verdict. `has_too_few_days`:
+    the two cover different days, and neither covers five. `is_measured_apart`: the two were measured
+    differently, so they cannot be compared.
     """
 
     slice: Slice
@@ -84,19 +84,24 @@ class SliceComparison:
         )
 
     def is_better_alone(self, name: str, smallest: float = SMALLEST) -> bool:
-        """Return whether `name`, one of the two, is better when only these two are compared."""
-        found = self.difference
-        if found is None or self.p is None or not found.is_decisive or found.is_within(smallest):
+        """Return True when `name`, one of the two, is better if only these two are compared."""
+        difference = self.difference
+        if (
+            difference is None
+            or self.p is None
+            or not difference.is_decisive
+            or difference.is_within(smallest)
+        ):
             return False
-        is_first_better = (found.estimate > 0) == self.slice.rate.is_good
+        is_first_better = (difference.estimate > 0) == self.slice.rate.is_good
         return self.slice.rate.better is not None and is_first_better == (self.slice.name == name)
 
     def standing(self, smallest: float = SMALLEST) -> Standing:
-        """Return what can be said of it; `smallest`: the smallest difference worth knowing, a share."""
-        found = self.difference
-        if self.other is None and self.plain is None and found is None:
+        """Return the verdict; `smallest`: the smallest difference of interest, a share."""
+        difference = self.difference
+        if self.other is None and self.plain is None and difference is None:
             return Standing.REFERENCE
-        if found is None:
+        if difference is None:
             return Standing.UNMEASURED
         if self.p is None:
             if self.is_measured_apart:
@@ -105,13 +110,13 @@ class SliceComparison:
                 return Standing.TOO_FEW_DAYS if self.has_too_few_days else Standing.TOO_FEW
             is_named = self.slice.is_named and (self.other is None or self.other.is_named)
             return Standing.OTHER_WORK if self.does_other_work and is_named else Standing.UNNAMED
-        if found.is_within(smallest):
+        if difference.is_within(smallest):
             return Standing.ALIKE
         if not self.is_decisive:
             return Standing.UNDECIDED
         if self.slice.rate.better is None:
-            return Standing.MORE if found.estimate > 0 else Standing.LESS
-        return Standing.BETTER if (found.estimate > 0) == self.slice.rate.is_good else Standing.WORSE
+            return Standing.MORE if difference.estimate > 0 else Standing.LESS
+        return Standing.BETTER if (difference.estimate > 0) == self.slice.rate.is_good else Standing.WORSE
 
 
 def compare_pairs(
@@ -119,41 +124,43 @@ def compare_pairs(
     mixes: Sequence[SameMix | None] | None = None,
     family: str = "comparisons",
 ) -> list[SliceComparison]:
-    """Compare the first slice of each pair with the second, in the same order; None: nothing to compare with.
+    """Compare the first slice of each pair with the second (None: nothing to compare), in the same order.
 
-    `mixes`: each pair mix-adjusted, None for a pair without common work. The p-values are adjusted
-    by Holm's method over all pairs; `family`: what these are, in the plural.
+    `mixes`: each pair mix-adjusted, None for a pair without common work. The p-values are adjusted by Holm's
+    method over all pairs; `family`: the name of the pairs in the plural.
     """
-    held = _hold_against(pairs, mixes)
-    adjusted = iter(holm([each.difference.p for each in held if each.difference and each.p is not None]))
-    judged = sum(each.p is not None for each in held)
+    comparisons = _hold_against(pairs, mixes)
+    adjusted = iter(
+        holm([each.difference.p for each in comparisons if each.difference and each.p is not None])
+    )
+    judged = sum(each.p is not None for each in comparisons)
     return [
         replace(each, p=next(adjusted), compared=judged, family=family) if each.p is not None else each
-        for each in held
+        for each in comparisons
     ]
 
 
 def _hold_against(
     pairs: Sequence[tuple[Slice, Slice | None]], mixes: Sequence[SameMix | None] | None
 ) -> list[SliceComparison]:
-    """Return the comparison of each pair; its `p` is that of the difference alone.
+    """Return the comparison of each pair with its unadjusted `p`.
 
-    `mixes`: each pair at the same mix, None for a pair without common work; or None where work is not known.
+    `mixes`: each pair mix-adjusted, None for a pair without common work; or None if the mix is unknown.
     """
-    known = [(one.share, other.share) for one, other in pairs if other is not None]
-    excesses = measure_excesses(known)
-    differences = iter(zip(compare_shares(known, excesses), excesses, strict=True))
-    held = []
-    for (one, other), mix in zip(pairs, mixes or [None] * len(pairs), strict=True):
+    share_pairs = [(slice_.share, other.share) for slice_, other in pairs if other is not None]
+    excesses = measure_excesses(share_pairs)
+    differences = iter(zip(compare_shares(share_pairs, excesses), excesses, strict=True))
+    comparisons = []
+    for (slice_, other), mix in zip(pairs, mixes or [None] * len(pairs), strict=True):
         plain, excess = next(differences) if other is not None else (None, NO_EXCESS)
-        told = mix.found.difference if mix and plain and mix.found.outweighs(plain) else plain
-        has_sessions = other is not None and one.has_enough_to_compare and other.has_enough_to_compare
+        difference = mix.found.difference if mix and plain and mix.found.outweighs(plain) else plain
+        has_sessions = other is not None and slice_.has_enough_to_compare and other.has_enough_to_compare
         judged = has_sessions and not excess.has_too_few
         is_apart = mixes is not None and mix is None and plain is not None and judged
-        p = told.p if told and judged else None
+        p = difference.p if difference and judged else None
         each = SliceComparison(
-            one,
-            told,
+            slice_,
+            difference,
             p,
             other,
             plain,
@@ -162,16 +169,16 @@ def _hold_against(
             is_thin=not judged,
             has_too_few_days=has_sessions and excess.has_too_few,
         )
-        held.append(replace(each, p=None) if each.does_other_work else each)
-    return held
+        comparisons.append(replace(each, p=None) if each.does_other_work else each)
+    return comparisons
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a slice in a ranking; a tie group shares one.
+    """The place of a slice in a ranking; a tie group shares one place.
 
-    The first group are the slices that may be the best; the next are those of which none is known to be worse
-    than another when the first are taken away, and so on.
+    The first group are the slices that may be the best. The next group are those that may be the best of the
+    rest, and so on.
     """
 
     number: int
@@ -180,15 +187,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class RankedTable:
-    """Slices of one rate, the best first, each held against `reference`.
+    """Slices of one rate, the best first, each compared with `reference`.
 
-    Only the rows depend on `reference`, and of these only the differences: what is best does not.
-    `ranks`: the first and the last rank that each slice may have, by name, for those that may be judged.
-    `best`: the slices that may be the best, with 95 % confidence: the tie group at the top. `wins`: the
-    pairs (better, worse) that are decided, by name. `places`: the place of each slice with a rank, by name;
-    empty where neither end of the rate is better. `pairs`: each comparison of two slices that may be judged,
-    by both names, its p-value corrected for all of them. `is_apart`: some of the best do different work, so
-    that they were not compared. `smallest`: the smallest difference of interest, a share.
+    Only the differences in the rows depend on `reference`; the ranking does not. `ranks`: the first and the
+    last possible rank of each slice with enough data, by name. `best`: the slices that may be the best, with
+    95 % confidence: the tie group at the top. `wins`: the decided pairs (better, worse), by name. `places`:
+    the place of each ranked slice, by name; empty if neither a low nor a high rate is better. `pairs`: each
+    comparison of two slices with enough data, by both names, its p-value corrected for all of them.
+    `is_apart`: some of the best do different work, so that they were not compared. `smallest`: the smallest
+    difference of interest, a share.
     """
 
     rows: Sequence[SliceComparison]
@@ -207,22 +214,26 @@ class RankedTable:
 
     @property
     def judged(self) -> list[Slice]:
-        """The slices that may be judged, the best first."""
+        """The slices with enough data for a verdict, the best first."""
         return [row.slice for row in self.rows if row.slice.name in self.ranks]
 
     def find_losses(self, name: str) -> list[Slice]:
         """Return the slices that are better than this one, the best first."""
         return [each for each in self.judged if (each.name, name) in self.wins]
 
-    def find_pair(self, of: str, against: str) -> PairRates | None:
-        """Return both rates of two slices as they were compared; None where they were not."""
-        held = self.pairs.get((of, against)) or self.pairs.get((against, of))
-        if held is None or held.difference is None or held.other is None:
+    def find_pair(self, name: str, against: str) -> PairRates | None:
+        """Return both rates of two slices as they were compared; None if they were not compared."""
+        comparison = self.pairs.get((name, against)) or self.pairs.get((against, name))
+        if comparison is None or comparison.difference is None or comparison.other is None:
             return None
-        mix = held.same_mix.found if held.is_at_same_mix and held.same_mix else None
-        rates = (mix.of, mix.against) if mix else (held.slice.share.rate or 0.0, held.other.share.rate or 0.0)
-        ends = (held.difference.low, held.difference.high)
-        if held.slice.name != of:
+        mix = comparison.same_mix.found if comparison.is_at_same_mix and comparison.same_mix else None
+        rates = (
+            (mix.of, mix.against)
+            if mix
+            else (comparison.slice.share.rate or 0.0, comparison.other.share.rate or 0.0)
+        )
+        ends = (comparison.difference.low, comparison.difference.high)
+        if comparison.slice.name != name:
             rates, ends = rates[::-1], (-ends[1], -ends[0])
         return PairRates(*rates, *ends, is_mixed=mix is not None)
 
@@ -239,21 +250,27 @@ class PairRates:
 
 
 def choose_reference(several: Sequence[Slice]) -> Slice:
-    """Return the slice to hold the others against: that with most sessions, never chosen by its rate."""
+    """Return the slice to compare the others with: the one with most sessions, whatever its rate."""
     return max(
         several,
-        key=lambda one: (one.is_named, one.is_solid, one.share.sessions or 0, one.share.n, one.name),
+        key=lambda slice_: (
+            slice_.is_named,
+            slice_.is_solid,
+            slice_.share.sessions or 0,
+            slice_.share.n,
+            slice_.name,
+        ),
     )
 
 
 def limit_ranked(several: Sequence[Slice], most: int) -> tuple[list[Slice], list[Slice]]:
-    """Return the slices to rank, at most `most`, and those of which too little is known.
+    """Return the slices to rank, at most `most`, and those with too little data.
 
-    To be ranked are the most used of those of which enough is known.
+    The most used slices with enough data are ranked.
     """
-    solid = [one for one in several if one.is_solid]
-    by_use = sorted(solid, key=lambda one: (-one.total, one.name))
-    return by_use[:most], [one for one in several if not one.is_solid]
+    solid = [slice_ for slice_ in several if slice_.is_solid]
+    by_use = sorted(solid, key=lambda slice_: (-slice_.total, slice_.name))
+    return by_use[:most], [slice_ for slice_ in several if not slice_.is_solid]
 
 
 def rank_table(
@@ -264,50 +281,50 @@ def rank_table(
     *,
     is_alike: bool = True,
 ) -> RankedTable:
-    """Rank slices of one rate, and hold each against `reference`.
+    """Rank slices of one rate, and compare each with `reference`.
 
-    `strata`: the work of each slice, so that two of them are compared at the same mix where that matters.
-    The p-values are corrected for all pairs of slices that may be judged (`stats.rank_arms`). What the logs
-    do not name is several things, and gets no rank and no verdict. Slices whose whole difference is smaller
-    than `smallest` are not ranked apart. `is_alike`: False where they were not measured in the same way, so
-    that none is ranked.
+    `strata`: the strata of each slice, for mix-adjusted comparisons where that matters. The p-values are
+    corrected for all pairs of slices with enough data (`stats.rank_arms`). The unnamed slice mixes several
+    values, so it gets no rank and no verdict. Slices share a rank if their whole difference is smaller than
+    `smallest`. `is_alike`: False if the slices were measured differently, so that none is ranked.
     """
-    order = [reference, *(one for one in several if one is not reference)]
-    places = [place for place, one in enumerate(order) if one.is_solid and one.is_named]
-    inner = [(one, other) for index, other in enumerate(places) for one in places[index + 1 :]]
-    known = set(inner)
-    outer = [(place, 0) for place in range(1, len(order)) if (place, 0) not in known]
+    order = [reference, *(slice_ for slice_ in several if slice_ is not reference)]
+    places = [place for place, slice_ in enumerate(order) if slice_.is_solid and slice_.is_named]
+    inner = [(place, other) for index, other in enumerate(places) for place in places[index + 1 :]]
+    inner_pairs = set(inner)
+    outer = [(place, 0) for place in range(1, len(order)) if (place, 0) not in inner_pairs]
     pairs = [*inner, *outer]
-    slices = [(order[one], order[other]) for one, other in pairs]
+    slices = [(order[place], order[other]) for place, other in pairs]
     mixes = strata.compare([((a.name, a), (b.name, b)) for a, b in slices]) if strata else None
-    held = dict(zip(pairs, _hold_against(slices, mixes), strict=True))
-    held |= {
-        pair: replace(held[pair], p=None, is_thin=not all(order[place].is_solid for place in pair))
+    by_pair = dict(zip(pairs, _hold_against(slices, mixes), strict=True))
+    by_pair |= {
+        pair: replace(by_pair[pair], p=None, is_thin=not all(order[place].is_solid for place in pair))
         for pair in outer
     }
     if not is_alike:
-        held = {pair: replace(each, p=None, is_measured_apart=True) for pair, each in held.items()}
+        by_pair = {pair: replace(each, p=None, is_measured_apart=True) for pair, each in by_pair.items()}
     differences = {
-        pair: each.difference for pair, each in held.items() if each.p is not None and each.difference
+        pair: each.difference for pair, each in by_pair.items() if each.p is not None and each.difference
     }
     ranking = rank_arms(len(order), differences, high_is_good=reference.rate.is_good, smallest=smallest)
-    held = {
-        pair: replace(each, p=ranking.p.get(pair), compared=len(differences)) for pair, each in held.items()
+    by_pair = {
+        pair: replace(each, p=ranking.p.get(pair), compared=len(differences))
+        for pair, each in by_pair.items()
     }
     judged = {place for pair in differences for place in pair}
-    unjudged = len(order) - len(judged)  # these take no rank from the others
+    unjudged = len(order) - len(judged)  # these do not count in the ranks of the others
     ranks = {
         order[place].name: (first, last - unjudged)
         for place, (first, last) in enumerate(ranking.ranks)
         if place in judged
     }
-    rows = [SliceComparison(reference, None, None), *(held[place, 0] for place in range(1, len(order)))]
+    rows = [SliceComparison(reference, None, None), *(by_pair[place, 0] for place in range(1, len(order)))]
     best = {order[place].name for place in ranking.best if place in judged}
-    wins = frozenset((order[one].name, order[other].name) for one, other in ranking.wins)
+    wins = frozenset((order[place].name, order[other].name) for place, other in ranking.wins)
     found_places = _find_places(ranks, wins, best) if reference.rate.better else {}
     ordered = _order_rows(rows, found_places)
-    compared = {(order[one].name, order[other].name): held[one, other] for one, other in differences}
-    named = [(order[one].name, order[other].name) for one, other in inner]
+    compared = {(order[place].name, order[other].name): by_pair[place, other] for place, other in differences}
+    named = [(order[place].name, order[other].name) for place, other in inner]
     return RankedTable(
         ordered,
         reference,
@@ -322,9 +339,9 @@ def rank_table(
 
 
 def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str]) -> dict[str, Place]:
-    """Return the place of each slice. `wins`: the pairs (better, worse) that are decided; `best` come first.
+    """Return the place of each slice. `wins`: the decided pairs (better, worse); `best` come first.
 
-    Of slices that beat each other in a ring, and of those behind them, none has a place.
+    Slices that beat each other in a cycle, and those behind them, have no place.
     """
     left = list(names)
     places: dict[str, Place] = {}
@@ -341,16 +358,15 @@ def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str
 
 
 def _order_rows(rows: Sequence[SliceComparison], places: Mapping[str, Place]) -> list[SliceComparison]:
-    """Return the rows by their places; then the others, those of which enough is known first.
+    """Return the rows by their places, then the others, those with enough data first.
 
-    Slices that share a place, or have none, are in the order of their rates, the best first. What the logs do
-    not name comes after what they name. The order of rows on every page is made here, and does not depend on
-    what they are held against.
+    Slices that share a place, or have none, are in the order of their rates, the best first. Unnamed slices
+    come last. Every page uses this order; it does not depend on the reference.
     """
 
-    def sort_key(one: Slice) -> tuple[bool, bool, bool, int]:
-        place = places[one.name].number if one.name in places else len(rows)
-        return not one.is_solid, not one.is_rankable, not one.is_named, place
+    def sort_key(slice_: Slice) -> tuple[bool, bool, bool, int]:
+        place = places[slice_.name].number if slice_.name in places else len(rows)
+        return not slice_.is_solid, not slice_.is_rankable, not slice_.is_named, place
 
     by_name = {row.slice.name: row for row in rows}
-    return [by_name[one.name] for one in sorted(rank_slices(row.slice for row in rows), key=sort_key)]
+    return [by_name[slice_.name] for slice_ in sorted(rank_slices(row.slice for row in rows), key=sort_key)]

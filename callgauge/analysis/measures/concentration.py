@@ -14,13 +14,13 @@ from callgauge.stats import ENOUGH_SESSIONS
 
 MOST_OF_ONE = 0.2
 """A slice of which one session has more than this share of the calls gets no rank."""
-_CLEARLY_ENOUGH = 12.5  # effective sessions as the groups estimate them; fewer are counted
+_CLEARLY_ENOUGH = 12.5  # effective sessions, estimated from the groups; below this the sessions are counted
 Ask = Callable[..., pd.DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
 class Concentration:
-    """How few sessions hold a slice's calls.
+    """The concentration of a slice's calls in few sessions.
 
     `largest`: the share of the largest session. `effective`: the number of sessions of equal size that the
     slice is worth (Kish 1965).
@@ -46,10 +46,13 @@ def find_concentrated(
 ) -> dict[str, str]:
     """Return by name why slices get no rank: their calls come from too few sessions.
 
-    Groups of sessions tell which slices may be such: only of these are the sessions counted. Raises
-    MetricError.
+    The groups of sessions show which slices are suspect; only their sessions are counted. Raises MetricError.
     """
-    suspect = {one.name for one in several if one.share.has_enough and one.is_named and _is_suspect(one)}
+    suspect = {
+        slice_.name
+        for slice_ in several
+        if slice_.share.has_enough and slice_.is_named and _is_suspect(slice_)
+    }
     if not suspect:
         return {}
     rows = ask("concentration", by=by, among=tuple(sorted(suspect)) if by else None, **chosen)
@@ -60,10 +63,10 @@ def find_concentrated(
     return {name: each.words for name, each in counted.items() if name in suspect and each.is_high}
 
 
-def _is_suspect(one: Slice) -> bool:
-    """Return whether the groups of sessions allow that few sessions hold the calls."""
-    groups, spread = one.share.by_group, one.share.spread
-    if groups is None or spread is None or not one.share.n:
+def _is_suspect(slice_: Slice) -> bool:
+    """Return True when the groups of sessions allow that few sessions contain most calls."""
+    groups, spread = slice_.share.by_group, slice_.share.spread
+    if groups is None or spread is None or not slice_.share.n:
         return False
-    # Sessions share groups by chance: that makes a group larger, never smaller than its largest session.
-    return bool(groups[1].max() > MOST_OF_ONE * one.share.n or spread.squares > 1 / _CLEARLY_ENOUGH)
+    # Sessions share groups by chance, so a group is never smaller than its largest session.
+    return bool(groups[1].max() > MOST_OF_ONE * slice_.share.n or spread.squares > 1 / _CLEARLY_ENOUGH)

@@ -1,4 +1,4 @@
-"""Money: what turns, successful turns and retries cost, at the price of each model on each day."""
+"""Computes what turns, successful turns and retries cost, at the price of each model on each day."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMMAND = "callgauge prices FILE --store DIR"
 class MeanCost:
     """Money for each of `turns` turns, with its 95 % interval over sessions.
 
-    `interval` is None where fewer than eight groups of sessions tell of it. `by_group`: the money and the
+    `interval` is None with fewer than eight groups of sessions. `by_group`: the money and the
     turns of each random group of sessions.
     """
 
@@ -37,18 +37,19 @@ class MeanCost:
     by_group: tuple[Floats, Floats] = field(compare=False, repr=False)
 
     def compare_with(self, other: MeanCost) -> Interval | None:
-        """Return the 95 % interval of this amount divided by the other; None where it is not known."""
+        """Return the 95 % interval of this amount divided by the other, or None if it is unknown."""
         return compare_ratios(other.by_group, self.by_group)
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of one slice's turns, in `currency`; None = not known, which is never 0.
+    """The cost of one slice's turns, in `currency`; None means unknown, never 0. `calls`: model calls.
 
-    `calls`: model calls. `told_calls`: those whose tokens the log tells, of which `priced_calls` have a
-    price on their day. `per_turn`: over turns of which every call is priced. `per_completed`: what those
-    of them whose success is known (`judged`; the log `reported` it of so many) cost for each successful one.
-    `retries`: of the `retry_priced` of `retry_calls` model calls that attempts after the first took.
+    `told_calls`: model calls with tokens in the log; `priced_calls` of them have a price on their day.
+    `per_turn`: the mean over turns in which every call is priced. `per_completed`: the cost of the turns with
+    known success, divided by the successful ones (`judged`: their number; `reported`: how many the log
+    reports). `retries`: the cost of the model calls for retries; `retry_priced` of `retry_calls` have a
+    price.
     """
 
     slice: str
@@ -72,13 +73,13 @@ class Cost:
 
     @property
     def is_priced_enough(self) -> bool:
-        """True when a mean over the priced turns tells of the slice: a fifth of its calls is priced."""
+        """True when at least 20 % of the slice's calls have a price, enough for its mean cost."""
         return self.priced_calls >= MEASURED_ENOUGH * self.calls
 
 
 @dataclass(frozen=True, slots=True)
 class CostSummary:
-    """The cost of the chosen turns, by model (the dearest first), and of the same over earlier days."""
+    """The cost of the chosen turns, by model (the dearest first), now and on the earlier days."""
 
     overall: Cost | None
     by_model: tuple[Cost, ...]
@@ -86,13 +87,13 @@ class CostSummary:
 
     @property
     def change(self) -> float | None:
-        """The change of the cost per successful turn, 0.1 for 10 % more; None where one is not known."""
+        """The change of the cost per successful turn, 0.1 for 10 % more; None if a cost is unknown."""
         now, before = (cost and cost.per_completed for cost in (self.overall, self.before))
         return now.amount / before.amount - 1 if now and before and before.amount else None
 
 
 def match_models(ask: Ask, prices: PriceList) -> dict[str, PriceMatch | None]:
-    """Return the prices of each model that the store names, None for a model without."""
+    """Return the prices of each model in the store, None for a model without a price."""
     choices = ask("choices")
     names = choices[choices.dimension == "model"].value
     return {name: prices.match(name) for name in names if name != "unknown"}
@@ -100,7 +101,7 @@ def match_models(ask: Ask, prices: PriceList) -> dict[str, PriceMatch | None]:
 
 def write_parameter(matches: Iterable[PriceMatch | None]) -> str:
     """Return prices as the parameter `$prices` of the metric `costs`: JSON, without gaps between days."""
-    return json.dumps([one for match in matches if match for one in _write_periods(match)])
+    return json.dumps([period for match in matches if match for period in _write_periods(match)])
 
 
 def _write_periods(match: PriceMatch) -> Iterable[dict[str, Any]]:
@@ -122,8 +123,8 @@ def _or_input(amount: float | None, price: ModelPrice) -> float:
 
 def cost_parameters(ask: Ask, prices: PriceList, by: str | None, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of the metric `costs` for a dimension and filters. Raises MetricError."""
-    found = write_parameter(match_models(ask, prices).values())
-    return {**chosen, "by": by, "prices": found}
+    parameter = write_parameter(match_models(ask, prices).values())
+    return {**chosen, "by": by, "prices": parameter}
 
 
 def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any) -> list[Cost]:
@@ -139,9 +140,9 @@ def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any
 def find_ranked_costs(
     ask: Ask, prices: Iterable[ModelPrice], by: str, chosen: Mapping[str, Any]
 ) -> list[Cost]:
-    """Return the cost of each value of a dimension, as `find_costs`; none where a turn has no such value.
+    """Return the cost of each value of a dimension, as `find_costs`; empty if turns have no such value.
 
-    `prices`: the team's. Raises MetricError.
+    `prices`: the team's prices. Raises MetricError.
     """
     return find_costs(ask, PriceList(tuple(prices)), by, **chosen) if by in DIMENSIONS else []
 
@@ -169,10 +170,12 @@ def make_cost(row: Row, currency: str) -> Cost:
 
 
 def _make_mean(amounts: Floats, turns: Floats) -> MeanCost | None:
-    known = int(turns.sum())
-    if not known:
+    priced_turns = int(turns.sum())
+    if not priced_turns:
         return None
-    return MeanCost(float(amounts.sum()) / known, known, ratio_interval(amounts, turns), (amounts, turns))
+    return MeanCost(
+        float(amounts.sum()) / priced_turns, priced_turns, ratio_interval(amounts, turns), (amounts, turns)
+    )
 
 
 def cost_per_turn(amount: float, turns: int) -> float | None:

@@ -1,4 +1,4 @@
-"""How long tool calls and the steps of models take: percentiles, and on how many they were measured."""
+"""The latency of tool calls and model steps: percentiles, and the number of measurements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Latency:
 
     @property
     def basis(self) -> str:
-        """On how many it was measured: measured on 98.1 % of tool calls."""
+        """The measured share in words: measured on 98.1 % of tool calls."""
         return wording.known_share(self.n, self.total, KINDS[self.kind].lower())
 
 

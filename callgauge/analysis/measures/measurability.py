@@ -1,8 +1,8 @@
-"""Which rate slices may be compared by, as some have tool definitions or reported success and others do not.
+"""Decides by which rate slices may be compared, when only some have tool definitions or reported success.
 
-A parse error covers JSON syntax, and the schema where a definition was at hand. Turn success is what the log
-reports, or derived where it reports nothing. Slices that were not measured alike are compared by a rate that
-was measured alike in all of them.
+A parse error covers JSON syntax, and also the schema if a definition was available. Turn success is reported
+by the log, else derived. Slices that were not measured alike are compared by a rate that was measured alike
+in all of them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from callgauge.stats import Share
 TOLERANCE = 0.05
 """How far the shares of two slices that are measured alike may lie apart."""
 _ROUNDING = 1e-9
-_NAMED = 2  # slices that a reason names
-_ALL = 0.995  # from this share on, all: the rest would print as 100 %
+_NAMED = 2  # maximum number of slices that a reason names
+_ALL = 0.995  # counts as all from this share on: it would print as 100 %
 
 
 _SYNTAX = "syntax_error"
@@ -46,10 +46,9 @@ _NEEDS = {
 class ComparisonBasis:
     """The rate that slices are compared by.
 
-    `rate`: its name; None where they cannot be compared. `reason`: why it is not the rate that was asked for,
-    as the end of a sentence; empty where it is. `shares`: how each slice was measured, by name: the share of
-    calls with a tool definition, or of turns whose success the log reports; a slice with nothing measured is
-    left out.
+    `rate`: its name; None if they cannot be compared. `reason`: why it is not the requested rate, as the end
+    of a sentence; empty if it is. `shares`: how each slice was measured, by name: the share of calls with a
+    tool definition, or of turns whose success the log reports; a slice with nothing measured is left out.
     """
 
     rate: str | None
@@ -63,7 +62,7 @@ class ComparisonBasis:
 
 
 def rates_to_compare(rate: str) -> tuple[str, ...]:
-    """Return the rates that `compare_by` reads to decide on `rate`, and that it may return; `rate` first."""
+    """Return the rates that `compare_by` reads to decide on `rate` and may return; `rate` is first."""
     if rate == "turn_success":
         return (rate, "recorded_ok", "derived_ok", "defined", _SYNTAX)
     if rate in _BY_DEFINITION:
@@ -72,21 +71,22 @@ def rates_to_compare(rate: str) -> tuple[str, ...]:
 
 
 def is_by_definition(rate: RateDefinition) -> bool:
-    """Return whether a tool definition changes a rate."""
+    """Return True when a tool definition changes a rate."""
     return rate.name in _BY_DEFINITION
 
 
 def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
-    """Return the rate by which slices may be compared when a reader asks for `rate`.
+    """Return the rate by which slices may be compared if `rate` is requested.
 
-    `slices`: those of the rates in `rates_to_compare`, of all slices to compare; several of one name add up.
+    `slices`: the slices to compare, for each rate in `rates_to_compare`; slices with the same name are added
+    up.
     """
-    known = list(slices)
+    listed = list(slices)
     if rate == "turn_success":
-        return _compare_success(known)
+        return _compare_success(listed)
     if rate not in _BY_DEFINITION:
         return ComparisonBasis(rate)
-    shares = find_definition_shares(known)
+    shares = find_definition_shares(listed)
     if not _find_lowest(shares):
         return ComparisonBasis(rate, "", shares)
     instead = _BY_DEFINITION[rate]
@@ -95,18 +95,18 @@ def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
 
 
 def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
-    """Return by name why slices get no rank by `rate`: they lack definitions, and most others do not.
+    """Return by name why slices get no rank by `rate`: they lack definitions, and most others have them.
 
-    So that one slice without definitions does not take the schema errors from all others. Empty where the
-    rate does not depend on them, or the slices with definitions are fewer than two or hold less than half of
-    the calls: then all are compared by what they have in common (`compare_by`).
+    Otherwise one slice without definitions would hide the schema errors of all others. The result is empty if
+    the rate does not depend on definitions, or if fewer than two slices, or slices with less than half of the
+    calls, have definitions. Then all slices are compared by what they have in common (`compare_by`).
     """
-    known = list(slices)
+    listed = list(slices)
     if rate not in _BY_DEFINITION:
         return {}
-    shares = find_definition_shares(known)
+    shares = find_definition_shares(listed)
     lacking = _find_lowest(shares)
-    calls = Counter({one.name: one.share.n for one in known if one.rate.name == _SYNTAX})
+    calls = Counter({slice_.name: slice_.share.n for slice_ in listed if slice_.rate.name == _SYNTAX})
     left = [name for name in shares if name not in lacking]
     if len(left) < 2 or sum(calls[name] for name in left) < calls.total() / 2:
         return {}
@@ -119,7 +119,7 @@ def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
 
 
 def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
-    """Return the rate of turn success: the reported one, else the derived one, which definitions change."""
+    """Return the rate of turn success: the reported one, else the derived one, which needs definitions."""
     reported = _find_shares(slices, "recorded_ok", "turn_success", lambda share: share.n)
     if min(reported.values(), default=1.0) >= 1 - TOLERANCE:
         return ComparisonBasis("turn_success", "", reported)
@@ -136,14 +136,14 @@ def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
 
     `slices`: those of the rate defined, and of parse_error or syntax_error, which have the same n.
     """
-    known = list(slices)
-    whole = _SYNTAX if any(one.rate.name == _SYNTAX for one in known) else "parse_error"
-    return _find_shares(known, "defined", whole, lambda share: share.k)
+    listed = list(slices)
+    whole = _SYNTAX if any(slice_.rate.name == _SYNTAX for slice_ in listed) else "parse_error"
+    return _find_shares(listed, "defined", whole, lambda share: share.k)
 
 
 def find_definition_share(slices: Iterable[Slice]) -> float | None:
-    """Return the same of all slices together; None where nothing was measured."""
-    return find_definition_shares(replace(one, name="all") for one in slices).get("all")
+    """Return the same share for all slices together; None if nothing was measured."""
+    return find_definition_shares(replace(slice_, name="all") for slice_ in slices).get("all")
 
 
 def _find_shares(
@@ -152,11 +152,11 @@ def _find_shares(
     """Return `count` of the rate `part` over n of the rate `whole`, by slice."""
     parts: Counter[str] = Counter()
     wholes: Counter[str] = Counter()
-    for one in slices:
-        if one.rate.name == part:
-            parts[one.name] += count(one.share)
-        if one.rate.name == whole:
-            wholes[one.name] += one.share.n
+    for slice_ in slices:
+        if slice_.rate.name == part:
+            parts[slice_.name] += count(slice_.share)
+        if slice_.rate.name == whole:
+            wholes[slice_.name] += slice_.share.n
     return {name: parts[name] / n for name, n in wholes.items() if n}
 
 
@@ -166,7 +166,7 @@ def _find_shares(
 def describe_definitions(share: float | None) -> str:
     """Return what parse errors do not cover, for captions; empty where all calls had a definition.
 
-    `share`: that of the measured calls with a tool definition; None where nothing was measured.
+    `share`: the share of measured calls with a tool definition; None if nothing was measured.
     """
     if share is None or share >= _ALL:
         return ""
@@ -186,20 +186,20 @@ def describe_gap(share: float | None) -> str:
 
 
 def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
-    """Return that a rate was measured in none of its slices, and what it takes; else empty."""
-    if any(one.share.n for one in slices):
+    """Return a sentence if a rate was measured in no slice, with what is missing; else ""."""
+    if any(slice_.share.n for slice_ in slices):
         return ""
     needs = _NEEDS.get(rate.name)
     return f"{rate.title}: not measured." + (f" It takes {needs}." if needs else "")
 
 
-def describe_reported(reported: int, known: int) -> str:
-    """Return who says whether turns succeeded: `reported` by the log, of `known`."""
-    if reported == known:
+def describe_reported(reported: int, measured: int) -> str:
+    """Return how turn success is known: `reported` by the log, of `measured`."""
+    if reported == measured:
         return "reported by the log"
     if not reported:
         return "derived"
-    return f"{wording.rate(reported, known)} reported by the log, the others derived"
+    return f"{wording.rate(reported, measured)} reported by the log, the others derived"
 
 
 def _describe_missing(shares: Mapping[str, float]) -> str:
@@ -224,7 +224,7 @@ def _describe_reports(shares: Mapping[str, float]) -> str:
 
 
 def _find_lowest(shares: Mapping[str, float]) -> list[str]:
-    """Return the slices that lack what the best measured slice has, those that lack most first."""
+    """Return the slices that are measured less than the best measured slice, the least measured first."""
     best = max(shares.values(), default=0.0)
     lacking = [name for name, share in shares.items() if best - share > TOLERANCE + _ROUNDING]
     return sorted(lacking, key=lambda name: (shares[name], name))

@@ -21,9 +21,9 @@ class RateDefinition:
 
     `noun`: the unit counted, in the singular; `hit`: the words that describe a hit, after "calls that".
     `better`: whether a low or a high rate is better; None where neither is. `calls`: the URL parameters with
-    which the Calls page lists the hits; None where no list shows exactly the hits. `is_listed`: False for a
-    rate that says how the others were measured: the page Data shows it, and no list of rates.
-    `in_sentences`: what a sentence calls it, where that is not the title in small letters.
+    which the Calls page lists the hits; None if no list shows exactly the hits. `is_listed`: False for a rate
+    that describes how the others were measured; only the page Data shows it. `in_sentences`: its name in a
+    sentence, if that is not the title in lower case.
     """
 
     name: str

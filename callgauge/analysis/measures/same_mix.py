@@ -26,12 +26,12 @@ Stratum = tuple[str, ...]
 def choose_dimensions(rate: RateDefinition, arms: Iterable[str]) -> tuple[str, ...]:
     """Return the dimensions that form the strata of a rate, the most telling first.
 
-    `arms`: the dimensions that tell the arms apart, which cannot form strata. A call has one tool and
+    `apart`: the dimensions that distinguish the arms, which cannot form strata. A call has one tool and
     strategy; a turn calls several tools, but has one prompt and comes from one source.
     """
     apart = {"prompt" if name == "prompt_name" else name for name in arms}
-    known = _OF_TURNS if rate.noun == "turn" else _OF_CALLS
-    return tuple(name for name in known if name not in apart)[:_FINEST]
+    candidates = _OF_TURNS if rate.noun == "turn" else _OF_CALLS
+    return tuple(name for name in candidates if name not in apart)[:_FINEST]
 
 
 def describe_dimensions(names: Sequence[str]) -> str:
@@ -44,7 +44,7 @@ def describe_dimensions(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SameMix:
-    """Two arms at the same mix of the dimensions `by`; empty where the logs name none."""
+    """Two arms at the same mix of the dimensions `by`; `by` is empty if the logs name none."""
 
     found: StandardisedDifference
     by: tuple[str, ...]
@@ -62,20 +62,20 @@ class ArmStrata:
     by_arm: Mapping[str, Mapping[Stratum, Share]]
 
     def compare(self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]]) -> list[SameMix | None]:
-        """Return each pair of arms at the same mix, the first minus the second; None without common work.
+        """Return the mix-adjusted difference of each pair, first minus second; None without common work.
 
-        A pair: the names of both arms and their whole slices. The finest strata are taken of which both arms
-        have most of their work in common, since the finest may be too fine: prompts that each session has its
-        own of are in no other arm. What a log does not name is the same as nothing else; a dimension that is
-        named in neither arm is left out.
+        A pair: the names of both arms and their whole slices. The strata are the finest ones in which both
+        arms have most of their work in common. Finer strata may be useless: a prompt that is unique to a
+        session occurs in no other arm. An unnamed value matches no other value; a dimension that neither arm
+        names is left out.
         """
-        found: list[SameMix | None] = [None] * len(pairs)
-        excesses = measure_excesses([(one.share, other.share) for (_, one), (_, other) in pairs])
-        named = [self._named_dimensions(one, other) for (one, _), (other, _) in pairs]
+        same_mixes: list[SameMix | None] = [None] * len(pairs)
+        excesses = measure_excesses([(slice_.share, other.share) for (_, slice_), (_, other) in pairs])
+        named = [self._named_dimensions(name, other) for (name, _), (other, _) in pairs]
         for fewer in range(len(self.dimensions) + 1):
             left = [
                 place
-                for place, each in enumerate(found)
+                for place, each in enumerate(same_mixes)
                 if (each is None or not each.found.is_representative)
                 and (len(named[place]) > fewer or not (named[place] or fewer))
             ]
@@ -85,15 +85,15 @@ class ArmStrata:
                 for place, cut in zip(left, cuts, strict=True)
             ]
             likeness = [
-                (one.share.likeness, other.share.likeness)
-                for (_, one), (_, other) in (pairs[place] for place in left)
+                (slice_.share.likeness, other.share.likeness)
+                for (_, slice_), (_, other) in (pairs[place] for place in left)
             ]
             beyond = [excesses[place] for place in left]
             for place, cut, each in zip(left, cuts, standardise_all(strata, likeness, beyond), strict=True):
-                present = found[place]
+                present = same_mixes[place]
                 if each and (present is None or each.is_representative or not present.found.is_comparable):
-                    found[place] = SameMix(each, tuple(self.dimensions[number] for number in cut))
-        return found
+                    same_mixes[place] = SameMix(each, tuple(self.dimensions[number] for number in cut))
+        return same_mixes
 
     def within(self, dimension: str, value: str) -> ArmStrata:
         """Return the strata of each arm with one value of a dimension, by the other dimensions."""
@@ -102,21 +102,25 @@ class ArmStrata:
             self.dimensions[:place] + self.dimensions[place + 1 :],
             {
                 arm: {
-                    key[:place] + key[place + 1 :]: share for key, share in its.items() if key[place] == value
+                    key[:place] + key[place + 1 :]: share
+                    for key, share in strata.items()
+                    if key[place] == value
                 }
-                for arm, its in self.by_arm.items()
+                for arm, strata in self.by_arm.items()
             },
         )
 
     def _named_dimensions(self, *arms: str) -> list[int]:
-        """Return the numbers of the dimensions that are named in some stratum of some arm."""
+        """Return the indexes of the dimensions that any stratum of an arm names."""
         strata = [stratum for arm in arms for stratum in self.by_arm.get(arm, {})]
         return [
-            number for number in range(len(self.dimensions)) if any(one[number] != _UNNAMED for one in strata)
+            number
+            for number in range(len(self.dimensions))
+            if any(stratum[number] != _UNNAMED for stratum in strata)
         ]
 
     def _cut(self, arm: str, dimensions: Sequence[int]) -> dict[Stratum, Share]:
-        """Return the strata of an arm by some of the dimensions; those without a name are its own alone."""
+        """Return the strata of an arm by some of the dimensions; unnamed strata match no other arm."""
         cut: dict[Stratum, Share] = {}
         for stratum, share in self.by_arm.get(arm, {}).items():
             key = tuple(stratum[number] for number in dimensions)
@@ -126,8 +130,10 @@ class ArmStrata:
         return cut
 
 
-def _pair_up(of: Mapping[Stratum, Share], against: Mapping[Stratum, Share]) -> list[tuple[Share, Share]]:
-    return [(of.get(key, _UNSEEN), against.get(key, _UNSEEN)) for key in dict.fromkeys([*of, *against])]
+def _pair_up(strata: Mapping[Stratum, Share], against: Mapping[Stratum, Share]) -> list[tuple[Share, Share]]:
+    return [
+        (strata.get(key, _UNSEEN), against.get(key, _UNSEEN)) for key in dict.fromkeys([*strata, *against])
+    ]
 
 
 def make_strata(rows: pd.DataFrame, dimensions: tuple[str, ...]) -> ArmStrata:
@@ -146,7 +152,7 @@ def make_strata(rows: pd.DataFrame, dimensions: tuple[str, ...]) -> ArmStrata:
 
 @dataclass(frozen=True, slots=True)
 class MakeupShift:
-    """How many calls of each arm have a `value` of a dimension: `a` of `a_total`, `b` of `b_total`."""
+    """The number of calls of each arm with a `value` of a dimension: `a` of `a_total`, `b` of `b_total`."""
 
     dimension: str
     value: str

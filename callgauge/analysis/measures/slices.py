@@ -1,4 +1,4 @@
-"""Slices: a rate of a group of calls, turns or chains, with what its uncertainty rests on."""
+"""Slices: a rate of a group of calls, turns or retry sequences, with the counts behind its uncertainty."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.stats import Share, place_in_groups, read_days, relate_shares
 from callgauge.stats.intervals import Floats
 
-MEASURED_ENOUGH = 0.2  # a slice of which less could be measured is shown and badged, but not ranked
+MEASURED_ENOUGH = 0.2  # a slice with a smaller measured share is shown with a badge, but not ranked
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One rate of one slice: of the calls, turns or chains with the value `name` of a dimension.
+    """One rate of one slice: the calls, turns or retry sequences with the value `name` of a dimension.
 
-    `also`: the value of a second dimension. `total`: how many there are in all; `share.n` of these could be
-    measured. `concentration`: why it is not ranked, where too few sessions hold its calls; else empty.
+    `also`: the value of a second dimension. `total`: the number of all units; `share.n` of them could be
+    measured. `concentration`: why it is not ranked, if too few sessions contain its calls; else empty.
     """
 
     rate: RateDefinition
@@ -39,7 +39,7 @@ class Slice:
 
     @property
     def is_named(self) -> bool:
-        """False for all that the logs do not name, together: it may be several things."""
+        """False for the slice of unnamed values, which may mix several values."""
         return self.name != "unknown"
 
     @property
@@ -48,33 +48,33 @@ class Slice:
 
     @property
     def is_solid(self) -> bool:
-        """True when a rank or an alert has enough observations and sessions, and enough was measured."""
+        """True when enough was measured, in enough sessions, for a rank or an alert."""
         return self.is_rankable and self.share.has_enough and not self.concentration
 
     @property
     def has_enough_to_compare(self) -> bool:
-        """True when this can be one side of a difference that is judged, and enough was measured."""
+        """True when enough was measured for one side of a judged difference."""
         return self.is_rankable and self.share.has_enough_to_compare and not self.concentration
 
 
 def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
     """Return a slice for each row of the metric `slices` (or one with its columns), in the same order.
 
-    The slices of a rate lend each other what they tell of how alike the calls of a session are; not so with
-    `related` False, for slices that are only parts of others.
+    The slices of a rate share their estimate of how similar the calls of a session are. Use `related=False`
+    for slices that are only parts of others.
     """
     columns = (rows[name] for name in ("rate", "slice", "also", "total"))
-    found = [
+    slices = [
         Slice(RATES[rate], name, also, share, total)
         for rate, name, also, total, share in zip(*columns, read_shares(rows), strict=True)
     ]
-    return relate_slices(found) if related else found
+    return relate_slices(slices) if related else slices
 
 
 def read_shares(rows: pd.DataFrame) -> list[Share]:
-    """Return the share of each row of a metric with the columns k, n, sessions and those of groups.
+    """Return the share of each row of a metric with the columns k, n, sessions and the group columns.
 
-    Where it has the columns of days, too, the shares know their counts by day.
+    If it also has the day columns, the shares contain their counts by day.
     """
     by_group = place_in_groups(rows["group_ids"], rows["group_k"], rows["group_n"])
     by_day = read_days(rows["days"], rows["day_k"], rows["day_n"]) if "days" in rows else [None] * len(rows)
@@ -84,16 +84,16 @@ def read_shares(rows: pd.DataFrame) -> list[Share]:
 
 def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:
     """Return the counts of all rows together by random group of sessions: an array of columns by GROUPS."""
-    known = list(rows)
-    counts = ([row[f"group_{column}"] for row in known] for column in columns)
-    found: Floats = place_in_groups([row["group_ids"] for row in known], *counts).sum(axis=0)
-    return found
+    listed_rows = list(rows)
+    counts = ([row[f"group_{column}"] for row in listed_rows] for column in columns)
+    sums: Floats = place_in_groups([row["group_ids"] for row in listed_rows], *counts).sum(axis=0)
+    return sums
 
 
 def relate_slices(several: Sequence[Slice]) -> list[Slice]:
-    """Return the slices, those of each rate with what they lend each other."""
-    related = relate_shares([one.share for one in several], [one.rate.name for one in several])
-    return [replace(one, share=share) for one, share in zip(several, related, strict=True)]
+    """Return the slices; the slices of each rate share their estimate of similarity within sessions."""
+    related = relate_shares([slice_.share for slice_ in several], [one.rate.name for one in several])
+    return [replace(slice_, share=share) for slice_, share in zip(several, related, strict=True)]
 
 
 def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
@@ -112,10 +112,12 @@ def rank_slices(several: Iterable[Slice]) -> list[Slice]:
     """Return the slices, the best first. Those with too little measured come last, by size."""
     return sorted(
         several,
-        key=lambda one: (
-            not one.is_rankable,
-            0.0 if not one.is_rankable else (one.share.rate or 0.0) * (-1 if one.rate.is_good else 1),
-            -one.share.n,
-            one.name,
+        key=lambda slice_: (
+            not slice_.is_rankable,
+            0.0
+            if not slice_.is_rankable
+            else (slice_.share.rate or 0.0) * (-1 if slice_.rate.is_good else 1),
+            -slice_.share.n,
+            slice_.name,
         ),
     )

@@ -1,4 +1,4 @@
-"""What a chart of rates over time shows, as plain values; pages and reports draw it in their own ways."""
+"""The content of a chart of rates over time, as plain values that pages and reports draw."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ OTHERS = "other models"
 MOST_IN_ONE = 3
 """Lines in one panel; of more, each has a panel of its own."""
 COLOURS = 6
-_FAR = 2  # times the highest rate: a goal beyond it is written at the edge, for a scale that shows the rates
-_NEAR_ALL = 0.5  # where all rates are above this, the scale does not begin at zero
-_STRETCH = 0.5  # of the span of the reliable rates, by which unreliable ones may widen the scale
+_FAR = 2  # times the highest rate: a goal beyond this is written at the edge
+_NEAR_ALL = 0.5  # if all rates are above this, the scale does not begin at zero
+_STRETCH = 0.5  # share of the span of reliable rates by which unreliable ones may widen the scale
 _LEAST_SPAN = 0.02
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _MOST_TICKS = 5
@@ -46,7 +46,7 @@ class TimeUnit:
 
 
 _UNITS = {  # the longest span of days that each unit is for
-    92: TimeUnit("day", timedelta(days=3)),  # a weekend is no break
+    92: TimeUnit("day", timedelta(days=3)),  # a weekend is not a break
     800: TimeUnit("week", timedelta(days=14)),
     date.max.toordinal(): TimeUnit("month", timedelta(days=62)),
 }
@@ -85,7 +85,7 @@ class LinePoint:
 
 @dataclass(frozen=True, slots=True)
 class TrendLine:
-    """The line of a series. `series`: None for the sum of those without a line; `colour`: None for grey.
+    """The line of a series. `series`: None for the sum of series without a line; `colour`: None for grey.
 
     `left_out`: points of little data beyond the scale; they are not drawn.
     """
@@ -111,8 +111,8 @@ class TrendLine:
 class Mark:
     """A labelled line in a trend, before `day`.
 
-    The marked event may have happened at the beginning of any day from `first` to `last`. `series`: those
-    that it is about; empty where it is about all.
+    The marked event may have happened at the beginning of any day from `first` to `last`. `series`: the
+    affected series; empty for all.
     """
 
     text: str
@@ -135,7 +135,7 @@ class Level:
 class TrendChart:
     """A chart of rates over time. `ticks`: the labelled rates; the first and the last are the scale's ends.
 
-    `whole`: all series together, drawn pale behind each panel; None where one panel holds all lines.
+    `whole`: all series together, drawn pale behind each panel; None if one panel shows all lines.
     """
 
     title: str
@@ -151,12 +151,12 @@ class TrendChart:
 
     @property
     def has_panels(self) -> bool:
-        """True where each line has a panel of its own, on the same scale."""
+        """True when each line has its own panel, on the same scale."""
         return self.whole is not None
 
     @property
     def has_intervals(self) -> bool:
-        """True where the points show their intervals; those of two lines would hide each other."""
+        """True when the points show their intervals; intervals of two lines would hide each other."""
         return len(self.lines) == 1
 
     @property
@@ -165,7 +165,7 @@ class TrendChart:
 
     @property
     def partial(self) -> list[LinePoint]:
-        """The drawn points that are not complete, the earliest first, one for each unit of time."""
+        """The incomplete drawn points, the earliest first, one for each unit of time."""
         by_day = {point.first: point for line in self.lines for point in line.points if point.is_partial}
         return [by_day[day] for day in sorted(by_day)]
 
@@ -195,7 +195,7 @@ class TrendChart:
         return f"{tick:.1%}" if self.ticks[1] - self.ticks[0] < 0.0099 else f"{tick:.0%}"
 
     def label_level(self, level: Level) -> str:
-        """Return the name of a level, which says so where the level is beyond the scale."""
+        """Return the name of a level, with a remark if the level is beyond the scale."""
         beyond = " (above the scale)" if level.rate > self.ticks[-1] else ""
         beyond = " (below the scale)" if level.rate < self.ticks[0] else beyond
         return wording.one_line(level.text, _LABEL) + beyond
@@ -205,7 +205,7 @@ def assign_colours(names: Sequence[str], fixed: Mapping[str, int] | None = None)
     """Return the colour number of each of at most six series.
 
     `fixed`: numbers that series have on every page; a series keeps its own where it is free. The last colour
-    is a grey as that of the series without a name: it is for six series, next to which there is none.
+    is the grey of the unnamed series, so it is only used for six series, when no unnamed one exists.
     """
     wanted, most = fixed or {}, max(COLOURS - 1, len(names))
     own = {name: wanted[name] for name in names if wanted.get(name, most) < most}
@@ -227,9 +227,9 @@ def make_trend_chart(
 ) -> TrendChart:
     """Return the chart of the rates: one line for each series with a colour, and one for all others.
 
-    A point is a day, or a week or month of a long time. `last_whole`: the newest day of which the store has
-    all calls. The scale contains every point with enough data and every goal that is near; points of little
-    data that are far off are left out.
+    A point is a day or, for a long time, a week or month. `last_whole`: the newest day with all calls in the
+    store. The scale contains every point with enough data and every near goal; distant points with little
+    data are left out.
     """
     days = [point.day for point in points]
     unit = choose_unit(min(days), max(days))
@@ -285,8 +285,8 @@ def _leave_out(line: TrendLine, ticks: Sequence[float]) -> TrendLine:
 def _choose_ticks(lines: Sequence[TrendLine], levels: Sequence[Level]) -> tuple[float, ...]:
     """Return the labelled rates of a scale that contains every point with enough data (all, if none has).
 
-    It also contains the intervals of a single line, goals that are near, and points of little data that are
-    not far beyond the others.
+    It also contains the intervals of a single line, near goals, and points with little data that are not far
+    beyond the others.
     """
     every = [point for line in lines for point in line.points]
     solid = [point for point in every if not point.is_hollow] or every

@@ -15,11 +15,11 @@ from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
 
 ENOUGH_DAYS = 12
 """Of fewer, shuffling hardly rules out chance: of ten days, 2 of 252 orders are as clear as any split."""
-LOOKED_AT = 6  # series, the longest first: each is shuffled some hundred times
+LOOKED_AT = 6  # maximum number of series, the longest first; each is shuffled a few hundred times
 NAMED = 5
 """Series with a line of their own where there are more than fit."""
 _MOST_USED = 3
-DAYS = 120  # the newest with data, of each series
+DAYS = 120  # the newest days with data in each series
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class DayRate:
 class RateShift:
     """A change of the rate of a series: `day` is the first day of the new rate.
 
-    The change began on a day from `first` to `last` with 95 % confidence, given that it was found. `before`
+    Given that a change was found, it began on a day from `first` to `last` with 95 % confidence. `before`
     and `after` are the rates (shares) up to the neighbouring changes.
     """
 
@@ -51,22 +51,26 @@ class RateShift:
 def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str, list[DayRate]]:
     """Return the points of each slice in the order of their days, from slices whose `also` is the day.
 
-    Days without observations are left out, and so are slices without a day. `last`: the newest day that is
-    over; a load saw only the first hours of later ones, which are left out unless there are no others.
+    Days without observations are left out, and so are slices without a day. `last`: the newest complete day.
+    Later days, of which a load saw only the first hours, are left out unless there are no others.
     """
     points: dict[str, list[DayRate]] = {}
-    known = [(date.fromisoformat(one.also), one) for one in several if one.also != "unknown" and one.share.n]
-    over = [pair for pair in known if last is None or pair[0] <= last]
-    for day, one in over or known:
-        points.setdefault(one.name, []).append(DayRate(day, one.name, one.share))
-    return {name: sorted(its, key=lambda point: point.day) for name, its in points.items()}
+    dated = [
+        (date.fromisoformat(slice_.also), slice_)
+        for slice_ in several
+        if slice_.also != "unknown" and slice_.share.n
+    ]
+    over = [pair for pair in dated if last is None or pair[0] <= last]
+    for day, slice_ in over or dated:
+        points.setdefault(slice_.name, []).append(DayRate(day, slice_.name, slice_.share))
+    return {name: sorted(series, key=lambda point: point.day) for name, series in points.items()}
 
 
 def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> list[str]:
     """Return the series that a chart names, the most used first: all of up to six.
 
-    Of more it names the three most used and the two worst of the others that have enough observations and
-    sessions; the most used where there are fewer such ones.
+    Of more series, it names the three most used and the two worst of the others with enough observations and
+    sessions. If fewer than two have enough, the next most used take their place.
     """
     by_use, worst = _sort_series(points, rate)
     if len(by_use) <= NAMED + 1:
@@ -76,7 +80,7 @@ def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -
 
 
 def describe_named(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> str:
-    """Return a sentence on which of many series have a line of their own."""
+    """Return a sentence that says which of many series have their own line."""
     worst = len(_sort_series(points, rate)[1])
     if not worst:
         return f"Named: the {NAMED} most used of {len(points)}."
@@ -88,37 +92,37 @@ def _sort_series(
     points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 ) -> tuple[list[str], list[str]]:
     """Return the names, the most used first, and the worst of the less used ones with enough sessions."""
-    whole = {name: reduce(add, (point.share for point in its)) for name, its in points.items()}
+    whole = {name: reduce(add, (point.share for point in series)) for name, series in points.items()}
     by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
     if not rate.better:
         return by_use, []
     way = -1 if rate.better == "low" else 1
-    # A session counts once a day, so a sum over days counts it again; its group is the same on each day.
+    # A sum over days counts a session once per day, but always in the same group.
     solid = [name for name in by_use[_MOST_USED:] if replace(whole[name], sessions=None).has_enough]
     worst = sorted(solid, key=lambda name: way * (whole[name].rate or 0.0))
     return by_use, worst[: NAMED - _MOST_USED]
 
 
 def examined_series(points: Mapping[str, Sequence[DayRate]]) -> list[str]:
-    """Return the names of the series that `find_shifts` examines: the most observed with enough days."""
-    long = [name for name, its in points.items() if len(its) >= ENOUGH_DAYS]
+    """Return the names of the series that `find_shifts` examines: the most observed ones with enough days."""
+    long = [name for name, series in points.items() if len(series) >= ENOUGH_DAYS]
     return sorted(long, key=lambda name: (-sum(point.share.n for point in points[name]), name))[:LOOKED_AT]
 
 
 def find_shifts(points: Mapping[str, Sequence[DayRate]]) -> list[RateShift]:
     """Return the changes in the series that `examined_series` names, the newest first."""
-    found = []
+    shifts = []
     for name in examined_series(points):
-        its = points[name][-DAYS:]
-        for change in find_changes([(point.share.k, point.share.n) for point in its]):
-            at, first, last = (its[place].day for place in (change.at, change.first, change.last))
-            found.append(RateShift(name, at, first, last, change.before, change.after, change.p))
-    return sorted(found, key=lambda shift: (shift.day, shift.series), reverse=True)
+        series_points = points[name][-DAYS:]
+        for change in find_changes([(point.share.k, point.share.n) for point in series_points]):
+            at, first, last = (series_points[place].day for place in (change.at, change.first, change.last))
+            shifts.append(RateShift(name, at, first, last, change.before, change.after, change.p))
+    return sorted(shifts, key=lambda shift: (shift.day, shift.series), reverse=True)
 
 
 @dataclass(frozen=True, slots=True)
 class VersionShift:
-    """A change of a rate at `version`; with 95 % confidence it began with one from `first` to `last`."""
+    """A change of a rate at `version`; with 95 % confidence it began at a version from `first` to `last`."""
 
     version: str
     first: str
@@ -134,10 +138,12 @@ def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
     `several`: slices by version whose `also` is the day. Slices without a version or a day are left out.
     """
     used: dict[str, list[Slice]] = {}
-    for one in several:
-        if one.name != "unknown" and one.also != "unknown":
-            used.setdefault(one.name, []).append(one)
-    wholes = [(min(one.also for one in its), merge_slices(its, name)) for name, its in used.items()]
+    for slice_ in several:
+        if slice_.name != "unknown" and slice_.also != "unknown":
+            used.setdefault(slice_.name, []).append(slice_)
+    wholes = [
+        (min(slice_.also for slice_ in slices), merge_slices(slices, name)) for name, slices in used.items()
+    ]
     return sorted(
         ((first, whole) for first, whole in wholes if whole is not None),
         key=lambda pair: (pair[0], pair[1].name),
@@ -146,18 +152,18 @@ def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
 
 def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionShift] | None:
     """Return the changes of the rate along versions ordered by use; None with fewer than 12 versions."""
-    known = [one for _, one in versions if one.share.n]
-    if len(known) < ENOUGH_DAYS:
+    measured = [slice_ for _, slice_ in versions if slice_.share.n]
+    if len(measured) < ENOUGH_DAYS:
         return None
     return [
         VersionShift(
-            known[found.at].name, known[found.first].name, known[found.last].name,
-            found.before, found.after, found.p,
+            measured[change.at].name, measured[change.first].name, measured[change.last].name,
+            change.before, change.after, change.p,
         )
-        for found in find_changes([(one.share.k, one.share.n) for one in known])
+        for change in find_changes([(slice_.share.k, slice_.share.n) for slice_ in measured])
     ]  # fmt: skip
 
 
 def describe_doubt(series: int) -> str:
-    """Return a sentence on how many series would show a change by chance alone, at most."""
+    """Return a sentence on the maximum number of series that would show a change by chance alone."""
     return f"By chance alone at most {series * MOST_FALSE:.2f} of {series} series would show one on average."

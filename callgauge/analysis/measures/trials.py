@@ -1,4 +1,4 @@
-"""Runs of trials: what each arm came to by each measure, and how it stands to the reference."""
+"""Trial runs: the result of each arm by each measure, and its comparison with the reference."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from callgauge.stats.task_pairs import (
 
 Row = Mapping[Hashable, Any]
 State = Literal["done", "going on", "not ended", "not begun"]
-_RECENT = timedelta(minutes=5)  # a run publishes every half minute; a slow model takes a while for a trial
+_RECENT = timedelta(minutes=5)  # a run publishes every half minute, but a slow model needs longer for a trial
 
 
 @dataclass(frozen=True, slots=True)
 class TrialMeasure:
-    """A measure of trials. `parts`: the hits and tries of a trial (k and n); None where it has none.
+    """A measure of trials. `parts`: the hits and tries of a trial (k and n); None if it has none.
 
     `tried`: what n counts, in the singular. `unit`: `share` (0 to 1), `tokens` or `USD`.
     """
@@ -67,7 +67,10 @@ class TrialMeasure:
 
 @dataclass(frozen=True, slots=True)
 class TriedTask:
-    """One trial, a row of the metric `trial_results`. `right`: what the task's check says, None without."""
+    """One trial, a row of the metric `trial_results`.
+
+    `right`: the result of the task's check, None without one.
+    """
 
     arm: str
     task: str
@@ -99,28 +102,28 @@ def _of_trial(value: float | bool | None) -> tuple[float, float] | None:
 
 
 MEASURES: Mapping[str, TrialMeasure] = {
-    one.name: one
-    for one in (
+    unit.name: unit
+    for unit in (
         TrialMeasure(
             "refused",
             "Invalid calls",
             "Share of calls whose arguments are not JSON or do not fit the definition",
             "call",
-            lambda one: _of_calls(one.refused, one.calls),
+            lambda trial: _of_calls(trial.refused, trial.calls),
         ),
         TrialMeasure(
             "mended",
             "Repaired calls",
             "Share of calls whose arguments had to be converted or repaired",
             "call",
-            lambda one: _of_calls(one.mended, one.calls),
+            lambda trial: _of_calls(trial.mended, trial.calls),
         ),
         TrialMeasure(
             "right",
             "Right",
             "Share of trials that pass the check of their task",
             "trial",
-            lambda one: _of_trial(one.right),
+            lambda trial: _of_trial(trial.right),
             is_good=True,
         ),
         TrialMeasure(
@@ -128,7 +131,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
             "Turn success",
             "Share of trials whose turn ended with an answer, checked or not",
             "trial",
-            lambda one: _of_trial(one.turn_ok),
+            lambda trial: _of_trial(trial.turn_ok),
             is_good=True,
         ),
         TrialMeasure(
@@ -136,7 +139,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
             "Tokens",
             "Tokens read and written, of a trial on average",
             "trial",
-            lambda one: _of_trial(one.tokens),
+            lambda trial: _of_trial(trial.tokens),
             unit="tokens",
         ),
         TrialMeasure(
@@ -144,7 +147,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
             "Cost",
             "What a trial costs on average, in USD",
             "trial",
-            lambda one: _of_trial(one.cost),
+            lambda trial: _of_trial(trial.cost),
             unit="USD",
         ),
     )
@@ -154,7 +157,7 @@ MEASURES: Mapping[str, TrialMeasure] = {
 
 @dataclass(frozen=True, slots=True)
 class ArmDecision:
-    """What the last look said of an arm."""
+    """The verdict of the latest interim analysis for one arm."""
 
     arm: str
     look: int
@@ -166,8 +169,8 @@ class ArmDecision:
 class TrialRun:
     """A run, a row of the metric `trial_runs`. `arms`: as planned, the reference among them.
 
-    `smallest`: the smallest difference worth knowing, in the unit of the primary measure. `tasks`: planned;
-    `tasks_tried`: with a trial in some arm. `cost` in USD, None where no trial is priced.
+    `smallest`: the smallest difference of interest, in the unit of the primary measure. `tasks`: the planned
+    number; `tasks_tried`: those with a trial in some arm. `cost` in USD, None if no trial has a price.
     """
 
     run: str
@@ -208,12 +211,12 @@ class TrialRun:
 
     @property
     def planned(self) -> int:
-        """The number of planned tasks, as the statistics call it."""
+        """The number of planned tasks, under the name that the statistics use."""
         return self.tasks
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The arms that are held against the reference."""
+        """The arms that are compared with the reference."""
         return self.arm_names[1:]
 
     @property
@@ -223,21 +226,22 @@ class TrialRun:
 
     @property
     def is_decided(self) -> bool:
-        """True when every arm is decided, or has had its last look."""
-        found = [self.decisions.get(name) for name in self.others]
-        return bool(found) and all(
-            one and (one.decision in ENDS or one.look >= len(self.look_at)) for one in found
+        """True when every arm is decided, or had its last interim analysis."""
+        decisions = [self.decisions.get(name) for name in self.others]
+        return bool(decisions) and all(
+            decision and (decision.decision in ENDS or decision.look >= len(self.look_at))
+            for decision in decisions
         )
 
     @property
     def stopped_at(self) -> ArmDecision | None:
-        """The look after which no arm was left, where tasks were; None for a run that took all."""
-        last = max(self.decisions.values(), key=lambda one: one.look, default=None)
+        """The interim analysis that ended the run before all tasks were done; None for a complete run."""
+        last = max(self.decisions.values(), key=lambda decision: decision.look, default=None)
         return last if last and self.is_decided and last.look < len(self.look_at) else None
 
     @property
     def days(self) -> tuple[date, date] | None:
-        """The first and the last day of the run; None where they are not known."""
+        """The first and the last day of the run; None if they are unknown."""
         first = self.created_at or self.last_at
         return (first.date(), (self.last_at or first).date()) if first else None
 
@@ -262,7 +266,7 @@ class TrialRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredLook:
-    """A row of the metric `trial_looks`: what one look says of an arm, in the unit of the primary measure."""
+    """A row of the metric `trial_looks`: an interim analysis of an arm, in the primary measure's unit."""
 
     look: int
     arm: str
@@ -278,7 +282,7 @@ class StoredLook:
 
     @property
     def reach(self) -> float | None:
-        """How large a difference has to be at this look to be decided: where the boundary is, in its unit."""
+        """The difference that decides at this interim analysis: the boundary, in the unit of the measure."""
         if self.low is None or self.high is None:
             return None
         return (self.high - self.low) / 2
@@ -286,10 +290,10 @@ class StoredLook:
 
 @dataclass(frozen=True, slots=True)
 class ArmTotal:
-    """What the trials of an arm came to by one measure: k of n, or the sum of an amount and its trials.
+    """The result of an arm's trials by one measure: k of n, or the sum of an amount and its trials.
 
     `rate`: k / n with its 95 % interval, the `tasks` being the independent units. `unmeasured`: trials with a
-    reply that have none of it, of all `replied`.
+    reply but without this measure, of all `replied`.
     """
 
     k: float
@@ -305,7 +309,7 @@ class ArmTotal:
 class SuccessCost:
     """What a success costs in an arm, in USD, with its 95 % interval over tasks; None without a success.
 
-    `cost` of the `priced` trials with a reply that can be judged, `won` of them succeeded.
+    `cost`: that of the `priced` trials with a reply that can be judged; `won` of them succeeded.
     """
 
     cost: float
@@ -317,7 +321,7 @@ class SuccessCost:
 
 @dataclass(frozen=True, slots=True)
 class CoursePoint:
-    """The difference of an arm after so many tasks; `low`, `high`: an interval that holds at all times."""
+    """The difference of an arm after this many tasks; `low`, `high`: an interval valid at any time."""
 
     tasks: int
     estimate: float
@@ -326,50 +330,52 @@ class CoursePoint:
 
 
 class RunResults:
-    """The trials of a run by arm and task. What is computed of them is kept."""
+    """The trials of a run by arm and task. Computed results are cached."""
 
     def __init__(self, run: TrialRun, trials: Sequence[TriedTask]) -> None:
         self.run = run
         self.trials = trials
         self.by_arm: dict[str, dict[str, list[TriedTask]]] = {name: {} for name in run.arm_names}
-        for one in trials:
-            self.by_arm.setdefault(one.arm, {}).setdefault(one.task, []).append(one)
+        for trial in trials:
+            self.by_arm.setdefault(trial.arm, {}).setdefault(trial.task, []).append(trial)
         self._counts: dict[str, Counts] = {}
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
-        """Every task that was tried, in the order of the run; those that the plan does not name come last."""
-        tried = {task for its in self.by_arm.values() for task in its}
-        known = [task for task in self.run.task_order if task in tried]
-        return (*known, *sorted(tried - set(known)))
+        """Every tried task, in the order of the run; tasks that are not in the plan come last."""
+        tried = {task for by_task in self.by_arm.values() for task in by_task}
+        in_order = [task for task in self.run.task_order if task in tried]
+        return (*in_order, *sorted(tried - set(in_order)))
 
     def count_missing(self, arm: str) -> tuple[int, int]:
         """Return how many trials of an arm have no reply, and how many there are."""
-        its = [one for several in self.by_arm.get(arm, {}).values() for one in several]
-        return sum(one.no_reply for one in its), len(its)
+        arm_trials = [trial for several in self.by_arm.get(arm, {}).values() for trial in several]
+        return sum(trial.no_reply for trial in arm_trials), len(arm_trials)
 
     def counts(self, measure: TrialMeasure) -> Counts:
-        """Return k and n of each task of each arm, its trials taken together."""
+        """Return k and n of each task of each arm, summed over its trials."""
         if measure.name not in self._counts:
             self._counts[measure.name] = {
-                arm: {task: _count(several, measure) for task, several in its.items()}
-                for arm, its in self.by_arm.items()
+                arm: {task: _count(several, measure) for task, several in by_task.items()}
+                for arm, by_task in self.by_arm.items()
             }
         return self._counts[measure.name]
 
     def total(self, arm: str, measure: TrialMeasure) -> ArmTotal:
-        """Return what an arm's trials came to by one measure."""
+        """Return the result of an arm's trials by one measure."""
         tasks = self.counts(measure).get(arm, {})
         alone = pair_values(value_tasks(tasks), measure, self.run.groups)
-        its = [one for several in self.by_arm.get(arm, {}).values() for one in several if not one.no_reply]
+        arm_trials = [
+            trial for several in self.by_arm.get(arm, {}).values() for trial in several if not trial.no_reply
+        ]
         return ArmTotal(
-            sum(one.k for one in tasks.values()),
-            sum(one.n for one in tasks.values()),
+            sum(count.k for count in tasks.values()),
+            sum(count.n for count in tasks.values()),
             alone.tasks,
             alone.of,
             _bound(alone, measure),
-            len(its),
-            sum(measure.parts(one) is None for one in its),
+            len(arm_trials),
+            sum(measure.parts(trial) is None for trial in arm_trials),
         )
 
     def pair(self, arm: str, measure: TrialMeasure) -> PairedTasks:
@@ -377,23 +383,23 @@ class RunResults:
         return pair_tasks(self.counts(measure), measure, arm, self.run.reference, self.run.groups)
 
     def bound_missing(self, arm: str) -> tuple[float, float] | None:
-        """Return between which values the primary difference lies, whatever missing trials had been."""
+        """Return the bounds of the primary difference for any result of the missing trials."""
         return bound_missing(self.counts(self.run.primary), arm, self.run.reference)
 
     def compare(
         self, arm: str, measure: TrialMeasure, looks: Sequence[StoredLook]
     ) -> tuple[MeasuredDifference | None, Decision]:
-        """Return the difference of an arm with the interval to be told, and the verdict of it."""
+        """Return the difference of an arm with the interval to report, and the verdict."""
         if measure is self.run.primary:
             return compare_as_planned(self.run, self.pair(arm, measure), looks)
         return compare_unplanned(measure, self.pair(arm, measure))
 
     def tasks_to_go(self, arm: str) -> int | None:
-        """Return how many more tasks would decide the primary measure, if the difference stays as it is."""
+        """Return how many more tasks would decide the primary measure, if the difference does not change."""
         return tasks_more(self.run, self.pair(arm, self.run.primary))
 
     def compare_factors(self) -> tuple[FactorComparison, ...]:
-        """Return each setting in which two or more pairs of arms differ, compared by the primary measure."""
+        """Return each setting that differs in two or more pairs of arms, compared by the primary measure."""
         run = self.run
         settings = {str(arm["name"]): {factor: arm.get(factor) for factor in FACTORS} for arm in run.arms}
         design = FactorDesign(run.primary, run.reference, run.groups, run.alpha)
@@ -401,36 +407,36 @@ class RunResults:
 
     @property
     def success(self) -> TrialMeasure:
-        """The measure that says what a success is: right, or without any check a turn that ended well."""
-        is_checked = any(one.right is not None for one in self.trials)
+        """The measure of success: a right answer or, without any check, a successful turn."""
+        is_checked = any(trial.right is not None for trial in self.trials)
         return MEASURES["right" if is_checked else "turn_ok"]
 
     def cost_of_success(self, arm: str) -> SuccessCost:
         """Return what a success costs in an arm.
 
-        Trials that are not priced, or of which success is not known, are in neither sum.
+        Trials without a price, or with unknown success, are in neither sum.
         """
         judged = self.success
         sums: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
         priced = 0
         for number, task in enumerate(self.tasks):
-            for one in self.by_arm.get(arm, {}).get(task, ()):
-                part = None if one.no_reply else judged.parts(one)
-                if part and one.cost is not None:
+            for trial in self.by_arm.get(arm, {}).get(task, ()):
+                part = None if trial.no_reply else judged.parts(trial)
+                if part and trial.cost is not None:
                     priced += 1
-                    sums[number % GROUPS][0] += one.cost
+                    sums[number % GROUPS][0] += trial.cost
                     sums[number % GROUPS][1] += part[0]
         ids = sorted(sums)
-        spent, won = place_in_groups([ids], *([[sums[one][place] for one in ids]] for place in (0, 1)))[0]
+        spent, won = place_in_groups([ids], *([[sums[group][place] for group in ids]] for place in (0, 1)))[0]
         cost, successes = float(spent.sum()), int(won.sum())
         if not successes:
             return SuccessCost(cost, priced, 0, None, None)
         return SuccessCost(cost, priced, successes, cost / successes, ratio_interval(spent, won))
 
     def follow_course(self, arm: str, most: int = 120) -> list[CoursePoint]:
-        """Return the primary difference of an arm as tasks were completed, in at most `most` points.
+        """Return the primary difference of an arm over the completed tasks, in at most `most` points.
 
-        Its interval may be looked at at any time: it holds at all times at once.
+        Its interval is valid at any time, even after repeated looks.
         """
         measure, run = self.run.primary, self.run
         counts = self.counts(measure)
@@ -459,8 +465,8 @@ def _bound(alone: PairedTasks, measure: TrialMeasure) -> Interval | None:
 
 
 def _count(several: Sequence[TriedTask], measure: TrialMeasure) -> TaskCount:
-    parts = [part for one in several if not one.no_reply and (part := measure.parts(one))]
-    missing = sum(one.no_reply for one in several)
+    parts = [part for trial in several if not trial.no_reply and (part := measure.parts(trial))]
+    missing = sum(trial.no_reply for trial in several)
     measured = len(several) - missing if measure.tried == "call" else len(parts)
     return TaskCount(sum(k for k, _ in parts), sum(n for _, n in parts), len(several), missing, measured)
 
@@ -480,11 +486,11 @@ def make_trials(rows: pd.DataFrame) -> list[TriedTask]:
 
 
 def make_looks(rows: pd.DataFrame) -> dict[str, list[StoredLook]]:
-    """Return the looks of the metric `trial_looks` by arm, in their order."""
-    found: dict[str, list[StoredLook]] = defaultdict(list)
+    """Return the interim analyses of the metric `trial_looks` by arm, in their order."""
+    by_arm: dict[str, list[StoredLook]] = defaultdict(list)
     for row in rows.drop(columns="taken_at").to_dict("records"):
-        found[row["arm"]].append(StoredLook(**{str(name): value for name, value in row.items()}))
-    return dict(found)
+        by_arm[row["arm"]].append(StoredLook(**{str(name): value for name, value in row.items()}))
+    return dict(by_arm)
 
 
 def _make_run(row: Row) -> TrialRun:
@@ -519,7 +525,7 @@ def _make_run(row: Row) -> TrialRun:
         unpriced=row["unpriced"],
         tokens=row["tokens"],
         last_at=row["last_at"],
-        decisions={one["arm"]: ArmDecision(**one) for one in row["decisions"]},
+        decisions={decision["arm"]: ArmDecision(**decision) for decision in row["decisions"]},
     )
 
 

@@ -2,12 +2,11 @@
 
 A file opens with a comment header: `title:`, `question:`, `unit:`, `days:` (how it uses the days of daily
 sums, see `DaysUsed`), `facts:` (which facts it reads, see `FactsUsed`), a `note:` line for each sentence that
-a reader needs, and one `column NAME:` line for each result column that needs words. `$name` parameters that
-are not given are NULL, and NULL means all. But where `$runs` and `$arms` are NULL, nothing of a trial counts.
-
-`{filters: days, models}` stands for the clauses of these filters in `clauses/filters.sql`, joined by AND;
-`{filters a_: models}` for the same over the parameters `$a_models` and so on. `{value: by}` stands for the
-value of the dimension that `$by` names (`clauses/dimension.sql`), and `{groups: rate, slice}` for the tables
+a reader needs, and one `column NAME:` line for each result column that needs words. Missing `$name`
+parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are NULL, trials are excluded.
+`{filters: days, models}` becomes the clauses of these filters in `clauses/filters.sql`, joined by AND.
+`{filters a_: models}` becomes the same over the parameters `$a_models` and so on. `{value: by}` becomes the
+value of the dimension that `$by` names (`clauses/dimension.sql`). `{groups: rate, slice}` becomes the tables
 that sum up the groups of sessions by these columns (`clauses/groups.sql`).
 """
 
@@ -31,7 +30,7 @@ import duckdb
 from callgauge.analysis.metrics.session_filters import narrow_to_sessions, read_session_filters
 from ingest.store.segments import has_segments, is_of_object_store, narrow_facts, narrow_sums
 
-if TYPE_CHECKING:  # the report of a load asks metrics, too, and does without
+if TYPE_CHECKING:  # the report of a load also uses metrics, without these imports
     import pandas as pd
 
 _LOG = logging.getLogger(__name__)
@@ -56,17 +55,17 @@ class MetricError(Exception):
 class DaysUsed(StrEnum):
     """How a metric uses the days of the daily sums that it reads.
 
-    Where it has the parameters $from_day and $to_day, each row of sums that it reads is of these days, unless
-    it reads those of ALL days.
+    If it has the parameters $from_day and $to_day, it reads only the sums of these days, unless it reads
+    those of ALL days.
     """
 
-    ADDED_UP = "added up"  # but where a dimension is 'day', and days on which $prices change
+    ADDED_UP = "added up"  # except for the dimension 'day', and days on which $prices change
     KEPT_APART = "kept apart"
     ALL = "all"
 
 
 class FactsUsed(StrEnum):
-    """Which of the facts a metric reads; those that it has filters for, at most."""
+    """Which facts a metric reads, at most those that its filters select."""
 
     NEWEST_TURNS = "newest turns"  # of the newest day
     ALL = "all"
@@ -93,15 +92,15 @@ class Metric:
 
     @property
     def sql_of_days(self) -> tuple[str, tuple[str, ...]]:
-        """The part of the SQL that counts each day (`clauses/days.sql`), and the columns that name a row."""
+        """The part of the SQL that counts each day (`clauses/days.sql`), and the key columns of a row."""
         before, _, after = self.sql.partition(_SUMS_OF_DAYS)
         keys = after.partition(", sum(k)")[0].strip().removeprefix("SELECT ")
         tables = before + _SUMS_OF_DAYS + after.partition(_SUMS_OF_GROUPS)[0].rstrip().rstrip(",")
         return f"{tables}\nSELECT {keys}, days, day_k, day_n FROM sums", tuple(keys.split(", "))
 
-    def adds_up_days(self, given: Mapping[str, Any]) -> bool:
+    def adds_up_days(self, parameters: Mapping[str, Any]) -> bool:
         """Return True when the answer is the same from the sums of whole months."""
-        by_day = any(given.get(name) == "day" for name in self.parameters)
+        by_day = any(parameters.get(name) == "day" for name in self.parameters)
         return self.days is DaysUsed.ADDED_UP and not by_day
 
 
@@ -126,7 +125,7 @@ def include_filters(sql: str) -> str:
         joined = f"\n{indent}{'' if before.startswith('AND') else '  '}AND ".join(clauses)
         return indent + before + PARAMETER.sub(rf"${prefix}\1", joined)
 
-    while (included := _FILTERS.sub(write_clauses, sql)) != sql:  # a line may hold two
+    while (included := _FILTERS.sub(write_clauses, sql)) != sql:  # a line may contain two
         sql = included
     return sql
 
@@ -149,50 +148,53 @@ def _read_clause(name: str) -> str:
 
 def _read_metric(path: Path) -> Metric:
     sql = include_tables(include_values(include_filters(path.read_text(encoding="utf-8"))))
-    said: dict[str, str] = {}
+    fields: dict[str, str] = {}
     columns: dict[str, str] = {}
     notes: list[str] = []
-    for field, column, text in (found.groups() for line in sql.splitlines() if (found := _FIELD.match(line))):
+    for field, column, text in (
+        field_match.groups() for line in sql.splitlines() if (field_match := _FIELD.match(line))
+    ):
         if field == "note":
             notes.append(text)
         else:
-            (columns if column else said)[column or field] = text
+            (columns if column else fields)[column or field] = text
     code = "\n".join(line for line in sql.splitlines() if not line.startswith("--"))
     return Metric(
         name=path.stem,
-        title=said["title"],
-        question=said["question"],
-        unit=said["unit"],
+        title=fields["title"],
+        question=fields["question"],
+        unit=fields["unit"],
         notes=tuple(notes),
         columns=columns,
         parameters=frozenset(PARAMETER.findall(code)),
-        days=DaysUsed(said.get("days", DaysUsed.ALL)),
-        facts=FactsUsed(said.get("facts", FactsUsed.ALL)),
+        days=DaysUsed(fields.get("days", DaysUsed.ALL)),
+        facts=FactsUsed(fields.get("facts", FactsUsed.ALL)),
         sql=sql,
     )
 
 
-def answer_metric(connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]) -> pd.DataFrame:
+def answer_metric(
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any]
+) -> pd.DataFrame:
     """Return the rows of metric `name`; columns have dtype `object`, so that values keep their Python types.
 
-    The counts by group of sessions and by day, the columns group_… and day…, stay lists in Arrow: as lists of
-    Python they would take longer than the query. `given` may hold more parameters than the metric has: a
-    page passes all its filters to each metric.
-    Raises MetricError when the store cannot answer.
+    The counts by group of sessions and by day, the columns group_… and day…, stay Arrow lists, because a
+    conversion to Python lists would take longer than the query. `parameters` may contain more than the metric
+    has: a page passes all its filters to each metric. Raises MetricError when the store cannot answer.
     """
     metric = metrics()[name]
     with _explain_errors(metric):
-        cursor = _execute(connection, name, given)
+        cursor = _execute(connection, name, parameters)
         names = [column[0] for column in cursor.description or ()]
         if GROUPS in names:
             frame = _to_frame(names, cursor)
             has_months = (
                 _DAYS in names
-                and metric.adds_up_days(given)
-                and not _read_sessions(metric, given)
-                and _meets_months(cursor, given)
+                and metric.adds_up_days(parameters)
+                and not _read_sessions(metric, parameters)
+                and _meets_months(cursor, parameters)
             )
-            return _tell_days_apart(frame, connection, metric, given) if has_months else frame
+            return _tell_days_apart(frame, connection, metric, parameters) if has_months else frame
         rows = cursor.fetchall()
     import pandas as pd
 
@@ -214,27 +216,27 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
     )
 
 
-def _meets_months(cursor: duckdb.DuckDBPyConnection, given: Mapping[str, Any]) -> bool:
-    """Return whether some of the chosen days may have been read as a whole month."""
+def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> bool:
+    """Return True when some of the chosen days may have been read as a whole month."""
     if not has_segments(cursor):
         return False
     newest = "SELECT max(last_day) FROM segments WHERE month IS NOT NULL"
     sql = f"SELECT coalesce(({newest}) >= $from_day, true)"
-    return cursor.execute(sql, {"from_day": given.get("from_day")}).fetchone() == (True,)
+    return cursor.execute(sql, {"from_day": parameters.get("from_day")}).fetchone() == (True,)
 
 
 def _tell_days_apart(
-    frame: pd.DataFrame, connection: duckdb.DuckDBPyConnection, metric: Metric, given: Mapping[str, Any]
+    frame: pd.DataFrame, connection: duckdb.DuckDBPyConnection, metric: Metric, parameters: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Return the answer of a metric with the counts of each day, where it was summed up from months.
+    """Return an answer that was summed up from months, with the counts of each day added.
 
-    Only the counts are read by day: lists of groups are most of what daily sums hold.
+    Only the counts are read by day, because lists of groups are the largest part of the daily sums.
     """
     import pandas as pd
 
     sql, keys = metric.sql_of_days
     cursor = connection.cursor()
-    listed = {key: given.get(key) for key in metric.parameters}
+    listed = {key: parameters.get(key) for key in metric.parameters}
     narrow_sums(cursor, sql, listed.get("from_day"), listed.get("to_day"), added_up=False)
     cursor.execute(sql, {key: listed[key] for key in PARAMETER.findall(sql)})
     days = _to_frame([column[0] for column in cursor.description or ()], cursor)
@@ -246,14 +248,11 @@ def _tell_days_apart(
 
 @contextmanager
 def open_answer(
-    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], most: int | None = None
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any], most: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give the cursor with the rows of metric `name`, at most `most`, to be read in parts.
-
-    Raises MetricError.
-    """
+    """Yield a cursor with the rows of metric `name`, at most `most`, to read in parts. Raises MetricError."""
     with _explain_errors(metrics()[name]):
-        yield _execute(connection, name, given, most)
+        yield _execute(connection, name, parameters, most)
 
 
 def read_arrow(cursor: duckdb.DuckDBPyConnection, size: int) -> Any:
@@ -271,71 +270,73 @@ def _allow_copies() -> Iterator[None]:
 
 
 def read_batches(
-    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], size: int
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any], size: int
 ) -> Iterator[list[tuple[Any, ...]]]:
     """Yield the rows of metric `name` as lists of up to `size` tuples, to save memory. Raises MetricError."""
-    with open_answer(connection, name, given) as cursor:
+    with open_answer(connection, name, parameters) as cursor:
         while rows := cursor.fetchmany(size):
             yield rows
 
 
 def read_rows(
-    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any]
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any]
 ) -> list[dict[Any, Any]]:
-    """Return the rows of metric `name` as dicts, where pandas is not wanted. Raises MetricError."""
+    """Return the rows of metric `name` as dicts, without pandas. Raises MetricError."""
     with _explain_errors(metrics()[name]):
-        cursor = _execute(connection, name, given)
+        cursor = _execute(connection, name, parameters)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _execute(
-    connection: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Any], most: int | None = None
+    connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any], most: int | None = None
 ) -> duckdb.DuckDBPyConnection:
     metric = metrics()[name]
     sql = metric.sql if most is None else f"FROM (\n{metric.sql}\n) LIMIT {most:d}"
     cursor = connection.cursor()
-    if sessions := _read_sessions(metric, given):
+    if sessions := _read_sessions(metric, parameters):
         has_days = metric.days is not DaysUsed.ALL and {"from_day", "to_day"} <= metric.parameters
-        days = (given.get("from_day"), given.get("to_day")) if has_days else (None, None)
+        days = (parameters.get("from_day"), parameters.get("to_day")) if has_days else (None, None)
         narrow_to_sessions(cursor, sql, sessions, *days)
     elif has_segments(cursor):
-        _narrow(cursor, metric, sql, given)
-    return cursor.execute(sql, {key: given.get(key) for key in metric.parameters})
+        _narrow(cursor, metric, sql, parameters)
+    return cursor.execute(sql, {key: parameters.get(key) for key in metric.parameters})
 
 
-def _read_sessions(metric: Metric, given: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
+def _read_sessions(metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:
     try:
-        return read_session_filters(metric.parameters, given)
+        return read_session_filters(metric.parameters, parameters)
     except ValueError as problem:
         raise MetricError(f"The store cannot answer “{metric.title}”: {problem}") from None
 
 
-def _narrow(cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, given: Mapping[str, Any]) -> None:
-    """Let a cursor see only those segments that the answer of a metric depends on."""
-    first_day, last_day = given.get("first_day"), given.get("last_day")
-    # A metric that takes both reads no facts of other days.
+def _narrow(
+    cursor: duckdb.DuckDBPyConnection, metric: Metric, sql: str, parameters: Mapping[str, Any]
+) -> None:
+    """Restrict a cursor to the segments that the answer of a metric depends on."""
+    first_day, last_day = parameters.get("first_day"), parameters.get("last_day")
+    # A metric with both parameters reads no facts of other days.
     if {"first_day", "last_day"} <= metric.parameters and first_day and last_day:
         narrow_facts(cursor, sql, first_day, last_day)
-    if metric.facts is FactsUsed.NEWEST_TURNS and (newest := _find_newest_day(cursor, given)):
+    if metric.facts is FactsUsed.NEWEST_TURNS and (newest := _find_newest_day(cursor, parameters)):
         narrow_facts(cursor, sql, newest, newest)
     if metric.days is not DaysUsed.ALL:
-        given = {name: given.get(name) for name in metric.parameters}
+        parameters = {name: parameters.get(name) for name in metric.parameters}
         narrow_sums(
             cursor,
             sql,
-            given.get("from_day"),
-            given.get("to_day"),
-            added_up=metric.adds_up_days(given),
-            apart=_price_days(given.get("prices")),
+            parameters.get("from_day"),
+            parameters.get("to_day"),
+            added_up=metric.adds_up_days(parameters),
+            apart=_price_days(parameters.get("prices")),
         )
 
 
-def _find_newest_day(cursor: duckdb.DuckDBPyConnection, given: Mapping[str, Any]) -> date | None:
+def _find_newest_day(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> date | None:
     """Return the newest day with a turn that the filters of trials choose."""
     sql = include_filters("SELECT max(day) FROM daily_turns WHERE {filters: trials}")
-    found = cursor.execute(sql, {name: given.get(name) for name in PARAMETER.findall(sql)}).fetchone()
-    return found[0] if found else None
+    row = cursor.execute(sql, {name: parameters.get(name) for name in PARAMETER.findall(sql)}).fetchone()
+    return row[0] if row else None
 
 
 def _price_days(prices: str | None) -> list[date]:
@@ -350,7 +351,7 @@ def _explain_errors(metric: Metric) -> Iterator[None]:
         yield
     except (duckdb.IOException, duckdb.InternalException, duckdb.FatalException) as broken:
         _LOG.error("The metric %s has no answer: %s", metric.name, broken)
-        # These name files of the machine.
+        # These would expose names of files on this machine.
         raise MetricError(
             f"The store could not answer “{metric.title}”; the server's log has the reason"
         ) from broken

@@ -1,7 +1,7 @@
-"""Opens a generation without its texts: every table is a view in which only known columns stand as they are.
+"""Opens a generation without its content: every table is a view that shows only listed columns unchanged.
 
-All queries of pages, palette, exports, SQL and programs go through this one connection, so no text can be
-asked for. A column of text that is not named here is NULL: a new one is hidden until somebody decides.
+All queries of pages, palette, exports, SQL and programs use this connection, so no query can read content. A
+text column that is not listed here is NULL, so a new column is hidden until somebody lists it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ingest.store.segments import connect_views
 
 ALIAS = "with_texts"
 """The name of the generation itself in such a connection; a person's SQL may not use it."""
-# Tables of our own words, and of names: what formats can tell, what codes mean, loads, alerts.
+# Tables with our own words and names only: formats, codes, loads, alerts.
 _WHOLE = frozenset(
     {
         "alert_night",
@@ -32,7 +32,7 @@ _WHOLE = frozenset(
         "trial_looks",
     }
 )
-# What a log's calls are counted by; ids, names, and words of a fixed list.
+# Dimensions: ids, names, and words of a fixed list.
 _KEPT = frozenset(
     {
         *("arm", "args_source", "call_id", "capabilities", "chain_id", "chain_outcome", "code", "cut"),
@@ -44,7 +44,7 @@ _KEPT = frozenset(
         *("schema_told", "session_id", "severity", "signature_id", "simulated", "source", "stage", "state"),
         *("strategy", "syntax_seen", "syntax_told", "task_origin", "text_hash", "tool", "tool_call_id"),
         *("trait", "trial_run", "turn_id", "version", "worst_severity"),
-        # of MCP servers, lists of tools, and what only sessions have
+        # of MCP servers, lists of tools, and columns that only sessions have
         *("branch", "environment", "mcp_server", "project", "sub_agent", "tool_list"),
         # of files
         *("archive", "archive_seen", "fingerprint", "foreign_kind", "head", "lacks", "path", "path_facts"),
@@ -62,8 +62,8 @@ _SIGNATURE = f"""
     coalesce(if(fault_layer IN ('syntax', 'schema'), {_CODE}, NULL), 'text not shown')
     || ' (' || left(signature_id, 8) || ')'
 """
-# What is shown in place of a text, where a page needs to know that there is one. No branch is the column
-# as it is: stats() and EXPLAIN tell the least and the greatest value that an expression may have.
+# Placeholders for pages that need to know that a text exists. No branch returns the column itself:
+# stats() and EXPLAIN reveal the minimum and maximum of an expression.
 _INSTEAD = {
     "daily_parameters.parameter": "if(code = 'unknown_parameter', '', regexp_extract({0}, '^[A-Za-z_]\\w*'))",
     "diagnostics.path": "if(code = 'unknown_parameter', '$', regexp_extract({0}, '^\\$(\\.[A-Za-z_]\\w*)?'))",
@@ -85,10 +85,7 @@ _INSTEAD = {
 def connect_without_texts(
     path: Path, config: dict[str, str | bool | int | float | list[str]]
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection in which the tables of the generation at `path` hold no text.
-
-    Raises duckdb.Error.
-    """
+    """Return a connection to the generation at `path` without content. Raises duckdb.Error."""
     return connect_views(path, config, ALIAS, select=_select_columns)
 
 

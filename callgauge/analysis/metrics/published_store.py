@@ -65,7 +65,7 @@ def published_generation(folder: str | None) -> Path:
 
 
 def find_outage(folder: str | None) -> datetime | None:
-    """Return since when (UTC) the shared store of a folder has not answered; None where nothing is wrong."""
+    """Return the time (UTC) since which the shared store of a folder has not answered; None if it answers."""
     outage = read_outage(Path(folder)) if folder else None
     return outage.since if outage else None
 
@@ -73,14 +73,13 @@ def find_outage(folder: str | None) -> datetime | None:
 def open_generation(path: Path, *, texts: bool) -> Connection:
     """Return a read-only connection to a published generation; each query takes a cursor of the connection.
 
-    `texts`: whether it sees texts.
-
-    Raises UnshownStoreError when the file cannot be opened or has another schema version.
+    `texts`: False hides content. Raises UnshownStoreError when the file cannot be opened or has another
+    schema version.
     """
     try:
         with _OPENING:
             connection = connect_read_only(path, {}) if texts else connect_without_texts(path, {})
-            # What is open already in this process is shared, and locked.
+            # A file that this process has already opened is shared, and locked.
             if connection.execute("SELECT current_setting('lock_configuration')").fetchone() != (True,):
                 connection.execute(_LOCKED_DOWN)
                 _files[path] = _identify(path)
@@ -137,27 +136,31 @@ if TYPE_CHECKING:
 
 
 class StoreReader:
-    """Asks metrics of one generation, and keeps each answer. `path`: the generation's file."""
+    """Runs metrics on one generation and caches each answer. `path`: the generation's file."""
 
     def __init__(self, connection: Connection, path: Path) -> None:
         self.path = path
         self._connection = connection
         self._answers: dict[tuple[str, tuple[tuple[str, Any], ...]], pd.DataFrame] = {}
 
-    def ask(self, metric: str, **given: Any) -> pd.DataFrame:
+    def ask(self, metric: str, **parameters: Any) -> pd.DataFrame:
         """Return a metric's rows; pass lists as tuples. Raises MetricError."""
-        known = tuple(sorted((name, value) for name, value in given.items() if value is not None))
-        if (metric, known) not in self._answers:
-            listed = {name: list(value) if isinstance(value, tuple) else value for name, value in known}
-            self._answers[metric, known] = answer_metric(self._connection, metric, listed)
-        return self._answers[metric, known]
+        set_parameters = tuple(
+            sorted((name, value) for name, value in parameters.items() if value is not None)
+        )
+        if (metric, set_parameters) not in self._answers:
+            listed = {
+                name: list(value) if isinstance(value, tuple) else value for name, value in set_parameters
+            }
+            self._answers[metric, set_parameters] = answer_metric(self._connection, metric, listed)
+        return self._answers[metric, set_parameters]
 
 
 @contextmanager
 def read_store(folder: Path, *, texts: bool) -> Iterator[StoreReader]:
     """Open the generation that a store publishes, and close it afterwards. Raises UnshownStoreError.
 
-    `texts`: whether texts are seen.
+    `texts`: False hides content.
     """
     path = published_generation(str(folder))
     connection = open_generation(path, texts=texts)

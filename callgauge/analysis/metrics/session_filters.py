@@ -1,7 +1,7 @@
-"""Filters by what only sessions know: project, branch, sub-agent, environment.
+"""Filters by attributes that only sessions have: project, branch, sub-agent, environment.
 
-The daily sums do not have these dimensions. So a cursor sees, in the place of each table that a metric reads,
-the rows of the chosen sessions alone: views of the facts, and daily sums that are counted from these facts.
+The daily sums do not have these dimensions. So for each table that a metric reads, a cursor sees only the
+rows of the chosen sessions: views of the facts, and daily sums counted from these facts.
 """
 
 from __future__ import annotations
@@ -33,17 +33,19 @@ _VIEWS: Mapping[str, str] = {
 }
 
 
-def read_session_filters(parameters: frozenset[str], given: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+def read_session_filters(
+    parameters: frozenset[str], arguments: Mapping[str, Any]
+) -> dict[str, Sequence[str]]:
     """Return the chosen values by column, for a metric with these parameters that follows the filters.
 
-    A metric on two slices takes what is chosen for both. Raises ValueError where they differ.
+    A metric on two slices uses the choice for both. Raises ValueError if the choices differ.
     """
     prefixes = ("a_", "b_") if "a_sources" in parameters else ("",) if "sources" in parameters else ()
     sides = [
         {
             column: tuple(values)
             for name, column in SESSION_FILTERS.items()
-            if (values := given.get(f"{prefix}{name}"))
+            if (values := arguments.get(f"{prefix}{name}"))
         }
         for prefix in prefixes
     ]
@@ -59,10 +61,10 @@ def narrow_to_sessions(
     first_day: date | None = None,
     last_day: date | None = None,
 ) -> None:
-    """Let a cursor see only the chosen sessions, in the tables that `sql` names.
+    """Restrict a cursor to the chosen sessions, in the tables that `sql` names.
 
-    `chosen`: the values by column of `sessions`. The sums are those of the days from `first_day` to
-    `last_day`; None = no bound.
+    `chosen`: the values by column of `sessions`. The sums cover the days from `first_day` to `last_day`; None
+    = no bound.
     """
     ((catalog,),) = cursor.execute("SELECT current_database()").fetchall()
     whole = {name: f'"{catalog}".main.{name}' for name in _VIEWS}

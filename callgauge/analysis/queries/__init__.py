@@ -1,6 +1,7 @@
-"""The queries that the SQL page offers to begin with: each `.sql` beside this file is one, with a header.
+"""The example queries of the SQL page: each `.sql` file in this folder is one, with a header.
 
-`-- title:` names it, `-- question:` says what it answers; the rest is the query. To add one: a file.
+`-- title:` is its name, `-- question:` the question it answers; the rest is the query. To add a query, add a
+file.
 """
 
 from __future__ import annotations
@@ -30,5 +31,5 @@ def queries() -> dict[str, Query]:
 
 def _read_query(path: Path) -> Query:
     sql = path.read_text(encoding="utf-8")
-    said = dict(_FIELD.findall(sql))
-    return Query(path.stem, said["title"], said["question"], sql)
+    fields = dict(_FIELD.findall(sql))
+    return Query(path.stem, fields["title"], fields["question"], sql)

@@ -1,6 +1,6 @@
-"""Edits of a stored tool definition that would let calls pass as they are sent: pure functions over JSON.
+"""Edits of a stored tool definition so that it accepts calls as sent: pure functions over JSON.
 
-Today there is one, a wider type. `propose_edit` is where others belong.
+The only edit so far is a wider type; add others to `propose_edit`.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def propose_edit(
 ) -> DefinitionEdit | None:
     """Return the edit that adds the types of the values that calls send to the declared types of a parameter.
 
-    `sent`: kinds of values, keys of JSON_TYPES. Return None where the definition cannot be read, where it
-    does not declare the parameter with a type of its own, or where the type alone decides nothing.
+    `sent`: kinds of values, keys of JSON_TYPES. Return None if the definition cannot be read, if it does not
+    declare the parameter with its own type, or if a change of type alone would not help.
     """
     schema = _read_schema(definition)
     declared = _find_place(schema, parameter)
@@ -95,9 +95,9 @@ def propose_edit(
 
 
 def measure_effect(edit: DefinitionEdit, summary: ReplaySummary, every: int = 1) -> EditEffect | None:
-    """Return what a replay under the edited definition found; None when it could read no call.
+    """Return the effect that a replay with the edited definition measured; None when it could read no call.
 
-    `every`: n where every n-th session was read.
+    `every`: n if only every n-th session was read.
     """
     if not summary.replayed_calls:
         return None
@@ -124,7 +124,7 @@ def _read_schema(definition: str | None) -> Any:
 
 
 def _find_place(schema: Any, parameter: str) -> dict[str, Any] | None:
-    """Return the part of a schema that declares a parameter, to be read or changed in place."""
+    """Return the part of a schema that declares a parameter, for reading or in-place changes."""
     place = schema
     for name in _split_path(parameter) if parameter else ():
         if not isinstance(place, dict):

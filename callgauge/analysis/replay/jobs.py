@@ -1,8 +1,8 @@
-"""Replay jobs: runs worker processes one at a time, and tells their progress and result.
+"""Replay jobs: runs worker processes one at a time, and reports their progress and result.
 
-A job that is not done ends with the session that asked for it: `ReplayJob.end` kills its process and removes
-its files. The files of a finished job go with the last reference to it. A worker exits by itself when the
-server process is gone (see `callgauge.analysis.replay.worker`).
+An unfinished job ends with the session that started it: `ReplayJob.end` kills its process and removes its
+files. The files of a finished job are removed with the last reference to it. A worker exits by itself when
+the server process is gone (see `callgauge.analysis.replay.worker`).
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from callgauge.analysis.replay.worker import CHANGED, LATE, PROGRESS, SUMMARY, T
 from ingest.processes import describe_exit
 
 COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay.worker")
-WAITING = 8  # jobs that may wait for the one that runs
-AT_ONCE = 200_000  # calls up to which a link starts its replay by itself
-KEPT = 8  # finished jobs whose results are kept for whoever asks for the same
-SUMMARIES = 200  # finished jobs whose sums alone are kept
+WAITING = 8  # maximum number of waiting jobs
+AT_ONCE = 200_000  # up to this many calls, a link starts its replay automatically
+KEPT = 8  # finished jobs whose results are kept for equal requests
+SUMMARIES = 200  # finished jobs of which only the sums are kept
 _ROOT = Path(__file__).parents[3]
 
 
@@ -48,7 +48,7 @@ class JobState(StrEnum):
 
 
 class ReplayQueueFullError(Exception):
-    """Raised when too many replays wait already; the message is one sentence for people."""
+    """Raised when too many replays are waiting; the message is one sentence for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class ReplayRequest:
     """The settings of one replay job.
 
     `generation`: the database file; `given`: the filters of the calls; `calls`: how many calls match;
-    `every`: n to read every n-th session only; `scenario`: the changes; `texts`: whether the worker sees
-    texts.
+    `every`: n to read every n-th session only; `scenario`: the changes; `texts`: False hides content from the
+    worker.
     """
 
     generation: str
@@ -71,8 +71,8 @@ class ReplayRequest:
 class ReplayJob:
     """One replay with its worker process and files. Call `poll` to update `state`."""
 
-    def __init__(self, asked: ReplayRequest, command: Sequence[str] = ()) -> None:
-        self.asked = asked
+    def __init__(self, request: ReplayRequest, command: Sequence[str] = ()) -> None:
+        self.asked = request
         self.state: JobState = JobState.WAITING
         self.problem: str | None = None
         self.summary: ReplaySummary | None = None
@@ -92,7 +92,7 @@ class ReplayJob:
                     stdout=subprocess.DEVNULL,
                     stderr=errors,
                     env={**os.environ, "PYTHONPATH": path},
-                    process_group=0,  # Ctrl-C in a terminal is for the server to answer
+                    process_group=0,  # only the server handles Ctrl-C in a terminal
                 )
             except OSError as refused:
                 self.state, self.problem = (
@@ -101,7 +101,7 @@ class ReplayJob:
                 )
                 return False
         self.state = JobState.RUNNING
-        with suppress(OSError):  # it is dead already; `look` will tell
+        with suppress(OSError):  # it is already dead; `poll` reports it
             pipe = self._process.stdin
             if pipe:
                 pipe.write(json.dumps(self._request_data(), default=str).encode() + b"\n")
@@ -109,14 +109,14 @@ class ReplayJob:
         return True
 
     def _request_data(self) -> dict[str, Any]:
-        asked = self.asked
+        request = self.asked
         return {
-            "generation": asked.generation,
+            "generation": request.generation,
             "folder": str(self.folder),
-            "given": dict(asked.given),
-            "every": asked.every,
-            "scenario": asdict(asked.scenario),
-            "texts": asked.texts,
+            "given": dict(request.given),
+            "every": request.every,
+            "scenario": asdict(request.scenario),
+            "texts": request.texts,
         }
 
     def poll(self) -> None:
@@ -127,14 +127,14 @@ class ReplayJob:
         if code is None:
             return
         self._close()
-        told = self._read(SUMMARY)
-        if code == 0 and "summary" in told:
-            self.summary = ReplaySummary.from_json(told["summary"])
+        answer = self._read(SUMMARY)
+        if code == 0 and "summary" in answer:
+            self.summary = ReplaySummary.from_json(answer["summary"])
             self.state = JobState.DONE
         else:
             self.state, self.problem = (
                 JobState.FAILED,
-                told.get("refused") or _describe_end(code, self._read_errors()),
+                answer.get("refused") or _describe_end(code, self._read_errors()),
             )
 
     def progress(self) -> int | None:
@@ -143,10 +143,10 @@ class ReplayJob:
 
     def _read(self, name: str) -> dict[str, Any]:
         try:
-            told: dict[str, Any] = json.loads((self.folder / name).read_text(encoding="utf-8"))
+            document: dict[str, Any] = json.loads((self.folder / name).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
-        return told
+        return document
 
     def _read_errors(self) -> str:
         try:
@@ -199,8 +199,8 @@ class ReplayJob:
 class ReplayQueue:
     """All replays of this server: one runs, up to eight wait in order. Safe to use from several threads.
 
-    The results of the last eight are kept, and the sums of the last two hundred: whoever asks for the same
-    replay of the same store gets them.
+    The results of the last eight and the sums of the last two hundred are kept, and reused for equal requests
+    on the same store.
     """
 
     def __init__(self) -> None:
@@ -209,17 +209,17 @@ class ReplayQueue:
         self._finished: list[ReplayJob] = []  # the newest last
         self._summaries: list[tuple[ReplayRequest, ReplaySummary]] = []  # the newest last
 
-    def find_finished(self, asked: ReplayRequest) -> ReplayJob | None:
+    def find_finished(self, wanted: ReplayRequest) -> ReplayJob | None:
         """Return a finished replay of the same request; None when there is none."""
         with self._lock:
             self._advance()
-            return next((job for job in self._finished if job.asked == asked), None)
+            return next((job for job in self._finished if job.asked == wanted), None)
 
-    def find_summary(self, asked: ReplayRequest) -> ReplaySummary | None:
+    def find_summary(self, wanted: ReplayRequest) -> ReplaySummary | None:
         """Return the sums of a finished replay of the same request; None when there is none."""
         with self._lock:
             self._advance()
-            return next((summary for request, summary in self._summaries if request == asked), None)
+            return next((summary for request, summary in self._summaries if request == wanted), None)
 
     def submit(self, job: ReplayJob) -> None:
         """Add a job, and start it when no other job runs. Raises ReplayQueueFullError."""
@@ -264,7 +264,7 @@ class SessionReplay:
         self.job: ReplayJob | None = None
 
     def begin(self, job: ReplayJob) -> None:
-        """Submit a job in place of the previous job, or take a finished one that answers the same request.
+        """Replace the session's job by a new one, or by a finished job for the same request.
 
         Raises ReplayQueueFullError.
         """
@@ -295,7 +295,7 @@ class SessionReplay:
             self._desk.drop(self.job)
 
     def release(self) -> None:
-        """Leave the session's job: one that is not done ends; a finished one lives while anybody needs it."""
+        """Release the session's job: end it if it is not done; a finished job stays while others use it."""
         self.cancel()
         if self.job and self.job.state != JobState.DONE:
             self.job.end()
@@ -303,7 +303,7 @@ class SessionReplay:
 
 
 def _describe_end(code: int, words: str) -> str:
-    """Return one or two sentences on why a worker ended without a result."""
+    """Return one or two sentences that explain why a worker ended without a result."""
     if code == LATE or code == -signal.SIGXCPU:
         return f"The replay took more than {TIME_LIMIT // 60} minutes and was ended. Narrow the slice."
     rest = ". Narrow the slice." if code == -signal.SIGKILL else f": {words}" if words else "."

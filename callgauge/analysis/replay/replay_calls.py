@@ -1,8 +1,8 @@
 """Parses stored calls before and after the changes of a scenario.
 
-A call is judged by the rules of ingest (`ingest.sessions.classification`): a text that the log cut is not
-parsed; without the model's own text nobody can say that the text needed no repair; without a definition
-nobody can say that the arguments fit.
+A call is judged by the rules of ingest (`ingest.sessions.classification`). A text that the log cut is not
+parsed. Without the model's original text, it is unknown whether a repair was needed. Without a definition, it
+is unknown whether the arguments fit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from callgauge.analysis.replay.scenarios import STORED, ReplayRules, Scenario
 from lenient import Outcome, ToolCallRequest, ToolDefinition, clean_tool_name, parse_arguments
 
 _ARGUMENT_LAYERS = ("syntax", "schema")
-_KNOWN = 4_096  # definitions kept compiled
+_KNOWN = 4_096  # maximum number of compiled definitions in the cache
 
 
 class StoredCall(NamedTuple):
@@ -42,9 +42,9 @@ class StoredCall(NamedTuple):
 
 
 class CallReading(NamedTuple):
-    """The result of parsing a call: outcome, the findings that count as (code, path, detail), arguments.
+    """The result of parsing a call: outcome, the counted findings as (code, path, detail), arguments.
 
-    `arguments` is None where the text gives no arguments, and where only the stored outcome is known.
+    `arguments` is None if the text has none, or if only the stored outcome is known.
     """
 
     outcome: str
@@ -53,13 +53,13 @@ class CallReading(NamedTuple):
 
 
 class ChangeKind(StrEnum):
-    """What a replay changed of a call, the gravest first."""
+    """The kinds of change that a replay makes to a call, the most serious first."""
 
     FAILS = "fails"
     PASSES = "passes"
-    OUTCOME = "outcome"  # another one, failed neither before nor after
+    OUTCOME = "outcome"  # another outcome, failed neither before nor after
     VALUES = "values"  # of the same outcome
-    FINDINGS = "findings"  # of the same outcome and values
+    FINDINGS = "findings"  # with the same outcome and values
 
 
 class ReplayedCall(NamedTuple):
@@ -80,24 +80,24 @@ class ReplayedCall(NamedTuple):
 
     @property
     def change(self) -> ChangeKind | None:
-        """What changed; None when nothing did."""
+        """The kind of change, or None."""
         if self.before is None or self.after is None or not self.has_changed:
             return None
         was, now = self.before.outcome, self.after.outcome
         if was != now:
             by_end = {now: ChangeKind.FAILS, was: ChangeKind.PASSES}
             return by_end.get(Outcome.FAILED.value, ChangeKind.OUTCOME)
-        # What the store says of a call comes without its arguments.
-        known = self.before.arguments is not None or self.after.arguments is None
+        # A stored outcome has no arguments.
+        is_known = self.before.arguments is not None or self.after.arguments is None
         return (
             ChangeKind.VALUES
-            if known and self.before.arguments != self.after.arguments
+            if is_known and self.before.arguments != self.after.arguments
             else ChangeKind.FINDINGS
         )
 
 
 class CallReplay:
-    """Parses calls before and after a scenario's changes. `find` returns a tool definition by its id."""
+    """Parses calls before and after the changes of a scenario. `find` returns a tool definition by its id."""
 
     def __init__(self, scenario: Scenario, find: Callable[[str], ToolDefinition | None]) -> None:
         """Read the definitions of the scenario. Raises ScenarioError when they cannot be read."""
@@ -143,14 +143,14 @@ def _why_not_read(call: StoredCall, definition: ToolDefinition | None) -> str | 
 
 
 def _parse(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> ToolCallRequest:
-    known = definition_used(definition, tool, offered=call.offered)
-    return parse_arguments(call.raw_arguments or "", known, tool_name=call.sent)
+    used_definition = definition_used(definition, tool, offered=call.offered)
+    return parse_arguments(call.raw_arguments or "", used_definition, tool_name=call.sent)
 
 
 def _former_reading(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> CallReading:
     if _why_not_read(
         call, definition
-    ):  # decoded by the log, and only the edited definition says what it should be
+    ):  # the log decoded it, and only the edited definition declares its type
         return CallReading(_outcome_without_text(call, None), (), None)
     return _make_reading(call, _parse(call, tool, definition), ReplayRules())
 
@@ -160,7 +160,7 @@ def _make_reading(call: StoredCall, request: ToolCallRequest, rules: ReplayRules
     findings = rules.drop_silent(request.diagnostics) if rules.silent else request.diagnostics
     return CallReading(
         _outcome_under_rules(call, request, outcome),
-        tuple((found.code, found.path, found.detail) for found in findings),
+        tuple((diagnostic.code, diagnostic.path, diagnostic.detail) for diagnostic in findings),
         request.arguments,
     )
 
@@ -182,15 +182,15 @@ def _outcome_without_text(call: StoredCall, outcome: Outcome | None) -> str:
 
 
 def _is_other(definition: ToolDefinition | None, own: ToolDefinition | None) -> bool:
-    """Return True when a definition asks for something else than the one that the call was made under."""
+    """Return True when a definition differs from the one that the call was made with."""
     return definition is not own and (not definition or not own or definition.schema != own.schema)
 
 
 def _forget_refusal(call: StoredCall, request: ToolCallRequest, reading: CallReading) -> CallReading:
-    """Return the reading without the harness's refusal, which was made under another definition.
+    """Return the reading without the agent's rejection, which was made with another definition.
 
-    Where the log keeps no text, that was the only evidence of failure. What fits the new definition may have
-    passed: it is unmeasured.
+    If the log has no text, the rejection was the only evidence of a failure. Arguments that fit the new
+    definition might have passed, so they are unmeasured.
     """
     if call.args_source == "raw" or reading.outcome != Outcome.FAILED or request.outcome is Outcome.FAILED:
         return reading
@@ -200,7 +200,7 @@ def _forget_refusal(call: StoredCall, request: ToolCallRequest, reading: CallRea
 def _stored_reading(call: StoredCall, after: CallReading) -> CallReading:
     """Return the stored outcome and codes of a call; `after` when both are equal to those of `after`.
 
-    The stored codes come without paths, so a comparison of the findings would show differences.
+    The stored codes have no paths, so a comparison of the findings would show false differences.
     """
     codes = tuple(call.codes or ())
     if call.outcome == after.outcome and sorted(codes) == sorted(code for code, _, _ in after.findings):

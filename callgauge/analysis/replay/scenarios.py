@@ -1,7 +1,7 @@
-"""The changes that a replay makes: other tool definitions, and rules on which findings refuse a call.
+"""The changes that a replay makes: other tool definitions, and rules on which findings reject a call.
 
-A code that is *refused* counts as an error. A code that is *silent* counts as if it had not been found. A
-call whose text gives no arguments at all stays refused under any rules.
+A *refused* code counts as an error. A *silent* code is ignored. A call whose text contains no arguments is
+rejected under any rules.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BEFORE = {
 }
 """What the new results are compared with."""
 
-_NOT_COUNTED = frozenset({"tool_definition_missing"})  # our ignorance: no policy refuses a model for it
+_NOT_COUNTED = frozenset({"tool_definition_missing"})  # missing knowledge: no policy rejects a call for it
 _LONGEST = 1_000_000  # characters of a definition
 
 
@@ -46,7 +46,7 @@ Definitions = Mapping[str, ToolDefinition]
 
 @dataclass(frozen=True, slots=True)
 class ReplayRules:
-    """Rules on which findings refuse a call: a policy, codes that count as errors, and codes to ignore."""
+    """Rules on which findings reject a call: a policy, codes that count as errors, and codes to ignore."""
 
     policy: Policy = Policy.LENIENT
     refused: frozenset[str] = frozenset()
@@ -54,15 +54,15 @@ class ReplayRules:
 
     def drop_silent(self, findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return the findings whose code is not silent."""
-        return tuple(found for found in findings if found.code not in self.silent)
+        return tuple(diagnostic for diagnostic in findings if diagnostic.code not in self.silent)
 
     def outcome(self, request: ToolCallRequest) -> Outcome:
         """Return the outcome of a parsed call under these rules."""
         if request.arguments is None:
             return Outcome.FAILED
         findings = self.drop_silent(request.diagnostics)
-        codes = {found.code for found in findings}
-        judged = [found for found in findings if found.code not in _NOT_COUNTED]
+        codes = {diagnostic.code for diagnostic in findings}
+        judged = [diagnostic for diagnostic in findings if diagnostic.code not in _NOT_COUNTED]
         if codes & self.refused or not self.policy.accepts(judged):
             return Outcome.FAILED
         return outcome_of(codes, defined=request.tool is not None)
@@ -116,7 +116,7 @@ def parse_definitions(text: str) -> Definitions:
     if len(text) > _LONGEST:
         raise ScenarioError(f"The definition has {len(text):,} characters; {_LONGEST:,} are read at most.")
     try:
-        # Decoded here: the catalog would take a text that is not JSON for the path of a file.
+        # Decoded here, because the catalog would treat text that is not JSON as a file path.
         decoded = orjson.loads(text)
         tools = ToolCatalog.load(decoded) if isinstance(decoded, dict | list) else ToolCatalog()
     except (ValueError, ToolDefinitionError) as unreadable:

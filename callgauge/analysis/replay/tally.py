@@ -1,6 +1,6 @@
 """Sums up the changes that a replay made: in outcomes, in rates with intervals, and in findings.
 
-The memory used grows with the number of sessions of a slice, not with that of calls or the size of texts.
+The memory used grows with the number of sessions, not with the number of calls or the size of texts.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, Difference, compare_same_ca
 RATES = {"failed": ("failed",), "mended": ("coerced", "repaired"), "clean": ("clean",)}
 """The outcomes that each rate of a replay counts."""
 
-_LONGEST = 400  # characters of a value beside its path
-_MOVES = 20  # values of one call that are told apart
+_LONGEST = 400  # characters of a value next to its path
+_MOVES = 20  # maximum number of changed values per call
 _DEPTH = 64
 
 
@@ -38,7 +38,7 @@ class ReplayedRate:
 
     @property
     def has_enough(self) -> bool:
-        """True when there is enough for a verdict, as of every rate: 30 calls and 10 sessions."""
+        """True when there is enough data for a verdict, as for every rate: 30 calls and 10 sessions."""
         return self.n >= ENOUGH and self.sessions >= ENOUGH_SESSIONS
 
 
@@ -85,17 +85,20 @@ class ReplaySummary:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> ReplaySummary:
+    def from_json(cls, document: Mapping[str, Any]) -> ReplaySummary:
         """Return the summary that `to_json` wrote."""
         rates = {
             name: ReplayedRate(
-                **{**rate, "difference": Difference(**found) if (found := rate["difference"]) else None}
+                **{
+                    **rate,
+                    "difference": Difference(**difference) if (difference := rate["difference"]) else None,
+                }
             )
-            for name, rate in told["rates"].items()
+            for name, rate in document["rates"].items()
         }
-        flows = [(before, after, calls) for before, after, calls in told["flows"]]
-        codes = {code: CodeMoves(**moves) for code, moves in told["codes"].items()}
-        return cls(**{**told, "rates": rates, "flows": flows, "codes": codes})
+        flows = [(before, after, calls) for before, after, calls in document["flows"]]
+        codes = {code: CodeMoves(**moves) for code, moves in document["codes"].items()}
+        return cls(**{**document, "rates": rates, "flows": flows, "codes": codes})
 
 
 @dataclass(slots=True)
@@ -108,22 +111,22 @@ class ReplayTally:
     _flows: Counter[tuple[str, str]] = field(default_factory=Counter)
     _codes: dict[str, CodeMoves] = field(default_factory=dict)
     _sessions: dict[str, int] = field(default_factory=dict)
-    # Per session: the calls measured on both sides, then for each rate before and after.
+    # Per session: the calls measured on both sides, then the hits of each rate before and after.
     _counts: array[int] = field(default_factory=lambda: array("l"))
 
-    def take(self, one: ReplayedCall) -> None:
+    def take(self, replayed: ReplayedCall) -> None:
         self.calls += 1
-        if one.before is None or one.after is None:
-            self.not_read[one.not_read or "missing"] += 1
+        if replayed.before is None or replayed.after is None:
+            self.not_read[replayed.not_read or "missing"] += 1
             return
-        change = one.change
-        self._flows[one.before.outcome, one.after.outcome] += 1
-        self._count(one.call.session_id, one.before.outcome, one.after.outcome)
+        change = replayed.change
+        self._flows[replayed.before.outcome, replayed.after.outcome] += 1
+        self._count(replayed.call.session_id, replayed.before.outcome, replayed.after.outcome)
         if change is not None:
             self.changes[change.value] += 1
-            self._move_codes(one.before, one.after)
+            self._move_codes(replayed.before, replayed.after)
         else:
-            for code, _, _ in one.before.findings:
+            for code, _, _ in replayed.before.findings:
                 moves = self._codes.setdefault(code, CodeMoves())
                 moves.before += 1
                 moves.after += 1
@@ -174,21 +177,21 @@ _WIDTH = 1 + 2 * len(RATES)
 _PLACES = {outcome: 2 * place + 1 for place, outcomes in enumerate(RATES.values()) for outcome in outcomes}
 
 
-def changed_row(one: ReplayedCall) -> dict[str, Any]:
+def changed_row(replayed: ReplayedCall) -> dict[str, Any]:
     """Return a changed call as a flat row for the list and for files, with findings and changed values.
 
     Raises ValueError when the call was not parsed.
     """
-    before, after = one.before, one.after
+    before, after = replayed.before, replayed.after
     if before is None or after is None:
         raise ValueError("the call was not read")
     old, new = _count_findings(before), _count_findings(after)
     return {
-        "call_id": one.call.call_id,
-        "session_id": one.call.session_id,
-        "ts": one.call.ts.isoformat() if one.call.ts else None,
-        "model": one.call.model,
-        "tool": one.tool,
+        "call_id": replayed.call.call_id,
+        "session_id": replayed.call.session_id,
+        "ts": replayed.call.ts.isoformat() if replayed.call.ts else None,
+        "model": replayed.call.model,
+        "tool": replayed.tool,
         "outcome_before": before.outcome,
         "outcome_after": after.outcome,
         "findings_gone": sorted((old - new).elements()),
@@ -207,12 +210,12 @@ def _count_findings(reading: CallReading) -> Counter[str]:
 
 def moved_values(before: Any, after: Any) -> list[tuple[str, str | None, str | None]]:
     """Return the first 20 changes as (path, JSON before, JSON after), shortened; None: no value."""
-    found: list[tuple[str, str | None, str | None]] = []
+    moves: list[tuple[str, str | None, str | None]] = []
     for move in _compare_values(before, after, "$", 0):
-        if len(found) == _MOVES:
+        if len(moves) == _MOVES:
             break
-        found.append(move)
-    return found
+        moves.append(move)
+    return moves
 
 
 _ABSENT = object()
@@ -227,9 +230,9 @@ def _compare_values(
             yield from _compare_values(before.get(name, _ABSENT), after.get(name, _ABSENT), inner, depth + 1)
     elif isinstance(before, list) and isinstance(after, list) and depth < _DEPTH:
         for at in range(max(len(before), len(after))):
-            one = before[at] if at < len(before) else _ABSENT
+            item = before[at] if at < len(before) else _ABSENT
             other = after[at] if at < len(after) else _ABSENT
-            yield from _compare_values(one, other, f"{path}[{at}]", depth + 1)
+            yield from _compare_values(item, other, f"{path}[{at}]", depth + 1)
     elif type(before) is not type(after) or before != after:
         yield path[:_LONGEST], _shorten_value(before), _shorten_value(after)
 

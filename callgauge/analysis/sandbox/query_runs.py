@@ -29,7 +29,7 @@ _COMMAND = [sys.executable, "-X", "utf8", "-m", "callgauge.analysis.sandbox.chil
 AT_ONCE = 2
 _SLOTS = BoundedSemaphore(AT_ONCE)
 LONGEST = 100_000  # characters of SQL
-# What Arrow raises for a value or a type that Python has none like.
+# Errors of Arrow for a value or type without a Python equivalent.
 _UNLIKE_PYTHON = (ValueError, OverflowError, pa.ArrowException, NotImplementedError)
 
 
@@ -55,11 +55,11 @@ LIMITS = QueryLimits()
 
 
 class SqlError(Exception):
-    """Raised when a query gives no result; the message says why, for people, in one or several lines."""
+    """Raised when a query gives no result; the message explains why, in one or several lines."""
 
 
 class SandboxBusyError(SqlError):
-    """Raised when too many other queries are running; the same query may succeed a moment later."""
+    """Raised when too many other queries are running; the same query may succeed later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,12 @@ class QueryResult:
         return list(self.table.column_names)
 
     def number_columns(self) -> list[str]:
-        """Return the names of the columns of numbers."""
+        """Return the names of the numeric columns."""
         kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
         return [field.name for field in self.table.schema if any(is_one(field.type) for is_one in kinds)]
 
     def time_columns(self) -> list[str]:
-        """Return the names of the columns of days and times."""
+        """Return the names of the columns with days or times."""
         return [field.name for field in self.table.schema if pa.types.is_temporal(field.type)]
 
     def column_values(self, *names: str) -> list[list[Any]]:
@@ -109,7 +109,7 @@ class QueryResult:
 def run(generation: Path, sql: str, limits: QueryLimits = LIMITS, *, texts: bool) -> QueryResult:
     """Return the result of `sql` on the database file `generation`. Raises SqlError.
 
-    `texts`: whether the query sees texts.
+    `texts`: False hides content from the query.
     """
     if len(sql) > LONGEST:
         raise SqlError(f"The text has {len(sql):,} characters; a query may have {LONGEST:,}.")
@@ -142,7 +142,7 @@ def _run_child(generation: Path, sql: str, limits: QueryLimits, texts: bool) -> 
         "threads": max(1, (os.cpu_count() or 1) // 2),
     }
     channel = _open_channel(generation.resolve().parent, request)
-    # An empty environment: nothing of this server's can be read in there.
+    # An empty environment: the query cannot read the variables of this server.
     with (
         channel or nullcontext(),
         subprocess.Popen(
@@ -181,12 +181,12 @@ def _open_channel(folder: Path, request: dict[str, Any]) -> socket.socket | None
 def _ask_child(process: subprocess.Popen[bytes], request: bytes, seconds: float) -> bytes:
     """Send the request and return the answer. Raises subprocess.TimeoutExpired.
 
-    The child's input stays open meanwhile: its end tells the child that this server is gone.
+    The child's input stays open meanwhile: when it closes, the child knows that this server is gone.
     """
     pipe, process.stdin = process.stdin, None
     if pipe is None:
         return b""
-    with suppress(BrokenPipeError), pipe:  # the exit code says why it ended
+    with suppress(BrokenPipeError), pipe:  # the exit code shows why it ended
         pipe.write(request)
         pipe.flush()
         return process.communicate(timeout=seconds)[0]
@@ -221,7 +221,7 @@ def _python_values(column: pa.ChunkedArray) -> list[Any]:
         values = column.to_pylist()
         if not pa.types.is_interval(column.type):
             return list(values)
-        # Neither Python nor Parquet has months, days and seconds in one.
+        # Neither Python nor Parquet has a type for months, days and seconds together.
         return [None if value is None else _format_interval(*value) for value in values]
     except _UNLIKE_PYTHON:
         return [_python_value(scalar) for scalar in column]
@@ -232,7 +232,7 @@ def _format_interval(months: int, days: int, nanoseconds: int) -> str:
 
 
 def _python_value(scalar: pa.Scalar) -> Any:
-    """Return the Python value of a scalar; a text when Python has no such value, as for the year 290,000."""
+    """Return the Python value of a scalar; as text if Python has no such value, e.g. the year 290,000."""
     try:
         return scalar.as_py()
     except _UNLIKE_PYTHON:

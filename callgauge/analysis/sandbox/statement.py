@@ -1,9 +1,9 @@
-"""Checks a person's SQL: returns the one statement that may run, or raises an error that says why not.
+"""Checks a person's SQL: returns the one allowed statement, or raises an error with the reason.
 
 DuckDB's own parser analyses the text: the number of statements, their types, and the syntax tree of a query
-as JSON. Anything not known to be harmless is refused: a query may only name tables of the store, and
-functions that neither read outside of the store nor reveal details of the machine. This check is the second
-protection; the first is the locked-down connection.
+as JSON. Everything that is not known to be harmless is rejected. A query may only name tables of the store,
+and functions that neither read outside of the store nor reveal details of the machine. This check is the
+second protection; the first is the locked-down connection.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import duckdb
 from callgauge.analysis.metrics.masked_store import ALIAS
 
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
-# What may stand in FROM like a function. Not query() and its kin: they run a text that nobody has looked at.
+# Table functions that FROM may name. Not query() and similar ones: they run unchecked text.
 _TABLE_FUNCTIONS = frozenset(
     {
         "duckdb_columns",
@@ -43,7 +43,7 @@ _TABLE_FUNCTIONS = frozenset(
         "unnest",
     }
 )
-# DuckDB's own views that speak of tables and columns alone. Others name paths and settings of the machine.
+# DuckDB's views that only describe tables and columns. Others reveal paths and settings of the machine.
 _VIEWS = frozenset(
     {
         "duckdb_columns",
@@ -60,14 +60,14 @@ _VIEWS = frozenset(
 _FUNCTIONS_REFUSED = frozenset(
     {"current_setting", "getenv", "getvariable", "write_log", "nextval", "setval", "json_serialize_plan"}
 )
-# No table of a store has one in its name; DuckDB takes such a name for that of a file.
+# No table of a store has such a character in its name; DuckDB would read the name as a file.
 _SCHEMAS = ("main", "information_schema")
 _FILE_LIKE = frozenset("./\\:")
 _ONE = "One statement at a time: "
 
 
 class StatementRefusedError(Exception):
-    """Raised when the text may not run; the message is a sentence for people."""
+    """Raised when the text is not allowed to run; the message is a sentence for people."""
 
 
 def allow_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
@@ -102,15 +102,15 @@ def _check_reads_only(kind: str) -> str:
 
 
 def _allow_explained(connection: duckdb.DuckDBPyConnection, sql: str) -> str:
-    """Return an EXPLAIN to execute, after the explained query has passed the same check as any query.
+    """Return an EXPLAIN to execute, after the explained query has passed the usual check.
 
     The check is needed because EXPLAIN ANALYZE runs the query.
     """
     words = sql.split(None, 1)
     rest = words[1] if len(words) == 2 and words[0].upper() == "EXPLAIN" else ""
-    told = "EXPLAIN"
+    keyword = "EXPLAIN"
     if rest.split(None, 1)[0:1] and rest.split(None, 1)[0].upper() == "ANALYZE":
-        rest, told = rest[len("ANALYZE") :], "EXPLAIN ANALYZE"
+        rest, keyword = rest[len("ANALYZE") :], "EXPLAIN ANALYZE"
     try:
         inner = connection.extract_statements(rest) if rest.strip() else []
     except duckdb.Error:
@@ -122,7 +122,7 @@ def _allow_explained(connection: duckdb.DuckDBPyConnection, sql: str) -> str:
     checked = allow_statement(connection, rest)
     if isinstance(checked, str):
         raise StatementRefusedError("EXPLAIN explains a query, not another EXPLAIN.")
-    return f"{told} {rest}"
+    return f"{keyword} {rest}"
 
 
 def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
@@ -137,7 +137,7 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         "SELECT lower(view_name) FROM duckdb_views() WHERE internal AND schema_name <> 'information_schema'"
     ).fetchall()
     hidden = frozenset(name for (name,) in internal) - _VIEWS
-    # It shows the least and the greatest values of a column, of any table that is open.
+    # It shows the minimum and maximum of a column, of any open table.
     refused = {"pragma_storage_info"} if _is_masked(connection) else set()
     for part in _walk_tree(tree):
         _check_part(part, hidden, refused)
@@ -156,8 +156,8 @@ def _walk_tree(tree: Any) -> Iterator[dict[str, Any]]:
 
 
 def _is_masked(connection: duckdb.DuckDBPyConnection) -> bool:
-    found = connection.execute("SELECT 1 FROM duckdb_databases() WHERE database_name = ?", [ALIAS]).fetchall()
-    return bool(found)
+    row = connection.execute("SELECT 1 FROM duckdb_databases() WHERE database_name = ?", [ALIAS]).fetchall()
+    return bool(row)
 
 
 def _check_part(part: dict[str, Any], hidden: frozenset[str], refused_functions: set[str]) -> None:

@@ -1,8 +1,8 @@
 """Makes a file of test cases from stored calls, in the format of an evaluation or training tool.
 
-A case holds the input of the model before the call: the system prompt, the user's text, the texts, calls and
-results of the earlier steps of the turn, and the definitions of the tools called. Each line is parsed again
-and checked before it counts; calls that cannot be exported are counted by reason.
+A case contains the input of the model before the call: the system prompt, the user's text, the texts, calls
+and results of the earlier steps of the turn, and the definitions of the called tools. Each line is parsed
+again and checked before it counts; calls that cannot be exported are counted by reason.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ __all__ = [
     "make_case_file",
 ]
 
-MOST = 1_000  # calls that are looked at
-MOST_BYTES = 32 * 1024 * 1024  # of a file
+MOST = 1_000  # maximum number of calls that are read
+MOST_BYTES = 32 * 1024 * 1024  # maximum size of a file
 BATCH = 25
 """Calls whose turns are in memory together."""
 
@@ -62,7 +62,7 @@ REASONS = {
 class CaseFile:
     """A file of test cases: its content, its number of lines, and the calls left out, by reason.
 
-    `full`: the file ended early, because a file may be no larger than MOST_BYTES.
+    `full`: the file ended early, because it reached MOST_BYTES.
     """
 
     data: bytes = b""
@@ -108,7 +108,7 @@ def _write_line(shape: TestsetShape, case: TestsetCase) -> bytes:
     try:
         text = json.dumps(shape.line(case), ensure_ascii=False, allow_nan=False)
         line = text.encode() + b"\n"
-    except ValueError:  # NaN, half a character: JSON and UTF-8 have no word for them
+    except ValueError:  # NaN, half a character: JSON and UTF-8 cannot express them
         raise NotExportedError("unread") from None
     shape.check(json.loads(line), case)
     return line

@@ -1,6 +1,6 @@
 """Makes a test case from a stored call and the steps before it: messages, tools, right arguments.
 
-Messages have the format of OpenAI's chat completions; other formats are converted from it.
+Messages have the format of OpenAI chat completions; other formats are converted from it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from callgauge.analysis.replay.replay_calls import restore_definition
 from lenient import ToolDefinition
 
-MOST_EARLIER = 200  # calls before the one that is exported
+MOST_EARLIER = 200  # calls before the exported call
 _NO_RESULT = "(no result in the log)"
 Message = dict[str, Any]
 Row = Mapping[Any, Any]
@@ -35,9 +35,9 @@ class NotExportedError(Exception):
 class TestsetCase:
     """One call that a tested model is to make, with the messages before the call.
 
-    `sent`: the raw arguments as the stored model sent them. `right`: raw arguments known to be right, the
-    call's own or those of a later attempt that worked; None when none are known. `tools`: first the tool that
-    the call names, then those of the earlier calls.
+    `sent`: the raw arguments as the stored model sent them. `right`: raw arguments known to be right, from
+    the call or from a later successful attempt, or None. `tools`: first the called tool, then the tools of
+    the earlier calls.
     """
 
     call_id: str
@@ -69,9 +69,9 @@ def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefin
     earlier = [step for step in steps if step["step"] < row["step"]]
     tools = {tool.name: tool}
     for step in earlier:
-        known = defined(step["definition_id"]) if step["definition_id"] else None
-        if known is not None:
-            tools.setdefault(known.name, known)
+        definition = defined(step["definition_id"]) if step["definition_id"] else None
+        if definition is not None:
+            tools.setdefault(definition.name, definition)
     clean = row["outcome"] == "clean" and row["fault_layer"] is None and row["args_source"] == "raw"
     return TestsetCase(
         call_id=row["call_id"],
@@ -88,7 +88,7 @@ def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefin
 
 
 def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:
-    """Return a function that gives the definition with an id, or None; it keeps the last ones."""
+    """Return a function that returns the definition with an id, or None; it caches the latest ones."""
 
     @lru_cache(maxsize=512)
     def find_definition(definition_id: str) -> ToolDefinition | None:
@@ -98,7 +98,7 @@ def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:
 
 
 def read_turns(ask: Ask, metric: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of a metric about turns, by turn, for those calls whose turn is not too long."""
+    """Return the rows of a metric about turns, by turn, for calls whose turn is not too long."""
     short = sorted({row["turn_id"] for row in rows if row["earlier"] <= MOST_EARLIER})
     turns: dict[str, list[Row]] = {}
     for step in ask(metric, {"turns": short}) if short else ():
@@ -107,7 +107,7 @@ def read_turns(ask: Ask, metric: str, rows: Sequence[Row]) -> dict[str, list[Row
 
 
 def right_arguments(case: TestsetCase) -> dict[str, Any]:
-    """Return the decoded arguments that are known to be right. Raises NotExportedError without any."""
+    """Return the decoded arguments that are known to be right. Raises NotExportedError if there are none."""
     if case.right is None:
         raise NotExportedError("uncorrected")
     try:
@@ -120,28 +120,28 @@ def right_arguments(case: TestsetCase) -> dict[str, Any]:
 
 
 def make_messages(row: Row, earlier: Sequence[Row]) -> list[Message]:
-    """Return what the model was told before a call: prompt, user's text, earlier steps with their results.
+    """Return the model's input before a call: prompt, user's text, earlier steps with their results.
 
-    Raises NotExportedError where the text of an earlier call is not known.
+    Raises NotExportedError if the text of an earlier call is unknown.
     """
-    told: list[Message] = [{"role": "system", "content": row["prompt"]}] if row["prompt"] else []
-    told.append({"role": "user", "content": row["user_text"]})
+    messages: list[Message] = [{"role": "system", "content": row["prompt"]}] if row["prompt"] else []
+    messages.append({"role": "user", "content": row["user_text"]})
     number = 0
-    for _, step in groupby(earlier, key=lambda one: one["step"]):
-        said: Message = {"role": "assistant"}
+    for _, step in groupby(earlier, key=lambda call: call["step"]):
+        reply: Message = {"role": "assistant"}
         calls, results = [], []
-        for one in step:
-            if one["tool"] is None and one["raw_arguments"] is None and one["text"] is not None:
-                said["content"] = one["text"]
+        for call in step:
+            if call["tool"] is None and call["raw_arguments"] is None and call["text"] is not None:
+                reply["content"] = call["text"]
                 continue
-            if one["raw_arguments"] is None or one["tool"] is None:
+            if call["raw_arguments"] is None or call["tool"] is None:
                 raise NotExportedError("history")
             number += 1
-            name = {"name": one["tool"], "arguments": one["raw_arguments"]}
+            name = {"name": call["tool"], "arguments": call["raw_arguments"]}
             calls.append({"id": f"call_{number}", "type": "function", "function": name})
-            result = one["result_text"] if one["result_text"] is not None else _NO_RESULT
+            result = call["result_text"] if call["result_text"] is not None else _NO_RESULT
             results.append({"role": "tool", "tool_call_id": f"call_{number}", "content": result})
         if calls:
-            said["tool_calls"] = calls
-        told += [said, *results]
-    return told
+            reply["tool_calls"] = calls
+        messages += [reply, *results]
+    return messages

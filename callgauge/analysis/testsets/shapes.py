@@ -21,7 +21,7 @@ _BFCL_TYPES = {"object": "dict", "number": "float"}
 TEMPLATE = re.compile(r"\{(?=[{%#])")
 """Where promptfoo's templates begin."""
 _OPENAI_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# Our own words only: what a log says stands in variables, never in code.
+# The templates contain only our own text; log text is passed in variables, never as code.
 _MADE_THE_CALL = (
     "const calls = Array.isArray(output) ? output : (output && output.tool_calls) || [];"
     " const call = calls.find((one) => one.function && one.function.name === context.vars.tool);"
@@ -105,9 +105,13 @@ def _sample_line(case: TestsetCase) -> Line:
     }
 
 
-def _inspect_message(message: Message, told: list[Message]) -> Message:
+def _inspect_message(message: Message, earlier: list[Message]) -> Message:
     if message["role"] == "tool":
-        names = {call["id"]: call["function"]["name"] for one in told for call in one.get("tool_calls", ())}
+        names = {
+            call["id"]: call["function"]["name"]
+            for previous in earlier
+            for call in previous.get("tool_calls", ())
+        }
         return {**message, "function": names[message["tool_call_id"]]}
     if "tool_calls" not in message:
         return message
@@ -133,7 +137,7 @@ def _promptfoo_line(case: TestsetCase) -> Line:
         raise NotExportedError("templates")
     return {
         "description": f"{case.tool} · {case.call_id}",
-        # A list would be taken for several tests; as text it is rendered into the prompt, `{{messages}}`.
+        # promptfoo reads a list as several tests; as text it is rendered into the prompt, `{{messages}}`.
         "vars": {
             "messages": _no_template(case.messages),
             "tool": case.tool,
@@ -146,9 +150,9 @@ def _promptfoo_line(case: TestsetCase) -> Line:
 
 
 def _no_template(value: Any) -> str:
-    """Return a value as JSON in which no string holds the beginning of a template.
+    """Return a value as JSON in which no string contains the beginning of a template.
 
-    Adjacent braces stand only in strings, so an escape there does not change the value.
+    Adjacent braces occur only in strings, so an escape there does not change the value.
     """
     return TEMPLATE.sub(r"\\u007b", json.dumps(value, ensure_ascii=False))
 
@@ -156,7 +160,7 @@ def _no_template(value: Any) -> str:
 def _mark_raw(value: Any) -> Any:
     """Return a value in which each text that looks like a template is wrapped in raw tags.
 
-    Raises NotExportedError when a key looks like a template, or a text holds the end of the raw tags.
+    Raises NotExportedError when a key looks like a template, or a text contains the closing raw tag.
     """
     if isinstance(value, Mapping):
         if any(TEMPLATE.search(name) for name in value):
@@ -204,14 +208,14 @@ def check_training(line: Line, case: TestsetCase) -> None:
 
 def check_entry(line: Line, case: TestsetCase) -> None:
     _check_messages(line["question"][0], case)
-    _require([one["name"] for one in line["function"]] == [tool.name for tool in case.tools])
-    _require(all(one["parameters"].get("type", "dict") == "dict" for one in line["function"]))
+    _require([function["name"] for function in line["function"]] == [tool.name for tool in case.tools])
+    _require(all(function["parameters"].get("type", "dict") == "dict" for function in line["function"]))
 
 
 def check_answer(line: Line, case: TestsetCase) -> None:
     (call,) = line["ground_truth"]
-    (given,) = call.values()
-    _require({name: _read_accepted(values[0]) for name, values in given.items()} == right_arguments(case))
+    (arguments,) = call.values()
+    _require({name: _read_accepted(values[0]) for name, values in arguments.items()} == right_arguments(case))
 
 
 def _read_accepted(value: Any) -> Any:
@@ -222,10 +226,15 @@ def _read_accepted(value: Any) -> Any:
 
 def check_sample(line: Line, case: TestsetCase) -> None:
     _check_tools(line["metadata"]["tools"], case)
-    _require([message["role"] for message in line["input"]] == [one["role"] for one in case.messages])
+    _require(
+        [message["role"] for message in line["input"]]
+        == [case_message["role"] for case_message in case.messages]
+    )
     _require(
         all(
-            isinstance(call["arguments"], dict) for one in line["input"] for call in one.get("tool_calls", ())
+            isinstance(call["arguments"], dict)
+            for item in line["input"]
+            for call in item.get("tool_calls", ())
         )
     )
 
@@ -237,7 +246,7 @@ def check_promptfoo(line: Line, case: TestsetCase) -> None:
 
 
 def _check_tools(tools: list[Line], case: TestsetCase) -> None:
-    """Raise NotExportedError unless the definitions, as `lenient` reads them, are those of the case."""
+    """Raise NotExportedError unless `lenient` reads the definitions of the case from the line."""
     try:
         read = ToolCatalog.load(tools)
     except ToolDefinitionError:
@@ -247,7 +256,7 @@ def _check_tools(tools: list[Line], case: TestsetCase) -> None:
 
 
 def _check_messages(messages: list[Message], case: TestsetCase) -> None:
-    """Raise NotExportedError unless calls and results match and all messages of the case are there.
+    """Raise NotExportedError unless calls and results match and all messages of the case are present.
 
     Every call must have its result, every result its call.
     """
@@ -263,8 +272,8 @@ def _check_messages(messages: list[Message], case: TestsetCase) -> None:
     _require(not waiting and len(messages) == len(case.messages))
 
 
-def _require(held: bool) -> None:
-    if not held:
+def _require(condition: bool) -> None:
+    if not condition:
         raise NotExportedError("unread")
 
 

@@ -26,15 +26,15 @@ from lenient import DefinitionFinding, ToolDefinition
 from lenient.lint import apply_edits
 
 PLAN, TASKS = "plan.toml", "tasks.jsonl"
-_MOST_NAMED = 8  # edits that a comment lists
-_MANY, _REPEATS = 100, 3  # so many tasks need no repeats
+_MOST_NAMED = 8  # maximum number of edits that a comment lists
+_MANY, _REPEATS = 100, 3  # with this many tasks, repeats are not needed
 _MOST_MODELS = 4
 """Models of the failures that become arms; the others are named in a comment."""
 
 
 @dataclass(slots=True)
 class TrialPackage:
-    """The files of a plan by their path beside it, the tasks in them, and what was left out, by reason."""
+    """The files of a plan by their path relative to it, the tasks, and the calls left out, by reason."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     tasks: int = 0
@@ -43,11 +43,11 @@ class TrialPackage:
 
     def to_zip(self) -> bytes:
         """Return the files as a zip archive, the same bytes for the same files."""
-        taken = io.BytesIO()
-        with zipfile.ZipFile(taken, "w", zipfile.ZIP_DEFLATED) as archive:
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for path, content in self.files.items():
                 archive.writestr(zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0)), content)
-        return taken.getvalue()
+        return buffer.getvalue()
 
 
 def gather_tasks(
@@ -58,10 +58,10 @@ def gather_tasks(
     takes_cut: bool = False,
     given: Iterable[ToolDefinition] = (),
 ) -> list[TrialTask]:
-    """Return the tasks of calls, one a step, and count the calls without one in `left_out`, by reason.
+    """Return the tasks of calls, one per step; count the calls without a task in `left_out`, by reason.
 
-    `takes_cut`: also where the store keeps only the beginning of a message or a result. `given`: definitions
-    that are offered beside those that the store knows.
+    `takes_cut`: accept a message or a result of which the store has only the beginning. `given`: definitions
+    that are offered in addition to those in the store.
     """
     given = tuple(given)
     tasks: list[TrialTask] = []
@@ -70,14 +70,14 @@ def gather_tasks(
     for first in range(0, len(call_ids), BATCH):
         rows = ask("testset_calls", {"calls": list(call_ids[first : first + BATCH])})
         turns, answers = (read_turns(ask, metric, rows) for metric in ("testset_steps", "turn_answers"))
-        known = _read_sessions(ask, rows)
-        for row in sorted(rows, key=lambda row: row["fault_layer"] is None):  # of a step the call that failed
+        ids_by_session = _read_sessions(ask, rows)
+        for row in sorted(rows, key=lambda row: row["fault_layer"] is None):  # the failed call of the step
             turn_id, step = row["turn_id"], (row["turn_id"], row["step"])
             if step in seen:
                 left_out["step"] += 1
                 continue
             steps, answered = turns.get(turn_id, []), answers.get(turn_id, [])
-            of_session = known.get(row["session_id"], {})
+            of_session = ids_by_session.get(row["session_id"], {})
             try:
                 task = make_trial_task(
                     row, steps, answered, of_session, defined, given=given, takes_cut=takes_cut
@@ -91,16 +91,16 @@ def gather_tasks(
 
 
 def _read_sessions(ask: Ask, rows: Sequence[Row]) -> dict[str, dict[str, str]]:
-    """Return the ids of the definitions that are known of each session, by tool."""
-    known: dict[str, dict[str, str]] = {}
+    """Return the ids of the known definitions of each session, by tool."""
+    ids_by_session: dict[str, dict[str, str]] = {}
     sessions = sorted({row["session_id"] for row in rows})
     for row in ask("session_definitions", {"sessions": sessions}) if sessions else ():
-        known.setdefault(row["session_id"], {})[row["tool"]] = row["definition_id"]
-    return known
+        ids_by_session.setdefault(row["session_id"], {})[row["tool"]] = row["definition_id"]
+    return ids_by_session
 
 
 def write_tasks(tasks: Iterable[TrialTask], *, expects_corrected: bool = False) -> bytes:
-    """Return a task file that needs nothing else: each task holds its prompt and its definitions."""
+    """Return a self-contained task file: each task contains its prompt and its definitions."""
     return b"".join(
         _write_line(
             write_task_line(
@@ -121,10 +121,10 @@ def make_package(
     tasks_path: str = TASKS,
     expects_corrected: bool = False,
 ) -> TrialPackage:
-    """Return the tasks with a plan of the model, prompt and definitions that they were made under.
+    """Return the tasks with a plan of their original model, prompt and definitions.
 
-    A second arm has the definitions with the lint's own edits, where it has some for a tool that went wrong.
-    `tasks_path` is the task file's path beside the plan.
+    If the lint has edits for a failed tool, a second arm has the edited definitions. `tasks_path` is the path
+    of the task file relative to the plan.
     """
     package = TrialPackage(left_out=Counter(left_out))
     common = _find_common_definitions(tasks)
@@ -162,22 +162,22 @@ def make_package(
     for name, tools in sets.items():
         path = f"tools/{name}.json"
         package.files[path] = _write_definitions(tools)
-        told = _describe_edits(edits) if name == "edited" else ""
-        sections.append(f"{told}[definitions.{name}]\nfiles = [{_quote(path)}]\n")
+        description = _describe_edits(edits) if name == "edited" else ""
+        sections.append(f"{description}[definitions.{name}]\nfiles = [{_quote(path)}]\n")
     sections += _write_end(tasks, tasks_path, prompt, list(sets))
     package.files = {PLAN: "\n".join(sections).encode(), **package.files}
     return package
 
 
 def name_package(tasks: Sequence[TrialTask]) -> str:
-    """Return a file name that says what the tasks are about: the commonest tool and the number of tasks."""
+    """Return a file name that describes the tasks: the most frequent tool and the number of tasks."""
     tools = Counter(task.tool for task in tasks if task.tool).most_common(1)
     word = _make_key(tools[0][0]) if tools else "calls"
     return f"trial-{word}-{len(tasks)}.zip"
 
 
 def _find_common_definitions(tasks: Sequence[TrialTask]) -> dict[str, ToolDefinition]:
-    """Return of each tool the definition that most tasks have."""
+    """Return the most frequent definition of each tool in the tasks."""
     counts: dict[str, Counter[str]] = {}
     by_text: dict[str, ToolDefinition] = {}
     for task in tasks:
@@ -199,7 +199,7 @@ def _differing_tools(task: TrialTask, common: Mapping[str, ToolDefinition]) -> s
 def _edit_failed_tools(
     tasks: Sequence[TrialTask], common: Mapping[str, ToolDefinition]
 ) -> tuple[dict[str, ToolDefinition], list[DefinitionFinding]]:
-    """Return the edited definitions of the tools that the tasks' calls name, and the findings settled."""
+    """Return the edited definitions of the tools that the tasks call, and the findings that they fix."""
     edited: dict[str, ToolDefinition] = {}
     settled: list[DefinitionFinding] = []
     for name in dict.fromkeys(task.tool for task in tasks):
@@ -212,39 +212,40 @@ def _edit_failed_tools(
 
 
 def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
-    """Return sentences on what the tasks lack of what the models were told."""
-    told = []
+    """Return sentences that list what the tasks lack of the original input of the models."""
+    gaps = []
     fewer = sum(task.offered is not None and task.offered > len(task.tools) for task in tasks)
     if fewer:
-        told.append(
+        gaps.append(
             f"{fewer:,} of {len(tasks):,} tasks offer fewer tools than the log's models had: the store knows "
             "the definitions of tools that were called."
         )
     without = sum(task.prompt is None for task in tasks)
     if without:
-        told.append(f"{without:,} of {len(tasks):,} tasks have no system prompt: it is not in their logs.")
+        gaps.append(f"{without:,} of {len(tasks):,} tasks have no system prompt: it is not in their logs.")
     untold = sum(map(_says_twice, tasks))
     if untold:
-        told.append(
+        gaps.append(
             f"In {untold:,} of {len(tasks):,} tasks the model speaks twice in a row: the message in "
             "between is not in the log."
         )
     cut = sum(task.is_cut for task in tasks)
     if cut:
-        told.append(
+        gaps.append(
             f"{cut:,} of {len(tasks):,} tasks have messages or results that are stored only in part (the "
             f"first {TEXT_KEPT:,} characters)."
         )
     if len({task.prompt for task in tasks}) > 1:
-        told.append("The tasks have different system prompts; each task contains its own.")
-    return told
+        gaps.append("The tasks have different system prompts; each task contains its own.")
+    return gaps
 
 
 def _says_twice(task: TrialTask) -> bool:
-    """Return True when the model speaks, calls nothing, and speaks again."""
+    """Return True when two assistant messages follow each other and the first has no call."""
     pairs = itertools.pairwise(task.messages)
     return any(
-        one["role"] == next_["role"] == "assistant" and "tool_calls" not in one for one, next_ in pairs
+        message["role"] == next_["role"] == "assistant" and "tool_calls" not in message
+        for message, next_ in pairs
     )
 
 
@@ -304,7 +305,7 @@ def _write_models(tasks: Sequence[TrialTask]) -> list[str]:
 
 
 def _model_keys(tasks: Sequence[TrialTask]) -> dict[str, str]:
-    """Return the models of the calls by their key in the plan, the commonest first."""
+    """Return the models of the calls by their key in the plan, the most frequent first."""
     keys: dict[str, str] = {}
     for model, _ in Counter(task.model for task in tasks if task.model).most_common(_MOST_MODELS):
         key = _make_key(model)
@@ -324,13 +325,13 @@ def _write_prompt(prompt: StoredPrompt, path: str) -> str:
 
 
 def _describe_edits(edits: Sequence[DefinitionFinding]) -> str:
-    """Return comments that name the edits, for a person to look at."""
+    """Return comments that list the edits for a reader."""
     lines = [
         "# The linter's suggestions. Check them first: the tool must accept what its definition declares."
     ]
-    for found in edits[:_MOST_NAMED]:
-        place = f"{_comment(found.tool)} {_comment(found.path or '')}"
-        lines.append(f"#   {place}: {json.dumps(found.suggested)[:120]} ({found.code})")
+    for edit in edits[:_MOST_NAMED]:
+        place = f"{_comment(edit.tool)} {_comment(edit.path or '')}"
+        lines.append(f"#   {place}: {json.dumps(edit.suggested)[:120]} ({edit.code})")
     if len(edits) > _MOST_NAMED:
         lines.append(f"#   and {len(edits) - _MOST_NAMED} more")
     return "\n".join([*lines, ""])
@@ -364,12 +365,12 @@ def _list(names: Iterable[str]) -> str:
 
 def _quote(text: str) -> str:
     """Return a text as a basic string of TOML."""
-    whole = text.encode("utf-8", "replace").decode()  # half an emoji is no TOML
+    whole = text.encode("utf-8", "replace").decode()  # half an emoji is not valid TOML
     return json.dumps(whole, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _comment(text: str) -> str:
-    """Return a text in which nothing ends a comment's line."""
+    """Return a text without characters that would end the line of a comment."""
     return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=True)[1:-1]
 
 

@@ -1,7 +1,7 @@
-"""Makes tasks of a trial from stored calls: what came before a call, and what the tools of its turn answered.
+"""Makes trial tasks from stored calls: the messages before a call, and the answers of the tools.
 
-A task is a line of docs/trials.md. Nothing in it is made up: where the store lacks a message, a result or a
-definition, or keeps only its beginning, there is no task but a reason.
+docs/trials.md describes a task line. Nothing in a task is invented: if the store lacks a message, a result
+or a definition, or has only its beginning, a reason is reported instead.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from lenient import ToolDefinition
 
 TEXT_KEPT = 2_000
 """Characters of a message or a result that the store keeps (`ingest.sessions.stored_text`)."""
-_STATUS = {"ok": "success", "unknown": "success"}  # of a result without a fault
+_STATUS = {"ok": "success", "unknown": "success"}  # of a result without an error
 _NOT_RUN = ("emission", "syntax", "schema", "refused")
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPrompt:
-    """A system prompt as the store has it; name and version where the log gives them."""
+    """A stored system prompt, with name and version if the log has them."""
 
     text: str
     name: str | None = None
@@ -39,11 +39,11 @@ class StoredPrompt:
 
 @dataclass(frozen=True, slots=True)
 class TrialTask:
-    """A task, apart from the definitions and the prompt, which a plan may hold for several tasks.
+    """A task without the definitions and the prompt, which a plan may contain for several tasks.
 
-    `tool` is the one that the failed call names, None when it named none. `corrected`: the arguments of the
-    later attempt that worked. `offered`: how many tools the log says were offered, where it says so.
-    `is_cut`: a message or result has only the characters that the store keeps.
+    `tool` is the tool that the failed call names, or None. `corrected`: the arguments of the later successful
+    attempt. `offered`: the number of offered tools according to the log, or None. `is_cut`: the store has
+    only the beginning of a message or a result.
     """
 
     id: str
@@ -66,7 +66,7 @@ def make_trial_task(
     row: Row,
     turn: Sequence[Row],
     answers: Sequence[Row],
-    known: Mapping[str, str],
+    session_definitions: Mapping[str, str],
     defined: Callable[[str], ToolDefinition | None],
     *,
     given: Sequence[ToolDefinition] = (),
@@ -74,21 +74,20 @@ def make_trial_task(
 ) -> TrialTask:
     """Return the task of a row of `testset_calls`. Raises NotExportedError.
 
-    `given`: definitions for tools whose own the store does not know, offered in any case. `takes_cut`: also
-    where the store keeps only the beginning of a message or a result.
-
-    `turn` and `answers` are the rows of `testset_steps` and `turn_answers` of its turn; `known` the ids of
-    definitions by tool, of its session; `defined` returns the definition with an id, or None.
+    `given`: definitions of tools that the store does not have; they are always offered. `takes_cut`: accept a
+    message or a result of which the store has only the beginning. `turn` and `answers` are the rows of
+    `testset_steps` and `turn_answers` of its turn; `session_definitions` are the ids of its session's
+    definitions by tool; `defined` returns the definition with an id, or None.
     """
     if not row["user_text"]:
         raise NotExportedError("user")
     if row["earlier"] > MOST_EARLIER:
         raise NotExportedError("long")
     earlier = [step for step in turn if step["step"] < row["step"]]
-    tools = _find_tools(row, turn, known, defined, given)
+    tools = _find_tools(row, turn, session_definitions, defined, given)
     _require_results(earlier)
-    said = [message for message in make_messages(row, earlier) if message["role"] != "system"]
-    if said[-1]["role"] == "assistant":
+    messages = [message for message in make_messages(row, earlier) if message["role"] != "system"]
+    if messages[-1]["role"] == "assistant":
         raise NotExportedError("untold")
     is_cut = _is_cut_anywhere(row, earlier)
     if is_cut and not takes_cut:
@@ -97,7 +96,7 @@ def make_trial_task(
         id=name_task(row["tool"], row["call_id"]),
         origin=row["call_id"],
         group=row["session_id"],
-        messages=tuple(said),
+        messages=tuple(messages),
         prompt=StoredPrompt(row["prompt"], row["prompt_name"], row["prompt_version"])
         if row["prompt"]
         else None,
@@ -120,8 +119,9 @@ def write_task_line(
 ) -> dict[str, Any]:
     """Return the task as a line of a task file.
 
-    `with_tools`: the tools whose definitions the task itself holds; a plan has the others. `with_prompt`: the
-    system prompt is the first message. The attempt that worked is a suggestion, or what is expected.
+    `with_tools`: the tools whose definitions the task itself contains; the plan contains the others.
+    `with_prompt`: the system prompt is the first message. The successful attempt becomes a suggestion, or the
+    expected answer.
     """
     own = set(with_tools)
     system = [{"role": "system", "content": task.prompt.text}] if with_prompt and task.prompt else []
@@ -135,7 +135,7 @@ def write_task_line(
         line["definitions"] = definitions
     if task.corrected is not None and task.tool is not None:
         accepted = {name: [value] for name, value in task.corrected.items()}
-        expected = {"calls": [{task.tool: accepted}], "more": True}  # the turn went on after it
+        expected = {"calls": [{task.tool: accepted}], "more": True}  # the turn continued after it
         line["expect" if expects_corrected else "suggested"] = expected
     if task.answers:
         line["answers"] = [dict(answer) for answer in task.answers]
@@ -143,13 +143,13 @@ def write_task_line(
 
 
 def name_task(tool: str | None, call_id: str) -> str:
-    """Return the id of the task of a call, safe as a file's name: its tool and a hash of its id."""
+    """Return the id of the task of a call, safe as a file name: its tool and a hash of its id."""
     word = re.sub(r"[^a-zA-Z0-9_-]+", "-", tool or "no-tool").strip("-")[:40] or "tool"
     return f"{word}-{hashlib.sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()[:10]}"
 
 
 def _require_results(earlier: Sequence[Row]) -> None:
-    """Raise NotExportedError where the store has no text of an earlier call, or no result of it."""
+    """Raise NotExportedError when the store lacks the text or the result of an earlier call."""
     for step in earlier:
         if _is_text(step):
             continue
@@ -160,8 +160,12 @@ def _require_results(earlier: Sequence[Row]) -> None:
 
 
 def _is_cut_anywhere(row: Row, earlier: Sequence[Row]) -> bool:
-    told = [row["user_text"], *(step["text"] for step in earlier), *(step["result_text"] for step in earlier)]
-    return any(map(_is_cut, told))
+    texts = [
+        row["user_text"],
+        *(step["text"] for step in earlier),
+        *(step["result_text"] for step in earlier),
+    ]
+    return any(map(_is_cut, texts))
 
 
 def _is_text(step: Row) -> bool:
@@ -175,21 +179,21 @@ def _is_cut(text: str | None) -> bool:
 def _find_tools(
     row: Row,
     turn: Sequence[Row],
-    known: Mapping[str, str],
+    session_definitions: Mapping[str, str],
     defined: Callable[[str], ToolDefinition | None],
-    given: Sequence[ToolDefinition],
+    extra_definitions: Sequence[ToolDefinition],
 ) -> tuple[ToolDefinition, ...]:
     """Return the definitions of the tools of the call, its turn and its session, in this order.
 
-    A call of a tool that was not offered has none of its own, which is what went wrong with it.
+    A call of a tool that was not offered has no definition, which is its error.
     """
-    ids = [row["definition_id"], *(step["definition_id"] for step in turn), *known.values()]
+    ids = [row["definition_id"], *(step["definition_id"] for step in turn), *session_definitions.values()]
     tools: dict[str, ToolDefinition] = {}
     for definition_id in filter(None, dict.fromkeys(ids)):
-        found = defined(definition_id)
-        if found is not None:
-            tools.setdefault(found.name, found)
-    for definition in given:
+        stored = defined(definition_id)
+        if stored is not None:
+            tools.setdefault(stored.name, stored)
+    for definition in extra_definitions:
         tools.setdefault(definition.name, definition)
     was_offered = row["tool"] is not None and not row["tools_offered"]
     if not tools or (was_offered and row["tool"] not in tools):
@@ -200,30 +204,30 @@ def _find_tools(
 def _list_answers(
     answers: Sequence[Row], failed_step: int, tools: Mapping[str, ToolDefinition], *, takes_cut: bool
 ) -> list[dict[str, Any]]:
-    """Return what the tools answered, in the order in which a trial tries them.
+    """Return the answers of the tools, in the order in which a trial tries them.
 
-    Of two results for the same arguments that of the failed step or later counts, since the trial begins
-    there. Answers for more arguments come first: those for fewer would fit as well.
+    Of two results for the same arguments, the one of the failed step or later counts, because the trial
+    begins there. Answers for more arguments come first, because answers for fewer arguments would match, too.
     """
     later = [answer for answer in answers if answer["step"] >= failed_step]
     before = [answer for answer in answers if answer["step"] < failed_step]
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+    lines_by_answer: dict[tuple[str, str], dict[str, Any]] = {}
     for answer in [*later, *reversed(before)]:
         if answer["tool"] not in tools:
-            continue  # it is not offered
+            continue  # the tool is not offered
         when = _decode_object(answer["arguments"])
         if answer["fault_layer"] in _NOT_RUN or when is None:
             continue
         if _is_cut(answer["result_text"]) and not takes_cut:
             continue
         if not when and tools[answer["tool"]].parameters:
-            continue  # it would fit any arguments
+            continue  # the answer would match any arguments
         line = {"tool": answer["tool"], "when": when, "result": answer["result_text"]}
         status = _name_status(answer)
         if status != "success":
             line["status"] = status
-        found.setdefault((answer["tool"], json.dumps(when, sort_keys=True)), line)
-    return sorted(found.values(), key=lambda line: -len(line["when"]))
+        lines_by_answer.setdefault((answer["tool"], json.dumps(when, sort_keys=True)), line)
+    return sorted(lines_by_answer.values(), key=lambda line: -len(line["when"]))
 
 
 def _name_status(answer: Row) -> str:

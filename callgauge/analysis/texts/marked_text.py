@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from callgauge.analysis.wording import shorten, visible
 
-WIDTH = 100  # columns of text before a line is continued on the next
+WIDTH = 100  # columns of text before a line is wrapped
 LIMIT = 20_000  # characters shown at most
 _OFFSET = re.compile(r"\b(?:char|position) (\d{1,9})\b")
 _COLUMN = re.compile(r"(?:\bline (\d{1,9})[ ,:]+)?\bcolumn (\d{1,9})\b")
 _BLANKS = re.compile(r"\s+")
 _GAP = 2  # columns between two marks on one line
-_BEYOND = 4  # columns by which a label may end beyond the text
+_BEYOND = 4  # columns by which a label may extend beyond the text
 _BEFORE = 2_000  # characters kept before the first mark when the text is longer than that
 
 
@@ -53,9 +53,9 @@ def locate(text: str, index: int) -> TextPlace:
 def find_named_position(message: str, text: str) -> int | None:
     """Return the index of the character of `text` that a JSON parser's error message names, or None.
 
-    The formats are those of Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`). None also when the
-    position lies outside of `text`, or when line and column disagree with the offset: such a message is about
-    another text.
+    The formats are those of Python (`line 1 column 5 (char 4)`) and V8 (`at position 4`). Also return None
+    when the position is outside of `text`, or when line and column disagree with the offset: such a message
+    is about another text.
     """
     offset = _OFFSET.search(message)
     column = _COLUMN.search(message)
@@ -76,7 +76,7 @@ def _index_at(text: str, line: int, column: int) -> int | None:
 
 
 def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
-    """Return the span of a long text to show: its beginning, or from shortly before the first mark."""
+    """Return the span of a long text to show: from its beginning, or from just before the first mark."""
     first = min((mark.start for mark in marks), default=0)
     start = 0 if first < LIMIT - _BEFORE else first - _BEFORE
     return start, min(len(text), start + LIMIT)
@@ -92,9 +92,9 @@ def annotate(
 ) -> str:
     """Return the text with line numbers, and under each line carets and the label of its marks.
 
-    Marks that do not meet share a line. Only the span that `shown_window` returns is included. `spaces`: show
-    white space as signs. `width`: columns of text before a line is continued on the next. `most`: where there
-    are more lines than that, those far from any mark are folded.
+    Marks that do not overlap share a line. Only the span that `shown_window` returns is included. `spaces`:
+    show white space as symbols. `width`: columns of text before a line is wrapped. `most`: if there are more
+    lines than this, lines far from any mark are folded.
     """
     start, end = shown_window(text, marks)
     number = text.count("\n", 0, start) + 1
@@ -106,14 +106,16 @@ def annotate(
             head = str(number) if nth == 0 else "·"
             rows.append(f"{head:>{gutter}} │ {_show_blanks(chunk, spaces)}".rstrip())
             last = at + len(chunk) == offset + len(line)
-            here = [
+            in_chunk = [
                 mark
                 for mark in marks
                 if at <= mark.start < at + len(chunk) or (last and mark.start == at + len(chunk))
             ]
             before = len(rows) - 1
-            rows += [f"{'':>{gutter}} │ {carets}" for carets in _draw_carets(chunk, at, here, spaces, width)]
-            marked += range(before, len(rows)) if here else ()
+            rows += [
+                f"{'':>{gutter}} │ {carets}" for carets in _draw_carets(chunk, at, in_chunk, spaces, width)
+            ]
+            marked += range(before, len(rows)) if in_chunk else ()
         number += 1
     if most is not None and len(rows) > most and marked:
         rows = _fold_rows(rows, marked, gutter)
@@ -121,11 +123,11 @@ def annotate(
 
 
 def _fold_rows(rows: Sequence[str], marked: Sequence[int], gutter: int) -> list[str]:
-    """Return the first row and the rows next to marked ones; each run of others becomes one row."""
+    """Return the first row and the rows next to marked ones; each run of other rows becomes one row."""
     near = {place + step for place in marked for step in (-1, 0, 1)}
-    kept = sorted({0} | (near & set(range(len(rows)))))
+    shown = sorted({0} | (near & set(range(len(rows)))))
     folded = list[str]()
-    for place, after in zip(kept, [*kept[1:], len(rows)], strict=True):
+    for place, after in zip(shown, [*shown[1:], len(rows)], strict=True):
         folded.append(rows[place])
         if after - place == 2:
             folded.append(rows[place + 1])
@@ -156,8 +158,7 @@ def _split_chunks(line: str, offset: int, width: int, spaces: bool) -> Iterator[
 def _draw_carets(chunk: str, at: int, marks: Sequence[TextMark], spaces: bool, width: int) -> list[str]:
     """Return the lines of carets and labels below a chunk: a mark is on the first line with room.
 
-    A label that would end far beyond `width` is written before its carets, or where that is too narrow below
-    them.
+    A label that would end far beyond `width` is written before its carets, or below them if there is no room.
     """
     lines: list[str] = []
 
@@ -198,9 +199,9 @@ def _count_columns(text: str) -> int:
 
 
 def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
-    """Return the half-open spans of `text` that hold `searched`, in any case; they do not overlap.
+    """Return the half-open spans of `text` that contain `searched`, case-insensitively and without overlap.
 
-    Letters are compared one by one: a letter whose lower case is longer than itself would shift all others.
+    Letters are compared one by one, because a letter with a longer lower case would shift all others.
     """
     if not searched:
         return []

@@ -1,7 +1,7 @@
-"""Writes a metric and its parameters as SQL that runs by itself, with a literal for each parameter.
+"""Writes a metric as self-contained SQL, with a literal for each parameter.
 
-Values come from logs. They are written as DuckDB's literals, and their invisible characters, such as line
-breaks and direction marks, as chr(): people who read and run the SQL see everything that it does.
+Values come from logs. They are written as DuckDB literals, with chr() for invisible characters such as line
+breaks and direction marks. So people who read and run the SQL see everything that it does.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from callgauge.analysis.metrics import PARAMETER, Metric
 from callgauge.analysis.metrics.session_filters import SESSION_FILTERS
 
 
-def fill_parameters(metric: Metric, given: Mapping[str, Any]) -> str:
-    """Return the SQL of `metric` with the values of `given`, and NULL for parameters that are not given."""
-    named = sorted(name for name in metric.parameters if given.get(name) is not None)
+def fill_parameters(metric: Metric, parameters: Mapping[str, Any]) -> str:
+    """Return the SQL of `metric` with the values of `parameters`, and NULL for missing parameters."""
+    named = sorted(name for name in metric.parameters if parameters.get(name) is not None)
     head, code = _split_header(metric.sql)
     if metric.parameters:
-        told = f"with {', '.join(named)} as asked there" if named else "without a filter"
-        head += f"-- {told}; NULL means all\n"
+        note = f"with {', '.join(named)} as asked there" if named else "without a filter"
+        head += f"-- {note}; NULL means all\n"
     for name, column in SESSION_FILTERS.items():
-        if values := given.get(name):
+        if values := parameters.get(name):
             head += (
                 f"-- asked there of sessions with {column} in {write_literal(values)}; this SQL counts all\n"
             )
-    return head + PARAMETER.sub(lambda found: write_literal(given.get(found[1])), code)
+    return head + PARAMETER.sub(lambda match: write_literal(parameters.get(match[1])), code)
 
 
 def _split_header(sql: str) -> tuple[str, str]:

@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-_LINES = 4_000  # of each text; comparing takes time by the square of them
-_LONG = (
-    160  # characters after which a line is broken at the end of a sentence, so that one word is one change
-)
-_BREAK = re.compile(r"(?<=[,{\[])(?!\n)|(?=[}\]])(?<!\n)")  # where JSON would begin a line
+_LINES = 4_000  # lines of each text; the time of a comparison grows with their square
+_LONG = 160  # longer lines are broken at the end of a sentence, so that a changed word is a small change
+_BREAK = re.compile(r"(?<=[,{\[])(?!\n)|(?=[}\]])(?<!\n)")  # places where indented JSON begins a line
 _SENTENCE = re.compile(r"(?<=[.;:!?。]) +")
 
 
@@ -40,8 +38,8 @@ def definition_text(description: str | None, definition: str | None) -> str:
 def arguments_change(before: str, after: str) -> str:
     """Return what changed between the raw arguments of two calls: lines that begin with `-` and `+`.
 
-    Two JSON objects are compared member by member, in whatever order and layout they are; unchanged members
-    are left out. Other texts are broken at commas and brackets. Empty when no value changed.
+    Two JSON objects are compared member by member, independent of order and layout; unchanged members are
+    left out. Other texts are broken at commas and brackets. Empty when no value changed.
     """
     try:
         old, new = json.loads(before), json.loads(after)
@@ -51,7 +49,7 @@ def arguments_change(before: str, after: str) -> str:
         pass
     texts = [_BREAK.sub("\n", text).splitlines() for text in (before, after)]
     parts = [[line.strip().rstrip(",") for line in lines] for lines in texts]
-    compared = texts if parts[0] == parts[1] else parts  # else only a comma or a blank differs
+    compared = texts if parts[0] == parts[1] else parts  # otherwise only a comma or a blank differs
     changes = difflib.unified_diff(compared[0][:_LINES], compared[1][:_LINES], lineterm="", n=1)
     return "\n".join(line for line in islice(changes, 2, None) if not line.startswith("@@"))
 

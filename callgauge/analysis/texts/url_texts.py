@@ -18,7 +18,7 @@ _ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class LinkError(ValueError):
-    """Raised when a text does not fit a link, or a link holds no text; the message is one sentence."""
+    """Raised when a text does not fit a link, or a link contains no text; the message is one sentence."""
 
 
 def pack_text(text: str) -> str:
@@ -43,7 +43,7 @@ def pack_text(text: str) -> str:
 def unpack_text(parameter: str, limit: int) -> str:
     """Return the text that a parameter carries, of at most `limit` bytes in UTF-8.
 
-    Nothing beyond the limit is unpacked: a few packed bytes can hold gigabytes. Raises LinkError when the
+    Unpacking stops at the limit, because a few packed bytes can contain gigabytes. Raises LinkError when the
     parameter is damaged or its text is longer.
     """
     if not _ALPHABET.fullmatch(parameter):

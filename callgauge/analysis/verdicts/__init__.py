@@ -1,1 +1,1 @@
-"""The sentences that a page, the report, the gate, the API and MCP print of a comparison or a ranking."""
+"""The sentences about a comparison or a ranking that pages, report, gate, API and MCP print."""

@@ -1,4 +1,4 @@
-"""Sentences on what needs attention: changed rates, rules that fire, new errors; and on a quiet night.
+"""Sentences on what needs attention (changed rates, firing rules, new errors) and on a quiet night.
 
 The Overview, the morning report and the trend charts print the same sentence for the same alert.
 """
@@ -41,10 +41,10 @@ _NAMED: Mapping[str, str] = {"model": "", "prompt": "prompt ", "tool": "tool ", 
 
 @dataclass(frozen=True, slots=True)
 class AttentionItem:
-    """One thing that needs attention, in plain text that may hold log text, and the page that proves it.
+    """One thing that needs attention, in plain text with possible log text, and the page with evidence.
 
-    `subject` begins the sentence, `rest` ends it; `counts` is its small print. `share`: the rate that
-    changed, as it is now; None for a new error.
+    `subject` begins the sentence, `rest` ends it; `counts` is its small print. `share`: the changed rate, as
+    it is now; None for a new error.
     """
 
     key: str
@@ -58,57 +58,59 @@ class AttentionItem:
     share: Share | None = None
 
 
-def describe_item(one: Alert | NewError, newest: date, label: Label) -> AttentionItem:
-    """Return an alert or a new error in words. `newest`: the night."""
+def describe_item(item: Alert | NewError, newest: date, label: Label) -> AttentionItem:
+    """Describe an alert or a new error. `newest`: the night."""
     return (
-        _describe_new_error(one, newest) if isinstance(one, NewError) else describe_alert(one, newest, label)
+        _describe_new_error(item, newest)
+        if isinstance(item, NewError)
+        else describe_alert(item, newest, label)
     )
 
 
-def describe_alert(one: Alert, newest: date, label: Label) -> AttentionItem:
-    """Return an alert in words. `newest`: the night.
+def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
+    """Describe an alert. `newest`: the night.
 
-    Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. One that is over:
+    Parse errors of basalt-mini rose from 2.6 to 14.6% on 19 Nov, only on host west-2. An alert that is over:
     Parse errors of basalt-mini returned to 2.6% on 27 Nov.
     """
-    before, now = format_rate(one.before.rate), format_rate(one.now.rate)
-    began = format_day(one.since, newest)
+    before, now = format_rate(alert.before.rate), format_rate(alert.now.rate)
+    began = format_day(alert.since, newest)
     counts = (
-        f"{wording.fraction(one.now.k, one.now.n)} {one.rate.noun}s since, "
-        f"{wording.fraction(one.before.k, one.before.n)} before"
+        f"{wording.fraction(alert.now.k, alert.now.n)} {alert.rate.noun}s since, "
+        f"{wording.fraction(alert.before.k, alert.before.n)} before"
     )
-    if one.back:
-        rest = f"returned to {before} on {format_day(one.back, newest)}"
+    if alert.back:
+        rest = f"returned to {before} on {format_day(alert.back, newest)}"
         counts = f"{now} from {began} on"
     else:
-        place = f", {_describe_place(one.place, label)}" if one.place else ""
-        verb = "rose" if one.rose else "fell"
+        place = f", {_describe_place(alert.place, label)}" if alert.place else ""
+        verb = "rose" if alert.rose else "fell"
         rest = f"{verb} from {before.removesuffix('%')} to {now} on {began}{place}"
-        counts += f" · {format_difference(one.difference)}" if one.difference else ""
-    own = {dimension: [value] for dimension, value in one.values.items()}
-    query = arm_filters.arm_query("A", own, one.baseline) | arm_filters.arm_query("B", own, one.days)
+        counts += f" · {format_difference(alert.difference)}" if alert.difference else ""
+    own = {dimension: [value] for dimension, value in alert.values.items()}
+    query = arm_filters.arm_query("A", own, alert.baseline) | arm_filters.arm_query("B", own, alert.days)
     return AttentionItem(
-        one.key,
-        "○" if one.back else "▲" if one.rose else "▼",
-        "gray" if one.back else "red" if one.is_worse else "green",
-        f"{_SUBJECTS.get(one.rate.name, one.rate.title)} of {_name_values(one.values, label)}",
+        alert.key,
+        "○" if alert.back else "▲" if alert.rose else "▼",
+        "gray" if alert.back else "red" if alert.is_worse else "green",
+        f"{_SUBJECTS.get(alert.rate.name, alert.rate.title)} of {_name_values(alert.values, label)}",
         rest,
-        f"{counts} · q {'< 0.001' if one.q < 0.001 else f'{one.q:.3f}'}",
+        f"{counts} · q {'< 0.001' if alert.q < 0.001 else f'{alert.q:.3f}'}",
         "compare",
-        query | {"rate": one.rate.name},
-        one.now,
+        query | {"rate": alert.rate.name},
+        alert.now,
     )
 
 
 def describe_open_alert(alert: Alert, newest: date, label: Label) -> str:
-    """Return an alert as a sentence beside a rate over all days, which hides that it changed."""
+    """Return an alert as a sentence next to a rate over all days, which hides the change."""
     words = describe_alert(alert, newest, label)
     return f"Open alert: {words.subject[0].lower()}{words.subject[1:]} {words.rest}."
 
 
 def _name_values(values: Mapping[str, str], label: Label) -> str:
     (dimension, value), *others = values.items()
-    more = "".join(f" {_JOINED[other]} {label(other, its)}" for other, its in others)
+    more = "".join(f" {_JOINED[other]} {label(other, other_value)}" for other, other_value in others)
     return f"{_NAMED[dimension]}{label(dimension, value)}{more}"
 
 
@@ -117,54 +119,55 @@ def _describe_place(place: AlertPlace, label: Label) -> str:
     return f"{how} {_JOINED[place.dimension]} {label(place.dimension, place.value)}"
 
 
-def _describe_new_error(one: NewError, newest: date) -> AttentionItem:
+def _describe_new_error(error: NewError, newest: date) -> AttentionItem:
     return AttentionItem(
-        one.key,
+        error.key,
         "▲",
         "red",
-        f"New error: {wording.quote(one.text, 60)},",
-        f"{wording.plural(one.calls, 'call')} since {format_day(one.first_day, newest)}",
-        f"{wording.plural(one.sessions, 'session')} · never seen before",
+        f"New error: {wording.quote(error.text, 60)},",
+        f"{wording.plural(error.calls, 'call')} since {format_day(error.first_day, newest)}",
+        f"{wording.plural(error.sessions, 'session')} · never seen before",
         "errors",
-        {"signature": one.signature_id},
+        {"signature": error.signature_id},
     )
 
 
-def describe_returned(one: ReturnedError) -> AttentionItem:
-    """Return a fixed error that is back, in words."""
-    version = f" in {wording.one_line(one.state.fixed_in, 40)}" if one.state.fixed_in else ""
-    fixed = one.state.fixed_day or one.back_day
+def describe_returned(error: ReturnedError) -> AttentionItem:
+    """Describe a fixed error that is back."""
+    version = f" in {wording.one_line(error.state.fixed_in, 40)}" if error.state.fixed_in else ""
+    fixed = error.state.fixed_day or error.back_day
     return AttentionItem(
-        one.key,
+        error.key,
         "▲",
         "red",
-        f"Fixed and back: {wording.quote(one.text, 60)},",
-        f"{wording.plural(one.calls, 'call')} since {format_day(one.back_day, one.last_day)}",
-        f"Fixed{version} on {format_day(fixed, one.last_day)} · {wording.plural(one.sessions, 'session')}",
+        f"Fixed and back: {wording.quote(error.text, 60)},",
+        f"{wording.plural(error.calls, 'call')} since {format_day(error.back_day, error.last_day)}",
+        f"Fixed{version} on {format_day(fixed, error.last_day)} · "
+        f"{wording.plural(error.sessions, 'session')}",
         "errors",
-        {"signature": one.state.signature},
+        {"signature": error.state.signature},
     )
 
 
-def describe_finding(found: RuleFinding, label: Label) -> AttentionItem:
-    """Return a rule that fires, in words. Raises ValueError for a rule that does not fire."""
-    if not found.fires or not found.share or not found.days or not found.since or not found.rate:
-        raise ValueError(f"the rule {found.rule.name!r} does not fire")
-    rule, share, last, change = found.rule, found.share, found.days[1], found.change
+def describe_finding(finding: RuleFinding, label: Label) -> AttentionItem:
+    """Describe a rule that fires. Raises ValueError for a rule that does not fire."""
+    if not finding.fires or not finding.share or not finding.days or not finding.since or not finding.rate:
+        raise ValueError(f"the rule {finding.rule.name!r} does not fire")
+    rule, share, last, change = finding.rule, finding.share, finding.days[1], finding.change
     bound = f"{100 * rule.bound:g}"
     was = f"was {format_rate(change.before.rate)}" if change else f"rule: {rule.kind} {bound}%"
     rose = change.rose if change else rule.kind == "above"
-    counts = f"{wording.fraction(share.k, share.n)} {found.rate.noun}s, {wording.interval(share.interval)}"
-    values = " · ".join(label(name, its[0]) for name, its in rule.slice.items())
-    own = {name: list(its) for name, its in rule.slice.items()}
-    earlier = change.baseline if change else _days_before(found.days)
-    query = arm_filters.arm_query("A", own, earlier) | arm_filters.arm_query("B", own, found.days)
+    counts = f"{wording.fraction(share.k, share.n)} {finding.rate.noun}s, {wording.interval(share.interval)}"
+    values = " · ".join(label(name, choices[0]) for name, choices in rule.slice.items())
+    own = {name: list(choices) for name, choices in rule.slice.items()}
+    earlier = change.baseline if change else _days_before(finding.days)
+    query = arm_filters.arm_query("A", own, earlier) | arm_filters.arm_query("B", own, finding.days)
     return AttentionItem(
-        found.key,
+        finding.key,
         "▲" if rose else "▼",
         "red",
         f"{wording.one_line(rule.name, 60)}:",
-        f"{found.rate.phrase} {format_rate(share.rate)} since {format_day(found.since, last)} ({was})",
+        f"{finding.rate.phrase} {format_rate(share.rate)} since {format_day(finding.since, last)} ({was})",
         f"Rule · {counts}{f' · {values}' if values else ''}",
         "compare",
         query | {"rate": rule.rate},
@@ -173,7 +176,7 @@ def describe_finding(found: RuleFinding, label: Label) -> AttentionItem:
 
 
 def _days_before(days: Days) -> Days:
-    """Return as many days, just before these."""
+    """Return the same number of days, directly before these."""
     length = (days[1] - days[0]) + timedelta(1)
     return days[0] - length, days[1] - length
 
@@ -181,18 +184,19 @@ def _days_before(days: Days) -> Days:
 # --- a quiet night --------------------------------------------------------------------------------
 
 
-def describe_quiet(found: Attention, *, opened: int = 0) -> str:
-    """Return the sentences of a night without news: what could have been found, or why nothing can.
+def describe_quiet(attention: Attention, *, opened: int = 0) -> str:
+    """Return the sentences for a night without news: which changes could have been found, or why none could.
 
-    `opened`: alerts of earlier nights that are still open.
+    `opened`: the number of open alerts from earlier nights.
     """
-    day = format_day(found.newest, found.newest)
-    night = found.night
+    day = format_day(attention.newest, attention.newest)
+    night = attention.night
     if night is None:
-        days = wording.plural(found.days, "day")
+        days = wording.plural(attention.days, "day")
         need = f"it takes {LEAST_DAYS} before the newest one"
         return (
-            f"Too few days to find a change: {need}, and {days} {'has' if found.days == 1 else 'have'} calls."
+            f"Too few days to find a change: {need}, "
+            f"and {days} {'has' if attention.days == 1 else 'have'} calls."
         )
     if not night.tests:
         return f"Too few calls to find a change: no model, prompt, tool or host has {RULE}, now and before."
@@ -202,7 +206,7 @@ def describe_quiet(found: Attention, *, opened: int = 0) -> str:
 
 
 def _describe_power(in_a_night: float | None, in_a_week: float | None) -> str:
-    """Return the smallest change of a model's parse errors that would show, in words."""
+    """Describe the smallest detectable change of a model's parse errors."""
     if in_a_week is None:
         return "With so few sessions a day, a change in a model takes more than a week to show."
     week = _round_points(in_a_week)
@@ -220,10 +224,10 @@ def _round_points(share: float) -> str:
 
 
 def format_rate(rate: float | None) -> str:
-    """Write a rate with two digits; with three where the rest to 100 % is what one reads."""
+    """Write a rate with two digits; with three near 100 %, where the rest to 100 % matters."""
     return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
 
 
 def format_day(day: date, newest: date) -> str:
-    """Write a day as 12 Nov, with its year where that is another than the newest day's."""
+    """Write a day as 12 Nov, with its year if the newest day has another year."""
     return f"{day.day} {day:%b}{'' if day.year == newest.year else f' {day.year}'}"

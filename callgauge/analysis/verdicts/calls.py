@@ -1,4 +1,4 @@
-"""The sentences on calls: what was wrong with one and what became of it; how many of several failed."""
+"""The sentences on calls: the error in one call and its outcome; the number of failed calls in a list."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _RESULTS = {"ok": "the tool returned a result", "error": "the tool returned an e
 
 
 def describe_call(row: Mapping[Any, Any], attempts: int, not_judged: str | None) -> str:
-    """Return what was wrong with the arguments of a call or its run, and how the retry sequence ended.
+    """Describe the error in a call's arguments or execution, and the end of its retry sequence.
 
-    `row`: of the metric `call`; `attempts`: of its retry sequence; `not_judged`: why the parser has no
-    verdict, None where it has one.
+    `row`: a row of the metric `call`; `attempts`: those of its retry sequence; `not_judged`: why the parser
+    has no verdict, or None.
     """
     return f"{_describe_fault(row, not_judged)}. {_describe_end(row, attempts)}."
 
@@ -46,7 +46,7 @@ def _describe_fault(row: Mapping[Any, Any], not_judged: str | None) -> str:
 
 
 def _describe_end(row: Mapping[Any, Any], attempts: int) -> str:
-    """Return the end of the retry sequence, or without one what the tool returned."""
+    """Describe the end of the retry sequence or, without one, the result of the tool."""
     number, ended = row["attempt"] or 1, row["chain_outcome"]
     if attempts > 1:
         place = f"This is attempt {number} of {attempts}"
@@ -62,10 +62,9 @@ def _describe_end(row: Mapping[Any, Any], attempts: int) -> str:
 
 
 def describe_matches(matches: str, total: int, failed: int | None) -> str:
-    """Return how many of all calls match the filters of a list, and how many of these failed.
+    """Describe how many calls match the filters of a list, and how many of these failed.
 
-    `matches`: the number of matches, with the words `or more` where it is a lower bound; `failed`: None where
-    it is not known.
+    `matches`: the number of matches, with `or more` if it is a lower bound; `failed`: None if unknown.
     """
     rest = "" if failed is None else f" {failed:,} failed."
     verb = "matches" if matches == "1" else "match"

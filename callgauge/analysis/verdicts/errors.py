@@ -1,4 +1,4 @@
-"""The sentences on failed calls: how many failed, because of what, and which errors are new."""
+"""The sentences on failed calls: how many failed, the causes, and the new errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF_ARGUMENTS = ("syntax", "schema")
 
 
 def describe_failures(layers: Iterable[Mapping[Hashable, Any]]) -> str:
-    """Return how many calls failed, how many of these because of their arguments, and how many nobody judged.
+    """Describe how many calls failed, how many because of their arguments, and how many were not judged.
 
     `layers`: the rows of the metric `fault_layers`.
     """
@@ -30,10 +30,10 @@ def describe_failures(layers: Iterable[Mapping[Hashable, Any]]) -> str:
 
 
 def describe_new_errors(new: int, day: date, *, earlier: int = 0, returned: int = 0) -> str:
-    """Return how many errors are new, and how many are back after a fix.
+    """Describe how many errors are new, and how many are back after a fix. `new`: errors first seen on `day`.
 
-    `new`: those first seen on `day`. `earlier`: those first seen in the six days before it that keep
-    occurring. `returned`: fixed ones that were seen again.
+    `earlier`: recurring errors first seen in the six days before. `returned`: fixed errors that were seen
+    again.
     """
     sentences = [f"{wording.plural(new, 'new error') if new else 'No new errors'} on {day.day} {day:%b}."]
     if earlier:

@@ -1,4 +1,4 @@
-"""How each kind of verdict is made, in a few sentences for readers: one text a kind, for every page."""
+"""Explains each kind of verdict in a few sentences: one text per kind, for every page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a rate meets the team's goal, in words."""
+"""Decides whether a rate meets the team's goal, and describes the result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.stats import Share
 
 
 class GoalState(Enum):
-    """Whether a rate meets its goal: its whole interval does, none of it, or a part."""
+    """The state of a goal: the whole interval of the rate meets it, none of it, or a part."""
 
     MET = "met"
     MISSED = "missed"
@@ -21,7 +21,7 @@ class GoalState(Enum):
 
 
 def judge_goal(rate: RateDefinition, share: Share, goal: Goal) -> GoalState | None:
-    """Return whether the rate meets its goal; None without an interval."""
+    """Return the state of a rate's goal; None without an interval."""
     bounds = share.interval
     if bounds is None:
         return None
@@ -32,7 +32,7 @@ def judge_goal(rate: RateDefinition, share: Share, goal: Goal) -> GoalState | No
 
 
 def format_goal(rate: RateDefinition, goal: Goal) -> str:
-    """Write a goal as goal ≤ 5%, or ≥ 90% where a high rate is better."""
+    """Write a goal as goal ≤ 5%, or ≥ 90% if a high rate is better."""
     return f"goal {'≥' if rate.is_good else '≤'} {100 * goal.goal:g}%"
 
 
@@ -43,7 +43,7 @@ def describe_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
 
 
 def describe_missed_goal(whole: Slice, goal: Goal) -> AttentionItem | None:
-    """Return the item that says that a rate missed its goal; None where it did not."""
+    """Return the attention item for a missed goal, or None."""
     rate, share = whole.rate, whole.share
     if judge_goal(rate, share, goal) is not GoalState.MISSED:
         return None

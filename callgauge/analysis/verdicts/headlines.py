@@ -1,4 +1,4 @@
-"""Sentences on a difference that was broken down: which is better, for whom, at what price, what to do."""
+"""Sentences on a breakdown: which arm is better, for whom, at what price, and what to do."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Label = Callable[[str, str], str]
 
 
 class ArmNames(NamedTuple):
-    """What the two arms are called in a sentence: the one that is judged, and the baseline."""
+    """The names of the two arms in a sentence: the judged arm and the baseline."""
 
     of: str
     against: str
@@ -50,7 +50,7 @@ _WORDS: Mapping[Standing, str] = {
 
 
 def write_headline(breakdown: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
-    """Return the sentences that answer whether one arm is better than the other, for whom not, at what price.
+    """Return the sentences on whether one arm is better than the other, the exceptions, and the price.
 
     `smallest`: the smallest difference of interest, a share.
     """
@@ -68,11 +68,11 @@ def write_headline(breakdown: Breakdown, names: ArmNames, label: Label, smallest
 def write_advice(
     breakdown: Breakdown, names: ArmNames, label: Label, smallest: float, *, with_effect: bool = True
 ) -> str:
-    """Return which arm to take, in a few sentences: keep @12. @13 is worse for heron: 50% against 1.9%.
+    """Return which arm to use, in a few sentences: keep @12. @13 is worse for heron: 50% against 1.9%.
 
-    Where the verdict is split, the advice is for each side of the split. `names.against` is what is in use
-    now. `smallest`: the smallest difference of interest, a share. `with_effect`: also how many failed calls a
-    split decision saves.
+    If the verdict is split, the advice covers each side of the split. `names.against` is the arm in use now.
+    `smallest`: the smallest difference of interest, a share. `with_effect`: add the number of failed calls
+    that a split decision saves.
     """
     split = breakdown.find_split(smallest)
     sentences = [
@@ -86,7 +86,7 @@ def write_advice(
 
 
 def suggest_decision(breakdown: Breakdown, names: ArmNames, smallest: float) -> str:
-    """Return the title that a decision begins with; empty where the verdict is split or has a price."""
+    """Return the suggested title of a decision; "" if the verdict is split or has a price."""
     whole = breakdown.whole.standing(smallest)
     is_split = any(each.standing(smallest) is not whole for each in breakdown.find_named(smallest))
     if is_split or breakdown.list_prices(smallest):
@@ -106,10 +106,7 @@ def _advise_split(
 
 
 def _list_values(strata: Sequence[StratumComparison], label: Label, smallest: float) -> str:
-    """Return values with the rate by the advice and the other one: owl (3.9% instead of 13.9% parse errors).
-
-    Empty without values.
-    """
+    """Return values with both rates: owl (3.9% instead of 13.9% parse errors); "" without values."""
     if not strata:
         return ""
     listed = [
@@ -121,16 +118,16 @@ def _list_values(strata: Sequence[StratumComparison], label: Label, smallest: fl
     return wording.list_words([*listed, f"{more} more"] if more > 0 else listed)
 
 
-def _describe_choice(held: SliceComparison, smallest: float) -> str:
-    first, second = _write_rates(held)
-    if held.standing(smallest) is Standing.WORSE:
+def _describe_choice(comparison: SliceComparison, smallest: float) -> str:
+    first, second = _write_rates(comparison)
+    if comparison.standing(smallest) is Standing.WORSE:
         first, second = second, first
-    mixed = ", mix-adjusted" if held.is_at_same_mix else ""
-    return f"{first} instead of {second} {held.slice.rate.phrase}{mixed}"
+    mixed = ", mix-adjusted" if comparison.is_at_same_mix else ""
+    return f"{first} instead of {second} {comparison.slice.rate.phrase}{mixed}"
 
 
 def _describe_effect(breakdown: Breakdown, split: Split, names: ArmNames) -> str:
-    """Return what the change is worth a week: where it helps, and for all values; empty without traffic."""
+    """Describe the weekly gain of the change, where it helps and for all values; "" without traffic."""
     rate = breakdown.whole.slice.rate
     gain = _sum_gain(split.better, breakdown.weekly, rate)
     everywhere = _sum_gain(breakdown.strata[split.dimension], breakdown.weekly, rate)
@@ -149,7 +146,7 @@ def _describe_effect(breakdown: Breakdown, split: Split, names: ArmNames) -> str
 def _sum_gain(
     strata: Sequence[StratumComparison], weekly: Mapping[str, float], rate: RateDefinition
 ) -> float:
-    """Return how many fewer failures, or more successes, the judged arm makes a week within the strata."""
+    """Return the weekly gain of the judged arm within the strata: fewer failures, or more successes."""
     changes = (
         each.held.difference.estimate * weekly.get(each.name, 0.0)
         for each in strata
@@ -159,7 +156,7 @@ def _sum_gain(
 
 
 def _name_units(rate: RateDefinition) -> str:
-    """Return what a hit of a rate is, or for a good rate a success, in the plural."""
+    """Return the plural noun for the hits of a rate, or for the successes of a good rate."""
     if rate.name == "retried":
         return "turns with a retry"
     if rate.is_good:
@@ -234,7 +231,7 @@ def _describe_standing(whole: SliceComparison, standing: Standing) -> str:
 
 
 def _describe_dependence(breakdown: Breakdown, smallest: float) -> str:
-    """Say on what the difference depends where no value of it has a clear difference of its own."""
+    """Name the dimension that the difference depends on, when no single value has a clear difference."""
     standing = breakdown.whole.standing(smallest)
     if standing in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
         return ""
@@ -251,7 +248,7 @@ def _describe_dependence(breakdown: Breakdown, smallest: float) -> str:
 
 
 def _describe_prices(breakdown: Breakdown, names: ArmNames, smallest: float) -> Iterator[str]:
-    """Yield by which other leading rates the arm that is not better by this rate is."""
+    """Yield the other leading rates by which the losing arm is better."""
     where = " there" if breakdown.find_helped(smallest) else ""
     for price in breakdown.list_prices(smallest):
         by = f"{_WORDS[price.standing(smallest)]} by {price.slice.rate.phrase}{where}"
@@ -267,12 +264,12 @@ def _describe_named(
 
 
 def _describe_stratum(breakdown: Breakdown, each: StratumComparison, label: Label, smallest: float) -> str:
-    held, name = each.held, label(each.dimension, each.name)
-    if held is None or held.difference is None:
+    comparison, name = each.held, label(each.dimension, each.name)
+    if comparison is None or comparison.difference is None:
         return ""
     whole, own = breakdown.whole.standing(smallest), each.standing(smallest)
-    points = f"{format_rounded(held.difference.estimate)} points"
-    rates = f"{_describe_rates(held)} ({points}, {describe_sessions(held)})"
+    points = f"{format_rounded(comparison.difference.estimate)} points"
+    rates = f"{_describe_rates(comparison)} ({points}, {describe_sessions(comparison)})"
     word = _WORDS[own].capitalize()
     if own is whole:
         return f"{'Most of all' if _exceeds(each, breakdown) else 'Less so'} for {name}: {rates}."
@@ -281,7 +278,7 @@ def _describe_stratum(breakdown: Breakdown, each: StratumComparison, label: Labe
 
 
 def describe_dimension(breakdown: Breakdown, dimension: str, label: Label) -> str:
-    """Say in a sentence whether the difference depends on a dimension."""
+    """Describe whether the difference depends on a dimension."""
     strata, noun = breakdown.strata[dimension], wording.dimension(dimension)
     unlike = [each for each in strata if each.is_unlike_others]
     if unlike:
@@ -299,8 +296,8 @@ def describe_dimension(breakdown: Breakdown, dimension: str, label: Label) -> st
 
 def _exceeds(stratum: StratumComparison, breakdown: Breakdown) -> bool:
     """Return True when the difference within a stratum is larger than the whole one."""
-    one, whole = stratum.held.difference if stratum.held else None, breakdown.whole.difference
-    return one is not None and whole is not None and abs(one.estimate) >= abs(whole.estimate)
+    difference, whole = stratum.held.difference if stratum.held else None, breakdown.whole.difference
+    return difference is not None and whole is not None and abs(difference.estimate) >= abs(whole.estimate)
 
 
 def _list_strata(strata: Sequence[StratumComparison], label: Label) -> str:
@@ -313,30 +310,37 @@ def _list_strata(strata: Sequence[StratumComparison], label: Label) -> str:
     return "; ".join([*named, f"{more} more"] if more > 0 else named)
 
 
-def _describe_rates(held: SliceComparison) -> str:
-    """Return both rates: 50% against 1.9%; where they are mix-adjusted, the plain rates if these disagree."""
-    one, other = held.slice.share, held.other.share if held.other else None
-    if other is None or not one.n or not other.n:
+def _describe_rates(comparison: SliceComparison) -> str:
+    """Return both rates: 50% against 1.9%; add the unadjusted rates if mix-adjusted ones disagree."""
+    share, other = comparison.slice.share, comparison.other.share if comparison.other else None
+    if other is None or not share.n or not other.n:
         return ""
-    of, against = _write_rates(held)
-    if not (held.is_at_same_mix and held.p is not None):
-        return f"{of} against {against}"
-    adjusted = f"{of} against {against}, mix-adjusted"
-    plain = f"{wording.rate(one.k, one.n)} against {wording.rate(other.k, other.n)}"
-    if is_order_reversed(held):
+    first, against = _write_rates(comparison)
+    if not (comparison.is_at_same_mix and comparison.p is not None):
+        return f"{first} against {against}"
+    adjusted = f"{first} against {against}, mix-adjusted"
+    plain = f"{wording.rate(share.k, share.n)} against {wording.rate(other.k, other.n)}"
+    if is_order_reversed(comparison):
         return f"{adjusted} (unadjusted, the other way round: {plain})"
-    if held.plain and held.difference and held.plain.is_decisive != held.difference.is_decisive:
+    if (
+        comparison.plain
+        and comparison.difference
+        and comparison.plain.is_decisive != comparison.difference.is_decisive
+    ):
         return f"{adjusted} (unadjusted: {plain})"
     return adjusted
 
 
-def _write_rates(held: SliceComparison) -> tuple[str, str]:
-    """Return the rate of each side in words, mix-adjusted where the verdict is."""
-    if held.is_at_same_mix and held.same_mix and held.p is not None:
-        adjusted = held.same_mix.found
+def _write_rates(comparison: SliceComparison) -> tuple[str, str]:
+    """Return the rate of each side in words, mix-adjusted if the verdict is."""
+    if comparison.is_at_same_mix and comparison.same_mix and comparison.p is not None:
+        adjusted = comparison.same_mix.found
         return wording.percent(adjusted.of), wording.percent(adjusted.against)
-    one, other = held.slice.share, held.other.share if held.other else held.slice.share
-    return wording.rate(one.k, one.n), wording.rate(other.k, other.n)
+    share, other = (
+        comparison.slice.share,
+        comparison.other.share if comparison.other else comparison.slice.share,
+    )
+    return wording.rate(share.k, share.n), wording.rate(other.k, other.n)
 
 
 def format_rounded(share: float) -> str:
@@ -346,7 +350,7 @@ def format_rounded(share: float) -> str:
     return f"{'−' if share < 0 else '+'}{wording.percent(abs(share), 2).rstrip('%')}"
 
 
-def describe_sessions(held: SliceComparison) -> str:
-    """Return the number of sessions behind both sides, in words."""
-    sides = (held.slice, held.other) if held.other else (held.slice,)
-    return wording.plural(sum(one.share.sessions or 0 for one in sides), "session")
+def describe_sessions(comparison: SliceComparison) -> str:
+    """Describe the number of sessions on both sides."""
+    sides = (comparison.slice, comparison.other) if comparison.other else (comparison.slice,)
+    return wording.plural(sum(slice_.share.sessions or 0 for slice_ in sides), "session")

@@ -1,4 +1,4 @@
-"""The sentence on the hosts of models: which model does worse on which host, or what is not known of it."""
+"""The sentence on the hosts of models: which model is worse on which host, or what is unknown."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ Label = Callable[[str], str]
 def describe_hosts(
     rows: Sequence[SliceComparison], label: Label, smallest: float, *, has_thin: bool = False
 ) -> str:
-    """Return which model does worse on which host; else what only alone looks so, or could have been found.
+    """Describe which model is worse on which host.
 
-    `rows`: hosts compared with the other hosts of their model, corrected over all. `smallest`: the smallest
-    difference of interest, a share. `has_thin`: some model ran on two hosts with too little data.
+    Otherwise describe a pair that differs only without the correction, or the size of difference that could
+    have been found. `rows`: hosts compared with the other hosts of their model, corrected over all.
+    `smallest`: the smallest difference of interest, a share. `has_thin`: some model ran on two hosts with too
+    little data.
     """
     judged = [row for row in rows if row.p is not None]
     if not judged:
@@ -30,7 +32,7 @@ def describe_hosts(
     judged.sort(key=_find_own_p)
     decided = [row for row in judged if row.standing(smallest) in _DECIDED]
     if decided:
-        # Where one of several hosts does worse, the others do better than the sum with it: no news.
+        # If one of several hosts is worse, the others are better than the sum with it: not worth a sentence.
         worse = [row for row in decided if _does_worse(row)] or decided
         more = len(worse) - _NAMED
         sentences = [f"{_describe_pair(row, label)}." for row in worse[:_NAMED]]
@@ -47,12 +49,12 @@ def describe_hosts(
 
 
 def _find_own_p(row: SliceComparison) -> float:
-    """Return the p-value of a pair alone, not corrected for the other hosts."""
+    """Return the p-value of a pair, not corrected for the other hosts."""
     return 1.0 if row.difference is None else row.difference.p
 
 
 def _differs_alone(row: SliceComparison, smallest: float) -> bool:
-    """Return whether Compare, which corrects for no other hosts, would call the pair different."""
+    """Return True when the page Compare, which does not correct for other hosts, calls the pair different."""
     difference = row.difference
     return (
         row.standing(smallest) is Standing.UNDECIDED
@@ -63,13 +65,13 @@ def _differs_alone(row: SliceComparison, smallest: float) -> bool:
 
 
 def _does_worse(row: SliceComparison) -> bool:
-    """Return whether the first host does worse; has more, where neither end of the rate is good."""
-    found = row.difference
-    return found is not None and (found.estimate > 0) != row.slice.rate.is_good
+    """Return True when the first host is worse or, if neither direction is better, has the higher rate."""
+    difference = row.difference
+    return difference is not None and (difference.estimate > 0) != row.slice.rate.is_good
 
 
 def _describe_pair(row: SliceComparison, label: Label) -> str:
-    """Return one pair in words: heron is worse on a than on b: parse errors 9% against 2%, +7 points (…)."""
+    """Describe one pair: heron is worse on a than on b: parse errors 9% against 2%, +7 points (…)."""
     other, difference = row.other, row.difference
     if other is None or difference is None:
         raise ValueError("nothing was compared")

@@ -1,4 +1,4 @@
-"""What calls of one tool get wrong: by parameter, by kind of fault, and by model."""
+"""The errors in calls of one tool: by parameter, by kind, and by model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COUNTED_BY = {"text": "judged"}
 
 
 class FaultKind(StrEnum):
-    """In which way a call gets a parameter wrong."""
+    """The kinds of error at a parameter."""
 
     TEXT = "text"  # the JSON itself
     TYPE = "type"
@@ -29,11 +29,11 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FaultCount:
-    """In how many calls something is wrong.
+    """The number of calls with an error of some kind.
 
-    `failed`: calls with an error there; the others were repaired. `n`: the calls in which it could have been
-    seen. `by_slice`: the share of such calls of each model, or other slice, those with most such calls first;
-    slices without a call in which it could have been seen are left out.
+    `failed`: calls that failed because of it; the others were repaired. `n`: the calls in which it could be
+    detected. `by_slice`: the share of such calls for each model or other slice, the most such calls first;
+    slices without a call in which it could be detected are left out.
     """
 
     calls: int
@@ -53,9 +53,9 @@ class FaultCount:
 
     @property
     def top_slice(self) -> str | None:
-        """The slice with the highest share of such calls, of those with enough calls; None without one."""
-        known = {name: share for name, share in self.by_slice.items() if share.k}
-        enough = {name: share for name, share in known.items() if share.has_enough} or known
+        """The slice with the highest share of such calls, among slices with enough calls, or None."""
+        faulty = {name: share for name, share in self.by_slice.items() if share.k}
+        enough = {name: share for name, share in faulty.items() if share.has_enough} or faulty
         return max(enough, key=lambda name: enough[name].rate or 0.0, default=None)
 
 
@@ -71,9 +71,9 @@ class ParameterFault:
 
 @dataclass(frozen=True, slots=True)
 class WrongParameter:
-    """A parameter that calls get wrong; `name` is empty for the arguments as a whole.
+    """A parameter with errors; `name` is empty for the arguments as a whole.
 
-    `faults`: the kinds of fault at it, those of most calls first; a call may have several.
+    `faults`: its kinds of error, the most frequent first; a call may have several.
     """
 
     name: str
@@ -82,17 +82,16 @@ class WrongParameter:
 
     @property
     def sent(self) -> Mapping[str, int]:
-        """The kinds of value that are sent in place of the declared type, by number of calls."""
+        """The kinds of value sent instead of the declared type, by number of calls."""
         return next((fault.sent for fault in self.faults if fault.kind is FaultKind.TYPE), {})
 
 
 @dataclass(frozen=True, slots=True)
 class ToolFaults:
-    """What the calls of a tool get wrong.
+    """The errors in the calls of a tool. `wrong`: calls with any error, of those that could be judged.
 
-    `wrong`: calls with anything wrong, of those that could be judged. `broken_text`: those whose JSON needed
-    repair or could not be read. `checked`: the calls that were checked against a definition. `parameters`:
-    those of most calls first.
+    `broken_text`: calls whose JSON needed repair or could not be read. `checked`: calls that were checked
+    against a definition. `parameters`: the parameters with errors, the most frequent first.
     """
 
     wrong: FaultCount
@@ -106,25 +105,25 @@ class ToolFaults:
 
     @property
     def faults(self) -> list[ParameterFault]:
-        """The faults against the definition at named parameters, those of most calls first."""
-        found = [
+        """The violations of the definition at named parameters, the most frequent first."""
+        faults = [
             fault
             for parameter in self.parameters
             for fault in parameter.faults
             if parameter.name and fault.kind is not FaultKind.TEXT
         ]
-        return sorted(found, key=lambda fault: (-fault.count.calls, fault.parameter, fault.kind))
+        return sorted(faults, key=lambda fault: (-fault.count.calls, fault.parameter, fault.kind))
 
 
 def read_tool_faults(rows: Iterable[Row]) -> ToolFaults:
-    """Return what the rows of the metric `parameter_faults` say of a tool."""
-    known = [dict(row) for row in rows]
-    for row in known:  # pandas writes the NULL of a column of texts as it likes
+    """Return the errors of a tool from the rows of the metric `parameter_faults`."""
+    all_rows = [dict(row) for row in rows]
+    for row in all_rows:  # pandas represents NULL in text columns inconsistently
         row.update({name: None for name in ("parameter", "fault", "sent") if not isinstance(row[name], str)})
-    slices = {row["slice"]: row for row in known if row["parameter"] is None and row["fault"] is None}
+    slices = {row["slice"]: row for row in all_rows if row["parameter"] is None and row["fault"] is None}
     by_place: dict[tuple[str | None, str | None], list[Row]] = {}
     sent: dict[tuple[str, str], dict[str, int]] = {}
-    for row in known:
+    for row in all_rows:
         if row["sent"] is None:
             by_place.setdefault((row["parameter"], row["fault"]), []).append(row)
         else:
@@ -138,7 +137,7 @@ def read_tool_faults(rows: Iterable[Row]) -> ToolFaults:
             parameters.setdefault(parameter, []).append(
                 ParameterFault(parameter, FaultKind(fault), count, kinds)
             )
-    found = [
+    wrong_parameters = [
         WrongParameter(
             name,
             _make_count(by_place.get((name, None), []), slices, "text"),
@@ -150,16 +149,16 @@ def read_tool_faults(rows: Iterable[Row]) -> ToolFaults:
         _make_count(by_place.get((None, None), []), slices, "text"),
         _make_count(by_place.get((None, "text"), []), slices, "text"),
         sum(int(row["checked"]) for row in slices.values()),
-        sorted(found, key=lambda parameter: (-parameter.count.calls, parameter.name)),
+        sorted(wrong_parameters, key=lambda parameter: (-parameter.count.calls, parameter.name)),
     )
 
 
 def _make_count(rows: Sequence[Row], slices: Mapping[str, Row], fault: str) -> FaultCount:
-    seen = _COUNTED_BY.get(fault, "checked")
+    denominator = _COUNTED_BY.get(fault, "checked")
     by_name = {row["slice"]: row for row in rows}
     shares = {}
     for name, whole in slices.items():
-        [n] = sum_groups([whole], seen)
+        [n] = sum_groups([whole], denominator)
         if n.sum():
             row = by_name.get(name)
             shares[name] = Share.from_groups(sum_groups([row], "calls")[0] if row else 0 * n, n)
@@ -167,7 +166,7 @@ def _make_count(rows: Sequence[Row], slices: Mapping[str, Row], fault: str) -> F
     return FaultCount(
         sum(int(row["calls"]) for row in rows),
         sum(int(row["failed"]) for row in rows),
-        sum(int(whole[seen]) for whole in slices.values()),
+        sum(int(whole[denominator]) for whole in slices.values()),
         dict(sorted(shares.items(), key=lambda pair: (-pair[1].k, -pair[1].n, pair[0]))),
         newest["example"] if newest else None,
     )

@@ -1,4 +1,4 @@
-"""The sentences on a ranking: which slice is the best by a rate, which may be, and at what price."""
+"""The sentences on a ranking: which slice is the best by a rate, which may be the best, and at what price."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callgauge.analysis.verdicts.sentences import RULE, describe_reach, list_nam
 from callgauge.stats.standardisation import COMPARABLE
 
 _NAMED = 3  # slices that a sentence names
-_FEW = 5  # slices of a group of which the surest pair is named
+_FEW = 5  # maximum size of a group whose most certain pair is named
 _BUTS = 2  # sentences on the price of a leading slice
 _AS_ASKED = ComparisonBasis(None)
 Names = Mapping[str, str]
@@ -26,13 +26,12 @@ Names = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class RankingContext:
-    """What else is known of the ranked slices.
+    """Further facts on the ranked slices.
 
-    `others`: their rankings by the other leading rates, the most telling first. `costs`: the cost of each, by
-    name. `basis`: why they are ranked by this rate rather than by the chosen one.
-    `concentrated`: for each slice left out, why: few
-    sessions hold its calls, or they have no tool definition. `alerts`: those of this
-    rate, of values of the dimension `by`, that are open after the `night`.
+    `others`: their rankings by the other leading rates, the most important first. `costs`: the cost of each,
+    by name. `basis`: why they are ranked by this rate instead of the chosen one. `concentrated`: the reason
+    for each slice left out: few sessions contain its calls, or they have no tool definition. `alerts`: the
+    open alerts of this rate after the `night`, for values of the dimension `by`.
     """
 
     others: Sequence[RankedTable] = ()
@@ -45,33 +44,33 @@ class RankingContext:
 
 
 def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingContext | None = None) -> str:
-    """Return the sentences that answer which slice is the best, the same for every baseline.
+    """Return the sentences on which slice is the best, the same for every baseline.
 
-    `noun`: what is ranked, such as model.
+    `noun`: the ranked thing, such as model.
     """
-    known = context or RankingContext()
-    if known.basis.reason and not table.pairs:
-        why = known.basis.reason.removeprefix("not comparable: ")
+    details = context or RankingContext()
+    if details.basis.reason and not table.pairs:
+        why = details.basis.reason.removeprefix("not comparable: ")
         return f"No ranking by {table.rate.phrase}: {why}."
     sentences = [
         _write_top(table, names, noun),
-        *(list(_write_prices(table, names, known))[:_BUTS] if table.rate.better else ()),
-        *_write_alerts(table, names, known),
-        known.basis.sentence,
-        *_write_concentrated(names, known),
+        *(list(_write_prices(table, names, details))[:_BUTS] if table.rate.better else ()),
+        *_write_alerts(table, names, details),
+        details.basis.sentence,
+        *_write_concentrated(names, details),
     ]
     return " ".join(_join_objections([sentence for sentence in sentences if sentence]))
 
 
 def _join_objections(sentences: Sequence[str]) -> Iterator[str]:
-    """Yield the sentences; a "But" that follows another becomes "And"."""
+    """Yield the sentences; a second "But" in a row becomes "And"."""
     for place, sentence in enumerate(sentences):
         follows = place > 0 and sentences[place - 1].startswith("But ")
         yield sentence.replace("But ", "And ", 1) if follows and sentence.startswith("But ") else sentence
 
 
 def list_leaders(table: RankedTable) -> list[Slice]:
-    """Return the slices that the sentence names: of those that may be the best, at most three."""
+    """Return the slices that the sentence names: at most three of those that may be the best."""
     is_open = len(table.best) == len(table.judged)
     return [] if is_open else list(table.best[:_NAMED])
 
@@ -97,7 +96,7 @@ def _write_top(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_missing(table: RankedTable, noun: str) -> str:
-    """Say why nothing is ranked."""
+    """Explain why nothing is ranked."""
     several = wording.plural_of(noun)
     named = [row.slice for row in table.rows if row.slice.is_named]
     if len(named) < 2:
@@ -120,7 +119,7 @@ def _write_best(table: RankedTable, names: Names, noun: str) -> str:
         many = "the other one is" if len(others) == 1 else f"the {len(others)} others are"
         return f"Only {name} may be the best by {title}: {many} ruled out with 95% confidence."
     pairs = [(pair, each) for each in others if (pair := table.find_pair(best.name, each.name))]
-    pair, closest = min(pairs, key=lambda found: abs(found[0].of - found[0].against))
+    pair, closest = min(pairs, key=lambda candidate: abs(candidate[0].of - candidate[0].against))
     ends = sorted((abs(pair.low), abs(pair.high)))
     low, high = (wording.percent(end).rstrip("%") for end in ends)
     rates = f"{wording.percent(pair.of)} against {wording.percent(pair.against)}"
@@ -133,7 +132,7 @@ def _write_best(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_group(table: RankedTable, names: Names, noun: str) -> str:
-    """Say which slices may be the best, and what is known of all others."""
+    """Name the slices that may be the best, and describe the others."""
     best, title = table.best, table.rate.phrase
     names_of_best = {each.name for each in best}
     others = [each for each in table.judged if each.name not in names_of_best]
@@ -157,23 +156,26 @@ def _write_group(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_inside(table: RankedTable, names: Names) -> str:
-    """Say which pair within a small group differs when it is compared alone, as the page Compare does.
+    """Name the pair in a small group that differs if compared alone, as on the page Compare.
 
-    Of many pairs, some differ by chance.
+    In a large group, some pairs differ by chance.
     """
     best = table.best if len(table.best) <= _FEW else ()
     alone = [
-        (held.difference.p, better, worse)
+        (comparison.difference.p, better, worse)
         for better in best
         for worse in best
         if better is not worse
-        and (held := table.pairs.get((better.name, worse.name)) or table.pairs.get((worse.name, better.name)))
-        and held.difference
-        and held.is_better_alone(better.name, table.smallest)
+        and (
+            comparison := table.pairs.get((better.name, worse.name))
+            or table.pairs.get((worse.name, better.name))
+        )
+        and comparison.difference
+        and comparison.is_better_alone(better.name, table.smallest)
     ]
     if not alone:
         return ""
-    _, better, worse = min(alone, key=lambda found: found[0])
+    _, better, worse = min(alone, key=lambda candidate: candidate[0])
     return f"Compared as a pair, {_label(better, names)} is better than {_label(worse, names)}."
 
 
@@ -181,7 +183,7 @@ def _write_inside(table: RankedTable, names: Names) -> str:
 
 
 def _write_prices(table: RankedTable, names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield a sentence for each leading slice and each other leading rate by which it is proven worse."""
+    """Yield a sentence for each leading slice and each other leading rate by which it is clearly worse."""
     leaders = list_leaders(table)
     for other in context.others:
         for leader in leaders:
@@ -214,7 +216,7 @@ def _write_price(other: RankedTable, leader: Slice, losses: Sequence[Slice], nam
 
 
 def _write_dearer(leader: Slice, judged: Sequence[Slice], costs: Mapping[str, Cost], names: Names) -> str:
-    """Say that a slice costs more than the cheapest one, where that is beyond chance."""
+    """Say that a slice costs more than the cheapest one, if the difference is significant."""
     own = _cost_of(leader.name, costs)
     rivals = [(mean, each) for each in judged if each is not leader and (mean := _cost_of(each.name, costs))]
     if own is None or not rivals:
@@ -245,7 +247,7 @@ def _cost_of(name: str, costs: Mapping[str, Cost]) -> MeanCost | None:
 
 
 def _write_alerts(table: RankedTable, names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield the surest open alert of each leading slice: its rate over all days hides that it rose."""
+    """Yield the most certain open alert of each leading slice, because a rate over all days hides a rise."""
 
     def label(dimension: str, value: str) -> str:
         return names.get(value, value) if dimension == context.by else wording.one_line(value, 40)
@@ -258,7 +260,7 @@ def _write_alerts(table: RankedTable, names: Names, context: RankingContext) -> 
 
 
 def _write_concentrated(names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield why slices are not ranked although they have calls enough."""
+    """Yield why slices with enough calls are not ranked."""
     for name, why in list((context.concentrated or {}).items())[:_NAMED]:
         yield f"{names.get(name, name)} is not ranked: {why}."
 
@@ -268,6 +270,6 @@ def _label(each: Slice, names: Names) -> str:
 
 
 def _list_or(several: Sequence[Slice], names: Names) -> str:
-    """Write X or Y; of more W, X, Y and Z."""
+    """Join two names as "X or Y", more names as "W, X, Y and Z"."""
     labels = [_label(each, names) for each in several]
     return wording.list_words(labels, "or" if len(labels) < 3 else "and")

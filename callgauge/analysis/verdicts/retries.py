@@ -1,4 +1,4 @@
-"""The sentences on retries: which tool is given up on most, what retries fix, whether changes help."""
+"""The sentences on retries: the tool that is given up on most, what retries fix, whether changes help."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from callgauge.analysis.verdicts.sentences import RULE
 from callgauge.analysis.verdicts.tools import ToolVerdict
 from callgauge.stats import Share, compare_rates
 
-_NAMED = 3  # tools of a group that a sentence names
+_NAMED = 3  # maximum number of tools of a group in a sentence
 
 
 def find_given_up(verdict: ToolVerdict) -> Slice | None:
-    """Return the tool that `write_given_up` names first; None where it names none."""
+    """Return the tool that `write_given_up` names first, or None."""
     is_clean = all(each.share.k == each.share.n for each in verdict.judged)
     if verdict.named is None or is_clean:
         return None
@@ -22,9 +22,9 @@ def find_given_up(verdict: ToolVerdict) -> Slice | None:
 
 
 def write_given_up(verdict: ToolVerdict) -> str:
-    """Return the sentence on which tool is given up on most. Contains log text.
+    """Return the sentence on the tool that is given up on most. Contains log text.
 
-    `verdict`: of the slices of the rate `recovered`, each of a tool.
+    `verdict`: for the slices of the rate `recovered`, one per tool.
     """
     judged, worst = verdict.judged, verdict.worst
     if not judged:
@@ -62,29 +62,33 @@ def write_given_up(verdict: ToolVerdict) -> str:
 
 
 def describe_recovery(share: Share) -> str:
-    """Return how many failures a retry fixed. `share`: of the sequences with a known end, the recovered."""
+    """Describe how many failures a retry fixed. `share`: recovered sequences of those with a known end."""
     if not share.n:
         return "No retry sequence has a known end."
     counts = f"{share.k:,} of {wording.plural(share.n, 'retry sequence')}"
     return f"Overall, a retry fixed {wording.rate(share.k, share.n)} of failures ({counts})."
 
 
-def describe_cost(steps: int, tokens: float, known: int, retried: int) -> str:
-    """Return what retries took; empty without retries.
+def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str:
+    """Describe the cost of retries; "" without retries. `steps`: their model calls.
 
-    `steps`: their model calls. `tokens`: those of the `known` of `retried` sequences whose log has tokens.
+    `tokens`: the tokens of the `measured` of `retried` sequences whose log has tokens.
     """
     if not retried:
         return ""
-    taken = f"Retries took {wording.plural(steps, 'model call')}"
-    if not known:
-        return f"{taken}."
-    part = "" if known == retried else f" (measured on {wording.rate(known, retried)} of retried sequences)"
-    return f"{taken} and {wording.compact(tokens)} tokens{part}."
+    sentence = f"Retries took {wording.plural(steps, 'model call')}"
+    if not measured:
+        return f"{sentence}."
+    part = (
+        ""
+        if measured == retried
+        else f" (measured on {wording.rate(measured, retried)} of retried sequences)"
+    )
+    return f"{sentence} and {wording.compact(tokens)} tokens{part}."
 
 
 def describe_kinds(changed: Share, identical: Share) -> str:
-    """Return whether a changed retry works more often than an identical one."""
+    """Describe whether a changed retry succeeds more often than an identical one."""
     difference = compare_rates(changed, identical)
     if difference is None:
         return "Changed and identical retries cannot be compared: one kind does not occur."

@@ -1,4 +1,4 @@
-"""Sentences on which of two slices is better, by how much, and how many sessions would decide that."""
+"""Sentences on which of two slices is better, by how much, and how many sessions would decide."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ DAYS_RULE = f"The two ran on different days, and neither on {LEAST_DAYS} of them
 """Why a difference over time is not judged."""
 LESS = f"fewer than {ENOUGH} observed or {ENOUGH_SESSIONS} sessions"
 """What is shown pale, in words."""
-_NAMED = 3  # slices of a tie group that a sentence lists
-_OUT_OF_REACH = 10_000  # more sessions than anybody collects to decide one difference
+_NAMED = 3  # maximum number of slices of a tie group in a sentence
+_OUT_OF_REACH = 10_000  # too many sessions for anybody to collect
 
 
 def format_points(share: float) -> str:
@@ -46,10 +46,11 @@ def fixed_points(share: float, decimals: int) -> str:
     return f"{sign}{number}"
 
 
-def format_difference(found: Difference) -> str:
+def format_difference(difference: Difference) -> str:
     """Write a difference with its interval: −1.3 points (−1.9 to −0.7)."""
     return (
-        f"{format_points(found.estimate)} points ({format_points(found.low)} to {format_points(found.high)})"
+        f"{format_points(difference.estimate)} points "
+        f"({format_points(difference.low)} to {format_points(difference.high)})"
     )
 
 
@@ -60,26 +61,26 @@ def format_size(share: float) -> str:
 
 
 def format_visible(share: float) -> str:
-    """Write the size of a difference that could be seen, rounded up: 3 points, 0.4 points."""
+    """Write the size of a detectable difference, rounded up: 3 points, 0.4 points."""
     points = 100 * share
     rounded = ceil(points) if points >= 1 else ceil(10 * points) / 10
     return format_size(rounded / 100)
 
 
-def describe_verdict(held: SliceComparison, smallest: float) -> str:
-    """Return a sentence or two on whether a slice is better than the slice it is compared with.
+def describe_verdict(comparison: SliceComparison, smallest: float) -> str:
+    """Return one or two sentences on whether a slice is better than the slice it is compared with.
 
     `smallest`: the smallest difference of interest, a share.
     """
-    one, other, found = held.slice, held.other, held.difference
-    if other is None or found is None or one.share.rate is None or other.share.rate is None:
-        unseen = " and ".join(each.name for each in (one, other) if each and not each.share.n)
-        return f"Nothing to compare: no {one.rate.noun} of {unseen} could be measured."
-    rates, sessions = _describe_rates(held), _describe_sessions(one, other)
-    size = f"{rates}, difference {format_difference(found)}, 95%, {sessions}"
-    standing = held.standing(smallest)
+    slice_, other, difference = comparison.slice, comparison.other, comparison.difference
+    if other is None or difference is None or slice_.share.rate is None or other.share.rate is None:
+        unseen = " and ".join(each.name for each in (slice_, other) if each and not each.share.n)
+        return f"Nothing to compare: no {slice_.rate.noun} of {unseen} could be measured."
+    rates, sessions = _describe_rates(comparison), _describe_sessions(slice_, other)
+    size = f"{rates}, difference {format_difference(difference)}, 95%, {sessions}"
+    standing = comparison.standing(smallest)
     if standing is Standing.TOO_FEW:
-        return f"Not enough data: {size}. {_describe_rule(one, other)}"
+        return f"Not enough data: {size}. {_describe_rule(slice_, other)}"
     if standing is Standing.TOO_FEW_DAYS:
         return f"Not enough data: {size}. {DAYS_RULE}"
     if standing is Standing.MEASURED_APART:
@@ -87,117 +88,130 @@ def describe_verdict(held: SliceComparison, smallest: float) -> str:
     if standing is Standing.UNNAMED:
         return f"No verdict on what the logs do not name: {size}."
     if standing is Standing.OTHER_WORK:
-        return f"Different work, so no verdict. {_describe_common(held)} {_describe_plain(held)}"
+        return f"Different work, so no verdict. {_describe_common(comparison)} {_describe_plain(comparison)}"
     if standing is Standing.ALIKE:
         return f"Equivalent (less than {format_size(smallest)} apart): {size}."
-    if standing is Standing.UNDECIDED and found.is_decisive:
-        better = _describe_better(one, found.estimate)
-        return f"{one.name} {better} as a pair, {describe_correction(held)}: {size}."
+    if standing is Standing.UNDECIDED and difference.is_decisive:
+        better = _describe_better(slice_, difference.estimate)
+        return f"{slice_.name} {better} as a pair, {describe_correction(comparison)}: {size}."
     if standing is Standing.UNDECIDED:
-        return f"No clear difference: {size}. {describe_needed(held, smallest)}"
-    return f"{one.name} {_describe_better(one, found.estimate)}: {size}."
+        return f"No clear difference: {size}. {describe_needed(comparison, smallest)}"
+    return f"{slice_.name} {_describe_better(slice_, difference.estimate)}: {size}."
 
 
-def describe_mix(held: SliceComparison) -> str | None:
-    """Return a sentence with the unadjusted difference; None where the verdict is on that one."""
-    if not held.is_at_same_mix or held.does_other_work or held.same_mix is None or held.plain is None:
+def describe_mix(comparison: SliceComparison) -> str | None:
+    """Return a sentence with the unadjusted difference; None if the verdict uses it."""
+    if (
+        not comparison.is_at_same_mix
+        or comparison.does_other_work
+        or comparison.same_mix is None
+        or comparison.plain is None
+    ):
         return None
-    found = held.same_mix.found
-    reversed_ = " Mix-adjusted, the order reverses." if is_order_reversed(held) else ""
-    part = "" if found.is_representative else f" {wording.percent(found.covered)} of the work is in both."
-    return f"Mix-adjusted by {held.same_mix.words}.{part} {_describe_plain(held)}{reversed_}"
+    mix = comparison.same_mix.found
+    reversed_ = " Mix-adjusted, the order reverses." if is_order_reversed(comparison) else ""
+    part = "" if mix.is_representative else f" {wording.percent(mix.covered)} of the work is in both."
+    return f"Mix-adjusted by {comparison.same_mix.words}.{part} {_describe_plain(comparison)}{reversed_}"
 
 
-def describe_other_difference(held: SliceComparison) -> str:
-    """Return what the difference of a verdict is, plain or mix-adjusted, and the other one."""
-    if held.is_at_same_mix and held.same_mix:
-        words = f"Mix-adjusted by {held.same_mix.words}: as if both had done the same work."
-        return f"{words} {_describe_plain(held)}"
-    if held.same_mix is None:
+def describe_other_difference(comparison: SliceComparison) -> str:
+    """Describe the difference of a verdict, unadjusted or mix-adjusted, and the other one."""
+    if comparison.is_at_same_mix and comparison.same_mix:
+        words = f"Mix-adjusted by {comparison.same_mix.words}: as if both had done the same work."
+        return f"{words} {_describe_plain(comparison)}"
+    if comparison.same_mix is None:
         return "Plain: the two rates as they are. There is no mix-adjusted difference."
-    adjusted = format_difference(held.same_mix.found.difference)
-    return f"Plain: the two rates as they are. Mix-adjusted by {held.same_mix.words}: {adjusted}."
+    adjusted = format_difference(comparison.same_mix.found.difference)
+    return f"Plain: the two rates as they are. Mix-adjusted by {comparison.same_mix.words}: {adjusted}."
 
 
-def is_order_reversed(held: SliceComparison) -> bool:
-    """Return whether the unadjusted rates of a mix-adjusted comparison point the other way."""
-    if not held.is_at_same_mix or held.plain is None or held.difference is None:
+def is_order_reversed(comparison: SliceComparison) -> bool:
+    """Return True when the unadjusted rates of a mix-adjusted comparison have the opposite order."""
+    if not comparison.is_at_same_mix or comparison.plain is None or comparison.difference is None:
         return False
-    return held.plain.estimate * held.difference.estimate < 0
+    return comparison.plain.estimate * comparison.difference.estimate < 0
 
 
-def _describe_plain(held: SliceComparison) -> str:
-    one, other = held.slice.share, held.other.share if held.other else held.slice.share
-    if held.plain is None:
+def _describe_plain(comparison: SliceComparison) -> str:
+    share, other = (
+        comparison.slice.share,
+        comparison.other.share if comparison.other else comparison.slice.share,
+    )
+    if comparison.plain is None:
         return ""
-    rates = f"{wording.rate(one.k, one.n)} vs {wording.rate(other.k, other.n)}"
-    return f"Unadjusted: {rates}, difference {format_difference(held.plain)}."
+    rates = f"{wording.rate(share.k, share.n)} vs {wording.rate(other.k, other.n)}"
+    return f"Unadjusted: {rates}, difference {format_difference(comparison.plain)}."
 
 
-def _describe_rates(held: SliceComparison) -> str:
-    if held.is_at_same_mix and held.same_mix:
-        found = held.same_mix.found
-        rates = f"{wording.percent(found.of)} vs {wording.percent(found.against)}"
-        return f"{rates} mix-adjusted by {held.same_mix.words}"
-    one, other = held.slice.share, held.other.share if held.other else held.slice.share
-    return f"{wording.rate(one.k, one.n)} vs {wording.rate(other.k, other.n)}"
+def _describe_rates(comparison: SliceComparison) -> str:
+    if comparison.is_at_same_mix and comparison.same_mix:
+        mix = comparison.same_mix.found
+        rates = f"{wording.percent(mix.of)} vs {wording.percent(mix.against)}"
+        return f"{rates} mix-adjusted by {comparison.same_mix.words}"
+    share, other = (
+        comparison.slice.share,
+        comparison.other.share if comparison.other else comparison.slice.share,
+    )
+    return f"{wording.rate(share.k, share.n)} vs {wording.rate(other.k, other.n)}"
 
 
-def _describe_rule(one: Slice, other: Slice) -> str:
-    unmeasured = [each for each in (one, other) if not each.is_rankable]
+def _describe_rule(slice_: Slice, other: Slice) -> str:
+    unmeasured = [each for each in (slice_, other) if not each.is_rankable]
     if unmeasured:
         least = f"{100 * MEASURED_ENOUGH:.0f}%"
-        return f"Less than {least} of the {one.rate.noun}s of {unmeasured[0].name} could be measured."
-    # A table of ranks asks for more than a difference does.
-    judged = one.has_enough_to_compare and other.has_enough_to_compare
+        return f"Less than {least} of the {slice_.rate.noun}s of {unmeasured[0].name} could be measured."
+    # A ranking requires more data than a difference.
+    judged = slice_.has_enough_to_compare and other.has_enough_to_compare
     return f"It takes {RULE} on each side." if judged else f"It takes {PAIR_RULE}."
 
 
-def describe_needed(held: SliceComparison, smallest: float) -> str:
-    """Say how many more sessions would decide; where nobody collects so many, what could be seen now."""
-    if held.difference is None:
+def describe_needed(comparison: SliceComparison, smallest: float) -> str:
+    """Say how many more sessions would decide; if too many, say which difference is detectable now."""
+    if comparison.difference is None:
         return ""
-    seen, least = (_count_needed(held, size) for size in (held.difference.estimate, smallest))
-    if seen == 0:
+    observed, least = (_count_needed(comparison, size) for size in (comparison.difference.estimate, smallest))
+    if observed == 0:
         return "A difference as large as this one is at the edge of what these sessions can show."
     sentences = []
-    if seen and seen <= _OUT_OF_REACH:
-        more = f"about {wording.round_up(seen)} more sessions each"
+    if observed and observed <= _OUT_OF_REACH:
+        more = f"about {wording.round_up(observed)} more sessions each"
         sentences.append(f"{more} would decide a difference as large as this one")
     else:
-        sentences.append(describe_visible(held))
+        sentences.append(describe_visible(comparison))
     if least and least <= _OUT_OF_REACH:
-        more = "" if seen and seen <= _OUT_OF_REACH else " more sessions each"
+        more = "" if observed and observed <= _OUT_OF_REACH else " more sessions each"
         number = wording.round_up(least)
         sentences.append(f"about {number}{more} would decide one of {format_size(smallest)}")
     text = "; ".join(sentences)
     return f"{text[0].upper()}{text[1:]}."
 
 
-def describe_visible(held: SliceComparison) -> str:
-    """Say which difference the present data would not show; empty where nothing was compared."""
-    size = find_visible(held)
+def describe_visible(comparison: SliceComparison) -> str:
+    """Say which difference the present data cannot show; "" if nothing was compared."""
+    size = find_visible(comparison)
     return f"a difference below about {format_visible(size)} would not show yet" if size else ""
 
 
 def describe_reach(judged: Sequence[SliceComparison]) -> str:
-    """Say how large a difference would have to be to show in four of five cases, over several comparisons."""
+    """Say which difference would be detected in four of five cases, over several comparisons."""
     sizes = sorted(smallest_shown(row.difference, len(judged)) for row in judged if row.difference)
     least, most = (format_size(round(size, 3 if size < 0.01 else 2)) for size in (sizes[0], sizes[-1]))
     reach = least if least == most else f"{least.split()[0]} to {most}"
     return f"A difference below about {reach} would not show yet."
 
 
-def find_visible(held: SliceComparison) -> float | None:
+def find_visible(comparison: SliceComparison) -> float | None:
     """Return the smallest difference that the present data would show with 80 % power, a share."""
-    found = held.difference
-    return smallest_shown(found, max(1, held.compared)) if found else None
+    difference = comparison.difference
+    return smallest_shown(difference, max(1, comparison.compared)) if difference else None
 
 
-def _count_needed(held: SliceComparison, difference: float) -> int | None:
-    if held.other is None:
+def _count_needed(comparison: SliceComparison, difference: float) -> int | None:
+    if comparison.other is None:
         return None
-    return sessions_needed(held.slice.share, held.other.share, difference, max(1, held.compared))
+    return sessions_needed(
+        comparison.slice.share, comparison.other.share, difference, max(1, comparison.compared)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +226,10 @@ class ShortVerdict:
 _TONES: dict[Standing, Literal["bad", "good", "calm"]] = {Standing.BETTER: "good", Standing.WORSE: "bad"}
 
 
-def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
+def shorten_verdict(comparison: SliceComparison, smallest: float) -> ShortVerdict:
     """Return the short verdict on a slice; p-values are Holm-adjusted over the table."""
-    standing, found = held.standing(smallest), held.difference
-    if standing is Standing.UNMEASURED or found is None:
+    standing, difference = comparison.standing(smallest), comparison.difference
+    if standing is Standing.UNMEASURED or difference is None:
         return ShortVerdict("Not measured", "calm")
     if standing is Standing.TOO_FEW:
         return ShortVerdict("Not enough data", "calm")
@@ -226,94 +240,96 @@ def shorten_verdict(held: SliceComparison, smallest: float) -> ShortVerdict:
     if standing is Standing.UNNAMED:
         return ShortVerdict("Not named", "calm")
     if standing is Standing.OTHER_WORK:
-        covered = wording.percent(held.same_mix.found.covered) if held.same_mix else "nothing"
+        covered = wording.percent(comparison.same_mix.found.covered) if comparison.same_mix else "nothing"
         return ShortVerdict("Different work", "calm", f"{covered} in common")
-    mixed = ", mix-adjusted" if held.is_at_same_mix else ""
+    mixed = ", mix-adjusted" if comparison.is_at_same_mix else ""
     if standing is Standing.ALIKE:
         return ShortVerdict("Equivalent", "calm", f"within {format_size(smallest)}{mixed}")
-    p = held.p if held.p is not None else 1.0
-    holm = ", Holm" if held.compared > 1 else ""
+    p = comparison.p if comparison.p is not None else 1.0
+    holm = ", Holm" if comparison.compared > 1 else ""
     chance = f"p {p:.3f}{holm}" if p >= 0.001 else f"p < 0.001{holm}"
     if standing is Standing.UNDECIDED:
-        if found.is_decisive:
-            direction = _describe_direction(held.slice, found.estimate).capitalize()
-            return ShortVerdict(f"{direction} as a pair", "calm", describe_correction(held))
-        return ShortVerdict("No clear difference", "calm", _shorten_needed(held))
+        if difference.is_decisive:
+            direction = _describe_direction(comparison.slice, difference.estimate).capitalize()
+            return ShortVerdict(f"{direction} as a pair", "calm", describe_correction(comparison))
+        return ShortVerdict("No clear difference", "calm", _shorten_needed(comparison))
     return ShortVerdict(standing.name.capitalize(), _TONES.get(standing, "calm"), f"{chance}{mixed}")
 
 
-def _shorten_needed(held: SliceComparison) -> str:
-    needed = _count_needed(held, held.difference.estimate) if held.difference else None
+def _shorten_needed(comparison: SliceComparison) -> str:
+    needed = _count_needed(comparison, comparison.difference.estimate) if comparison.difference else None
     if needed and needed <= _OUT_OF_REACH:
         return f"~{wording.round_up(needed)} more sessions each"
-    size = find_visible(held)
+    size = find_visible(comparison)
     return f"below {format_visible(size)} would not show" if size else ""
 
 
-def describe_correction(held: SliceComparison) -> str:
-    """Say that a pair differs when only the two are compared, but not among all that were compared."""
-    return f"not after correction for {held.compared:,} {held.family}"
+def describe_correction(comparison: SliceComparison) -> str:
+    """Say that a pair differs if compared alone, but not after correction for all comparisons."""
+    return f"not after correction for {comparison.compared:,} {comparison.family}"
 
 
-def describe_basis(held: SliceComparison, names: Sequence[str], smallest: float) -> str:
-    """Return in small print what a verdict rests on, and how many more sessions would decide it.
+def describe_basis(comparison: SliceComparison, names: Sequence[str], smallest: float) -> str:
+    """Return the basis of a verdict in small print, and how many more sessions would decide it.
 
-    `names`: those of both sides. `smallest`: the smallest difference of interest, a share.
+    `names`: the names of both sides. `smallest`: the smallest difference of interest, a share.
     """
-    one, other, found = held.slice, held.other, held.difference
-    if other is None or found is None:
-        return f"{one.rate.title}: the share of {one.rate.noun}s that {one.rate.hit}."
+    slice_, other, difference = comparison.slice, comparison.other, comparison.difference
+    if other is None or difference is None:
+        return f"{slice_.rate.title}: the share of {slice_.rate.noun}s that {slice_.rate.hit}."
     sides = ", ".join(
         f"{name} {wording.fraction(each.share.k, each.share.n)}"
-        for name, each in zip(names, (one, other), strict=True)
+        for name, each in zip(names, (slice_, other), strict=True)
     )
     parts = [
-        f"{one.rate.title}: {sides}.",
-        f"Difference {format_difference(found)}, 95%, {_describe_sessions(one, other)}.",
+        f"{slice_.rate.title}: {sides}.",
+        f"Difference {format_difference(difference)}, 95%, {_describe_sessions(slice_, other)}.",
     ]
-    standing = held.standing(smallest)
+    standing = comparison.standing(smallest)
     if standing is Standing.TOO_FEW:
-        parts.append(_describe_rule(one, other))
+        parts.append(_describe_rule(slice_, other))
     if standing is Standing.TOO_FEW_DAYS:
         parts.append(DAYS_RULE)
-    if standing is Standing.UNDECIDED and found.is_decisive:
-        better = _describe_better(one, found.estimate)
-        parts.append(f"{names[0]} {better} as a pair, {describe_correction(held)}.")
+    if standing is Standing.UNDECIDED and difference.is_decisive:
+        better = _describe_better(slice_, difference.estimate)
+        parts.append(f"{names[0]} {better} as a pair, {describe_correction(comparison)}.")
     elif standing is Standing.UNDECIDED:
-        parts.append(describe_needed(held, smallest))
+        parts.append(describe_needed(comparison, smallest))
     if standing is Standing.OTHER_WORK:
-        parts.append(_describe_common(held))
-    mix = describe_mix(held)
+        parts.append(_describe_common(comparison))
+    mix = describe_mix(comparison)
     return " ".join([*parts, *([mix] if mix else [])])
 
 
-def _describe_common(held: SliceComparison) -> str:
-    if held.same_mix is None:
+def _describe_common(comparison: SliceComparison) -> str:
+    if comparison.same_mix is None:
         return "They have no kind of work in common."
-    covered = wording.percent(held.same_mix.found.covered)
-    return f"Only {covered} of their {held.slice.rate.noun}s have {held.same_mix.words} in common."
+    covered = wording.percent(comparison.same_mix.found.covered)
+    return (
+        f"Only {covered} of their {comparison.slice.rate.noun}s have {comparison.same_mix.words} in common."
+    )
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Write names as a list in a sentence: A, B and C; of many the first ones and how many more."""
+    """Write names as a list in a sentence: A, B and C; of many, the first ones and the number of others."""
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _describe_sessions(of: Slice, against: Slice) -> str:
-    number = (of.share.sessions or 0) + (against.share.sessions or 0)
+def _describe_sessions(slice_: Slice, against: Slice) -> str:
+    number = (slice_.share.sessions or 0) + (against.share.sessions or 0)
     return wording.plural(number, "session")
 
 
-def _describe_better(of: Slice, estimate: float) -> str:
-    title = of.rate.phrase
-    if of.rate.better is None:
+def _describe_better(slice_: Slice, estimate: float) -> str:
+    title = slice_.rate.phrase
+    if slice_.rate.better is None:
         return f"has {'fewer' if estimate < 0 else 'more'} {title}"
-    return f"is {_describe_direction(of, estimate)} ({title})"
+    return f"is {_describe_direction(slice_, estimate)} ({title})"
 
 
-def _describe_direction(of: Slice, estimate: float) -> str:
-    if of.rate.better is None:
+def _describe_direction(slice_: Slice, estimate: float) -> str:
+    if slice_.rate.better is None:
         return "less" if estimate < 0 else "more"
-    return "better" if (estimate > 0) == of.rate.is_good else "worse"
+    return "better" if (estimate > 0) == slice_.rate.is_good else "worse"

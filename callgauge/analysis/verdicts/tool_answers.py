@@ -1,4 +1,4 @@
-"""The sentence on one tool: which parameter calls get wrong, by which model, and what a change would fix."""
+"""The sentence on one tool: the parameter with most errors, the model behind them, and a possible fix."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from callgauge.analysis.verdicts.parameter_faults import (
 )
 from callgauge.stats import ENOUGH, Share, compare_rates, holm
 
-_OFTEN_SENT = 0.1  # of a parameter's faults in type, the share from which on a kind of value is named
-_NAMED = 3  # kinds of value that are named
+_OFTEN_SENT = 0.1  # least share of a parameter's type errors for a kind of value to be named
+_NAMED = 3  # maximum number of kinds of value
 _LONGEST = 60  # characters of a name
 
 KINDS = {
@@ -40,11 +40,11 @@ _FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class EditEffect:
-    """What a replay of a tool's calls under an edited definition found.
+    """The effect of an edited definition on a tool's calls, from a replay.
 
-    `accepts`: the types that the parameter accepts then. `repaired` and `failed`: the calls that needed
-    repair and those that failed before; of these, how many would need none and would no longer fail.
-    `would_fail`: calls that pass today and would fail. `every`: n where every n-th session was read.
+    `accepts`: the types that the parameter then accepts. `repaired` and `failed`: the calls that needed
+    repair and those that failed before, with the numbers that the edit fixes. `would_fail`: calls that pass
+    today and would fail. `every`: n if only every n-th session was read.
     """
 
     accepts: Sequence[str]
@@ -57,7 +57,7 @@ class EditEffect:
 
 
 def find_leading_fault(faults: ToolFaults) -> ParameterFault | None:
-    """Return the fault at a parameter that the sentence is about; None without one in enough calls."""
+    """Return the parameter error that the sentence is about; None if no error occurs in enough calls."""
     leading = next(iter(faults.faults), None)
     return leading if leading is not None and leading.count.n >= ENOUGH else None
 
@@ -71,10 +71,10 @@ def list_kinds(fault: ParameterFault) -> list[str]:
 def write_tool_answer(
     tool: str, faults: ToolFaults, effect: EditEffect | None = None, *, defined: bool = True
 ) -> str:
-    """Return the sentence on what calls of a tool get wrong. Contains log text.
+    """Return the sentence on the errors in calls of a tool. Contains log text.
 
-    `effect`: what a wider type of the leading parameter would fix, where that is known. `defined`: whether
-    the store has a definition of the tool.
+    `effect`: the known effect of a wider type of the leading parameter, or None. `defined`: True if the store
+    has a definition of the tool.
     """
     name = wording.one_line(tool, _LONGEST)
     if not faults.judged:
@@ -96,7 +96,7 @@ def write_tool_answer(
 
 
 def describe_effect(effect: EditEffect) -> str:
-    """Return a sentence on what a wider type would fix, and what it would break."""
+    """Return a sentence on what a wider type would fix and break."""
     accepting = f"accepting {wording.list_words(effect.accepts, 'or')}"
     counts = [
         f"{fixed:,} of {wording.plural(total, f'{kind} call')}"
@@ -120,9 +120,9 @@ def describe_effect(effect: EditEffect) -> str:
 
 
 def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | None:
-    """Return which share of a tool's results report a failure themselves, and that they count as failed.
+    """Say which share of a tool's results report a failure themselves, and that these count as failed.
 
-    `rows` are those of the metric `failure_envelopes` for one tool; None without any.
+    `rows`: those of the metric `failure_envelopes` for one tool. Return None without such results.
     """
     if not rows:
         return None
@@ -132,7 +132,7 @@ def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | 
 
 
 def describe_fault_kind(fault: ParameterFault) -> str:
-    """Return what is wrong at a parameter, worded to follow its name: is sent as text."""
+    """Describe the error at a parameter, worded to follow its name: is sent as text."""
     if fault.kind is FaultKind.TEXT:
         return "has broken JSON" if fault.parameter else "are not valid JSON"
     if fault.kind is not FaultKind.TYPE:
@@ -150,13 +150,15 @@ def _describe_text(faults: ToolFaults) -> str:
     text = faults.broken_text
     if not text.calls:
         interval = text.share.interval
-        seen = f" JSON broken in more than {wording.percent(interval.high)} would show." if interval else ""
-        return f"all {text.n:,} judged calls are valid JSON.{seen}"
+        visible = (
+            f" JSON broken in more than {wording.percent(interval.high)} would show." if interval else ""
+        )
+        return f"all {text.n:,} judged calls are valid JSON.{visible}"
     return f"the arguments are not valid JSON {_describe_rate(text)}."
 
 
 def _describe_rate(count: FaultCount) -> str:
-    """Return in how many calls a fault is, and whose calls these are: in 8.7% of calls, mostly by heron."""
+    """Describe how many calls have an error, and from which models: in 8.7% of calls, mostly by heron."""
     rate = f"in {wording.rate(count.calls, count.n)} of calls"
     if len(count.by_slice) > 1:
         return f"{rate}{_describe_models(count.by_slice)}"
@@ -197,7 +199,7 @@ def _describe_nothing(name: str, faults: ToolFaults) -> str:
 
 
 def _describe_models(by_model: Mapping[str, Share]) -> str:
-    """Return which models a fault is of, worded to follow the figures; empty where that is not known."""
+    """Describe which models make an error, worded to follow the figures; "" if unknown."""
     named = {name: share for name, share in by_model.items() if name != "unknown"}
     total = sum(share.k for share in by_model.values())
     solid = {name: share for name, share in named.items() if share.has_enough_to_compare}

@@ -1,4 +1,4 @@
-"""The sentence on tools: which one fails most often, where in its arguments, and whose fault it is."""
+"""The sentence on tools: which one fails most often, where in its arguments, and which models cause it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callgauge.analysis.measures.measurability import (
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.sentences import RULE, describe_visible
 
-_JUDGED = 40  # tools that are compared, those with most failures
+_JUDGED = 40  # maximum number of compared tools, those with most failures
 _NAMED = 3
 _FAULTS = {
     "parse_error": "had invalid arguments",
@@ -29,13 +29,12 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True, slots=True)
 class ToolVerdict:
-    """Which tools may be the one that fails most often by a rate.
+    """The tools that may fail most often by a rate.
 
-    `judged`: the tools with enough data that were compared, those with most failures first. `worst`: of
-    these, those that are not known to be better than another. `wins`: the pairs of names of which the first
-    is known to be better. `reach`: the difference between the two most
-    used that would not show yet, in words. `undefined`: tools that were not compared: their
-    calls have no definition, and those of others have one.
+    `judged`: the compared tools with enough data, the most failures first. `worst`: those of them that are
+    not known to be better than another. `wins`: pairs of names; the first is known to be better. `reach`: the
+    difference between the two most used tools that is not detectable yet, in words. `undefined`: tools that
+    were not compared, because only calls of other tools have a definition.
     """
 
     judged: Sequence[Slice]
@@ -46,19 +45,19 @@ class ToolVerdict:
 
     @property
     def named(self) -> Slice | None:
-        """The tool to describe: the worst that another is better than; None where any may be the worst."""
+        """The tool to describe: the worst one with a better one; None if every tool may be the worst."""
         if len(self.judged) > 1 and len(self.worst) == len(self.judged):
             return None
         beaten = {name for _, name in self.wins}
-        known = [each for each in self.worst if each.name in beaten] or self.worst
-        return max(known, key=_measure_badness, default=None)
+        beaten_tools = [each for each in self.worst if each.name in beaten] or self.worst
+        return max(beaten_tools, key=_measure_badness, default=None)
 
 
 def judge_tools(several: Sequence[Slice], measured: Sequence[Slice] = ()) -> ToolVerdict:
-    """Return which tools may fail most often.
+    """Return which tools may fail most often. `several`: the slices of one rate, one per tool.
 
-    `several`: the slices of one rate, each of a tool. `measured`: those that say how many of its calls had a
-    definition. Only tools that were measured alike are compared.
+    `measured`: the slices that show how many calls had a definition. Only tools that were measured in the
+    same way are compared.
     """
     shares = find_definition_shares(measured) if several and is_by_definition(several[0].rate) else {}
     best = max((shares.get(each.name, 0.0) for each in several if each.is_solid), default=0.0)
@@ -83,23 +82,28 @@ def _judge_alike(several: Sequence[Slice]) -> ToolVerdict:
     return ToolVerdict(judged, worst, wins, describe_visible(pair) if pair else "")
 
 
-def estimate_failures(one: Slice | None) -> float:
-    """Return the number of failed calls or turns, as if what is not measured were like the rest.
+def estimate_failures(slice_: Slice | None) -> float:
+    """Estimate the number of failed calls or turns; unmeasured ones are assumed to be like the rest.
 
     Return 0 without a slice or a measurement.
     """
-    if one is None or one.share.rate is None:
+    if slice_ is None or slice_.share.rate is None:
         return 0.0
-    failed = 1 - one.share.rate if one.rate.is_good else one.share.rate
-    return failed * one.total
+    failed = 1 - slice_.share.rate if slice_.rate.is_good else slice_.share.rate
+    return failed * slice_.total
 
 
 def sort_by_failures(several: Mapping[str, Slice], names: Sequence[str]) -> list[str]:
-    """Return the names by their failures, most first; those of which too little was measured come last."""
+    """Return the names by their failures, most first; insufficiently measured ones come last."""
 
     def place(name: str) -> tuple[bool, float, int, str]:
-        one = several.get(name)
-        return one is None or not one.is_rankable, -estimate_failures(one), -(one.total if one else 0), name
+        slice_ = several.get(name)
+        return (
+            slice_ is None or not slice_.is_rankable,
+            -estimate_failures(slice_),
+            -(slice_.total if slice_ else 0),
+            name,
+        )
 
     return sorted(names, key=place)
 
@@ -109,8 +113,8 @@ def write_tools(
 ) -> str:
     """Return the sentences on which tool fails most often. Contains log text.
 
-    `faults`: the slices of the named tool by rate, of those that count failed calls. `culprits`: its rows of
-    the metric `culprits`.
+    `faults`: the slices of the named tool for the rates that count failed calls. `culprits`: its rows of the
+    metric `culprits`.
     """
     judged, named = verdict.judged, verdict.named
     if not judged:
@@ -139,7 +143,7 @@ def _measure_badness(each: Slice) -> tuple[float, float]:
 
 
 def _describe_worst(verdict: ToolVerdict, named: Slice, culprits: Sequence[Row]) -> str:
-    """Say which tool is the worst, which are clearly better and which are not."""
+    """Name the worst tool, the clearly better tools, and the others."""
     others = sorted(
         (each for each in verdict.judged if each is not named), key=_measure_badness, reverse=True
     )
@@ -163,21 +167,21 @@ def _describe_worst(verdict: ToolVerdict, named: Slice, culprits: Sequence[Row])
 
 
 def _describe_extreme(named: Slice) -> str:
-    """Return what the worst tool has: the highest share of parse errors, the lowest turn success."""
+    """Describe the worst tool: the highest share of parse errors, the lowest turn success."""
     rate = named.rate
     extreme = "lowest" if rate.is_good else "highest"
     return f"{extreme} {rate.phrase}" if rate.noun == "turn" else f"{extreme} share of {rate.phrase}"
 
 
 def _list(several: Sequence[Slice], *, rates: bool = False) -> str:
-    """Return the names of the first tools, and how many more there are."""
+    """Return the names of the first tools, and the number of others."""
     names = [f"{_name(each)} ({_rate(each)})" if rates else _name(each) for each in several[:_NAMED]]
     more = len(several) - _NAMED
     return wording.list_words([*names, f"{more} more"] if more > 0 else names)
 
 
 def _describe_most(verdict: ToolVerdict, named: Slice) -> str:
-    """Say which tool has most failures, where that is another one."""
+    """Name the tool with most failures, if it is another one."""
     most = verdict.judged[0]
     if most is named or most.rate.is_good or most.rate.noun == "turn":
         return ""
@@ -194,7 +198,7 @@ def _describe_faults(faults: Mapping[str, Slice]) -> str:
 
 
 def _describe_place(failed: int, culprits: Sequence[Row]) -> str:
-    """Return the parameter at which most of the failed calls went wrong, worded to follow the figures."""
+    """Describe the parameter at which most failed calls have their error, worded to follow the figures."""
     by_parameter: dict[str, int] = {}
     for row in culprits:
         if row["severity"] == "error":
@@ -219,7 +223,7 @@ def _count(each: Slice) -> str:
 
 
 def _sum_up(several: Sequence[Slice]) -> str:
-    """Return k of n over all tools; of turns, which count for each of their tools, the number of tools."""
+    """Return k of n over all tools; for turns, which count once per tool, return the number of tools."""
     noun = several[0].rate.noun
     if noun == "turn":
         return f"{len(several)} tools with enough data"

@@ -1,6 +1,6 @@
-"""The sentences that answer a trial run's question, the same on the page, in the terminal and in its report.
+"""The sentences that answer a trial run's question, for the page, the terminal and the report.
 
-The terminal prints them too, so that nothing here reads tables: numpy and pandas take half a second.
+This module imports no numpy or pandas, because they would delay the terminal by half a second.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NOUNS = {
     "cost": "cost",
 }
 """What each measure counts, within a sentence."""
-_ORDER: tuple[Decision, ...] = ("better", "worse", "alike", "not decided")  # of the sentences
+_ORDER: tuple[Decision, ...] = ("better", "worse", "alike", "not decided")  # order of the sentences
 _WORDS: dict[str, str] = {
     "better": "better",
     "worse": "worse",
@@ -39,7 +39,7 @@ _WORDS: dict[str, str] = {
 
 
 class TrialUnit(Protocol):
-    """What is known of a measure: shares are 0 to 1, amounts are `tokens` or `USD`."""
+    """The unit of a measure: shares are 0 to 1, amounts are `tokens` or `USD`."""
 
     @property
     def name(self) -> str: ...
@@ -53,10 +53,10 @@ class TrialUnit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VariantAnswer:
-    """What a run says of a variant by its primary measure.
+    """The result of a run for a variant by its primary measure.
 
-    `more`: the tasks that would decide, where it is not. `lost`: its trials without a reply, and all of its
-    trials. `bounds`: between which values the difference is, whatever these had been.
+    `more`: the further tasks that would decide, if undecided. `lost`: the numbers of its trials without a
+    reply, and of all its trials. `bounds`: the range of the difference for any result of the missing trials.
     """
 
     name: str
@@ -69,12 +69,12 @@ class VariantAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TrialAnswer:
-    """What a run says, as far as it has come.
+    """The results of a run so far. `smallest`: the smallest difference of interest, in the unit of `measure`.
 
-    `smallest`: the smallest difference of interest, in the unit of `measure`. `lost`: of the reference, as of
-    a variant. `factors`: the comparisons of settings in which variants differ. `done` of `planned` tasks.
-    `stopped_at`: the interim analysis that ended an early run, of how many, and its tasks. `next_at`: the
-    tasks at which the next one is due. `spent`: the share of the budget.
+    `lost`: for the reference, as for a variant. `factors`: the comparisons of settings in which variants
+    differ. `done` of `planned` tasks. `stopped_at`: the interim analysis that ended the run early, the number
+    of analyses, and its tasks. `next_at`: the tasks at which the next analysis is due. `spent`: the share of
+    the budget.
     """
 
     measure: TrialUnit
@@ -94,12 +94,12 @@ class TrialAnswer:
 def write_trial(answer: TrialAnswer) -> list[str]:
     """Return the sentences that answer the question of a run of several variants. Contains names of a plan.
 
-    Where variants are combinations of settings and the run is over, each setting is judged over all
-    combinations: this is what such a plan asks.
+    If variants are combinations of settings and the run is over, each setting is judged over all
+    combinations, as such a plan intends.
     """
     decided = [each for each in answer.variants if each.decision in _ORDER]
     if answer.factors and answer.is_over:
-        # A plan over several models asks about what it changes in each of them.
+        # A plan over several models asks about the change in each model.
         factors = sorted(answer.factors, key=lambda each: each.factor == "model")
         sentences = [sentence for each in factors for sentence in _describe_factor(answer, each)]
     elif len(answer.variants) == 1:
@@ -114,23 +114,31 @@ def write_trial(answer: TrialAnswer) -> list[str]:
     return sentences
 
 
-def _describe_factor(answer: TrialAnswer, one: FactorComparison) -> Iterator[str]:
-    """Yield whether a setting helps over all combinations, and whether it does so in each of them."""
-    whole = _compare(answer, _show(one.value), _show(one.against), one.overall.word, one.overall)
+def _describe_factor(answer: TrialAnswer, comparison: FactorComparison) -> Iterator[str]:
+    """Yield whether a setting helps over all combinations, and in each of them."""
+    whole = _compare(
+        answer,
+        _show(comparison.value),
+        _show(comparison.against),
+        comparison.overall.word,
+        comparison.overall,
+    )
     whole = whole.replace("No clear", "no clear", 1).removesuffix(".")
-    yield f"By {one.factor}, {whole}, judged once at the end."
+    yield f"By {comparison.factor}, {whole}, judged once at the end."
     places = "; ".join(
         f"{_WORDS[each.word]} with {name_place(each)} ({write_change(answer.measure, each.estimate)})"
-        for each in one.within
+        for each in comparison.within
     )
     yield (
-        f"It depends on where: {places}." if one.interacts else f"No sign that it depends on where: {places}."
+        f"It depends on where: {places}."
+        if comparison.interacts
+        else f"No sign that it depends on where: {places}."
     )
 
 
-def name_place(of: FactorDifference) -> str:
-    """Return the settings within which a difference was measured: model a."""
-    return ", ".join(f"{key} {_show(value)}" for key, value in of.where.items())
+def name_place(difference: FactorDifference) -> str:
+    """Return the settings in which a difference was measured: model a."""
+    return ", ".join(f"{key} {_show(value)}" for key, value in difference.where.items())
 
 
 def _show(value: object) -> str:
@@ -148,7 +156,7 @@ def _describe_variant(answer: TrialAnswer, each: VariantAnswer) -> str:
 
 def _compare(
     answer: TrialAnswer,
-    of: str,
+    subject: str,
     against: str,
     word: Decision,
     difference: MeasuredDifference | FactorDifference | None,
@@ -157,15 +165,15 @@ def _compare(
     if difference is not None:
         figures = f": {NOUNS[answer.measure.name]} {write_figures(answer.measure, difference)}"
     if word == "not decided":
-        return f"No clear difference between {of} and {against}{figures}."
+        return f"No clear difference between {subject} and {against}{figures}."
     if word == "alike":
         apart = f"less than {write_size(answer.measure, answer.smallest)} apart"
-        return f"{of} and {against} are equivalent ({apart}){figures}."
-    return f"{of} is {_WORDS[word]} than {against}{figures}."
+        return f"{subject} and {against} are equivalent ({apart}){figures}."
+    return f"{subject} is {_WORDS[word]} than {against}{figures}."
 
 
 def _describe_group(answer: TrialAnswer, decided: Sequence[VariantAnswer], word: Decision) -> str:
-    """Return the sentence on all variants with one verdict; the table has their figures."""
+    """Return the sentence on all variants with the same verdict; the table has their figures."""
     names = [name_arm(each.name) for each in decided if each.decision == word]
     if not names:
         return ""
@@ -218,11 +226,11 @@ def write_more(more: int) -> str:
     return f"About {wording.plural(more, 'more task')} would decide if the difference stays as it is."
 
 
-def write_figures(measure: TrialUnit, found: MeasuredDifference | FactorDifference) -> str:
+def write_figures(measure: TrialUnit, difference: MeasuredDifference | FactorDifference) -> str:
     """Write both values and the difference: 4.1% against 11.8%, −7.7 points (−11.9 to −3.6)."""
-    of, against = (write_bare(measure, each) for each in (found.of, found.against))
-    ends = write_ends(measure, found.low, found.high)
-    return f"{of} against {against}, {write_change(measure, found.estimate)} ({ends})"
+    value, against = (write_bare(measure, each) for each in (difference.of, difference.against))
+    ends = write_ends(measure, difference.low, difference.high)
+    return f"{value} against {against}, {write_change(measure, difference.estimate)} ({ends})"
 
 
 def name_arm(name: str) -> str:
@@ -248,7 +256,7 @@ def write_change(measure: TrialUnit, value: float, *, unit: bool = True) -> str:
 
 
 def write_bare_change(measure: TrialUnit, value: float) -> str:
-    """Write a difference for a cell, with its sign alone: −7.7, +310, −$0.0021."""
+    """Write a difference for a cell, with sign but without unit: −7.7, +310, −$0.0021."""
     bare = f"{abs(100 * value):.1f}" if measure.is_share else write_bare(measure, abs(value))
     sign = "" if not bare.strip("$0.,") else "−" if value < 0 else "+"
     return f"{sign}{bare}"

@@ -49,8 +49,8 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls in the notation of Gemma.
 
     The notation is `<start_function_call>call:name{…}<end_function_call>` or
-    `<|tool_call>call:name{…}<tool_call|>`. Without any token, a call counts when it has its lines to itself
-    and its name was offered. Tokens between two delimiters are text.
+    `<|tool_call>call:name{…}<tool_call|>`. Without tokens, a call counts if it is alone on its lines and its
+    tool was offered. Tokens between two delimiters are text.
     """
     done = 0
     for opening in reply.find_tokens(_CALL):
@@ -82,7 +82,7 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _remove_namespace(reply: ModelText, name: str) -> str:
-    """Return the name without the parts before a colon, where only the rest was offered."""
+    """Return the name without a namespace (`ns:`) if only the rest is an offered tool."""
     rest = name = reply.plain_name(name)
     while reply.catalog is not None and not reply.offers(rest) and ":" in rest:
         rest = rest.partition(":")[2]
@@ -116,7 +116,7 @@ def _find_outside_quotes(
 
 
 def _stands_alone(reply: ModelText, name: str, start: int, end: int) -> bool:
-    """Return True when a call without tokens is meant: no other text stands on its lines."""
+    """Return True when a call without tokens is meant as a call: its lines contain no other text."""
     if reply.text[end : end + 200].split("\n", 1)[0].strip(" \t;,`") or reply.is_example(start):
         return False
     return reply.offers(name) or (reply.catalog is None and reply.is_whole(start, end))

@@ -41,16 +41,16 @@ def harmony(reply: ModelText) -> Iterator[FoundCall]:
         if header.start() < done:
             continue
         if header.re is _STRIPPED:
-            found = _read_message(reply, header["name"] or header["name_before"], header)
-            found = replace(found, around=(missing_opening(found.start),))
+            call = _read_message(reply, header["name"] or header["name_before"], header)
+            call = replace(call, around=(missing_opening(call.start),))
         else:
             recipient = _RECIPIENT.search(header["header"]) or _RECIPIENT.search(header["role"] or "")
             done = header.end()
             if recipient is None or recipient["name"] in _NOBODY:
                 continue
-            found = _read_message(reply, recipient["name"], header)
-        done = found.end
-        yield found
+            call = _read_message(reply, recipient["name"], header)
+        done = call.end
+        yield call
 
 
 def _read_message(reply: ModelText, name: str, header: re.Match[str]) -> FoundCall:

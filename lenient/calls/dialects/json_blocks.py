@@ -33,10 +33,10 @@ def read_json_blocks(
     done = 0
     for block in find_blocks(reply, opening, closing):
         if block.start < done:
-            continue  # the token stands in a string of the call before
-        for found in _read_block(reply, block):
-            yield found
-            done = found.end
+            continue  # the token is part of a string of the previous call
+        for call in _read_block(reply, block):
+            yield call
+            done = call.end
 
 
 def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
@@ -59,8 +59,8 @@ def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
 def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonInText | None:
     """Return the JSON value at the offset `start` of a block, None when no value can be read.
 
-    Valid JSON is read to its own end, even beyond the block. Other text is read with repairs up to the
-    token with which it is least broken.
+    Valid JSON is read to its own end, even beyond the block. Other text is read with repairs, up to the
+    closing token that leaves it least broken.
     """
     end = reply.find_strict_end(start)
     if end is not None:
@@ -75,7 +75,7 @@ def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonIn
         if best is not None and best.damage == 0:
             return best
     if best is not None and block.end < len(reply.text):
-        return replace(best, complete=True)  # broken perhaps, but the text goes on after it
+        return replace(best, complete=True)  # possibly broken, but the text continues after it
     return best
 
 

@@ -32,11 +32,11 @@ def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern
         if block.start < done:
             continue
         groups = block.opening.groupdict()
-        found = read_arguments(reply, block, groups["name"].strip(), groups.get("id"))
+        call = read_arguments(reply, block, groups["name"].strip(), groups.get("id"))
         if "begin" in groups and groups["begin"] is None:
-            found = replace(found, around=(missing_opening(found.start),))
-        done = found.end
-        yield found
+            call = replace(call, around=(missing_opening(call.start),))
+        done = call.end
+        yield call
 
 
 def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str | None = None) -> FoundCall:
@@ -133,9 +133,9 @@ def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
     begun = list(read_named_json(reply, _TOOL_CALL_NAME, _TOOL_CALL_END))
     yield from begun
     if not begun and "</tool_call>" in reply.text:
-        for found in read_named_json(reply, _NAME_ALONE, _TOOL_CALL_END):
-            if reply.offers(found.name) and reply.text.endswith("</tool_call>", found.start, found.end):
-                yield found
+        for call in read_named_json(reply, _NAME_ALONE, _TOOL_CALL_END):
+            if reply.offers(call.name) and reply.text.endswith("</tool_call>", call.start, call.end):
+                yield call
 
 
 _TOOL_CALL_NAME = re.compile(r"<tool_call>\s*+(?!call:)(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)")
@@ -146,9 +146,9 @@ _TOOL_CALL_END = re.compile(r"</tool_call>|<\|im_end\|>")
 def functionary(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Functionary v3.2: `>>>name` on a line of its own, then the arguments.
 
-    `>>>all` begins text for the user and is no call. Source: the prompt template v3 of MeetKai/functionary.
+    `>>>all` begins text for the user, not a call. Source: the prompt template v3 of MeetKai/functionary.
     """
-    return (found for found in read_named_json(reply, _FUNCTIONARY, _FUNCTIONARY_END) if found.name != "all")
+    return (call for call in read_named_json(reply, _FUNCTIONARY, _FUNCTIONARY_END) if call.name != "all")
 
 
 _FUNCTIONARY = re.compile(r"(?:^|(?<=\}))>>>(?P<name>[\w.\-]{1,128}+)[ \t]*+\n(?=\s*+\{)", re.MULTILINE)

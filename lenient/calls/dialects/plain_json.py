@@ -1,7 +1,7 @@
 """Reads calls without tokens: JSON objects in a fence, or in plain text.
 
-An object counts as a call under the conditions of `CallEvidence.TEXT`, unless the words before it announce an
-example, a line of prose quotes it, or it stands in a fence of program code.
+`CallEvidence.TEXT` lists the conditions under which an object counts as a call. It does not count when the
+words before it announce an example, when a line of prose quotes it, or inside a fence of program code.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _read_fence(reply: ModelText, fence: FencedBlock, whole: bool) -> Iterator[F
         return
     end = reply.find_strict_end(start.start())
     if end is not None:
-        limits = [max(fence.close, end)]  # a fence in a string ends nothing
+        limits = [max(fence.close, end)]  # a fence inside a string does not end the block
     else:
         outside = find_outside_strings(reply, start.start(), _FENCE)
         limits = sorted({fence.close, max(fence.close, outside.start() if outside is not None else 0)})
@@ -76,22 +76,22 @@ def bare_json(reply: ModelText) -> Iterator[FoundCall]:
     for read in _read_objects(reply, reply.text, 0):
         whole = reply.is_whole(read.base + read.mark.start, read.base + read.end)
         if whole or not _is_quoted_example(reply, read, done):
-            for found in find_calls(reply, read, CallEvidence.TEXT, whole=whole):
-                yield found
-                done = found.end
+            for call in find_calls(reply, read, CallEvidence.TEXT, whole=whole):
+                yield call
+                done = call.end
 
 
 def _is_quoted_example(reply: ModelText, read: JsonInText, done: int) -> bool:
     """Return True for an object in inline code, in a fence, or after words that announce an example.
 
-    `done` is the end of the call before: words in it announce nothing.
+    `done` is the end of the previous call: words inside it are ignored.
     """
     start = read.base + read.mark.start
     quoted = reply.is_inline_code(start) or reply.fence_around(start) is not None
     return quoted or reply.is_example(start, since=done)
 
 
-_LOOK = 800  # reading an object costs as much as passing so many characters again
+_LOOK = 800  # reading an object costs as much as skipping this many characters
 
 
 def _read_objects(reply: ModelText, text: str, base: int) -> Iterator[JsonInText]:
@@ -115,7 +115,7 @@ def _read_objects(reply: ModelText, text: str, base: int) -> Iterator[JsonInText
         node = call_envelope(reply, name.group(1)) if name and not is_list else None
         read = read_json_value(piece, opening.start(), ahead, base, node)
         if isinstance(read, UnreadableError):
-            line_end = text.find("\n", read.position)  # a word without quotes is looked at up to there
+            line_end = text.find("\n", read.position)  # an unquoted word is examined up to this length
             if not reply.spend_budget((line_end if line_end >= 0 else len(text)) - opening.start()):
                 return
             position = max(opening.start() + 1, min(read.position, len(text)))

@@ -34,9 +34,8 @@ def pythonic(reply: ModelText) -> Iterator[FoundCall]:
 
     Llama 3.2 and 4 (between `<|python_start|>` and `<|python_end|>`), LFM2 and ToolACE write this. Source:
     Meta's prompt format for Llama 3.2 and 4; vLLM `pythonic`, `llama4_pythonic`, `lfm2`. When the caller
-    named this dialect, all lists and single calls count. Otherwise a list counts when its names were offered
-    or when it is the whole reply, and a single call counts when it has its lines to itself and its name was
-    offered.
+    named this dialect, all lists and single calls count. Otherwise a list counts if its tools were offered or
+    if it is the whole reply. A single call counts if it is alone on its lines and its tool was offered.
     """
     marked = list(marked_python(reply))
     if marked:
@@ -57,8 +56,8 @@ def marked_python(reply: ModelText) -> Iterator[FoundCall]:
     Llama 3 calls its built-in tools by a method, `brave_search.call(query="…")`. Source: Meta's prompt format
     for Llama 3.1.
     """
-    for found in _read_after_tokens(reply, _TOKENS):
-        yield found if reply.offers(found.name) else replace(found, name=found.name.removesuffix(".call"))
+    for call in _read_after_tokens(reply, _TOKENS):
+        yield call if reply.offers(call.name) else replace(call, name=call.name.removesuffix(".call"))
 
 
 def olmo3(reply: ModelText) -> Iterator[FoundCall]:
@@ -79,19 +78,19 @@ def _read_after_tokens(reply: ModelText, tokens: re.Pattern[str]) -> Iterator[Fo
     done = 0
     for token in reply.find_tokens(tokens):
         if token.start() >= done:
-            for found in _read_sequence(reply, token.end()):
-                yield found
-                done = found.end
+            for call in _read_sequence(reply, token.end()):
+                yield call
+                done = call.end
 
 
 def _read_sequence(reply: ModelText, position: int) -> Iterator[FoundCall]:
-    """Yield the calls from `position` on, which commas, semicolons or line breaks separate."""
+    """Yield the calls from `position` on; commas, semicolons or line breaks separate them."""
     position = pass_blanks(reply.text, position)
     position += reply.text.startswith("[", position)
     while True:
-        found, after = _read_call_list(reply, position)
-        yield from found
-        if not found or not found[-1].complete or not _CALL.match(reply.text, after):
+        calls, after = _read_call_list(reply, position)
+        yield from calls
+        if not calls or not calls[-1].complete or not _CALL.match(reply.text, after):
             return
         position = after
 
@@ -101,24 +100,24 @@ def _read_lists(reply: ModelText) -> Iterator[FoundCall]:
     for bracket in reply.find_tokens(_LIST):
         if bracket.start() < done or not reply.spend_budget(50):
             continue
-        found, after = _read_call_list(reply, bracket.end())
+        calls, after = _read_call_list(reply, bracket.end())
         done = after
         closed = reply.text[after : after + 1] == "]"
-        if not found or not (closed or _CUT_OFF.match(reply.text, after)):
+        if not calls or not (closed or _CUT_OFF.match(reply.text, after)):
             continue
-        if reply.told or _is_meant(reply, found, bracket.start(), after + closed):
-            yield from found
+        if reply.told or _is_meant(reply, calls, bracket.start(), after + closed):
+            yield from calls
 
 
-def _is_meant(reply: ModelText, found: list[FoundCall], start: int, end: int) -> bool:
+def _is_meant(reply: ModelText, calls: list[FoundCall], start: int, end: int) -> bool:
     """Return True when a list of Python calls is meant as tool calls.
 
-    This holds when all names were offered and no words before the list announce an example, or when the list
-    is plausible and the whole reply.
+    This is so when all tools were offered and no words before the list announce an example, or when the list
+    is plausible and is the whole reply.
     """
-    if reply.catalog is not None and all(reply.offers(call.name) for call in found):
+    if reply.catalog is not None and all(reply.offers(call.name) for call in calls):
         return not reply.is_example(start)
-    return _stands_alone(reply, start, end) and _is_plausible(found)
+    return _stands_alone(reply, start, end) and _is_plausible(calls)
 
 
 def _stands_alone(reply: ModelText, start: int, end: int) -> bool:
@@ -128,13 +127,13 @@ def _stands_alone(reply: ModelText, start: int, end: int) -> bool:
     return reply.is_whole(start, end)
 
 
-def _is_plausible(found: list[FoundCall]) -> bool:
-    """Return True when no name is a Python keyword or built-in function, and a call has raw arguments."""
-    return all(call.name not in _KEYWORDS for call in found) and any(call.raw for call in found)
+def _is_plausible(calls: list[FoundCall]) -> bool:
+    """Return True when no name is a Python keyword or built-in function, and some call has arguments."""
+    return all(call.name not in _KEYWORDS for call in calls) and any(call.raw for call in calls)
 
 
 def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the single Python calls that stand on lines of their own."""
+    """Yield the single Python calls that are alone on their lines."""
     done = 0
     for line in reply.find_tokens(_LINE_CALL):
         name = line["name"]
@@ -146,17 +145,17 @@ def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
             continue
         if not _is_in_calls_only(reply, line.start()):
             continue
-        found = _read_call_at(reply, line.start())
-        if found is None:
+        call = _read_call_at(reply, line.start())
+        if call is None:
             continue
-        done = found.end
-        rest = reply.text[found.end : found.end + 200].split("\n", 1)[0].strip()
+        done = call.end
+        rest = reply.text[call.end : call.end + 200].split("\n", 1)[0].strip()
         if rest in ("", ")", ";", "`", "```") or reply.told:
-            yield found
+            yield call
 
 
 def _is_in_calls_only(reply: ModelText, position: int) -> bool:
-    """Return True when `position` is outside of fences, or in a fence that holds nothing but calls."""
+    """Return True when `position` is outside of fences, or in a fence that contains only calls."""
     fence = reply.fence_around(position)
     return fence is None or (fence.language in _CALL_LANGUAGES and _holds_only_calls(reply, fence))
 
@@ -176,8 +175,8 @@ def _holds_only_calls(reply: ModelText, fence: FencedBlock) -> bool:
 def gemma_tool_code(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the Python calls in `tool_code` fences, as Gemma 2 and 3 write them.
 
-    A call may stand in `print(…)` or after `default_api.`. Source: Google's function calling guide for Gemma
-    3.
+    A call may be inside `print(…)` or follow `default_api.`. Source: Google's function calling guide for
+    Gemma 3.
     """
     for fence in reply.find_fences:
         if fence.language not in ("tool_code", "tool_call", "tool_calls") or reply.is_quoted(fence.body):
@@ -185,12 +184,12 @@ def gemma_tool_code(reply: ModelText) -> Iterator[FoundCall]:
         position = fence.body
         position += reply.text.startswith("[", position)
         while position < fence.close:
-            found = _read_call_at(reply, position)
-            if found is None or found.start >= fence.close:
+            call = _read_call_at(reply, position)
+            if call is None or call.start >= fence.close:
                 break
-            yield found
-            skipped = re.compile(r"[\s),;\]]*+").match(reply.text, found.end)
-            position = skipped.end() if skipped else found.end
+            yield call
+            skipped = re.compile(r"[\s),;\]]*+").match(reply.text, call.end)
+            position = skipped.end() if skipped else call.end
 
 
 # --- one call ------------------------------------------------------------------------------------------
@@ -249,16 +248,16 @@ def _read_call_at(reply: ModelText, position: int) -> FoundCall | None:
 
 def _read_call_list(reply: ModelText, position: int) -> tuple[list[FoundCall], int]:
     """Return the calls of a list from `position` on, and the offset where reading stopped."""
-    found: list[FoundCall] = []
+    calls: list[FoundCall] = []
     while True:
         call = _read_written_call(reply, position)
-        one = None if call is None else _make_call(reply, call)
-        if call is None or one is None:
-            return found, pass_blanks(reply.text, position)
-        found.append(one)
+        found_call = None if call is None else _make_call(reply, call)
+        if call is None or found_call is None:
+            return calls, pass_blanks(reply.text, position)
+        calls.append(found_call)
         position = pass_blanks(reply.text, call.end)
         if not call.complete or reply.text[position : position + 1] not in (",", ";"):
-            return found, position
+            return calls, position
         position += 1
 
 
@@ -326,7 +325,7 @@ def _pass_string(reply: ModelText, start: int, quote: str, *, outer: bool) -> in
 
 
 def _is_escaped(text: str, at: int, start: int) -> bool:
-    """Return True when an odd number of backslashes stands before the character at the offset `at`."""
+    """Return True when an odd number of backslashes precedes the character at the offset `at`."""
     first = at
     while first > start + 1 and text[first - 1] == "\\":
         first -= 1
@@ -338,10 +337,12 @@ def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
     text, name = reply.text, reply.plain_name(call.name)
     tool = reply.find_tool(name)
     names = [parameter.name for parameter in tool.parameters] if tool is not None else []
-    one = call.arguments[0] if len(call.arguments) == 1 and call.arguments[0].name is None else None
-    if one is not None and text[one.start : one.end].strip().removeprefix("**").lstrip().startswith("{"):
-        start = text.index("{", one.start)
-        raw = text[start : one.end].rstrip()
+    positional = call.arguments[0] if len(call.arguments) == 1 and call.arguments[0].name is None else None
+    if positional is not None and text[positional.start : positional.end].strip().removeprefix(
+        "**"
+    ).lstrip().startswith("{"):
+        start = text.index("{", positional.start)
+        raw = text[start : positional.end].rstrip()
         return FoundCall(name, raw, call.start, call.end, call.complete, start)
     parts: list[str] = []
     for index, argument in enumerate(call.arguments):
@@ -358,7 +359,7 @@ def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
 def _write_value(value: str) -> str:
     """Return a value in plain Python as JSON, and any other value as it was written."""
     if "\\x" in value and not _RAW.search(value):
-        value = _HEX.sub(lambda found: f"\\u00{found[1]}" if found[1] else found[0], value)
+        value = _HEX.sub(lambda match: f"\\u00{match[1]}" if match[1] else match[0], value)
     if not _PLAIN.fullmatch(value):
         return value
     read = read_json_value(SourceText(value), 0, Lookahead(value), 0)

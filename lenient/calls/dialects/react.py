@@ -1,8 +1,8 @@
 """Reads calls written as ReAct does: `Action:` with a tool's name, `Action Input:` with its arguments.
 
 Source: Yao et al. 2022 (`Action: search[query]`), and LangChain's ReAct agents, which read one JSON object or
-plain text as the input. Text after an `Observation:` that the model wrote itself is invented by the model and
-not read.
+plain text as the input. Text after an `Observation:` in the model's own output is invented, so it is not
+read.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ def react(reply: ModelText) -> Iterator[FoundCall]:
             return
         following = actions[index + 1].start() if index + 1 < len(actions) else limit
         near = bisect_left(places, action.end())
-        given = inputs[near] if near < len(inputs) and places[near] < min(following, limit) else None
-        found = (
-            _read_with_input(reply, action, given, limit)
-            if given is not None
+        action_input = inputs[near] if near < len(inputs) and places[near] < min(following, limit) else None
+        call = (
+            _read_with_input(reply, action, action_input, limit)
+            if action_input is not None
             else _read_inline(reply, action)
         )
-        if found is not None and (found.name.lower() not in _NO_TOOL or reply.offers(found.name)):
-            yield found
+        if call is not None and (call.name.lower() not in _NO_TOOL or reply.offers(call.name)):
+            yield call
 
 
 def _read_inline(reply: ModelText, action: re.Match[str]) -> FoundCall | None:
@@ -79,8 +79,10 @@ def _read_inline(reply: ModelText, action: re.Match[str]) -> FoundCall | None:
     return None
 
 
-def _read_with_input(reply: ModelText, action: re.Match[str], given: re.Match[str], limit: int) -> FoundCall:
-    text, start = reply.text, pass_blanks(reply.text, given.end())
+def _read_with_input(
+    reply: ModelText, action: re.Match[str], action_input: re.Match[str], limit: int
+) -> FoundCall:
+    text, start = reply.text, pass_blanks(reply.text, action_input.end())
     fence = _FENCED.match(text, start)
     start = fence.end() if fence is not None else start
     end = reply.find_strict_end(start)
@@ -114,6 +116,6 @@ def _read_input(reply: ModelText, name: str, body: str, start: int) -> tuple[str
         )
     keyword = _KEYWORD.match(body)
     if keyword is not None and any(parameter.name == keyword.group(1) for parameter in parameters):
-        return body, start  # names and values: not the text of one parameter
+        return body, start  # names and values, so it is not the text of one parameter
     value = body if is_json(body) else to_json_text(body)
     return f"{{{to_json_text(only.name)}: {value}}}", None

@@ -26,9 +26,9 @@ from lenient.diagnostics import Diagnostic, shorten
 class _ValueLayout(Enum):
     """How a dialect treats the line breaks around a value."""
 
-    VERBATIM = "verbatim"  # they belong to it
-    LINES = "lines"  # the dialect puts one before and one after it
-    GUESSED = "guessed"  # one on both sides is taken for layout, and said
+    VERBATIM = "verbatim"  # they belong to the value
+    LINES = "lines"  # the dialect adds one before and one after the value
+    GUESSED = "guessed"  # one on each side is taken for layout and reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
     index = 0
     while index < len(marks):
         if marks[index].lastgroup == "call" and not reply.is_quoted(marks[index].start()):
-            found, index = walk.read_call(index)
-            if found is not None:
-                yield found
+            call, index = walk.read_call(index)
+            if call is not None:
+                yield call
         else:
             index += 1
 
@@ -65,8 +65,8 @@ def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
 class _TagWalk:
     """A walk over the tags of one reply, which reads its calls.
 
-    `marks` are the matches of the dialect's pattern. Each mark is read once; the budget of the reply limits
-    how often marks are read again.
+    `marks` are the matches of the dialect's pattern. Each mark is read once. The budget of the reply limits
+    repeated reads.
     """
 
     def __init__(self, reply: ModelText, tags: DialectTags, marks: list[re.Match[str]]) -> None:
@@ -116,11 +116,11 @@ class _TagWalk:
         )  # fmt: skip
         if not closed and complete:
             end = parameters[-1].end
-        found = FoundCall(name, raw, opening.start(), end, complete, None, built=built, around=around)
-        return found, index
+        call = FoundCall(name, raw, opening.start(), end, complete, None, built=built, around=around)
+        return call, index
 
     def is_mark(self, index: int, position: int) -> bool:
-        """Return True when only blanks stand between `position` and the tag `marks[index]`."""
+        """Return True when only blanks are between `position` and the tag `marks[index]`."""
         return index < len(self.marks) and not self.text[position : self.marks[index].start()].strip()
 
     def read_elements(
@@ -171,14 +171,14 @@ class _TagWalk:
         """Return the parameter that `marks[index]` opens, and the index of the mark to read next."""
         opening = self.marks[index]
         start = opening.end()
-        found = _ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
-        stop, after, closed, doubtful = found
+        value_end = _ValueEndSearch(self.text, self.marks, unseen).find_after(index + 1, self.reply)
+        stop, after, closed, doubtful = value_end
         value = self.text[start:stop]
         cut = stop == len(self.text) and not closed
         value, layout = self.trim_layout(value, closed, cut)
-        said = opening.groupdict().get("text")
+        mark = opening.groupdict().get("text")
         end = self.marks[after - 1].end() if closed else stop
-        is_text = None if said is None else said in ("true", "string")
+        is_text = None if mark is None else mark in ("true", "string")
         key = opening["key"].strip()
         return WrittenParameter(key, value, is_text, closed, cut, layout, end, doubtful), after
 
@@ -202,12 +202,11 @@ def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<invoke name="…"><parameter name="…">…</parameter></invoke>`.
 
     The tags may have any prefix: Claude (`antml:` or none), MiniMax M2 (in `<minimax:tool_call>`), Step 3
-    (`steptml:`), Muse Glimmer (`atem:`). MiniMax M3 writes `]<]minimax[>[` before each tag, and elements
-    named after the parameters; see `lenient.calls.reading.child_elements`. Source: Anthropic's published
-    system prompt ("string and scalar parameters should be specified as is, while lists and objects should
-    use JSON"); vLLM `minimax_m2`, `step3`.
-    SGLang decodes XML entities here, and so do agents that read calls of other models; a value that
-    holds entities and no bare `<` or `&` is decoded, and the decoding is reported.
+    (`steptml:`), Muse Glimmer (`atem:`). MiniMax M3 writes `]<]minimax[>[` before each tag and names the
+    elements after the parameters; see `lenient.calls.reading.child_elements`. Source: Anthropic's published
+    system prompt ("string and scalar parameters should be specified as is, while lists and objects should use
+    JSON"); vLLM `minimax_m2`, `step3`. SGLang decodes XML entities here, and so do agents that read calls of
+    other models; a value that holds entities and no bare `<` or `&` is decoded, and the decoding is reported.
     """
     yield from _read_tagged(reply, _INVOKE)
 
@@ -257,9 +256,9 @@ def qwen3_coder(reply: ModelText) -> Iterator[FoundCall]:
     decodes XML entities; see `anthropic_invoke`. Where the name is an attribute, `<function name="…">`, it
     must have been offered: documents hold such tags, too.
     """
-    for found in _read_tagged(reply, _QWEN):
-        if not _NAMED_FUNCTION.match(reply.text, found.start) or reply.offers(found.name):
-            yield found
+    for call in _read_tagged(reply, _QWEN):
+        if not _NAMED_FUNCTION.match(reply.text, call.start) or reply.offers(call.name):
+            yield call
 
 
 _NAMED_FUNCTION = re.compile(r"<function\s++name")
@@ -340,7 +339,7 @@ _REST = re.compile(
 class _ValueEnd(NamedTuple):
     """Where a value ends, the index of the mark to go on with, and whether a closing tag ended the value.
 
-    `doubtful` is True when a later end would do as well.
+    `doubtful` is True when a later end is possible, too.
     """
 
     stop: int
@@ -362,11 +361,11 @@ class _ValueEndSearch:
         self.unseen = unseen
         self.depth = self.calls = 0  # opening tags of parameters and calls within the value
         self.closing = -1  # the first closing tag that may end it, if none is certain to
-        self.nested = -1  # the same, were the opening tags before it mere text
-        self.cut = -1  # the first mark before which it may have been cut off
+        self.nested = -1  # the same, if the opening tags before it are only text
+        self.cut = -1  # the value may have been cut off before this mark
 
     def find_after(self, index: int, reply: ModelText) -> _ValueEnd:
-        """Return the end of the value, for which `marks[index]` is the first candidate."""
+        """Return the end of the value; `marks[index]` is the first candidate."""
         step = {
             "value_end": self.ends_at_value_end,
             "parameter": self.ends_at_parameter,
@@ -425,7 +424,7 @@ class _ValueEndSearch:
         return None
 
     def closes_again(self, index: int) -> bool:
-        """Return True when a closing tag comes after that at `index`, with no opening tag between them."""
+        """Return True when another closing tag follows the one at `index`, with no opening tag in between."""
         kinds = (mark.lastgroup for mark in self.marks[index + 1 : index + 100])
         return next((kind == "value_end" for kind in kinds if kind != "call_end"), False)
 

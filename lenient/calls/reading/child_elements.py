@@ -1,8 +1,8 @@
 """Reads parameters that are written as elements named after them: `<city>Oslo</city>`.
 
-An object is written as elements within an element; a list as elements `<item>`, or as one element several
-times. MiniMax M3 writes a token before each of its tags, so that other tags are text. Without the token, the
-definition decides whether a value holds elements; without a definition, it is text.
+An object is an element that contains elements. A list is a series of `<item>` elements, or one element
+repeated. MiniMax M3 writes a token before each of its tags, so that other tags are text. Without the token,
+the definition decides whether a value holds elements; without a definition, it is text.
 """
 
 from __future__ import annotations
@@ -87,12 +87,12 @@ class ElementReader:
         self.declared: frozenset[str] = frozenset()
         self.end = position
         self.dropped: tuple[int, int] | None = None
-        self.call_end = -1  # the offset of the closing tag of a call that was found last
+        self.call_end = -1  # offset of the call's closing tag in the latest search
 
     def read_parameters(self, position: int, root: Node | None) -> list[WrittenParameter]:
         """Return the elements from `position` on as parameters; `root` is the compiled definition.
 
-        They may stand in one element such as `<parameters>` that is not declared.
+        They may be inside one undeclared element such as `<parameters>`.
         """
         self.declared = frozenset(root.fields) if root is not None else frozenset()
         holder = _OPENING.match(self.text, position)
@@ -128,7 +128,7 @@ class ElementReader:
             position = element.end
 
     def find_opening(self, position: int, limit: int) -> re.Match[str] | None:
-        """Return the next opening tag; text before it is passed only where tags have their token."""
+        """Return the next opening tag; text before it is skipped only if tags are marked by a token."""
         opening = _OPENING.match(self.text, position, limit)
         if self.marked and (opening is None or opening["token"] is None):
             token = _TOKEN.search(self.text, position, limit)
@@ -188,14 +188,14 @@ class ElementReader:
         return list(groups.values())
 
     def write_all(self, elements: list[_Element], node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of the elements of one name, of which several are a list."""
+        """Return the JSON text of the elements with one name; several elements make a list."""
         if len(elements) == 1:
             return self.write_content(elements[0], node, depth)
         items = node.items if node is not None else None
         return _join("[]", [self.write_content(element, items, depth) for element in elements])
 
     def write_content(self, element: _Element, node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of what an element holds: elements, or a value."""
+        """Return the JSON text of an element's content: elements, or a value."""
         children = self.find_children(element, node) if depth < _MAX_DEPTH else []
         if children:
             if _is_list(children, node):
@@ -240,7 +240,7 @@ class ElementReader:
         return self.split(element) if holds_elements else []
 
     def split(self, element: _Element) -> list[_Element]:
-        """Return the elements that the content of an element consists of, [] when it is another text."""
+        """Return the elements in the content of an element, [] when the content is other text."""
         opening = _OPENING.match(self.text, element.body, element.stop)
         if opening is None or (self.marked and opening["token"] is None):
             return []

@@ -36,7 +36,7 @@ class FoundCall:
 class TextCall:
     """One call found in a text, with its arguments parsed.
 
-    `text[start:end]` is the call: its name, its arguments and the tokens that belong to it alone. `complete`
+    `text[start:end]` is the call: its name, its arguments and the tokens that belong only to it. `complete`
     is False when the text ends before the call does. `request` holds the parsed arguments; the spans of its
     diagnostics point into `request.raw_arguments`. `offset` is where the raw arguments begin in the text, so
     that `offset + span` is a place in the text. `offset` is None in the dialects that write parameters one by
@@ -59,24 +59,24 @@ def missing_opening(start: int) -> Diagnostic:
     return Diagnostic("missing_opening_tag", "$", start, start)
 
 
-def read_call(dialect: str, found: FoundCall, catalog: ToolCatalog | None) -> TextCall:
+def read_call(dialect: str, call: FoundCall, catalog: ToolCatalog | None) -> TextCall:
     """Return the found call with its arguments parsed.
 
     With a catalog, a name that the catalog does not hold gets the diagnostic `unknown_tool`.
     """
-    request = parse_arguments(found.raw, catalog, tool_name=found.name, tool_call_id=found.call_id)
-    if found.built:
-        request = _add_findings(request, found.built)
+    request = parse_arguments(call.raw, catalog, tool_name=call.name, tool_call_id=call.call_id)
+    if call.built:
+        request = _add_findings(request, call.built)
     return TextCall(
-        dialect, found.name, found.start, found.end, found.complete, request, found.offset, found.around
+        dialect, call.name, call.start, call.end, call.complete, request, call.offset, call.around
     )
 
 
 def _add_findings(request: ToolCallRequest, built: tuple[Diagnostic, ...]) -> ToolCallRequest:
-    """Return the request with the diagnostics of building its raw arguments put first.
+    """Return the request with the diagnostics of building its raw arguments added in front.
 
     Building counts as a repair: the outcome becomes REPAIRED, or FAILED when the request has an error.
     """
-    refused = any(found.severity is Severity.ERROR for found in request.diagnostics)
+    refused = any(diagnostic.severity is Severity.ERROR for diagnostic in request.diagnostics)
     outcome = Outcome.FAILED if refused else Outcome.REPAIRED
     return request._replace(diagnostics=built + request.diagnostics, outcome=outcome)

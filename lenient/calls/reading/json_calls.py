@@ -1,7 +1,7 @@
 """Recognises the calls in a JSON value, in the many shapes in which models write calls.
 
-The name and the arguments may stand under various keys, in lists of calls, or in objects around a call. For
-text without tokens, `CallEvidence` says which evidence a call needs.
+The name and the arguments may be under various keys, in lists of calls, or in objects around a call.
+`CallEvidence` lists the evidence that a call needs in text without tokens.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MAX_CALLS = 10_000
 class CallEvidence(Enum):
     """The evidence that an object needs to count as a call.
 
-    `TOKENS`: the tokens around the object say that it is a call. `TEXT`: the name was offered, or the object
+    `TOKENS`: the tokens around the object mark it as a call. `TEXT`: the name was offered, or the object
     is the whole reply and has a name, an arguments object and nothing else; without a catalog that shape
     alone decides.
     """
@@ -85,11 +85,11 @@ def find_calls(
     `bar` is the evidence that a call needs; `whole` is True when the reply holds nothing but the value.
     """
     shapes = _CallFinder(reply, read, bar, whole)
-    found = list(shapes.find_in(_JsonPart(read.value, read.mark), 0))[:_MAX_CALLS]
-    if found:
-        beyond = tuple(shapes.mends_outside(found))
-        found[-1] = replace(found[-1], complete=read.complete, around=found[-1].around + beyond)
-    return found
+    calls = list(shapes.find_in(_JsonPart(read.value, read.mark), 0))[:_MAX_CALLS]
+    if calls:
+        beyond = tuple(shapes.mends_outside(calls))
+        calls[-1] = replace(calls[-1], complete=read.complete, around=calls[-1].around + beyond)
+    return calls
 
 
 class _CallFinder:
@@ -170,7 +170,7 @@ class _CallFinder:
         if self.bar is CallEvidence.TEXT and not self.is_meant(value, name_key, holder):
             return
         if not self.read.complete and part.child(name_key).mark.end == len(self.read.piece):
-            return  # the text's end cut the name off
+            return  # the end of the text cut the name off
         call_id = next((value[key] for key in _ID_KEYS if isinstance(value.get(key), str)), None)
         if holder is not None:
             yield self.make_call(part, name, part.child(holder), call_id)
@@ -201,9 +201,9 @@ class _CallFinder:
     def may_stand_alone(self, tool: ToolDefinition | None, besides: set[str]) -> bool:
         """Return True when an object without a key for the arguments is a call of the tool.
 
-        `besides` are the keys beside the name: all must be declared parameters, and all required parameters
-        must be among them. A name alone counts when no parameter is required, or when the object is the whole
-        reply.
+        `besides` are the keys other than the name. All must be declared parameters, and all required
+        parameters must be among them. A name alone counts when no parameter is required, or when the object
+        is the whole reply.
         """
         if tool is None:
             return False
@@ -225,7 +225,7 @@ class _CallFinder:
         return FoundCall(name, raw, start, end, True, base + place.start, call_id, around=around)
 
     def make_flat_call(self, part: _JsonPart, name: str, keys: list[str], call_id: str | None) -> FoundCall:
-        """Return the call whose parameters `keys` stand beside its name.
+        """Return the call whose parameters `keys` are in the same object as its name.
 
         The raw arguments are built as a JSON object of these parameters.
         """
@@ -238,10 +238,9 @@ class _CallFinder:
         return FoundCall(name, "{" + raw + "}", start, end, True, None, call_id)
 
     def mends_around(self, part: _JsonPart, inside: ValueSpan | None) -> Iterator[Diagnostic]:
-        """Yield the diagnostics of repairs in a call's object that lie outside of its arguments.
+        """Yield the diagnostics of repairs in a call's object but outside of its arguments.
 
-        `inside` is the span of the arguments. Repairs inside it are found again when the arguments are
-        parsed.
+        `inside` is the span of the arguments. Parsing the arguments reports the repairs inside it.
         """
         closed = inside is not None and is_json(self.read.piece[inside.start : inside.end])
         for repair in self.read.repairs:
@@ -255,12 +254,12 @@ class _CallFinder:
             if inside is None or not inside.start <= repair.start <= inside.end or (closed and at_end):
                 yield self.move_to_reply(repair)
 
-    def mends_outside(self, found: list[FoundCall]) -> Iterator[Diagnostic]:
+    def mends_outside(self, calls: list[FoundCall]) -> Iterator[Diagnostic]:
         """Yield the diagnostics of repairs outside of all calls, in a list or an object around them."""
         for repair in self.read.repairs:
             placed = self.move_to_reply(repair)
             at = placed.start
-            if at is not None and not any(call.start <= at <= call.end for call in found):
+            if at is not None and not any(call.start <= at <= call.end for call in calls):
                 yield placed
 
     def move_to_reply(self, repair: Diagnostic) -> Diagnostic:
@@ -271,7 +270,7 @@ class _CallFinder:
 
 
 def _is_schema(arguments: Any) -> bool:
-    """Return True when the arguments are a JSON Schema of parameters: the object is then a definition."""
+    """Return True when the arguments are a JSON Schema, which means the object is a definition."""
     return isinstance(arguments, dict) and isinstance(arguments.get("properties"), dict)
 
 

@@ -48,7 +48,7 @@ class JsonInText:
 
 
 def pass_blanks(text: str, position: int) -> int:
-    """Return the offset of the first character from `position` on that is no whitespace."""
+    """Return the offset of the first non-whitespace character from `position` on."""
     match = _BLANK.match(text, position)
     return match.end() if match else position
 
@@ -65,8 +65,8 @@ def is_json(text: str) -> bool:
 def find_json_end(text: str, start: int) -> int | None:
     """Return the end of the valid JSON object or array at the offset `start`, None when it is not valid.
 
-    The text is decoded in a window that grows while the value goes on: a decoder that fails counts the lines
-    of all text that it was given, which would make many failures in one text quadratic.
+    The text is decoded in a window that grows while the value continues. Without the window, many failures in
+    one text would take quadratic time, because a failing decoder counts the lines of its whole input.
     """
     size = _WINDOW
     while True:
@@ -81,7 +81,7 @@ def find_json_end(text: str, start: int) -> int | None:
 
 
 def _goes_beyond(piece: str) -> bool:
-    """Return True when the piece is valid JSON up to, or nearly up to, the end of the window."""
+    """Return True when the piece is valid JSON up to the end of the window, or nearly so."""
     try:
         _DECODER.raw_decode(piece)
     except json.JSONDecodeError as error:
@@ -109,7 +109,7 @@ def read_json_value(
     findings = Findings()
     strict = find_json_end(piece.text, start) is not None
     try:
-        found = scan_value(piece, start, node, findings, ahead=ahead, strict=strict, opened=opened)
+        scanned = scan_value(piece, start, node, findings, ahead=ahead, strict=strict, opened=opened)
     except UnreadableError as error:
         return error
     except TooManyFindingsError:
@@ -118,4 +118,6 @@ def read_json_value(
         finding.code in ("missing_closer", "unclosed_string") and finding.end == len(piece.text)
         for finding in findings.items
     )
-    return JsonInText(found.value, found.mark, piece.text, base, found.end, complete, tuple(findings.items))
+    return JsonInText(
+        scanned.value, scanned.mark, piece.text, base, scanned.end, complete, tuple(findings.items)
+    )

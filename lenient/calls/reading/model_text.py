@@ -1,7 +1,7 @@
 """A model's text, and the places in it where a call may begin: outside of reasoning and quoted examples.
 
-`ModelText` also holds the offered tools, and a budget for reading a place again, so that the search for calls
-takes linear time.
+`ModelText` also contains the offered tools, and a budget for repeated reads that keeps the search for calls
+linear.
 """
 
 from __future__ import annotations
@@ -70,16 +70,16 @@ class FencedBlock:
 class ModelText:
     """A model's text, and the tools that were offered to the model.
 
-    `told` is True when the caller named the dialect of the text. `left` is how many steps may still be spent
-    on reading parts of the text a second time; at 0 no more places are tried, so that the time stays linear.
-    `json_end` is the end of the valid JSON object or array with which the text begins, 0 without one.
+    `told` is True when the caller named the dialect of the text. `left` is the remaining number of steps for
+    reading parts of the text again. At 0 no more places are tried, which keeps the time linear. `json_end` is
+    the end of the valid JSON object or array at the start of the text, 0 if there is none.
     """
 
     def __init__(self, text: str, catalog: ToolCatalog | None, *, told: bool = False) -> None:
         self.text = text
         self.catalog = catalog
         self.told = told
-        self.left = 200_000 + 4 * len(text)  # steps that may still be spent on looking at a place again
+        self.left = 200_000 + 4 * len(text)  # remaining steps for reading a place again
         self.thoughts = list(_find_reasoning(text))
         self._thought_starts = [start for start, _ in self.thoughts]
         self.body = self._find_body()
@@ -102,8 +102,8 @@ class ModelText:
     def may_name(self, name: str, position: int) -> bool:
         """Return True when the name between tokens at the offset `position` may be meant as a tool's name.
 
-        An offered name may. A placeholder may not; with a catalog, neither may a name in an announced
-        example.
+        An offered name may. A placeholder may not. With a catalog, a name in an announced example may not
+        either.
         """
         if self.offers(name):
             return True
@@ -112,7 +112,7 @@ class ModelText:
         return self.catalog is None or not (self.is_example(position) or self.is_example(position, _FORM))
 
     def plain_name(self, name: str) -> str:
-        """Return the name without a namespace such as `functions.`, unless offered with the namespace."""
+        """Return the name without a namespace such as `functions.`, unless the full name was offered."""
         if self.find_tool(name) is None:
             for prefix in _NAMESPACES:
                 rest = name.removeprefix(prefix)
@@ -132,8 +132,8 @@ class ModelText:
 
         Matches beyond `MAX_TOKENS` are ignored: no reply has so many calls.
         """
-        found = islice(pattern.finditer(self.text, start), MAX_TOKENS + 1)
-        return (match for match in found if not self.is_quoted(match.start()))
+        matches = islice(pattern.finditer(self.text, start), MAX_TOKENS + 1)
+        return (match for match in matches if not self.is_quoted(match.start()))
 
     def find_reasoning_end(self, position: int) -> int | None:
         """Return the end of the reasoning around the offset `position`, None outside of reasoning."""
@@ -143,7 +143,7 @@ class ModelText:
     def is_quoted(self, position: int) -> bool:
         """Return True when `position` is in reasoning, inline code, or a fence announced as an example.
 
-        It is quoted, too, within the valid JSON with which the text begins.
+        A position in the valid JSON at the start of the text is quoted, too.
         """
         if position < self.json_end or self.find_reasoning_end(position) is not None:
             return True
@@ -161,7 +161,7 @@ class ModelText:
         return index >= 0 and position < self._code_spans[index][1]
 
     def _is_all_code(self, spans: list[tuple[int, int]]) -> bool:
-        """Return True when the reply has no text outside of inline code: the code is then what is meant."""
+        """Return True when the reply consists only of inline code, so that the code is the reply itself."""
         position, stop = self.body
         for start, end in spans:
             if self.text[position:start].strip(" \t\r\n,;"):
@@ -170,7 +170,7 @@ class ModelText:
         return not self.text[position:stop].strip(" \t\r\n,;.")
 
     def is_example(self, position: int, words: re.Pattern[str] = _EXAMPLE, *, since: int = 0) -> bool:
-        """Return True when the words before `position` say that the text there is an example.
+        """Return True when the words before `position` announce an example.
 
         `words` matches the words that announce an example; those before `since` do not count.
         """
@@ -207,7 +207,7 @@ class ModelText:
         return pass_blanks(self.text, start), end
 
     def is_whole(self, start: int, end: int) -> bool:
-        """Return True when only whitespace, leading reasoning and end tokens stand around the span."""
+        """Return True when only whitespace, leading reasoning and end tokens surround the span."""
         return start <= self.body[0] and end >= self.body[1]
 
     # --- values ---------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def _find_reasoning(text: str) -> Iterator[tuple[int, int]]:
     """
     first, closing = _THOUGHT.search(text), _THOUGHT_END.search(text)
     if closing is not None and (first is None or closing.start() < first.start()):
-        yield 0, closing.end()  # the opening token stood in the prompt
+        yield 0, closing.end()  # the opening token was in the prompt
     position, absent = 0, set[str]()
     for _ in range(MAX_TOKENS):
         opening = _THOUGHT.search(text, position)
@@ -255,7 +255,7 @@ def _find_code_spans(text: str, reply: ModelText) -> Iterator[tuple[int, int]]:
 
     As in Markdown, a run of backticks ends at the next run of the same length in the same paragraph. A run
     within a word opens nothing, and three backticks that begin a line are a fence. Braces in inline code are
-    balanced: backticks in two calls, or in one call and before it, are none.
+    balanced, so a backtick in one call and a backtick in another do not form inline code.
     """
     runs = [run.span() for run in islice(_BACKTICKS.finditer(text), MAX_TOKENS)]
     following: dict[int, int] = {}  # length of a run -> the index of the next run of that length

@@ -1,7 +1,7 @@
 """Finds the blocks of a reply between an opening token and a closing token of a dialect.
 
-A token may also be part of a string in broken JSON: of several closing tokens, the one is chosen up to which
-the JSON is least broken.
+A token may also be part of a string in broken JSON. Of several closing tokens, the one that leaves the JSON
+least broken is chosen.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class TokenBlock:
     def find_ends(self, reply: ModelText, start: int) -> Iterator[int]:
         """Yield the offsets where broken JSON that begins at `start` may end, the likeliest first.
 
-        The first token may stand in a string of the JSON. So may the last token of the block; the first token
-        outside of all strings may lie beyond it, where an opening token stands in a string too.
+        The first token and the last token of the block may be part of a string. The first token outside of
+        all strings may come after the block, when an opening token is part of a string, too.
         """
         yield self.end
         outside = find_outside_strings(reply, start, self.tokens)
@@ -67,7 +67,7 @@ class TokenBlock:
             yield self.last_end
 
     def move_beyond(self, reply: ModelText, position: int) -> TokenBlock:
-        """Return the block with the tokens from `position` on: those before it stand in strings."""
+        """Return the block with the tokens from `position` on; earlier tokens are part of strings."""
         token = self.tokens.search(reply.text, position)
         if token is None:
             return replace(self, ends=(), limit=len(reply.text))
@@ -104,9 +104,9 @@ def find_outside_strings(reply: ModelText, start: int, tokens: re.Pattern[str]) 
     if not reply.spend_budget(0):
         return None
     marks = _add_strings(tokens).finditer(reply.text, start)
-    found = next((mark for mark in marks if not mark["string"]), None)
-    reply.spend_budget((found.start() if found is not None else len(reply.text)) - start)
-    return found
+    mark_outside = next((mark for mark in marks if not mark["string"]), None)
+    reply.spend_budget((mark_outside.start() if mark_outside is not None else len(reply.text)) - start)
+    return mark_outside
 
 
 @cache
@@ -115,17 +115,17 @@ def _add_strings(tokens: re.Pattern[str]) -> re.Pattern[str]:
 
 
 def is_less_broken(damage: int, least: int, reply: ModelText, end: int) -> bool:
-    """Return True when JSON that ends at `end` with this damage is to be preferred to that with the `least`.
+    """Return True when JSON that ends at `end` with this damage is better than JSON with the damage `least`.
 
-    Where all are badly broken, a later token is: the earlier ones may stand in a string.
+    If all ends leave it badly broken, a later token is better: the earlier ones may be part of a string.
     """
     return damage < least or (damage == least == 2 and end < len(reply.text))
 
 
 def choose_end(reply: ModelText, start: int, ends: Iterable[int], name: str) -> int | None:
-    """Return that of the `ends` up to which the arguments from `start` on are least broken, None without any.
+    """Return the end that leaves the arguments from `start` on least broken, None if `ends` is empty.
 
-    `name` is the name of the tool, whose definition says where strings end.
+    `name` is the name of the tool; its definition helps to find where strings end.
     """
     node, best, least = reply.arguments_node(name), None, 3
     for end in ends:

@@ -90,8 +90,8 @@ def build_arguments(
             codes.append("ambiguous")
         start = length + len(key)
         path, end = render_path((None, parameter.name)), start + len(text)
-        found = shorten(parameter.value)
-        findings += [Diagnostic(code, path, start, end, found, hint=_HINTS.get(code)) for code in codes]
+        snippet = shorten(parameter.value)
+        findings += [Diagnostic(code, path, start, end, snippet, hint=_HINTS.get(code)) for code in codes]
         parts.append(key + text)
         length = end + 2
     raw = "{" + ", ".join(parts) + "}"
@@ -115,10 +115,10 @@ def write_parameter(
 ) -> tuple[str, list[str]]:
     """Return the JSON text of one value, and the codes of the changes made to the value."""
     trimmed = parameter.value.strip()
-    said = parameter.is_text
-    if said is None:
-        said = is_text(node, trimmed, undeclared)
-    if not said:
+    as_text = parameter.is_text
+    if as_text is None:
+        as_text = is_text(node, trimmed, undeclared)
+    if not as_text:
         if parameter.cut:
             return to_json_text(trimmed), ["unclosed_string"]
         return (trimmed if is_json(trimmed) or trimmed in _PYTHON_LITERALS else to_json_text(trimmed)), []

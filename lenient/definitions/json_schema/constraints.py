@@ -1,6 +1,6 @@
 """Compiles the assertions of JSON Schema on one value: bounds, sizes, patterns and formats.
 
-A rule for one type holds for values of all other types, as in JSON Schema. A pattern that can run for ever is
+A rule for one type accepts values of all other types, as in JSON Schema. A pattern that can run forever is
 not run.
 """
 
@@ -55,7 +55,7 @@ class CompiledPattern:
         return self.degree <= 1 or len(value) ** self.degree <= MAX_PATTERN_WORK
 
     def rules_out(self, value: str) -> bool:
-        """Return True when the value was tried and does not match; a value too costly to try gives False."""
+        """Return True when the value was tried and does not match; False if matching costs too much."""
         return self.is_affordable(value) and self.regex.search(value) is None
 
 
@@ -71,7 +71,7 @@ def read_rules(schema: Mapping[str, Any]) -> Iterator[ValueRule]:
 
 
 def compile_pattern(text: Any) -> CompiledPattern | None:
-    """Compile a regular expression; return None when Python cannot, or when it may run for ever."""
+    """Compile a regular expression; return None when Python cannot compile it, or when it may run forever."""
     if not isinstance(text, str) or len(text) > MAX_PATTERN or _REPEATED_GROUP.search(text):
         return None
     try:
@@ -152,7 +152,7 @@ def _is_unique(value: Any) -> bool:
 
 
 def _write_canonical(value: Any) -> str:
-    """Return a JSON value as text, so that equal values give equal texts: 1.0 is written as 1."""
+    """Return a JSON value as text; equal values give equal texts, so 1.0 is written as 1."""
     text = json.dumps(value, sort_keys=True)
     if ".0" in text or "e" in text:
         text = json.dumps(json.loads(text, parse_float=_parse_whole), sort_keys=True)

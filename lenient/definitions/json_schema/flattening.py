@@ -1,4 +1,4 @@
-"""Flattens schemas: resolves references and merges `allOf` into one flat schema with the same demands."""
+"""Flattens schemas: resolves references and merges `allOf` into one flat schema with the same constraints."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Flattener:
         self.count = 0
 
     def find_shared_target(self, schema: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
-        """Return the target of a schema that is only a reference, None for any other schema.
+        """Return the target of a schema that consists only of a reference, else None.
 
         All references to one target share one node. The root of the document is its own target.
         """
@@ -47,7 +47,7 @@ class Flattener:
         """Return the prepared schema with its references and its `allOf` merged, or a boolean schema."""
         if not isinstance(schema, Mapping):
             return schema is not False
-        if id(schema) in self.opening:  # a schema that refers to itself demands nothing
+        if id(schema) in self.opening:  # a schema that is only a reference to itself has no constraint
             return {GatheredKey.UNSUPPORTED: ["$ref to itself"]}
         if depth > MAX_SCHEMA_DEPTH or self.count > MAX_NODES:
             return {GatheredKey.UNSUPPORTED: ["nesting"]}
@@ -82,7 +82,7 @@ _NOWHERE: Final = object()
 """The target of a reference that this document does not hold."""
 
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
-_VALUES = frozenset({"enum", "const", "default", "examples", "example"})  # hold values, not schemas
+_VALUES = frozenset({"enum", "const", "default", "examples", "example"})  # contain values, not schemas
 _OLD_DRAFTS = ("draft-03", "draft-04", "draft-05", "draft-06", "draft-07")
 _MAX_INDEXED = 200_000
 
@@ -90,7 +90,7 @@ _MAX_INDEXED = 200_000
 class _References:
     """The schemas of one document that references can name.
 
-    `old` is True for a document of draft 7 or before, where keywords beside a `$ref` do not count.
+    `old` is True for draft 7 or earlier, where keywords next to a `$ref` are ignored.
     """
 
     def __init__(self, root: Any) -> None:
@@ -131,7 +131,7 @@ class _References:
         return _follow_pointer(resource, unquote(fragment))
 
     def _register_all(self) -> None:
-        """Walk the document once and register all names; those beyond the bound are not registered."""
+        """Walk the document once and register its names, up to a limit."""
         self.resources[""] = self.root
         waiting: list[tuple[Any, str]] = [(self.root, "")]
         for _ in range(_MAX_INDEXED):
@@ -149,7 +149,7 @@ class _References:
             name = schema.get(key)
             if isinstance(name, str) and (key == "$id" or (self.old and name[:1] != "#")):
                 url, fragment = _split_reference(name, base)
-                if fragment:  # draft 7 writes anchors so
+                if fragment:  # the form of anchors in draft 7
                     self.anchors[url or base, fragment] = schema
                 else:
                     base = url
@@ -172,7 +172,7 @@ def _split_reference(reference: str, base: str) -> tuple[str, str]:
         return base, reference[1:]
     try:
         url, fragment = urldefrag(urljoin(base, reference))
-    except ValueError:  # no address at all
+    except ValueError:  # not an address
         return reference, ""
     return url, fragment
 
@@ -203,9 +203,9 @@ Schema = Mapping[Any, Any]
 
 
 class GatheredKey(Enum):
-    """Keys of a prepared schema for the demands that one flat schema cannot express.
+    """Keys of a prepared schema for the constraints that one flat schema cannot express.
 
-    Each key has a list of demands. The keys are not strings, so that no schema of a user can contain them.
+    Each key maps to a list of constraints. The keys are not strings, so a user's schema cannot contain them.
     """
 
     NOT = "schemas that must not match"
@@ -234,7 +234,7 @@ def _prepare_schema(schema: Schema) -> dict[Any, Any]:
     result = dict(schema)
     for keyword, bound in _EXCLUSIVE.items():
         flag = result.get(keyword)
-        if isinstance(flag, bool):  # draft 4: a flag beside the bound
+        if isinstance(flag, bool):  # draft 4: a flag next to the bound
             del result[keyword]
             if flag and bound in result:
                 result[keyword] = result.pop(bound)
@@ -255,20 +255,20 @@ def _prepare_schema(schema: Schema) -> dict[Any, Any]:
 
 
 def _prepare_dependencies(result: dict[Any, Any]) -> None:
-    """Move the demands that hold when a field is present to `GatheredKey.WHEN`, as conditions."""
+    """Move the constraints that apply when a field is present to `GatheredKey.WHEN`, as conditions."""
     for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
         entries = result.pop(keyword, None)
-        for name, asked in entries.items() if isinstance(entries, Mapping) else ():
-            wanted = {"required": asked} if isinstance(asked, list) else asked
+        for name, requirement in entries.items() if isinstance(entries, Mapping) else ():
+            wanted = {"required": requirement} if isinstance(requirement, list) else requirement
             _gather(result, GatheredKey.WHEN, ({"type": "object", "required": [name]}, wanted, True))
 
 
-def _gather(result: dict[Any, Any], key: GatheredKey, *found: Any) -> None:
-    result[key] = [*result.get(key, ()), *found]
+def _gather(result: dict[Any, Any], key: GatheredKey, *values: Any) -> None:
+    result[key] = [*result.get(key, ()), *values]
 
 
 def merge_schemas(base: Any, over: Any) -> Any:
-    """Return one schema that holds when both schemas hold; False when no value can fit both.
+    """Return a schema that accepts what both schemas accept; False when no value can fit both.
 
     Each schema may be prepared by `_prepare_schema` or not. Annotations of `base` win.
     `unevaluatedProperties` and `unevaluatedItems` count in `base` alone: in `over` they cannot see the fields
@@ -317,20 +317,20 @@ def _merge_keyword(result: dict[Any, Any], keyword: str, value: Any) -> None:
         _gather(result, GatheredKey.ALSO, {keyword: value})
 
 
-def _take_higher(one: Any, other: Any) -> Any:
-    return max(one, other) if _are_numbers(one, other) else None
+def _take_higher(bound: Any, other: Any) -> Any:
+    return max(bound, other) if _are_numbers(bound, other) else None
 
 
-def _take_lower(one: Any, other: Any) -> Any:
-    return min(one, other) if _are_numbers(one, other) else None
+def _take_lower(bound: Any, other: Any) -> Any:
+    return min(bound, other) if _are_numbers(bound, other) else None
 
 
 def _are_numbers(*values: Any) -> bool:
     return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values)
 
 
-def _find_common_types(one: Any, other: Any) -> Any:
-    ours, theirs = (value if isinstance(value, list) else [value] for value in (one, other))
+def _find_common_types(types: Any, other: Any) -> Any:
+    ours, theirs = (value if isinstance(value, list) else [value] for value in (types, other))
     names = [_narrow_type(name, theirs) for name in ours if isinstance(name, str)]
     return [name for name in names if name is not None]
 
@@ -342,14 +342,14 @@ def _narrow_type(name: str, allowed: list[Any]) -> str | None:
     return "integer" if name.lower() == "number" and "integer" in lowered else None
 
 
-def _find_common_values(one: Any, other: Any) -> Any:
-    if not isinstance(one, list) or not isinstance(other, list):
+def _find_common_values(values: Any, other: Any) -> Any:
+    if not isinstance(values, list) or not isinstance(other, list):
         return None
-    return [value for value in one if any(same_json(value, allowed) for allowed in other)]
+    return [value for value in values if any(same_json(value, allowed) for allowed in other)]
 
 
-def _join_required(one: Any, other: Any) -> Any:
-    return [*one, *other] if isinstance(one, list) and isinstance(other, list) else None
+def _join_required(names: Any, other: Any) -> Any:
+    return [*names, *other] if isinstance(names, list) and isinstance(other, list) else None
 
 
 _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -358,8 +358,8 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
     "type": _find_common_types,
     "enum": _find_common_values,
     "required": _join_required,
-    "uniqueItems": lambda one, other: one is True or other is True,
-    "propertyNames": lambda one, other: {"allOf": [one, other]},
+    "uniqueItems": lambda flag, other: flag is True or other is True,
+    "propertyNames": lambda names, other: {"allOf": [names, other]},
 }
 """Functions that join the values of a keyword in two schemas; they return None for malformed values."""
 
@@ -367,8 +367,8 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
 def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
     """Merge the properties by name, and `additionalProperties`, in place.
 
-    `additionalProperties` restricts only names that its own schema does not list. When one schema forbids
-    names that the other lists, no merged schema can express both: then the properties of both are allowed,
+    `additionalProperties` restricts only names that its own schema does not list. No merged schema can
+    express both when one schema forbids names that the other lists. Then the properties of both are allowed,
     and the keyword is listed as unsupported.
     """
     names = [{*_declared_names(schema)} for schema in (result, other)]
@@ -393,12 +393,12 @@ def _declared_names(schema: dict[Any, Any]) -> list[tuple[str, str]]:
     return [(keyword, name) for keyword, names in declared if isinstance(names, Mapping) for name in names]
 
 
-def _combine_schemas(one: Any, other: Any) -> Any:
-    if one is False or other is False:
+def _combine_schemas(schema: Any, other: Any) -> Any:
+    if schema is False or other is False:
         return False
-    if one is True or same_json(one, other):
+    if schema is True or same_json(schema, other):
         return other
-    return one if other is True else {"allOf": [one, other]}
+    return schema if other is True else {"allOf": [schema, other]}
 
 
 def _merge_items(result: dict[Any, Any], other: dict[Any, Any]) -> None:

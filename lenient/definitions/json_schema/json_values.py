@@ -11,9 +11,9 @@ from typing import Any
 
 
 def to_json_value(value: Any) -> Any:
-    """Return a value of Python as JSON would hold it, for the defaults and listed values of definitions.
+    """Return a Python value as a JSON value, for the defaults and listed values of definitions.
 
-    Enumerations give their values, sets and tuples give lists, dates and times give ISO 8601 texts.
+    Enum members become their values, sets and tuples become lists, dates and times become ISO 8601 texts.
     """
     if isinstance(value, Enum):
         return to_json_value(value.value)
@@ -23,15 +23,15 @@ def to_json_value(value: Any) -> Any:
 
 
 def _write_other(value: Any) -> Any:
-    found = to_json_value(value)
-    return str(value) if found is value else found
+    converted = to_json_value(value)
+    return str(value) if converted is value else converted
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_write_other)  # json.dumps makes one for each call
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_write_other)  # json.dumps creates one per call
 
 
 def to_json_text(value: Any) -> str:
-    """Return a value as JSON text on one line; a value of no JSON type is written as the text of `str`."""
+    """Return a value as JSON text on one line; a value without a JSON type is written as `str` of it."""
     return repr(value) if type(value) is int else _ENCODER.encode(value)
 
 
@@ -39,18 +39,18 @@ def same_json(left: Any, right: Any) -> bool:
     """Return True when two values are equal as JSON: true is not 1, but 1 is 1.0."""
     waiting = [(left, right)]
     while waiting:
-        one, other = waiting.pop()
-        if isinstance(one, bool) != isinstance(other, bool) or one != other:
+        first, second = waiting.pop()
+        if isinstance(first, bool) != isinstance(second, bool) or first != second:
             return False
-        if isinstance(one, list) and one is not other:
-            waiting.extend(zip(one, other, strict=True))
-        elif isinstance(one, Mapping) and one is not other:
-            waiting.extend((value, other[key]) for key, value in one.items())
+        if isinstance(first, list) and first is not second:
+            waiting.extend(zip(first, second, strict=True))
+        elif isinstance(first, Mapping) and first is not second:
+            waiting.extend((value, second[key]) for key, value in first.items())
     return True
 
 
 def is_finite(value: Any) -> bool:
-    """Return True when there is no NaN or infinity anywhere in the value."""
+    """Return True when the value contains no NaN or infinity at any depth."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -45,10 +45,10 @@ class Contains:
 
 @dataclass(slots=True)
 class Conditions:
-    """The conditions of a node, which demand more of some values than of others.
+    """The conditions of a node: constraints that apply only to some values.
 
     `base` is the node without the conditions. `tests` are matched against the value, with the answers True,
-    False or None (unknown); `choose` returns the node for these answers, made on first use.
+    False or None (unknown); `choose` returns the node for these answers and compiles it on first use.
     """
 
     base: Node
@@ -58,7 +58,7 @@ class Conditions:
 
 @dataclass(slots=True)
 class Demands:
-    """Demands of a node that are checked by matching a value against other nodes.
+    """Constraints of a node that are checked by matching a value against other nodes.
 
     The fast check leaves such values to the validator. `patterns` are nodes for the fields whose name
     matches; every field name must fit `names`; a list must meet all of `contains`; a value must fit none of
@@ -79,15 +79,15 @@ class Demands:
 class Node:
     """The values that are allowed at one place.
 
-    `kind` None without `branches` allows any value. `typed` is False when the kind is only implied by other
-    keywords. `holds_json` is True for a text that is declared to hold JSON. `never` allows no value. `extra`
-    is the demand on undeclared fields: a node, True (any value), or None (such fields are unknown, and
-    forbidden if `closed`). `spellings` maps normalised names to declared names. `tag` is the field that tells
-    the branches apart, with the branch for each of its values. `remarks` are diagnostics without a place, as
-    (code, detail), for keywords that are not checked.
-    `lenient.coerce.compiled_tool` adds on first use: `accepted`, the types of values that need no conversion,
-    `accepted_fields`, those of each field, `is_scalar`, which is True when nothing but a scalar kind is
-    demanded, and `is_listed_text`, which is True when nothing but one of several texts is demanded.
+    If `kind` is None and `branches` is empty, any value is allowed. `typed` is False when the kind is only
+    implied by other keywords. `holds_json` is True for a text that is declared to hold JSON. `never` allows
+    no value. `extra` is the constraint on undeclared fields: a node, True (any value), or None (such fields
+    are unknown, and forbidden if `closed`). `spellings` maps normalised names to declared names. `tag` is the
+    field that distinguishes the branches, with the branch for each of its values. `remarks` are diagnostics
+    without a place, as (code, detail), for keywords that are not checked. `lenient.coerce.compiled_tool` adds
+    on first use: `accepted`, the types of values that need no conversion, `accepted_fields`, those of each
+    field, `is_scalar`, which is True when nothing but a scalar kind is demanded, and `is_listed_text`, which
+    is True when nothing but one of several texts is demanded.
     """
 
     kind: ValueKind | None = None
@@ -120,7 +120,7 @@ class Node:
 def normalise_name(name: str) -> str:
     """Return the name case-folded, to compare spellings.
 
-    Left out are underscores, hyphens, backslashes, blanks, and quotes and brackets around the name.
+    Underscores, hyphens, backslashes, blanks, and quotes and brackets around the name are left out.
     """
     return _SPELLING.sub("", name.strip(_AROUND) or name).casefold()
 
@@ -130,15 +130,15 @@ def inner_nodes(node: Node, name: str) -> list[Node]:
     inner = [node.fields[name]] if name in node.fields else []
     if node.demands is not None:
         inner += [
-            one
-            for pattern, one in node.demands.patterns
+            pattern_node
+            for pattern, pattern_node in node.demands.patterns
             if pattern.is_affordable(name) and pattern.regex.search(name)
         ]
     return inner
 
 
 def known_fields(node: Node | None) -> Mapping[str, Node]:
-    """Return the declared fields of a node, those of all its branches together; {} for None."""
+    """Return the declared fields of a node and of all its branches; {} for None."""
     if node is None:
         return {}
     if node.fields or not node.branches:
@@ -163,38 +163,42 @@ def are_all_disjoint(branches: Sequence[Node]) -> bool:
     """Return True when it is certain that no value fits two of the branches."""
     if len(branches) > _MAX_COMPARED:
         return False
-    return all(are_disjoint(one, other) for at, one in enumerate(branches) for other in branches[at + 1 :])
+    return all(are_disjoint(node, other) for at, node in enumerate(branches) for other in branches[at + 1 :])
 
 
-def are_disjoint(one: Node, other: Node) -> bool:
+def are_disjoint(node: Node, other: Node) -> bool:
     """Return True when it is certain that no value fits both nodes.
 
     Their types, their listed values, or the listed values of a field that both require must differ.
     """
-    if one.never or other.never:
+    if node.never or other.never:
         return True
-    if one.nullable and other.nullable:
+    if node.nullable and other.nullable:
         return False
     if other is NULL:
-        return one.typed and one.kind is not None and not one.nullable
-    if one.branches or other.branches or not (one.typed and other.typed):
-        return _are_values_disjoint(one, other)
-    if one.kind is not None and other.kind is not None and _kind_family(one.kind) != _kind_family(other.kind):
+        return node.typed and node.kind is not None and not node.nullable
+    if node.branches or other.branches or not (node.typed and other.typed):
+        return _are_values_disjoint(node, other)
+    if (
+        node.kind is not None
+        and other.kind is not None
+        and _kind_family(node.kind) != _kind_family(other.kind)
+    ):
         return True
-    if _are_values_disjoint(one, other):
+    if _are_values_disjoint(node, other):
         return True
-    shared = one.required & other.required
-    return any(_are_values_disjoint(one.fields[name], other.fields[name]) for name in shared)
+    shared = node.required & other.required
+    return any(_are_values_disjoint(node.fields[name], other.fields[name]) for name in shared)
 
 
 def _kind_family(kind: ValueKind) -> str:
     return "number" if kind in _NUMBERS else "text" if kind in _TEXTS else kind.value
 
 
-def _are_values_disjoint(one: Node, other: Node) -> bool:
-    if one.choices is None or other.choices is None:
+def _are_values_disjoint(node: Node, other: Node) -> bool:
+    if node.choices is None or other.choices is None:
         return False
-    return not any(same_json(a, b) for a in one.choices.allowed for b in other.choices.allowed)
+    return not any(same_json(a, b) for a in node.choices.allowed for b in other.choices.allowed)
 
 
 def find_tag(branches: Sequence[Node]) -> tuple[str, Mapping[Any, Node]] | None:
@@ -205,9 +209,9 @@ def find_tag(branches: Sequence[Node]) -> tuple[str, Mapping[Any, Node]] | None:
     if not 1 < len(branches) <= _MAX_COMPARED:
         return None
     for name in branches[0].fields:
-        found = _map_values(name, branches)
-        if found is not None:
-            return name, found
+        tag_values = _map_values(name, branches)
+        if tag_values is not None:
+            return name, tag_values
     return None
 
 

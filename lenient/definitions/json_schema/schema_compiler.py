@@ -114,7 +114,7 @@ class _SchemaCompiler:
             self.fill_single(node, schema, types, named[0] if named else None, depth)
 
     def fill_branches(self, node: Node, rest: Mapping[Any, Any], branches: list[Any], depth: int) -> None:
-        apart = {"anyOf", "oneOf"}.isdisjoint(rest)  # else null must fit another union, too
+        apart = {"anyOf", "oneOf"}.isdisjoint(rest)  # otherwise null must fit another union, too
         null = next((branch for branch in branches if apart and _is_null(branch)), None)
         real = [branch for branch in branches if null is None or branch is not null]
         node.nullable = rest.get("nullable") is True or (len(real) < len(branches) and _admits_null(rest))
@@ -138,7 +138,7 @@ class _SchemaCompiler:
         node.typed = type_name is not None
         node.holds_json = type_name == "string" and says_json_text(schema)
         node.choices = _read_choices(schema)
-        if type_name is None and types:  # null alone
+        if type_name is None and types:  # only null
             node.kind, node.choices = None, EnumChoices("const_mismatch", (None,) if node.nullable else ())
         node.rules = tuple(read_rules(schema))
         self.fill_remarks(node, schema, type_name)
@@ -175,7 +175,7 @@ class _SchemaCompiler:
         self.fill_extra(node, schema, depth)
         for name in sorted(node.required - node.fields.keys()):
             undeclared = node.extra if isinstance(node.extra, Node) else Node()
-            if node.closed:  # asked for and forbidden at once
+            if node.closed:  # both required and forbidden
                 undeclared.remarks = (
                     ("schema_keyword_unsupported", "additionalProperties next to required"),
                 )
@@ -201,7 +201,7 @@ class _SchemaCompiler:
 
     def fill_array(self, node: Node, schema: Mapping[Any, Any], depth: int) -> None:
         items, prefix = schema.get("items"), schema.get("prefixItems")
-        if isinstance(items, list):  # draft 7 writes tuples so
+        if isinstance(items, list):  # the form of tuples in draft 7
             items, prefix = schema.get("additionalItems"), items
         if items is None:
             items = schema.get("unevaluatedItems")
@@ -210,12 +210,12 @@ class _SchemaCompiler:
         )
         node.items = self.compile_node(items, depth + 1) if isinstance(items, (Mapping, bool)) else None
 
-    # --- what stands beside the shape ----------------------------------------------------------------
+    # --- constraints next to the shape ---------------------------------------------------------------
 
     def fill_demands(self, node: Node, flat: Mapping[Any, Any], depth: int) -> None:
-        if max((len(found) for key, found in flat.items() if isinstance(key, GatheredKey)), default=0) > (
-            _MAX_GATHERED
-        ):
+        if max(
+            (len(gathered) for key, gathered in flat.items() if isinstance(key, GatheredKey)), default=0
+        ) > (_MAX_GATHERED):
             node.remarks += (("schema_keyword_unsupported", "allOf"),)
             return
         for forbidden in flat.get(GatheredKey.NOT, ()):
@@ -235,15 +235,15 @@ class _SchemaCompiler:
         base = replace(node, demands=replace(node.demands) if node.demands is not None else None)
         tests = tuple(self.compile_node(test, depth + 1) for test, _, _ in conditions)
         bare = {key: value for key, value in flat.items() if key is not GatheredKey.WHEN}
-        known: dict[tuple[bool | None, ...], Node] = {}
+        chosen_nodes: dict[tuple[bool | None, ...], Node] = {}
 
         def choose(answers: tuple[bool | None, ...]) -> Node:
-            found = known.get(answers)
-            if found is None:
-                if len(known) >= _MAX_CHOSEN:
-                    known.clear()
-                found = known[answers] = self.compile_chosen(bare, conditions, answers)
-            return found
+            node = chosen_nodes.get(answers)
+            if node is None:
+                if len(chosen_nodes) >= _MAX_CHOSEN:
+                    chosen_nodes.clear()
+                node = chosen_nodes[answers] = self.compile_chosen(bare, conditions, answers)
+            return node
 
         _ensure_demands(node).conditions = Conditions(base, tests, choose)
 
@@ -275,7 +275,7 @@ class _SchemaCompiler:
 
 
 def _ensure_demands(node: Node) -> Demands:
-    """Return the node's `Demands`, the constraints beside its shape; a node without any gets empty ones."""
+    """Return the node's `Demands`, its constraints beyond the shape; create empty ones if needed."""
     if node.demands is None:
         node.demands = Demands()
     return node.demands
@@ -287,7 +287,7 @@ def _is_null(branch: Any) -> bool:
 
 
 def _has_items_elsewhere(flat: Mapping[Any, Any]) -> bool:
-    """Return True when other keywords than `items` may evaluate items of a list.
+    """Return True when keywords other than `items` may evaluate items of a list.
 
     Then `unevaluatedItems` cannot be checked.
     """
@@ -353,8 +353,8 @@ def _read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
     """Return the values that `enum` or `const` lists; None when the schema has neither."""
     listed = schema.get("enum")
     if "const" in schema:
-        held = not isinstance(listed, list) or EnumChoices("", tuple(listed)).holds(schema["const"])
-        code, listed = "const_mismatch", [schema["const"]] if held else []
+        is_listed = not isinstance(listed, list) or EnumChoices("", tuple(listed)).holds(schema["const"])
+        code, listed = "const_mismatch", [schema["const"]] if is_listed else []
     elif isinstance(listed, list):
         code = "enum_out_of_range"
     else:
@@ -365,7 +365,7 @@ def _read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
 
 
 def _fold_texts(listed: list[Any]) -> dict[str, Any]:
-    """Return the listed texts by their case-folded form; None where two texts share a form."""
+    """Return the listed texts by their case-folded form; a form that two texts share maps to None."""
     folded: dict[str, Any] = {}
     for value in listed:
         if isinstance(value, str):
@@ -410,7 +410,7 @@ _TYPES: Mapping[ValueKind, Callable[[Any], bool]] = {
 
 
 def _map_spellings(fields: Mapping[str, Node]) -> dict[str, str | None]:
-    """Return the declared names by normalised spelling; None where two names share a spelling."""
+    """Return the declared names by normalised spelling; a spelling that two names share maps to None."""
     result: dict[str, str | None] = {}
     for name in fields:
         key = normalise_name(name)

@@ -1,6 +1,6 @@
 """Walks over every place of a JSON Schema, for the Markdown pages and the lint.
 
-References are resolved; a schema inside itself is not entered again.
+References are resolved; a recursive schema is entered only once.
 """
 
 from __future__ import annotations

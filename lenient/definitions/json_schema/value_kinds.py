@@ -24,11 +24,11 @@ class ValueKind(StrEnum):
     ENUM_TOKEN = "enum_token"  # noqa: S105  a kind of value, not a password
     ATTACHMENT_REFERENCE = "attachment_reference"
 
-    __hash__ = str.__hash__  # that of enumerations is written in Python
+    __hash__ = str.__hash__  # the hash of an enum is computed in Python, which is slow
 
 
 def type_names(schema: Mapping[str, Any]) -> list[str]:
-    """Return the names under `type` in the words of JSON Schema, in lower case.
+    """Return the names under `type` as JSON Schema spells them, in lower case.
 
     Gemini writes `STRING`, and people write `int` for `integer`. `any` is left out: it allows the same values
     as a schema without a type.

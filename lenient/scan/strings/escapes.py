@@ -45,7 +45,7 @@ _STAND_IN = "\x7f"  # for two backslashes, or for a quote
 class StringRepair(NamedTuple):
     """All repairs with one code in a string: the span from the first to the last repair, and their number.
 
-    `found` and `became` show the first repair; `doubt` says what else the text may be.
+    `found` and `became` show the first repair; `doubt` describes the other possible reading.
     """
 
     code: str
@@ -130,7 +130,7 @@ def _decode_quickly(body: str, start: int) -> DecodedBody | None:
 
 
 def _find_controls(body: str, times: int) -> tuple[int, int]:
-    """Return the offsets of the first control character and after the last one; there are `times` of them."""
+    """Return the offset of the first of `times` control characters, and the offset after the last."""
     usual = [sign for sign in "\n\t\r" if sign in body]
     if sum(map(body.count, usual)) == times:
         return min(map(body.index, usual)), max(map(body.rindex, usual)) + 1
@@ -139,9 +139,9 @@ def _find_controls(body: str, times: int) -> tuple[int, int]:
 
 
 def _find_quote_escapes(marked: str) -> tuple[int, int]:
-    r"""Return the offsets of the first `\'` and after the last one.
+    r"""Return the offset of the first `\'`, and the offset after the last.
 
-    Each `_STAND_IN` before them stands for two characters.
+    Each `_STAND_IN` before them replaces two characters.
     """
     first, last = marked.index("\\'"), marked.rindex("\\'")
     return first + marked.count(_STAND_IN, 0, first), last + 2 + marked.count(_STAND_IN, 0, last)
@@ -159,8 +159,8 @@ def trim_half_escape(text: str, start: int, end: int) -> int:
 def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | None:
     r"""Return the span of the first escape such as `\xe9` in `text[start:end]`, None when there is none.
 
-    In single quotes and back-ticks, `\v`, `\0` and an escaped line break count, too, where no other escape
-    that JSON does not define stands before them.
+    In single quotes and back-ticks, `\v`, `\0` and an escaped line break also count, unless another escape
+    that JSON does not define precedes them.
     """
     escape = _CHARACTER.search(text, start, end)
     if escape is None and text[start - 1 : start] in ("'", "`"):
@@ -169,7 +169,7 @@ def find_character_escape(text: str, start: int, end: int) -> tuple[int, int] | 
 
 
 def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
-    repairs: dict[str, StringRepair] = {}  # each without its end and its times, which grow
+    repairs: dict[str, StringRepair] = {}  # without their end and count, which still grow
     ends: dict[str, int] = {}
     counts: dict[str, int] = {}
     parts: list[str] = []
@@ -179,18 +179,18 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
     for match in _SPECIAL.finditer(body):
         code: str | None = "invalid_escape"
         became = match.group()
-        kept = (
+        is_kept = (
             _is_literal(match, literal)
             if literal.paths
             else became[0] == "\\" and became[1:] != "" and became[1] in letters
         )
-        if not kept:
+        if not is_kept:
             became, code = _decode_foreign_escape(body, match, opening) or _decode_escape(match.group())
         if (
             literal.doubtful
             and doubt is None
             and match.group()[1:2] in _BLANKS
-            and (kept or not literal.paths)
+            and (is_kept or not literal.paths)
         ):
             span = start + match.start(), start + match.end()
             doubt = StringRepair("ambiguous", *span, 1, match.group(), became, _DOUBT)
@@ -199,18 +199,18 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
         last = end
         if code is not None:
             written, times = body[match.start() : last], 1
-            if code == "raw_control_character":  # a run of them, of which the first is shown
+            if code == "raw_control_character":  # a run of them; the diagnostic shows the first
                 written, became, times = written[0], written[0], len(written)
             if code not in repairs:
                 repairs[code] = StringRepair(code, start + match.start(), 0, 0, written, became)
             ends[code], counts[code] = start + last, counts.get(code, 0) + times
     parts.append(body[last:])
-    found = [repair._replace(end=ends[code], times=counts[code]) for code, repair in repairs.items()]
-    return DecodedBody("".join(parts), found if doubt is None else [*found, doubt])
+    repairs_made = [repair._replace(end=ends[code], times=counts[code]) for code, repair in repairs.items()]
+    return DecodedBody("".join(parts), repairs_made if doubt is None else [*repairs_made, doubt])
 
 
 def _is_literal(match: re.Match[str], literal: LiteralBackslashes) -> bool:
-    """Return True when a special sequence is text; two backslashes are where they begin a share."""
+    """Return True when a special sequence is literal text, as two backslashes at the start of a share are."""
     if match.group()[:1] != "\\":
         return False
     sign, at = match.group()[1:2], match.start()

@@ -1,7 +1,7 @@
-r"""Finds paths of Windows whose backslashes were not escaped: in them, `\t` is the beginning of a name.
+r"""Finds Windows paths whose backslashes were not escaped: in them, `\t` is the start of a name.
 
 A path begins at a drive, a share, a folder such as `.` or a variable. The author of a body escapes either all
-backslashes or none: where an escape that JSON does not define stands in a body, paths in it are literal.
+backslashes or none: if a body contains an escape that JSON does not define, paths in it are literal.
 Where every escape is valid, only a drive, or `.` at the start, shows a path.
 """
 
@@ -47,7 +47,7 @@ _FORMULA = re.compile(
 
 
 class LiteralBackslashes(NamedTuple):
-    """The backslashes of a body that are text: those before one of `letters`, and all within `paths`.
+    """The backslashes of a body that are text: those before a letter in `letters`, and all inside `paths`.
 
     `doubtful` is True when a line break or tab may be meant as well.
     """
@@ -64,9 +64,9 @@ def may_hold_path(text: str, start: int, end: int) -> bool:
 
 
 def any_may_hold_path(text: str, value: dict[str, Any]) -> bool:
-    """Return True when a string in an object, decoded from `text`, may hold a path; True too often.
+    """Return True when a string in the object decoded from `text` may contain a path; may be wrongly True.
 
-    In a long text, where the search costs more than the decoder, only the beginnings of strings count.
+    In a long text the search would cost more than decoding, so only the starts of strings count.
     """
     return _begins_with_path(value) or (len(text) < _LONG and _HINT.search(text) is not None)
 
@@ -86,17 +86,19 @@ def _begins_with_path(value: dict[str, Any]) -> bool:
 def find_literal_backslashes(body: str) -> LiteralBackslashes:
     r"""Return which backslashes of a body start no escape.
 
-    Beside `\d`, `\b` is a word boundary; `\f` in a path belongs to the name of a folder.
+    Next to `\d`, `\b` is a word boundary; `\f` in a path belongs to the name of a folder.
     """
     whole = ((0, len(body)),)
     if _WHOLE.fullmatch(body):
         return LiteralBackslashes(_ALL, whole)
     valid = _VALID.match(body)
     if valid is None or valid.end() >= len(body) - 1:
-        found = list(_VALID_PATH.finditer(body))
-        letters = {step[:1] for path in found for step in path.group().split("\\")[1:]}
+        path_matches = list(_VALID_PATH.finditer(body))
+        letters = {step[:1] for path in path_matches for step in path.group().split("\\")[1:]}
         # steps that all begin with the same letter may be lines, or columns
-        return LiteralBackslashes("", tuple(path.span() for path in found if len(letters) > 1), bool(found))
+        return LiteralBackslashes(
+            "", tuple(path.span() for path in path_matches if len(letters) > 1), bool(path_matches)
+        )
     if _FORMULA.search(body) and not _DRIVE.match(body):
         return LiteralBackslashes(_ALL)
     paths = tuple(path.span() for path in _PATH.finditer(body) if _is_unescaped(body, path))

@@ -28,7 +28,7 @@ PREFIX_LETTERS = frozenset("rbfuRBFU")
 _PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
 _COLON_AFTER = re.compile(r"\s*+[:：]")
 _LANGUAGE = re.compile(r"(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n")
-_MAX_FENCES = 32  # back-ticks in threes that one text may hold
+_MAX_FENCES = 32  # maximum number of triple back-ticks in one text
 _FILLED_IN = compile_regex(
     r"(?:\"\"\"(?:(?!\"\"\")[^{])*+|'''(?:(?!''')[^{])*+"
     r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
@@ -38,7 +38,7 @@ _FILLED_TEMPLATE = re.compile(r"\\.|\$\{(?P<shell>[A-Z_][A-Z\d_]*+[}:#%/\-])?", 
 _LITERAL = r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`)"
 _LITERALS = compile_regex(_LITERAL, re.DOTALL)
 _SUM = compile_regex(rf"{_LITERAL}(?:\s*+\+\s*+{_LITERAL})++(?=\s*+(?:[,}})\]]|\Z))", re.DOTALL)
-_LONG = 4_000  # characters of a string, of which a program takes one
+_LONG = 4_000  # an index or slice that takes characters of the string
 _INDEX = re.compile(
     r"\[(?:-?\d++(?::-?\d*+)?|[A-Za-z_]\w*+)\](?=\s*+(?:[}\])]|\Z|,\s*+(?:[\"'`{\[]|[A-Za-z_]\w*+\s*+:)))"
 )
@@ -52,7 +52,7 @@ _SIDE_BY_SIDE = compile_regex(
 _WHOLE = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = compile_regex(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
 _ESCAPED_TWICE = re.compile(r"\\\\\"(?<=[^\\]\\\\\")")
-_TOUCHING = re.compile(r"\"\"(?<=\w\"\")\w")  # two texts touch
+_TOUCHING = re.compile(r"\"\"(?<=\w\"\")\w")  # two strings touch
 _DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
 _PATH = re.compile(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
 """The beginning of a path of Windows, which may end in a backslash."""
@@ -72,12 +72,12 @@ class StringReader:
     def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
         self.text = text
         self.report: RepairReport = _ignore_report
-        self.joins = True  # strings side by side are one
+        self.joins = True  # adjacent strings are joined
         self.raw = False  # the string that follows keeps its backslashes
         self.strict = strict
         self.has_templates = not strict and "`" in text
         self.ahead = ahead
-        self.ends: dict[int, StringEnd] = {}  # those that were searched for, by the start of the string
+        self.ends: dict[int, StringEnd] = {}  # results of the search, by the start of the string
 
     def pass_prefix(self, position: int, place: StringPlace) -> int:
         """Return the offset after a Python string prefix such as `r`, or `position` when there is none.
@@ -96,8 +96,8 @@ class StringReader:
     def closes_word(self, at: int, place: StringPlace) -> bool:
         """Return True when the quote at `at` closes the letters before it, whose opening quote is missing.
 
-        After a key, a colon follows. After a value, the text fits the end of a string there, and a comma
-        follows at once, or the text does not fit at the next quote.
+        After a key, a colon follows. After a value, the text there fits the end of a string, and either a
+        comma follows directly or the text does not fit at the next quote.
         """
         if place.role is StringRole.KEY:
             return _COLON_AFTER.match(self.text, at + 1) is not None
@@ -111,8 +111,7 @@ class StringReader:
     def pass_joint(self, position: int) -> int | None:
         """Return the offset of the next string when it is concatenated to the string before `position`.
 
-        Strings are concatenated by `+`, or stand side by side with blanks between them. Return None for all
-        others.
+        Strings are concatenated by `+`, or by blanks only. Return None for all others.
         """
         if self.strict or self.text[position : position + 1] not in _BEFORE_JOINT:
             return None
@@ -231,15 +230,15 @@ class StringReader:
         if self.is_doubled(start, end):
             return self.decode(start + 2, end.body - 1), end
         if (extra := end.find_doubled_quote(self.text, start + 1)) is not None:
-            kept = (start + 2, end.body) if extra == start + 1 else (start + 1, extra)
-            return self.decode(*kept), end
+            body_span = (start + 2, end.body) if extra == start + 1 else (start + 1, extra)
+            return self.decode(*body_span), end
         body = end.body
         if end.closing is StringClosing.TEXT_END:
             body = trim_half_escape(self.text, start + 1, body)
         return self.decode(start + 1, body), end
 
     def check_template(self, start: int, end: int) -> None:
-        """Report a template literal as ambiguous whose values a shell may fill in.
+        """Report a template literal as ambiguous if a shell may fill in its values.
 
         Raises UnreadableError when a program fills them in.
         """
@@ -252,7 +251,7 @@ class StringReader:
         self.report("ambiguous", *first.span(), hint="Or a program fills in a value.")
 
     def read_escaped(self, start: int) -> tuple[str, int] | None:
-        """Read the string at `start` whose quotes are escaped although no string surrounds it.
+        """Read the string at `start`, whose quotes are escaped although it is not inside another string.
 
         Return the text and the offset after the string, None when there is no such string.
         """
@@ -291,13 +290,13 @@ class StringReader:
         return text, StringEnd(end, end + 3, StringClosing.QUOTE)
 
     def is_doubled(self, start: int, end: StringEnd) -> bool:
-        """Return True when both quotes of a string are doubled, and not a phrase in quotes is the text."""
+        """Return True when both quotes of a string are doubled, unless the text itself is a quoted phrase."""
         if end.inner != 2 or end.first_inner != start + 1 or end.closing is not StringClosing.QUOTE:
             return False
         return _DOUBLED.fullmatch(self.text, start, end.after) is not None
 
     def holds_doubtful_quotes(self, start: int, end: StringEnd) -> bool:
-        """Return True when quotes in a text are escaped twice, touch, or stand at both its ends."""
+        """Return True when quotes in a text are escaped twice, touch each other, or are at both its ends."""
         text, first = self.text, end.first_inner
         if end.inner == 2 and first == start + 1 and text[end.body - 1] == text[start]:
             return True
@@ -306,9 +305,9 @@ class StringReader:
         return any(doubt.search(text, start + 1, end.body) for doubt in (_ESCAPED_TWICE, _TOUCHING))
 
     def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
-        """Read the text between three back-ticks and the next three, which stand at `end`.
+        """Read the text between three back-ticks and the next three, which are at `end`.
 
-        The text may hold such a pair itself. A language and the end of the first line belong to the fence.
+        The text may contain such a pair itself. A language and the first line break belong to the fence.
         """
         later: int | None = end
         for _ in range(_MAX_FENCES):
@@ -378,7 +377,7 @@ def is_pattern_start(text: str, position: int) -> bool:
 
 
 def is_bracketed_word(text: str, position: int) -> bool:
-    """Return True when text goes on after the bracket at `position` is closed, as in `(x) and y`."""
+    """Return True when text continues after the bracket at `position` is closed, as in `(x) and y`."""
     return _BRACKETED_WORD.match(text, position) is not None
 
 

@@ -43,7 +43,7 @@ class StringEnd:
     """The end of a string: its body is `text[start:body]`, and reading continues at `after`.
 
     `inner` is the number of unescaped quotes in the body, `first_inner` the offset of the first of them.
-    `ambiguous` is True when the text may as well go on after the quote.
+    `ambiguous` is True when the text may equally well continue after the quote.
     """
 
     body: int
@@ -56,7 +56,7 @@ class StringEnd:
     def find_doubled_quote(self, text: str, start: int) -> int | None:
         """Return the offset of a quote that was typed twice at either end of the body, else None.
 
-        A quote after a digit at the end of the body is no such quote: it stands for feet or inches.
+        A quote after a digit at the end of the body does not count: it means feet or inches.
         """
         if self.inner != 1 or self.closing is not StringClosing.QUOTE or self.body - start < 2:
             return None
@@ -69,7 +69,7 @@ class StringEnd:
 
 
 def is_apostrophe(text: str, at: int) -> bool:
-    """Return True when the quote at `at` stands between two letters or digits."""
+    """Return True when the quote at `at` is between two letters or digits."""
     return text[at] in "'’" and text[at - 1].isalnum() and text[at + 1 : at + 2].isalnum()
 
 
@@ -111,10 +111,10 @@ class _PassedQuotes:
         inside = self.odd and self.balance > 0
         return not inside if fit is not EndFit.RANDOM else not self.odd or not self.opens_pair()
 
-    def keep_as_text(self, at: int, fit: EndFit, found: StringEnd) -> None:
-        """Count the quote at `at` as text; keep `found` as the fallback when `fit` is the best so far."""
+    def keep_as_text(self, at: int, fit: EndFit, string_end: StringEnd) -> None:
+        """Count the quote at `at` as text; keep `string_end` as fallback if `fit` is the best so far."""
         if fit > max(self.fallback_fit, EndFit.IF_FIRST):
-            self.fallback, self.fallback_fit = replace(found, ambiguous=True), fit
+            self.fallback, self.fallback_fit = replace(string_end, ambiguous=True), fit
         if not self.inner:
             self.first = at
         self.inner += 1
@@ -123,7 +123,7 @@ class _PassedQuotes:
             self.last = at
 
     def keep_quotes(self, last: int, times: int) -> None:
-        """Count `times` double quotes as text, of which the last is at `last`; no string can end at them."""
+        """Count `times` double quotes up to `last` as text; no string can end at them."""
         self.count_brackets(last)
         self.inner += times
         self.odd ^= times % 2 == 1
@@ -191,7 +191,7 @@ _TEXT_AFTER = compile_regex(r"((?:\s*+[}\])])++)[^\S\n]*+(?=\n|//|/\*|#\s|;|```|
 """Closing brackets and what may follow a whole value, but not a text."""
 _MAX_AFTER, _FEW_ENDS = 32, 3
 _PATH_LOOK = 300
-_LOOK = 32  # looking at a quote costs as much as passing so many characters
+_LOOK = 32  # examining a quote costs as much as skipping this many characters
 
 
 class Lookahead:
@@ -199,7 +199,7 @@ class Lookahead:
 
     `tail` is the offset where the run of closing brackets at the end of the text begins. `left` is the number
     of characters that searches for string ends may still pass; when none are left, a string ends at its first
-    quote. `left_again` is the number of characters that second readings may still look at.
+    quote. `left_again` is the number of characters that second readings may still examine.
     """
 
     __slots__ = ("left", "left_again", "no_close_from", "part", "part_from", "tail", "text")
@@ -208,7 +208,7 @@ class Lookahead:
         self.text = text
         self.tail = len(text.rstrip(" \t\r\n}])｝］"))
         if text[self.tail :].isspace():
-            self.tail = len(text)  # nothing is closed there
+            self.tail = len(text)  # these closing brackets close nothing
         self.left = 200_000 + 3 * len(text)
         self.left_again = 60_000 + 2 * len(text)
         self.no_close_from: dict[str, int] = {}
@@ -221,8 +221,8 @@ class Lookahead:
 
     def find_next_part(self, start: int) -> re.Match[str] | None:
         """Return the match of the next comma, key and colon from `start` on, None when there is none."""
-        known = self.part_from <= start and (self.part is None or start <= self.part.start())
-        if not known:
+        is_searched = self.part_from <= start and (self.part is None or start <= self.part.start())
+        if not is_searched:
             self.part, self.part_from = NEXT_PART.search(self.text, start), start
         return self.part
 
@@ -256,22 +256,22 @@ def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahe
                 continue
             position = at + 1
         ahead.left -= passed.count_brackets(at) + _LOOK
-        found = StringEnd(at, position, StringClosing.QUOTE, passed.inner, passed.first)
+        string_end = StringEnd(at, position, StringClosing.QUOTE, passed.inner, passed.first)
         if place.role is StringRole.KEY or ahead.left < 0:
-            return found
+            return string_end
         fit = score_end(text, position, place)
         if fit is EndFit.NO and not passed.inner and _EXPRESSION.match(text, position):
-            raise UnreadableError("expression", at)  # a string and what a program does with it
+            raise UnreadableError("expression", at)  # a string and an operation on it
         if passed.accepts_end(fit, at):
-            return found
-        passed.keep_as_text(at, fit, found)
+            return string_end
+        passed.keep_as_text(at, fit, string_end)
     return _find_last_end(start, opening, place, passed, ahead)
 
 
 def _has_odd_signs(place: StringPlace) -> bool:
     """Return True when equals signs or a second closing bracket count around a string.
 
-    Elsewhere many quotes may be passed at once.
+    Elsewhere many quotes may be skipped together.
     """
     return place.assigns() or any(frame.also for frame in place.stack[-1:])
 
@@ -289,7 +289,7 @@ def _find_last_end(
 
 
 def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
-    """Return True when the last quote of a text ends its last string, and stray words stand after it."""
+    """Return True when the last quote of a text ends its last string, and stray words follow it."""
     before = text[quote - 1]
     if before.isspace() or before.isdigit() or before in OPENING:
         return False
@@ -298,9 +298,9 @@ def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
 
 
 def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahead) -> int:
-    """Take quotes from the one at `at` on for text, as long as no end of a string can follow them.
+    """Count quotes from `at` on as text, as long as no end of a string can follow them.
 
-    Return the offset of the first sign that has to be looked at, or -1 when `ahead.left` ends before.
+    Return the offset of the first character to examine, or -1 when `ahead.left` is used up before.
     """
     run = _INNER_QUOTES.match(text, at)
     end = run.end() if run else at
@@ -319,7 +319,7 @@ def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahe
 def end_of_path(text: str, start: int, at: int) -> int:
     """Return the end of a string before a backslash at `at` that precedes the closing quote.
 
-    The backslash is the last sign of a Windows folder, but no part of other text.
+    The backslash is the last character of a Windows folder, but not part of other text.
     """
     is_path = at == start or (
         not text.endswith("\\\\", start, at)
@@ -332,7 +332,7 @@ def end_of_path(text: str, start: int, at: int) -> int:
 def _end_before_part(text: str, start: int, end: int) -> StringEnd:
     """Return the end of a string before the next part at `end`.
 
-    A quote of another kind at its end closes the string, unless a quote of that kind stands within.
+    A quote of another kind at its end closes the string, unless the string contains such a quote.
     """
     comment = find_last_comment(text, start, end)
     end = end if comment is None else comment
@@ -361,21 +361,21 @@ def find_last_comment(text: str, start: int, end: int) -> int | None:
 
 def find_ends_of_values(text: str, start: int) -> list[int]:
     """Return where a text without its last quote may end because a whole value ends there."""
-    found = zip(range(_FEW_ENDS), _TEXT_AFTER.finditer(text, start), strict=False)
-    return [after.start() for _, after in found if after.start() > start]
+    matches = zip(range(_FEW_ENDS), _TEXT_AFTER.finditer(text, start), strict=False)
+    return [after.start() for _, after in matches if after.start() > start]
 
 
 def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead) -> int | None:
     """Return where a string without its last quote ends because a whole value ends there, else None.
 
-    All brackets that are open are closed there, the text opens none before, and what follows is no JSON.
+    At that place all open brackets are closed, the text before opens none, and no JSON follows.
     """
     ahead.left -= len(text) - start
     if ahead.left < 0:
         return None
     due = "".join(frame.close for frame in reversed(place.stack))
-    found = _TEXT_AFTER.finditer(text, start)
-    for _, after in zip(range(_MAX_AFTER), found, strict=False):
+    matches = _TEXT_AFTER.finditer(text, start)
+    for _, after in zip(range(_MAX_AFTER), matches, strict=False):
         at, end = after.start(), after.end()
         if "".join(after[1].split()) != due or at == start:
             continue
@@ -388,14 +388,14 @@ def _find_text_after(text: str, start: int, place: StringPlace, ahead: Lookahead
 def _find_end_without_quote(
     text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead
 ) -> StringEnd:
-    """Return the end of a string that no quote ends.
+    """Return the end of a string without a closing quote.
 
     The string ends before the next key, before the last closing brackets, or at the end of the text.
     """
     closers = max(place.closers, start)
     escaped = "\\" + CLOSING_QUOTES[opening][-1]
     ends_so = start <= closers - 2 and closers < len(text) and text.endswith(escaped, start, closers)
-    if ends_so and text.count(escaped, start, closers) % 2:  # else it closes a pair within the text
+    if ends_so and text.count(escaped, start, closers) % 2:  # otherwise it closes a pair inside the text
         return StringEnd(end_of_path(text, start, closers - 2), closers, StringClosing.ESCAPED_QUOTE)
     following = ahead.find_next_part(start) if place.role is StringRole.MEMBER else None
     if following is not None and (not place.declares_fields() or place.awaits(key_name(following))):

@@ -97,9 +97,9 @@ class StringRole(Enum):
 class EnclosingBracket(Protocol):
     """An open bracket: its closing bracket, the names declared for its object, and the names read so far.
 
-    `equals` is True when an equals sign or an arrow stood for a colon in its object, `doubled` when its brace
-    is doubled.
-    `also` is another sign that closes it; `wrapped` is True when a round bracket follows its closing one.
+    `equals` is True when an equals sign or an arrow was used as a colon in its object, `doubled` when its
+    brace is doubled. `also` is another character that closes it; `wrapped` is True when a round bracket
+    follows its closing one.
     """
 
     close: str
@@ -134,7 +134,7 @@ class StringPlace:
         return False
 
     def assigns(self) -> bool:
-        """Return True when an equals sign or an arrow stood for a colon in an object around the string."""
+        """Return True when an equals sign or an arrow was used as a colon in an object around the string."""
         return any(frame.equals for frame in self.stack[-1:-9:-1])
 
     def declares_fields(self) -> bool:
@@ -146,7 +146,7 @@ class EndFit(IntEnum):
     """A score: how well the text after a quote fits the end of a string."""
 
     NO = 0
-    IF_FIRST = 1  # only when no quote before it was taken for text
+    IF_FIRST = 1  # only when no earlier quote was counted as text
     RANDOM = 2  # a key that the definition does not name
     LIKELY = 3
     SURE = 4
@@ -169,7 +169,7 @@ def pass_blanks(text: str, at: int) -> int:
 
 
 def find_odd_comma(text: str, at: int, *, is_member: bool) -> int | None:
-    """Return the offset after signs at `at` that stand for a comma between two parts, None without any.
+    """Return the offset after characters at `at` that replace a comma between two parts, else None.
 
     A key or, between items, a whole string follows them.
     """
@@ -195,7 +195,7 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
     if place.role is StringRole.ROOT:
         return EndFit.LIKELY if at > position and "\n" in text[position:at] else EndFit.NO
     if sign == "#" and at == position:
-        after = pass_blanks(text, at)  # a comment without a blank before it
+        after = pass_blanks(text, at)  # a comment that no blank precedes
         goes_on = at < after < len(text) and text[after] not in "#\\"
         return min(score_end(text, after, place), EndFit.IF_FIRST) if goes_on else EndFit.NO
     if sign in ("/", "#") and (after := pass_blanks(text, at)) > at:
@@ -233,7 +233,7 @@ def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
     if sign in "{｛" and level > 0 and place.stack[level - 1].close == "]":
         return EndFit.LIKELY  # the object around was not closed
     if sign == "{" and (key := QUOTED_KEY.match(text, following + 1)) and place.awaits(key_name(key)):
-        return EndFit.LIKELY  # braces too many
+        return EndFit.LIKELY  # superfluous braces
     return _score_key(text, following, place)
 
 
@@ -291,7 +291,7 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
     if text[lone.end() : lone.end() + 1] in _AFTER_ARGUMENT:
         return EndFit.NO  # the last argument of a call, or the last item of a list, in a text
     after = pass_blanks(text, lone.end())
-    if after < len(text) and text[after] in ":：":  # a comment stood before the colon
+    if after < len(text) and text[after] in ":：":  # a comment preceded the colon
         return EndFit.SURE if place.awaits(key_name(lone)) else EndFit.LIKELY
     if place.awaits(key_name(lone)):
         return EndFit.SURE if after > lone.end() and VALUE_START.match(text, after) else EndFit.LIKELY
@@ -304,12 +304,12 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
 def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
     """Score the closing brackets at `at`.
 
-    The brackets must be the expected ones, and the text after them must end, or go on as it can after a
+    The brackets must be the expected ones, and the text after them must end, or continue as it may after a
     value.
     """
     level, wrong = len(place.stack) - 1, 0
     tail = place.closers
-    if tail <= at:  # nothing but closing brackets follows
+    if tail <= at:  # only closing brackets follow
         return EndFit.SURE
     end = at
     while (sign := text[end : end + 1]) in CLOSERS and sign and level >= -3:
@@ -330,7 +330,7 @@ def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
         return EndFit.LIKELY
     key = NEXT_KEY.match(text, end + 1) if text.startswith(",", end) else None
     if key and place.awaits(key_name(key)):
-        return EndFit.LIKELY  # a bracket too many
+        return EndFit.LIKELY  # a superfluous bracket
     return EndFit.IF_FIRST if level == -1 else EndFit.NO
 
 
@@ -373,7 +373,7 @@ def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) 
     if key is not None:
         return EndFit.SURE if place.awaits(key_name(key)) else EndFit.LIKELY
     if at > position and _NEXT_STRING.match(text, at):
-        return EndFit.IF_FIRST  # strings side by side are one
+        return EndFit.IF_FIRST  # adjacent strings are joined
     bare = NEXT_KEY.match(text, at) if at > position else None
     if bare is None and at > position and place.assigns() and _ASSIGNED.match(text, at):
         return EndFit.LIKELY

@@ -9,7 +9,7 @@ from lenient.regex import compile_regex
 
 
 class RepairReport(Protocol):
-    """A callback for one repair: its code, its span, the text found there and the text that replaces it."""
+    """A callback for one repair: its code, its span, the text at the span and the text that replaces it."""
 
     def __call__(
         self,
@@ -29,7 +29,7 @@ _ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u2
 _COMMENT = compile_regex(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _MEMBER = re.compile(r",?\s*+\"[^\"\\\n]{1,64}\"\s*+[:：]")
 _LAST_CLOSERS = re.compile(r"\s*+[}\])][\s}\])]*+\Z")
-_LOOK = 500  # characters of a comment that may hold a member
+_LOOK = 500  # characters of a comment that may contain a member
 _LOOK_FOR_END = 5_000  # characters of a comment between `/*` and `*/`
 _NEXT_PART = r"[\"'“\[{}\],:\d\-]|(?:true|false|null|True|False|None)\b|\Z"
 ESCAPED_BLANK = rf"\\[nrt](?=(?:\s|\\[nrt]){{0,20}}+(?:{_NEXT_PART}))"
@@ -84,7 +84,7 @@ def pass_trivia(
 
 
 def find_escaped_blanks_end(text: str, position: int) -> int:
-    """Return the offset after escaped line breaks and tabs at `position` that stand between two parts."""
+    """Return the offset after escaped line breaks and tabs at `position` between two parts."""
     escaped = _ESCAPED_BLANKS.match(text, position)
     return position if escaped is None else escaped.end()
 
@@ -92,7 +92,7 @@ def find_escaped_blanks_end(text: str, position: int) -> int:
 def _pass_comment(text: str, start: int, report: RepairReport) -> int:
     """Report the comment at `start` and return the offset after it.
 
-    A comment whose own end is missing ends before the next member, or before the last closing brackets.
+    A comment without its end ends before the next member, or before the last closing brackets.
     """
     block = text.startswith("/*", start)
     member = None
@@ -114,9 +114,9 @@ def _pass_comment(text: str, start: int, report: RepairReport) -> int:
 
 
 def find_fence_end(text: str, at: int, following: str) -> int | None:
-    """Return the offset after the code fence at `at` when one of the signs in `following` stands there.
+    """Return the offset after the code fence at `at` if a character in `following` comes next, else None.
 
-    Return None otherwise. The end of the text counts as one of these signs.
+    The end of the text counts as such a character.
     """
     fence = _FENCE.match(text, at)
     return fence.end() if fence is not None and text[fence.end() : fence.end() + 1] in following else None

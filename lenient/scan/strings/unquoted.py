@@ -1,7 +1,7 @@
 """Reads text without quotes where a value is expected: a literal, a number, or words.
 
 Numbers and literals of Python and JavaScript have one meaning each. A word may be a string without quotes. An
-ellipsis, an arithmetic expression or a call has no value, and none is invented.
+ellipsis, an arithmetic expression or a call has no value, and the parser invents none.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class UnquotedValue:
     """A value written without quotes; `end` is the offset after it.
 
     `code` names the repair, None when the text is valid JSON. `absent` is True when no value was sent.
-    `doubt` says what else the text may be, "" where it has no other reading.
+    `doubt` describes another possible reading, "" if there is none.
     """
 
     value: Any
@@ -109,8 +109,8 @@ class UnquotedValue:
 def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str = "") -> UnquotedValue:
     """Read the value at `start`, which begins with neither a quote nor a bracket.
 
-    `wants_text` means that the tool definition declares a string here: then words of any kind are taken as
-    they are. `close` is the bracket that ends the container around the value, "" at the root.
+    `wants_text` means that the tool definition declares a string here: then words of any kind are taken
+    unchanged. `close` is the bracket that ends the container around the value, "" at the root.
 
     Raises UnreadableError when the text has no value.
     """
@@ -156,7 +156,10 @@ def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
 
 
 def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
-    """Return the text up to the sign that ends the value. Commas and brackets may be part of the text."""
+    """Return the text up to the character that ends the value.
+
+    Commas and brackets may be part of the text.
+    """
     pattern = _TUPLE_TOKEN if close == ")" else _TOKEN
     match = pattern.match(text, start)
     end = match.end() if match else start
@@ -186,7 +189,7 @@ def _is_backslash_of_text(text: str, start: int, at: int) -> bool:
 
 
 def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
-    """Return the new end of the token when the sign at `end` belongs to the token, else None.
+    """Return the new end of the token when the character at `end` belongs to the token, else None.
 
     A closing bracket belongs to the token that opened it; a comma, when no key follows.
     """
@@ -270,7 +273,7 @@ def _read_loose_number(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
-    """Return the token as a string without quotes. Raises UnreadableError when the token is no string."""
+    """Return the token as a string without quotes. Raises UnreadableError when the token is not a string."""
     end = start + len(token)
     if token.startswith(("...", "…")) or _CUT_SHORT.fullmatch(token):
         raise UnreadableError("ellipsis", start)
