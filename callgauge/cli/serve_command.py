@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -45,11 +46,11 @@ AllowedHosts = Annotated[
     list[str] | None,
     typer.Option(
         "--allowed-host",
-        "--host",
         metavar="NAME",
         help="A host name that browsers may use in addition to localhost. Repeatable.",
     ),
 ]
+OldAllowedHosts = Annotated[list[str] | None, typer.Option("--host", hidden=True)]
 EmbedIn = Annotated[
     list[str] | None,
     typer.Option(metavar="ORIGIN", help="A site that may embed the dashboard: https://wiki.test."),
@@ -86,6 +87,7 @@ def serve(
         ),
     ] = None,
     allowed_host: AllowedHosts = None,
+    host: OldAllowedHosts = None,
     embed_in: EmbedIn = None,
     sign_in: Annotated[
         Literal["password", "link"] | None,
@@ -102,6 +104,8 @@ def serve(
     traces: Traces = None,
 ) -> None:
     """Serve the dashboard of a store."""
+    if host:
+        render.print_message("--host is now --allowed-host; the next release does not accept --host")
     if no_sign_in and sign_in is not None:
         render.fail("--sign-in and --no-sign-in contradict each other", _WRONG_USE)
     configuration = _read_configuration(config)
@@ -114,7 +118,7 @@ def serve(
         known,
         address=address or known.address,
         port=port or known.port,
-        hosts=tuple(allowed_host or known.hosts),
+        hosts=(*(allowed_host or ()), *(host or ())) or known.hosts,
         embed_in=tuple(embed_in or known.embed_in),
         texts=known.texts and not hide_content,
         healthy_hours=healthy_hours or known.healthy_hours,
@@ -125,7 +129,7 @@ def serve(
     _check_address(known, signing, is_meant=no_sign_in)
     _check_store(folder, has_configuration=configuration is not None)
     _check_sign_in(signing, folder)
-    _check_port(known)
+    check_port(known.address, known.port)
     _start(folder, known, signing)
 
 
@@ -184,23 +188,46 @@ def _check_sign_in(signing: SignInSettings, store: Path) -> None:
         render.fail(str(problem), _WRONG_USE)
 
 
-def _check_port(known: ServeSettings) -> None:
-    family = socket.AF_INET6 if ":" in known.address else socket.AF_INET
+def check_port(address: str, port: int) -> None:
+    """Exit with a message if no server can listen on a port."""
+    try:
+        try_port(address, port)
+    except OSError as taken:
+        render.fail(
+            f"cannot listen on {address}:{port}: {taken.strerror}; choose another port with --port",
+            _WRONG_USE,
+        )
+
+
+def try_port(address: str, port: int) -> int:
+    """Return the port; for port 0 a free one. Raises OSError if no server can listen on it."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind((known.address, known.port))
-        except OSError as taken:
-            render.fail(
-                f"cannot listen on {known.address}:{known.port}: {taken.strerror}; choose another port with "
-                "--port",
-                _WRONG_USE,
-            )
+        if os.name == "posix":  # on Windows this option would let two servers share a port
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        trial.bind((address, port))
+        return int(trial.getsockname()[1])
 
 
 def _start(store: Path, known: ServeSettings, signing: SignInSettings) -> None:
     """Replace this process by the server."""
-    render.print_message(f"Callgauge on http://{known.address}:{known.port} (Ctrl-C stops it)")
+    render.print_message(f"Callgauge on {write_address(known)} (Ctrl-C stops it)")
+    command, environment = make_server_command(store, known, signing)
+    if os.name == "nt":  # there, execve starts a second process and ends this one
+        raise typer.Exit(subprocess.run(command, env=environment, check=False).returncode)
+    os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
+
+
+def write_address(known: ServeSettings) -> str:
+    """Return the URL of the dashboard."""
+    host = f"[{known.address}]" if ":" in known.address else known.address
+    return f"http://{host}:{known.port}"
+
+
+def make_server_command(
+    store: Path, known: ServeSettings, signing: SignInSettings
+) -> tuple[list[str], dict[str, str]]:
+    """Return the command that serves a store, and the environment of its process."""
     options = ["--server.port", str(known.port), "--server.address", known.address]
     names = [*LOCAL_NAMES, *known.hosts]
     if not is_loopback(known.address):
@@ -220,4 +247,4 @@ def _start(store: Path, known: ServeSettings, signing: SignInSettings) -> None:
         # The server sees who is really at the other end; the gate decides what a proxy's header is worth.
         "FORWARDED_ALLOW_IPS": "",
     }
-    os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
+    return command, environment

@@ -20,15 +20,15 @@ def watch(
     load: Callable[[], None],
     complain: Callable[[str], None],
     pause: Callable[[float], None] = time.sleep,
+    loaded: T | None = None,
 ) -> None:
-    """Call `load` now, and again each time the value that `look` returns has changed.
+    """Call `load` each time the value that `look` returns differs from `loaded`, which is None at first.
 
     Never returns; ends with KeyboardInterrupt. When `look` or `load` raises IngestError (a missing folder, a
     store in use, a full disk, an unreachable server), `complain` is called with the message, once as long as
     the message stays the same, and the load is tried again. An OptionError is raised, because waiting cannot
     fix a wrong option. `pause` waits for a number of seconds.
     """
-    loaded: T | None = None
     trouble = ""
     wait = EVERY
     while True:
