@@ -174,10 +174,10 @@ def _ask(choices: Sequence[tuple[str, FindLogs | None]]) -> FindLogs | None:
     """Ask which of the numbered choices to load, and return it."""
     for number, (words, _) in enumerate(choices, start=1):
         typer.echo(f"  {number}  {words}", err=True)
-    numbers = typer.prompt(
+    number: int = typer.prompt(
         "Load which? Nothing leaves this machine",
         default=1,
         type=click.IntRange(1, len(choices)),
         err=True,
     )
-    return choices[numbers - 1][1]
+    return choices[number - 1][1]
