@@ -67,9 +67,8 @@ def serve_loads(
     def load_changes() -> None:
         _show_changes(_load(find_logs, store, words, is_first=False))
 
-    _interrupt_on_signals()
-    with _lock_store(store):
-        seen = look() if follows else {}
+    seen = look() if follows else {}  # before the store is made: a name may be misspelled
+    with _interrupt_on_signals(), _lock_store(store):
         report = _load(find_logs, store, words, is_first=True)
         show_report(report, store=store, quiet=False, as_json=False)
         if exit_code(report, store, strict=False) == NOTHING_READ:
@@ -93,12 +92,19 @@ def serve_loads(
             raise typer.Exit(0) from None
 
 
-def _interrupt_on_signals() -> None:
+@contextmanager
+def _interrupt_on_signals() -> Iterator[None]:
     """Treat SIGTERM and a closed terminal as Ctrl-C, unless the process ignores them (nohup)."""
+    before = {}
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
+            before[number] = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

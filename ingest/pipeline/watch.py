@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from ingest.errors import IngestError, OptionError
 
@@ -21,7 +21,7 @@ def watch(
     complain: Callable[[str], None],
     pause: Callable[[float], None] = time.sleep,
     loaded: T | None = None,
-) -> None:
+) -> NoReturn:
     """Call `load` each time the value that `look` returns differs from `loaded`, which is None at first.
 
     Never returns; ends with KeyboardInterrupt. When `look` or `load` raises IngestError (a missing folder, a

@@ -55,9 +55,10 @@ def start(environment: dict[str, str], *words: object) -> subprocess.Popen[str]:
 def test_logs_are_loaded_served_and_reported(environment: dict[str, str], tmp_path: Path) -> None:
     store = tmp_path / "store"
     blocked = [sys.executable, "-c", "import fcntl"]
-    assert "ModuleNotFoundError" in subprocess.run(
-        blocked, env=environment, capture_output=True, text=True, check=False
-    ).stderr
+    assert (
+        "ModuleNotFoundError"
+        in subprocess.run(blocked, env=environment, capture_output=True, text=True, check=False).stderr
+    )
     with start(environment, "ingest", EXAMPLE, "--store", store, "--workers", 2) as load:
         output, _ = load.communicate()
     assert (load.returncode, "1 files loaded: 1 read" in output) == (0, True), output
@@ -79,7 +80,7 @@ def test_logs_are_loaded_served_and_reported(environment: dict[str, str], tmp_pa
 def wait_for_health(port: int, server: subprocess.Popen[str]) -> int:
     while server.poll() is None:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as answer:  # noqa: S310 - our own server
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as answer:
                 return int(answer.status)
         except OSError:
             time.sleep(0.1)
