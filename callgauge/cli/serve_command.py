@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -104,8 +105,6 @@ def serve(
     traces: Traces = None,
 ) -> None:
     """Serve the dashboard of a store."""
-    if host:
-        render.print_message("--host is now --allowed-host; the next release does not accept --host")
     if no_sign_in and sign_in is not None:
         render.fail("--sign-in and --no-sign-in contradict each other", _WRONG_USE)
     configuration = _read_configuration(config)
@@ -118,7 +117,7 @@ def serve(
         known,
         address=address or known.address,
         port=port or known.port,
-        hosts=(*(allowed_host or ()), *(host or ())) or known.hosts,
+        hosts=_join_hosts(allowed_host or (), host or ()) or known.hosts,
         embed_in=tuple(embed_in or known.embed_in),
         texts=known.texts and not hide_content,
         healthy_hours=healthy_hours or known.healthy_hours,
@@ -131,6 +130,13 @@ def serve(
     _check_sign_in(signing, folder)
     check_port(known.address, known.port)
     _start(folder, known, signing)
+
+
+def _join_hosts(allowed: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
+    """Return the host names of `--allowed-host` and of its former name `--host`."""
+    if old:
+        render.print_message("--host is now --allowed-host; the next release does not accept --host")
+    return (*allowed, *old)
 
 
 def _read_configuration(path: Path | None) -> Configuration | None:

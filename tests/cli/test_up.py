@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import socket
@@ -18,7 +19,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from callgauge.cli import main as cli
-from callgauge.cli import served_loads, up_command
+from callgauge.cli.up import commands, served_loads
 from ingest.safe_files import lock_file
 from tests.store.night import session
 
@@ -71,7 +72,7 @@ def test_up_serves_the_logs_and_loads_what_appears(tmp_path: Path) -> None:
     (logs / "LICENCE.txt").write_text("Permission is granted to use tool_call blocks.\n")
     with started("up", logs, "--no-browser", cwd=tmp_path) as process:
         output = read_until(process, "Callgauge on http")
-        url = output.split()[-5]
+        url = output.split()[-4]
         assert f"loading into {tmp_path / 'callgauge-store'}; nothing leaves this machine" in output
         assert f"not a log (skipped): {logs / 'LICENCE.txt'}" in output
         assert "Nothing to rank: " in output, "the verdict"
@@ -85,7 +86,7 @@ def test_up_serves_the_logs_and_loads_what_appears(tmp_path: Path) -> None:
 def test_a_server_ends_with_a_killed_up(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(session("s1"))
     with started("up", tmp_path / "a.jsonl", cwd=tmp_path, ends_with=-9) as process:
-        url = read_until(process, "Callgauge on http").split()[-5]
+        url = read_until(process, "Callgauge on http").split()[-4]
         process.kill()
     until = time.monotonic() + 60
     while is_served(url) and time.monotonic() < until:
@@ -99,17 +100,17 @@ def test_demo_serves_the_sample_and_removes_its_store(tmp_path: Path) -> None:
         output = read_until(process, "Callgauge on http")
         assert "The best by parse errors is " in output
         assert "skipped" not in output
-        assert is_served(output.split()[-5])
+        assert is_served(output.split()[-4])
         assert [folder.name[:15] for folder in tmp_path.iterdir()] == ["callgauge-demo-"]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_sample_of_the_wheel_is_that_of_the_checkout() -> None:
     text = (ROOT / "pyproject.toml").read_text("utf-8")
-    for name in (*up_command._SAMPLE_LOGS, "prices.csv", "LICENCES.txt", "README.md"):
+    for name in (*commands._SAMPLE_LOGS, "prices.csv", "LICENCES.txt", "README.md"):
         assert (ROOT / "sample_data" / name).exists()
         assert f'"sample_data/{name}" = "callgauge/_bundled/sample_data/{name}"' in text
-    assert up_command.find_sample() == ROOT / "sample_data"
+    assert commands.find_sample() == ROOT / "sample_data"
 
 
 def test_up_with_nothing_to_read_says_why_and_serves_nothing(tmp_path: Path) -> None:
@@ -177,8 +178,9 @@ def test_without_a_terminal_up_prints_what_there_is_and_the_commands(
 
 def test_the_choice_has_the_agents_and_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     choices: list[tuple[str, served_loads.FindLogs | None]] = [("Claude Code", list), ("the sample", None)]
-    monkeypatch.setattr("typer.prompt", lambda *_, **words: words["default"])
-    assert up_command._ask(choices) is list
+    for answers, chosen in (("\n", list), ("3\nall\n2\n", None)):
+        monkeypatch.setattr("sys.stdin", io.StringIO(answers))
+        assert commands._ask(choices) is chosen
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import click
 import typer
 
-import callgauge
 from callgauge.cli import ingest_command, render
 from callgauge.cli.ingest_command import WRONG_USE, split_map
 from callgauge.cli.options.store_option import OptionalStore
 from callgauge.cli.serve_command import check_port
-from callgauge.cli.served_loads import FindLogs, choose_port, serve_loads
+from callgauge.cli.up.served_loads import FindLogs, choose_port, serve_loads
 from callgauge.configuration.settings import LoadSettings, ServeSettings, SourceSettings
 from callgauge.serving.settings import is_loopback
 
@@ -117,7 +115,7 @@ def _serve_sample(settings: ServeSettings, *, opens_browser: bool) -> NoReturn:
 
 def find_sample() -> Path:
     """Return the folder of the sample: in an installed wheel, or in a checkout."""
-    package = Path(callgauge.__file__).resolve().parent
+    package = Path(__file__).resolve().parents[2]
     bundled = package / "_bundled" / "sample_data"
     return bundled if bundled.is_dir() else package.parent / "sample_data"
 
@@ -174,10 +172,13 @@ def _ask(choices: Sequence[tuple[str, FindLogs | None]]) -> FindLogs | None:
     """Ask which of the numbered choices to load, and return it."""
     for number, (words, _) in enumerate(choices, start=1):
         typer.echo(f"  {number}  {words}", err=True)
-    number: int = typer.prompt(
-        "Load which? Nothing leaves this machine",
-        default=1,
-        type=click.IntRange(1, len(choices)),
-        err=True,
+
+    def read_number(text: str) -> int:
+        if text.strip() not in map(str, range(1, len(choices) + 1)):
+            raise typer.BadParameter(f"{text!r} is not one of the numbers 1 to {len(choices)}")
+        return int(text)
+
+    number = typer.prompt(
+        "Load which? Nothing leaves this machine", default="1", value_proc=read_number, err=True
     )
     return choices[number - 1][1]
