@@ -31,10 +31,10 @@ from callgauge.cli import (
     report_command,
     serve_command,
     service_commands,
+    up_command,
     user_commands,
 )
 from callgauge.cli.trials import commands as trial_commands
-from callgauge.cli.up import commands as up_commands
 from ingest.processes import leave_pandas_out
 from lenient import (
     CODES,
@@ -211,8 +211,8 @@ app.command()(program_commands.mcp)
 app.add_typer(user_commands.users)
 app.add_typer(memory_command.memory)
 for explained in (
-    up_commands.up,
-    up_commands.demo,
+    up_command.up,
+    up_command.demo,
     ingest_command.ingest,
     maintenance_commands.reparse,
     maintenance_commands.rejects,

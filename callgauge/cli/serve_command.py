@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -16,24 +15,12 @@ import typer
 from callgauge.cli import render
 from callgauge.cli.options.store_option import OptionalStore
 from callgauge.configuration.settings import ServeSettings, SignInSettings
-from callgauge.serving.settings import (
-    EMBEDDING_VARIABLE,
-    HEALTHY_HOURS_VARIABLE,
-    HOSTS_VARIABLE,
-    LOCAL_NAMES,
-    SIGN_IN_VARIABLE,
-    STORE_VARIABLE,
-    TEXTS_VARIABLE,
-    TRACES_VARIABLE,
-    is_loopback,
-    write_sign_in,
-)
+from callgauge.serving.server_child import make_server_command, try_port, write_address
+from callgauge.serving.settings import is_loopback
 
 if TYPE_CHECKING:
     from callgauge.configuration.settings import Configuration
 
-ENTRY = Path(__file__).resolve().parents[1] / "server.py"
-STREAMLIT = ENTRY.parent / "serving" / "server_process.py"
 _WRONG_USE = 2
 HideContent = Annotated[
     bool,
@@ -205,16 +192,6 @@ def check_port(address: str, port: int) -> None:
         )
 
 
-def try_port(address: str, port: int) -> int:
-    """Return the port; for port 0 a free one. Raises OSError if no server can listen on it."""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family) as trial:
-        if os.name == "posix":  # on Windows this option would let two servers share a port
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        trial.bind((address, port))
-        return int(trial.getsockname()[1])
-
-
 def _start(store: Path, known: ServeSettings, signing: SignInSettings) -> None:
     """Replace this process by the server."""
     render.print_message(f"Callgauge on {write_address(known)} (Ctrl-C stops it)")
@@ -222,35 +199,3 @@ def _start(store: Path, known: ServeSettings, signing: SignInSettings) -> None:
     if os.name == "nt":  # there, execve starts a second process and ends this one
         raise typer.Exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point
-
-
-def write_address(known: ServeSettings) -> str:
-    """Return the URL of the dashboard."""
-    host = f"[{known.address}]" if ":" in known.address else known.address
-    return f"http://{host}:{known.port}"
-
-
-def make_server_command(
-    store: Path, known: ServeSettings, signing: SignInSettings
-) -> tuple[list[str], dict[str, str]]:
-    """Return the command that serves a store, and the environment of its process."""
-    options = ["--server.port", str(known.port), "--server.address", known.address]
-    names = [*LOCAL_NAMES, *known.hosts]
-    if not is_loopback(known.address):
-        names.append(known.address)
-    for name in names:
-        options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
-    command = [sys.executable, "-P", str(STREAMLIT), "run", str(ENTRY), *options]
-    environment = {
-        **os.environ,
-        STORE_VARIABLE: str(store),
-        HOSTS_VARIABLE: ",".join(names),
-        EMBEDDING_VARIABLE: " ".join(known.embed_in),
-        SIGN_IN_VARIABLE: write_sign_in(signing),
-        TEXTS_VARIABLE: "yes" if known.texts else "no",
-        HEALTHY_HOURS_VARIABLE: str(known.healthy_hours),
-        TRACES_VARIABLE: str(known.traces.resolve()) if known.traces else "",
-        # The server sees who is really at the other end; the gate decides what a proxy's header is worth.
-        "FORWARDED_ALLOW_IPS": "",
-    }
-    return command, environment

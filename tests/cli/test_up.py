@@ -19,7 +19,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from callgauge.cli import main as cli
-from callgauge.cli.up import commands, served_loads
+from callgauge.cli import up_command
 from ingest.safe_files import lock_file
 from tests.store.night import session
 
@@ -107,10 +107,10 @@ def test_demo_serves_the_sample_and_removes_its_store(tmp_path: Path) -> None:
 
 def test_the_sample_of_the_wheel_is_that_of_the_checkout() -> None:
     text = (ROOT / "pyproject.toml").read_text("utf-8")
-    for name in (*commands._SAMPLE_LOGS, "prices.csv", "LICENCES.txt", "README.md"):
+    for name in (*up_command._SAMPLE_LOGS, "prices.csv", "LICENCES.txt", "README.md"):
         assert (ROOT / "sample_data" / name).exists()
         assert f'"sample_data/{name}" = "callgauge/_bundled/sample_data/{name}"' in text
-    assert commands.find_sample() == ROOT / "sample_data"
+    assert up_command.find_sample() == ROOT / "sample_data"
 
 
 def test_up_with_nothing_to_read_says_why_and_serves_nothing(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_taken_port_is_an_error_only_when_it_was_named(tmp_path: Path) -> None
         port = taken.getsockname()[1]
         result = run("up", tmp_path, "--port", port)
         assert (result.exit_code, f"cannot listen on 127.0.0.1:{port}" in result.output) == (2, True)
-        assert served_loads.choose_port("127.0.0.1") != port
+        assert up_command.choose_port("127.0.0.1") != port
 
 
 def test_without_a_terminal_up_prints_what_there_is_and_the_commands(
@@ -177,10 +177,10 @@ def test_without_a_terminal_up_prints_what_there_is_and_the_commands(
 
 
 def test_the_choice_has_the_agents_and_the_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    choices: list[tuple[str, served_loads.FindLogs | None]] = [("Claude Code", list), ("the sample", None)]
+    choices: list[tuple[str, up_command.FindLogs | None]] = [("Claude Code", list), ("the sample", None)]
     for answers, chosen in (("\n", list), ("3\nall\n2\n", None)):
         monkeypatch.setattr("sys.stdin", io.StringIO(answers))
-        assert commands._ask(choices) is chosen
+        assert up_command._ask(choices) is chosen
 
 
 @pytest.mark.parametrize(
@@ -194,11 +194,11 @@ def test_a_browser_is_opened_where_somebody_can_see_it(
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert not served_loads.can_open_browser(), "there is no terminal"
+    assert not up_command.can_open_browser(), "there is no terminal"
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr("sys.stderr", Terminal())
     monkeypatch.setattr("sys.platform", "linux")
-    assert served_loads.can_open_browser() is opens
+    assert up_command.can_open_browser() is opens
 
 
 class Terminal:
