@@ -189,15 +189,15 @@ def _find_logs_of(chosen: AgentSurvey) -> FindLogs:
 
 def _ask(choices: Sequence[tuple[str, FindLogs | None]]) -> FindLogs | None:
     """Ask which of the numbered choices to load, and return it."""
-    for number, (words, _) in enumerate(choices, start=1):
-        typer.echo(f"  {number}  {words}", err=True)
+    for place, (words, _) in enumerate(choices, start=1):
+        typer.echo(f"  {place}  {words}", err=True)
 
     def read_number(text: str) -> int:
         if text.strip() not in map(str, range(1, len(choices) + 1)):
             raise typer.BadParameter(f"{text!r} is not one of the numbers 1 to {len(choices)}")
         return int(text)
 
-    number = typer.prompt(
+    number: int = typer.prompt(
         "Load which? Nothing leaves this machine", default="1", value_proc=read_number, err=True
     )
     return choices[number - 1][1]

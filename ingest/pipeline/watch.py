@@ -24,10 +24,10 @@ def watch(
 ) -> NoReturn:
     """Call `load` each time the value that `look` returns differs from `loaded`, which is None at first.
 
-    Never returns; ends with KeyboardInterrupt. When `look` or `load` raises IngestError (a missing folder, a
-    store in use, a full disk, an unreachable server), `complain` is called with the message, once as long as
-    the message stays the same, and the load is tried again. An OptionError is raised, because waiting cannot
-    fix a wrong option. `pause` waits for a number of seconds.
+    Never returns; ends with KeyboardInterrupt. When `look` or `load` raises IngestError or OSError (a missing
+    folder, a store in use, a full disk, an unreachable server), `complain` is called with the message, once
+    as long as the message stays the same, and the load is tried again. An OptionError is raised, because
+    waiting cannot fix a wrong option. `pause` waits for a number of seconds.
     """
     trouble = ""
     wait = EVERY
@@ -42,7 +42,7 @@ def watch(
             trouble, wait = "", max(EVERY, _SHARE * looked)
         except OptionError:
             raise
-        except IngestError as error:
+        except (IngestError, OSError) as error:
             if str(error) != trouble:
                 complain(str(error))
             wait = min(_PATIENCE, 2 * wait) if trouble else EVERY
