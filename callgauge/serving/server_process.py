@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import sys
 import threading
 from contextlib import suppress
 from types import FrameType
@@ -54,7 +53,7 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
 
 def _end_with_input() -> None:
     """Stop the server, as SIGTERM does, when its standard input is closed: the parent has ended."""
-    while sys.stdin.buffer.read(1024):
+    while os.read(0, 1024):  # not sys.stdin: its lock, held here, would break the end of the interpreter
         pass
     signal.raise_signal(signal.SIGTERM)
 
