@@ -75,8 +75,8 @@ def up(
 ) -> None:
     """Load logs, open the dashboard, and keep loading while the logs grow, until Ctrl-C.
 
-    Without a PATH, choose among the logs of the agents on this machine and a sample. The store is
-    ./callgauge-store unless --store names another folder. Nothing leaves this machine.
+    Without a PATH, choose among the logs of the agents on this machine and a sample, which has a temporary
+    store. The store is ./callgauge-store unless --store names another folder. Nothing leaves this machine.
 
     Exits with 1 if no log could be read, with 2 if a choice is needed and there is no terminal.
     """
@@ -89,7 +89,7 @@ def up(
         raise OptionError("standard input cannot be followed; name a file or a folder")
     settings = _choose_server(address, port)
     find_logs = named.copy if named else _choose_logs(is_sure=yes)
-    if find_logs is None and store is None:
+    if find_logs is None:
         _serve_sample(settings, opens_browser=not no_browser)
     source = SourceSettings(
         name="", log_format=form, model=model, from_path=tuple(from_path or ()),
@@ -98,7 +98,7 @@ def up(
     words = {**load_words(LoadSettings(tools=tuple(tools or ()))), **source_words(source)}
     folder = (store or STORE).absolute()
     render.print_message(f"loading into {folder}; nothing leaves this machine")
-    serve_loads(find_logs or list_sample_logs, folder, words, settings, opens_browser=not no_browser)
+    serve_loads(find_logs, folder, words, settings, opens_browser=not no_browser)
 
 
 def demo(port: Port = None, address: Address = None, no_browser: NoBrowser = False) -> None:
@@ -248,7 +248,7 @@ def serve_loads(
             )
         try:
             with ServerProcess(store, settings) as server:
-                _print_verdict(store)
+                print(render.escape_for_terminal(write_verdict(store)), flush=True)
                 server.wait_until_it_listens()
                 url = write_address(settings)
                 render.print_message(f"Callgauge on {url} (Ctrl-C stops it)")
@@ -322,8 +322,8 @@ def _show_changes(report: LoadReport) -> None:
             render.print_message(line)
 
 
-def _print_verdict(store: Path) -> None:
-    """Print the bold sentence of the Overview over all days of a store."""
+def write_verdict(store: Path) -> str:
+    """Return the bold sentence of the Overview over all days of a store, or why there is none."""
     from ingest.processes import let_pandas_in
 
     let_pandas_in()
@@ -349,9 +349,8 @@ def _print_verdict(store: Path) -> None:
                 find_costs(reader.ask, prices, "model"),
             )
     except (MetricError, MemoryProblemError, UnshownStoreError) as problem:
-        sentence = str(problem)
-    sentence = sentence or "Not enough data: the logs contain no tool call."
-    print(render.escape_for_terminal(sentence), flush=True)
+        return str(problem)
+    return sentence or "Not enough data: the logs contain no tool call."
 
 
 def can_open_browser() -> bool:
