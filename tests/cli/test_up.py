@@ -31,8 +31,11 @@ def run(*words: object) -> Result:
 
 @contextmanager
 def started(*words: object, cwd: Path, ends_with: int = 0) -> Iterator[subprocess.Popen[str]]:
-    """Run a command that serves, and end it with SIGTERM; check its exit code."""
-    command = [sys.executable, "-m", "callgauge", *map(str, words)]
+    """Run a command that serves on a free port, and end it with SIGTERM; check its exit code."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "callgauge", *map(str, words), "--port", str(port)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(cwd)}
     with subprocess.Popen(
         command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -58,7 +61,7 @@ def read_until(process: subprocess.Popen[str], pattern: str) -> str:
 
 def is_served(url: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{url}/healthz", timeout=10) as answer:  # noqa: S310 - our own server
+        with urllib.request.urlopen(f"{url}/healthz", timeout=60) as answer:  # noqa: S310 - our own server
             return int(answer.status) == 200
     except OSError:
         return False
