@@ -9,6 +9,8 @@ import sys
 # Arrow starts a thread for jemalloc even where it does not use it; numpy one a core for linear algebra.
 _NO_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false", "OPENBLAS_NUM_THREADS": "1"}
 
+_KILLED = 9  # SIGKILL, which Windows does not have
+
 
 def leave_threads_out() -> None:
     """Have libraries start no threads when they are imported, in this process and those it starts.
@@ -46,6 +48,6 @@ def describe_exit(code: int) -> str:
 
     `code` is the return code as `subprocess` gives it: negative for a signal.
     """
-    if code == -signal.SIGKILL:
+    if code == -_KILLED:
         return "killed; when memory runs out, the system does so"
     return signal.strsignal(-code) or f"signal {-code}" if code < 0 else f"exit code {code}"

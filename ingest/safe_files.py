@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ingest.errors import explain_os_errors
 
+_BEYOND = 2**30
+"""Offset of the byte that Windows locks: others cannot read a locked byte, but the owner is in the file."""
+
+
+def _import_locks() -> Any:
+    try:
+        return import_module("fcntl")
+    except ImportError:
+        return import_module("msvcrt")  # Windows
+
+
+_LOCKS = _import_locks()
+
 
 @contextmanager
-def lock_file(path: Path, wait: Callable[[str], None]) -> Iterator[None]:
+def lock_file(
+    path: Path,
+    wait: Callable[[str], None],
+    explain: Callable[[Path], AbstractContextManager[None]] = explain_os_errors,
+) -> Iterator[None]:
     """Hold the lock of a file, which is created if need be. The kernel releases it when the process ends.
 
     While another process holds the lock, `wait` is called again and again with the description of that
-    process, which is stored in the file; `wait` sleeps or raises. Raises StoreError when the file cannot be
-    opened or written.
+    process, which is stored in the file; `wait` sleeps or raises. `explain` is called with the folder and
+    translates an OSError when the file cannot be opened or written; by default it raises StoreError.
     """
-    with explain_os_errors(path.parent):
+    with explain(path.parent):
         # Not "w": whoever fails to get the lock must not wipe out who holds it.
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        while not _try_lock(lock, fcntl.LOCK_EX):
+        while not _try_lock(lock):
             wait(_describe_owner(path))
-        with explain_os_errors(path.parent):
+        with explain(path.parent):
             _write_owner(lock)
         yield
     finally:
@@ -42,15 +61,23 @@ def is_locked(path: Path) -> bool:
     except OSError:
         return False
     try:
-        return not _try_lock(lock, fcntl.LOCK_SH)
+        return not _try_lock(lock, shared=True)
     finally:
         os.close(lock)
 
 
-def _try_lock(lock: int, kind: int) -> bool:
+def _try_lock(lock: int, *, shared: bool = False) -> bool:
+    """Lock an open file without waiting; return False if another process has the lock.
+
+    `shared`: several processes may hold it. Windows has no such lock of a file.
+    """
     try:
-        fcntl.flock(lock, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if hasattr(_LOCKS, "flock"):
+            _LOCKS.flock(lock, (_LOCKS.LOCK_SH if shared else _LOCKS.LOCK_EX) | _LOCKS.LOCK_NB)
+        else:
+            os.lseek(lock, _BEYOND, os.SEEK_SET)
+            _LOCKS.locking(lock, _LOCKS.LK_NBLCK, 1)
+    except (BlockingIOError, PermissionError):
         return False
     return True
 
@@ -62,7 +89,8 @@ def _write_owner(lock: int) -> None:
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     os.ftruncate(lock, 0)
-    os.pwrite(lock, json.dumps(holder).encode(), 0)
+    os.lseek(lock, 0, os.SEEK_SET)
+    os.write(lock, json.dumps(holder).encode())
 
 
 def _describe_owner(path: Path) -> str:
@@ -74,8 +102,13 @@ def _describe_owner(path: Path) -> str:
 
 
 def flush_to_disk(path: Path) -> None:
-    """Flush a file, or the entries of a folder, to disk, and wait until that is done."""
-    handle = os.open(path, os.O_RDONLY)
+    """Flush a file, or the entries of a folder, to disk, and wait until that is done.
+
+    Windows can neither open a folder nor flush a file that is open for reading only.
+    """
+    if sys.platform == "win32" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -46,6 +46,7 @@ OURS = {
     "callgauge.prices": ("callgauge.memory", "callgauge.prices"),
     "callgauge.serving": (
         "callgauge.configuration", "callgauge.memory", "callgauge.serving", "callgauge.traces",
+        "ingest.safe_files",
     ),
     "callgauge.traces": ("callgauge.traces",),
     # Every question. What shows an answer asks it, and no package that shows answers asks another.
@@ -71,7 +72,7 @@ OURS = {
     # The sentences of a run are those of the page Trials.
     "callgauge.trials": (
         "callgauge.analysis.verdicts.trials", "callgauge.checked_files", "callgauge.gateway",
-        "callgauge.prices", "callgauge.stats", "callgauge.trials", "lenient",
+        "callgauge.prices", "callgauge.stats", "callgauge.trials", "ingest.safe_files", "lenient",
     ),
     "callgauge.nightly": (
         "callgauge.checked_files", "callgauge.configuration", "callgauge.memory", "callgauge.nightly",

@@ -302,11 +302,14 @@ def test_serve_lets_the_network_in_only_when_told_so(tmp_path: Path, monkeypatch
     started: list[dict[str, str]] = []
     monkeypatch.setattr(os, "execve", lambda _program, _words, environment: started.append(environment))
     (tmp_path / "store").mkdir()
-    words = ("--address", EVERYWHERE, "--no-sign-in", "--host", "gauge.test", "--port", _free_port())
-    served = run("serve", "--store", tmp_path / "store", *words)
-    assert served.exit_code == 0, served.output
-    assert "Warning: no sign-in" in served.output
-    assert "gauge.test" in started[0]["CALLGAUGE_HOSTS"].split(",")
+    words = ("--address", EVERYWHERE, "--no-sign-in", "--port", _free_port())
+    for option in ("--allowed-host", "--host"):
+        served = run("serve", "--store", tmp_path / "store", *words, option, "gauge.test")
+        assert served.exit_code == 0, served.output
+        assert "Warning: no sign-in" in served.output
+        assert ("--host is now --allowed-host" in served.output) == (option == "--host")
+        assert "gauge.test" in started.pop()["CALLGAUGE_HOSTS"].split(",")
+    assert "--host " not in run("serve", "--help").output
 
 
 def _free_port() -> int:

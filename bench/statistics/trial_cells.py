@@ -28,7 +28,7 @@ def _share_with_retries(rate: float) -> float:
     """Return Σk / Σn where each task repeats its call until it is valid, over the tasks' own rates."""
     weight, hardness = 1 / _RHO - 1, (np.arange(20_000) + 0.5) / 20_000
     rates = betaincinv(rate * weight, (1 - rate) * weight, hardness)
-    calls = sum(rates**attempt for attempt in range(_ATTEMPTS))
+    calls: Floats = np.sum([rates**attempt for attempt in range(_ATTEMPTS)], axis=0)
     return float((rates * calls).sum() / calls.sum())
 
 

@@ -200,7 +200,7 @@ def ingest(
     """
     source = SourceSettings(
         name="", paths=tuple(paths or ()), manifests=tuple(manifest or ()),
-        log_format=form, model=model, from_path=tuple(from_path or ()), mapping=_split_map(mapping or ()),
+        log_format=form, model=model, from_path=tuple(from_path or ()), mapping=split_map(mapping or ()),
     )  # fmt: skip
     settings = LoadSettings(
         tools=tuple(tools or ()), labels=labels, workers=workers, max_line=max_line, since=since,
@@ -224,7 +224,7 @@ def ingest(
     _ingest_named(source, settings, store, way, mine=mine, ask=not (yes or dry_run))
 
 
-def _split_map(texts: Sequence[str]) -> dict[str, str]:
+def split_map(texts: Sequence[str]) -> dict[str, str]:
     """Return the paths of `--map` by field. Raises OptionError."""
     from ingest.errors import OptionError
 
@@ -319,8 +319,8 @@ def _show_source(load: SourceLoad, store: Path, way: _Way) -> int:
         render.print_message(f"source {load.name} has no files")
         return 0
     render.print_message(f"source {load.name}:")
-    _show(load.report, store=store, quiet=way.quiet, as_json=way.as_json)
-    return _exit_code(load.report, store, strict=way.strict)
+    show_report(load.report, store=store, quiet=way.quiet, as_json=way.as_json)
+    return exit_code(load.report, store, strict=way.strict)
 
 
 def _join_codes(codes: Sequence[int]) -> int:
@@ -348,13 +348,13 @@ def _ingest_named(
         return
     find_named = _find_mine_again if mine else named.copy
     once = partial(_load, find_named, store, words, way.patience, quiet=way.quiet)
-    show = partial(_show, store=store, quiet=way.quiet, as_json=way.as_json)
+    show = partial(show_report, store=store, quiet=way.quiet, as_json=way.as_json)
     if way.watch:
         _watch(find_named, store, once, show)
         return
     report = once()
     show(report)
-    raise typer.Exit(_exit_code(report, store, strict=way.strict))
+    raise typer.Exit(exit_code(report, store, strict=way.strict))
 
 
 def _all_named(paths: Sequence[str], manifests: Sequence[str], *, watch: bool, dry_run: bool) -> list[str]:
@@ -434,7 +434,7 @@ def _load(
         raise typer.Exit(render.INTERRUPTED) from None
 
 
-def _show(report: LoadReport, *, store: Path, quiet: bool, as_json: bool) -> None:
+def show_report(report: LoadReport, *, store: Path, quiet: bool, as_json: bool) -> None:
     if as_json:
         print(render.to_json(asdict(report)))
     elif not quiet:
@@ -444,7 +444,7 @@ def _show(report: LoadReport, *, store: Path, quiet: bool, as_json: bool) -> Non
             render.print_message(line)
 
 
-def _exit_code(report: LoadReport, store: Path, *, strict: bool) -> int:
+def exit_code(report: LoadReport, store: Path, *, strict: bool) -> int:
     from ingest.store.generations import published_generation
     from ingest.store.reader import holds_rejects
 

@@ -31,6 +31,7 @@ from callgauge.cli import (
     report_command,
     serve_command,
     service_commands,
+    up_command,
     user_commands,
 )
 from callgauge.cli.trials import commands as trial_commands
@@ -216,6 +217,8 @@ app.command()(program_commands.mcp)
 app.add_typer(user_commands.users)
 app.add_typer(memory_command.memory)
 for explained in (
+    up_command.up,
+    up_command.demo,
     ingest_command.ingest,
     maintenance_commands.reparse,
     maintenance_commands.rejects,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import socket
+import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -14,24 +15,12 @@ import typer
 from callgauge.cli import render
 from callgauge.cli.options.store_option import OptionalStore
 from callgauge.configuration.settings import ServeSettings, SignInSettings
-from callgauge.serving.settings import (
-    EMBEDDING_VARIABLE,
-    HEALTHY_HOURS_VARIABLE,
-    HOSTS_VARIABLE,
-    LOCAL_NAMES,
-    SIGN_IN_VARIABLE,
-    STORE_VARIABLE,
-    TEXTS_VARIABLE,
-    TRACES_VARIABLE,
-    is_loopback,
-    write_sign_in,
-)
+from callgauge.serving.server_child import make_server_command, try_port, write_address
+from callgauge.serving.settings import is_loopback
 
 if TYPE_CHECKING:
     from callgauge.configuration.settings import Configuration
 
-ENTRY = Path(__file__).resolve().parents[1] / "server.py"
-STREAMLIT = ENTRY.parent / "serving" / "server_process.py"
 _WRONG_USE = 2
 HideContent = Annotated[
     bool,
@@ -45,11 +34,11 @@ AllowedHosts = Annotated[
     list[str] | None,
     typer.Option(
         "--allowed-host",
-        "--host",
         metavar="NAME",
         help="A host name that browsers may use in addition to localhost. Repeatable.",
     ),
 ]
+OldAllowedHosts = Annotated[list[str] | None, typer.Option("--host", hidden=True)]
 EmbedIn = Annotated[
     list[str] | None,
     typer.Option(metavar="ORIGIN", help="A site that may embed the dashboard: https://wiki.test."),
@@ -86,6 +75,7 @@ def serve(
         ),
     ] = None,
     allowed_host: AllowedHosts = None,
+    host: OldAllowedHosts = None,
     embed_in: EmbedIn = None,
     sign_in: Annotated[
         Literal["password", "link"] | None,
@@ -114,7 +104,7 @@ def serve(
         known,
         address=address or known.address,
         port=port or known.port,
-        hosts=tuple(allowed_host or known.hosts),
+        hosts=_join_hosts(allowed_host or (), host or ()) or known.hosts,
         embed_in=tuple(embed_in or known.embed_in),
         texts=known.texts and not hide_content,
         healthy_hours=healthy_hours or known.healthy_hours,
@@ -125,8 +115,15 @@ def serve(
     _check_address(known, signing, is_meant=no_sign_in)
     _check_store(folder, has_configuration=configuration is not None)
     _check_sign_in(signing, folder)
-    _check_port(known)
+    check_port(known.address, known.port)
     _start(folder, known, signing)
+
+
+def _join_hosts(allowed: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
+    """Return the host names of `--allowed-host` and of its former name `--host`."""
+    if old:
+        render.print_message("--host is now --allowed-host; the next release does not accept --host")
+    return (*allowed, *old)
 
 
 def _read_configuration(path: Path | None) -> Configuration | None:
@@ -184,40 +181,21 @@ def _check_sign_in(signing: SignInSettings, store: Path) -> None:
         render.fail(str(problem), _WRONG_USE)
 
 
-def _check_port(known: ServeSettings) -> None:
-    family = socket.AF_INET6 if ":" in known.address else socket.AF_INET
-    with socket.socket(family) as trial:
-        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            trial.bind((known.address, known.port))
-        except OSError as taken:
-            render.fail(
-                f"cannot listen on {known.address}:{known.port}: {taken.strerror}; choose another port with "
-                "--port",
-                _WRONG_USE,
-            )
+def check_port(address: str, port: int) -> None:
+    """Exit with a message if no server can listen on a port."""
+    try:
+        try_port(address, port)
+    except OSError as taken:
+        render.fail(
+            f"cannot listen on {address}:{port}: {taken.strerror}; choose another port with --port",
+            _WRONG_USE,
+        )
 
 
 def _start(store: Path, known: ServeSettings, signing: SignInSettings) -> None:
     """Replace this process by the server."""
-    render.print_message(f"Callgauge on http://{known.address}:{known.port} (Ctrl-C stops it)")
-    options = ["--server.port", str(known.port), "--server.address", known.address]
-    names = [*LOCAL_NAMES, *known.hosts]
-    if not is_loopback(known.address):
-        names.append(known.address)
-    for name in names:
-        options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
-    command = [sys.executable, "-P", str(STREAMLIT), "run", str(ENTRY), *options]
-    environment = {
-        **os.environ,
-        STORE_VARIABLE: str(store),
-        HOSTS_VARIABLE: ",".join(names),
-        EMBEDDING_VARIABLE: " ".join(known.embed_in),
-        SIGN_IN_VARIABLE: write_sign_in(signing),
-        TEXTS_VARIABLE: "yes" if known.texts else "no",
-        HEALTHY_HOURS_VARIABLE: str(known.healthy_hours),
-        TRACES_VARIABLE: str(known.traces.resolve()) if known.traces else "",
-        # The server sees who is really at the other end; the gate decides what a proxy's header is worth.
-        "FORWARDED_ALLOW_IPS": "",
-    }
+    render.print_message(f"Callgauge on {write_address(known)} (Ctrl-C stops it)")
+    command, environment = make_server_command(store, known, signing)
+    if os.name == "nt":  # there, execve starts a second process and ends this one
+        raise typer.Exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point

@@ -8,12 +8,8 @@ something is answered.
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import Counter, OrderedDict
 from typing import Any
-
-if sys.platform != "win32":
-    import resource
 
 WAITING_SECONDS = 15.0
 _MOST_FILES = 65_536
@@ -22,7 +18,9 @@ _USUAL_FILES = 1_024
 
 def raise_file_limit() -> int:
     """Raise the limit of open files to the hardest that this process may set, and return it."""
-    if sys.platform == "win32":
+    try:
+        import resource
+    except ImportError:  # Windows
         return _USUAL_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)

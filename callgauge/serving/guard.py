@@ -75,7 +75,10 @@ class ServerGuard:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_known(_read_name(host)):
-            return 421, "This name is not one of this server's. Name it with --host when you start it."
+            return (
+                421,
+                "The server does not know this host name. Start it with --allowed-host NAME.",
+            )
         if (origin is not None and not self._is_own_origin(origin, host)) or _is_asked_by_another(headers):
             return 403, "Pages of another site may not ask this server."
         if scope["type"] == "http" and not _is_method_known(scope["method"], scope["path"]):

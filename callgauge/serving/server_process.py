@@ -20,6 +20,7 @@ from click import Abort  # Streamlit's command line is made with it; Ctrl-C beco
 from streamlit.web.cli import main
 
 from callgauge.serving.connections import WaitingConnections, guard_connections, raise_file_limit
+from callgauge.serving.settings import ENDS_WITH_INPUT_VARIABLE
 
 _LONGEST_STOP = 5.0  # seconds; systemd waits 90 of them, Kubernetes 30, Docker 10 before they kill
 
@@ -50,8 +51,17 @@ def _end(_signal: int, _frame: FrameType | None) -> None:
     raise SystemExit(0)
 
 
+def _end_with_input() -> None:
+    """Stop the server, as SIGTERM does, when its standard input is closed: the parent has ended."""
+    while os.read(0, 1024):  # not sys.stdin: its lock, held here, would break the end of the interpreter
+        pass
+    signal.raise_signal(signal.SIGTERM)
+
+
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, _end)
+    if os.environ.get(ENDS_WITH_INPUT_VARIABLE) == "yes":
+        threading.Thread(target=_end_with_input, daemon=True).start()
     uvicorn.Server = GuardedServer  # type: ignore[misc]  # Streamlit makes its server of this name
     with suppress(Abort):
         main(prog_name="streamlit", standalone_mode=False)

@@ -24,6 +24,8 @@ HEALTHY_HOURS_VARIABLE = "CALLGAUGE_HEALTHY_HOURS"
 """How old the newest load may be before `/healthz` says so, in hours. Set by `callgauge serve`."""
 TRACES_VARIABLE = "CALLGAUGE_TRACES"
 """The folder for the traces that programs send. Set by `callgauge serve`."""
+ENDS_WITH_INPUT_VARIABLE = "CALLGAUGE_ENDS_WITH_INPUT"
+"""`yes` where the server stops when its standard input is closed. Set by `callgauge up`."""
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 

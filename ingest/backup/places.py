@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ingest.errors import BackupError, OptionError
-from ingest.safe_files import flush_to_disk
+from ingest.safe_files import flush_to_disk, lock_file
 from ingest.sources.stored_names import is_address, strip_credentials
 
 _WRITABLE = ("s3", "gs", "az", "abfs")
@@ -98,20 +97,16 @@ class FolderPlace:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
+        def refuse(owner: str) -> None:
+            raise BackupError(
+                f"{owner} is writing another backup to {self.name}; run this again when it is done"
+            )
+
         with self._explain_errors():
             self.path.mkdir(parents=True, exist_ok=True)
-            lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise BackupError(
-                    f"another backup is being written to {self.name}; run this again when it is done"
-                ) from None
+        with lock_file(self.path / _LOCK, refuse, lambda _folder: self._explain_errors()):
             self._remove_parts()
             yield
-        finally:
-            os.close(lock)
 
     def _remove_parts(self) -> None:
         """Remove what a killed backup left of a file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from ingest.errors import IngestError, OptionError
 
@@ -20,15 +20,15 @@ def watch(
     load: Callable[[], None],
     complain: Callable[[str], None],
     pause: Callable[[float], None] = time.sleep,
-) -> None:
-    """Call `load` now, and again each time the value that `look` returns has changed.
+    loaded: T | None = None,
+) -> NoReturn:
+    """Call `load` each time the value that `look` returns differs from `loaded`, which is None at first.
 
-    Never returns; ends with KeyboardInterrupt. When `look` or `load` raises IngestError (a missing folder, a
-    store in use, a full disk, an unreachable server), `complain` is called with the message, once as long as
-    the message stays the same, and the load is tried again. An OptionError is raised, because waiting cannot
-    fix a wrong option. `pause` waits for a number of seconds.
+    Never returns; ends with KeyboardInterrupt. When `look` or `load` raises IngestError or OSError (a missing
+    folder, a store in use, a full disk, an unreachable server), `complain` is called with the message, once
+    as long as the message stays the same, and the load is tried again. An OptionError is raised, because
+    waiting cannot fix a wrong option. `pause` waits for a number of seconds.
     """
-    loaded: T | None = None
     trouble = ""
     wait = EVERY
     while True:
@@ -42,7 +42,7 @@ def watch(
             trouble, wait = "", max(EVERY, _SHARE * looked)
         except OptionError:
             raise
-        except IngestError as error:
+        except (IngestError, OSError) as error:
             if str(error) != trouble:
                 complain(str(error))
             wait = min(_PATIENCE, 2 * wait) if trouble else EVERY

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from callgauge.cli.up_command import write_verdict
 from callgauge.dashboard.components.controls import url_widgets
 from callgauge.dashboard.components.slice_table import IntervalScale, make_scale
 from callgauge.stats import Share
@@ -30,6 +31,12 @@ def doors(app: AppTest) -> list[str]:
     labels = [str(link.proto.label) for link in app.get("page_link")]
     explained = ("Open in SQL", "What the words mean")
     return [label for label in labels if not any(words in label for words in explained)]
+
+
+def test_callgauge_up_prints_the_answer_of_the_page(small: Path) -> None:
+    answer = write_verdict(small)
+    assert "Not enough data" in answer
+    assert answer in said(opened()).replace("\\", "")
 
 
 @pytest.mark.thorough

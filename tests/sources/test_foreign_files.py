@@ -35,6 +35,9 @@ def test_no_file_is_lost(most: int) -> None:
 def test_kinds_are_apart_and_a_single_file_is_named_with_its_reason() -> None:
     found = [*files("/a/1.json", "/a/2.json"), *files("/a/x.bin", kind=ForeignKind.BINARY)]
     assert list(foreign_lines(found)) == [
-        "not logs: 2 JSON files of other kinds in /a, such as 1.json, which is in no format (keys a)",
-        "not logs: /a/x.bin, which is in no format (keys a)",
+        (
+            "not logs (skipped): 2 JSON files of other kinds in /a, "
+            "such as 1.json, which is in no format (keys a)"
+        ),
+        "not a log (skipped): /a/x.bin, which is in no format (keys a)",
     ]

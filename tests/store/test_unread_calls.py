@@ -257,8 +257,14 @@ def test_a_file_of_a_known_kind_that_no_format_reads_says_its_kind(logs: Path, s
 
 @pytest.mark.parametrize(
     ("text", "foreign"),
-    [("Notes on the run.\n", ForeignKind.TEXT), ('<tool_call>{"name": "f"}</tool_call>\n', None)],
-    ids=["prose", "call"],
+    [
+        ("Notes on the run.\n", ForeignKind.TEXT),
+        ("demo/function_calling_replace.traj - MIT; tool_use and tool_call blocks, cut\n", ForeignKind.TEXT),
+        ('<tool_call>{"name": "f"}</tool_call>\n', None),
+        ("tool_calls:\n- name: f\n", None),
+        ("[TOOL_CALLS] f\n", None),
+    ],
+    ids=["prose", "licences", "markup", "yaml", "token"],
 )
 def test_a_text_is_no_log_unless_a_call_is_written_in_it(
     logs: Path, store: Path, text: str, foreign: ForeignKind | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -135,6 +135,27 @@ def judge_ranking(
     )
     solid = sum(slice_.is_solid for slice_ in marked[table.rate.name])
     return JudgedRanking(by, table, context, rate, measured[rate.name], max(0, solid - RANKED))
+
+
+def write_best(
+    ask: Ask,
+    rate: RateDefinition,
+    by: str,
+    chosen: Mapping[str, Any],
+    label: Callable[[str], str],
+    costs: Sequence[Cost] = (),
+) -> str:
+    """Return the sentence that answers which value of `by` is the best, or that there is not enough data.
+
+    Empty if no call or turn counts for the rate. `label`: returns the label of a value. `costs`: the cost of
+    each value. Raises MetricError.
+    """
+    slices = read_ranked_slices(ask, rate, by, chosen)
+    if not slices[rate.name]:
+        return ""
+    ranking = judge_ranking(ask, slices, rate, by, chosen, costs=costs)
+    names = [row.slice.name for row in ranking.table.rows]
+    return ranking.write_sentence({name: label(name) for name in names})
 
 
 def _list_slices(slices: SlicesByRate, rate: str) -> list[Slice]:

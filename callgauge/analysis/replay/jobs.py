@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from callgauge.analysis.replay.tally import ReplaySummary
 from callgauge.analysis.replay.worker import CHANGED, LATE, PROGRESS, SUMMARY, TIME_LIMIT
 from ingest.processes import describe_exit
 
+_KILLED, _TOO_LONG = 9, 24  # SIGKILL and SIGXCPU, which Windows does not have
 COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay.worker")
 WAITING = 8  # maximum number of waiting jobs
 AT_ONCE = 200_000  # up to this many calls, a link starts its replay automatically
@@ -303,8 +303,8 @@ class SessionReplay:
 
 
 def _describe_end(code: int, words: str) -> str:
-    """Return one or two sentences that explain why a worker ended without a result."""
-    if code == LATE or code == -signal.SIGXCPU:
+    """Return one or two sentences on why a worker ended without a result."""
+    if code == LATE or code == -_TOO_LONG:
         return f"The replay took more than {TIME_LIMIT // 60} minutes and was ended. Narrow the slice."
-    rest = ". Narrow the slice." if code == -signal.SIGKILL else f": {words}" if words else "."
+    rest = ". Narrow the slice." if code == -_KILLED else f": {words}" if words else "."
     return f"The replay's process ended ({describe_exit(code)}){rest}"

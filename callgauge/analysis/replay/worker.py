@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import date
 from itertools import chain, islice
 from pathlib import Path
@@ -45,9 +44,12 @@ _TELL = 0.25  # seconds between two notes of progress
 
 def main() -> None:
     request: dict[str, Any] = json.loads(sys.stdin.readline())
-    resource.setrlimit(
-        resource.RLIMIT_CPU, (TIME_LIMIT, TIME_LIMIT + 5)
-    )  # should the watch be kept from looking
+    with suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        resource.setrlimit(
+            resource.RLIMIT_CPU, (TIME_LIMIT, TIME_LIMIT + 5)
+        )  # should the watch be kept from looking
     threading.Thread(target=_watch_time, daemon=True).start()
     threading.Thread(target=_watch_server, daemon=True).start()
     folder = Path(request["folder"])

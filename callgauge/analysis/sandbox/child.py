@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import resource
 import signal
 import sys
 import threading
@@ -76,9 +75,8 @@ def _end_with_server(seconds: float) -> None:
 
     The server's end closes the standard input; where a thread gets no turn, the kernel sends the signal.
     """
-    bound = int(seconds) + 5
-    threads = os.cpu_count() or 1
-    resource.setrlimit(resource.RLIMIT_CPU, (bound * threads, bound * threads + 1))
+    bound = (int(seconds) + 5) * (os.cpu_count() or 1)
+    _limit_resources(RLIMIT_CPU=(bound, bound + 1))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SIGNAL_AT_PARENTS_END, signal.SIGKILL)
     threading.Thread(target=_watch_server, daemon=True).start()
@@ -105,10 +103,19 @@ def open_locked_down(
 def _give_up(address_space: int) -> None:
     """Give up rights for good: no writes to files, bounded memory, no core dump, low CPU priority."""
     os.chdir("/")
-    os.nice(10)
-    bounds = {resource.RLIMIT_FSIZE: 0, resource.RLIMIT_CORE: 0, resource.RLIMIT_DATA: address_space}
-    for what, most in bounds.items():
-        resource.setrlimit(what, (most, most))
+    if hasattr(os, "nice"):
+        os.nice(10)
+    _limit_resources(RLIMIT_FSIZE=(0, 0), RLIMIT_CORE=(0, 0), RLIMIT_DATA=(address_space, address_space))
+
+
+def _limit_resources(**limits: tuple[int, int]) -> None:
+    """Set the soft and the hard limit of each resource. Windows has none; DuckDB's own limits remain."""
+    try:
+        import resource
+    except ImportError:
+        return
+    for name, limit in limits.items():
+        resource.setrlimit(getattr(resource, name), limit)
 
 
 def _answer(

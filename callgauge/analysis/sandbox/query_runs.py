@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -25,6 +24,8 @@ import pyarrow as pa
 from ingest.store.shared.link import read_link
 
 _ROOT = Path(__file__).parents[3]
+_CRASHES = (7, 10, 11)  # SIGBUS on Linux and on macOS, SIGSEGV; Windows does not have all of them
+_NEEDED = ("SYSTEMROOT",)  # without it, Python does not start on Windows
 _COMMAND = [sys.executable, "-X", "utf8", "-m", "callgauge.analysis.sandbox.child"]
 AT_ONCE = 2
 _SLOTS = BoundedSemaphore(AT_ONCE)
@@ -148,7 +149,7 @@ def _run_child(generation: Path, sql: str, limits: QueryLimits, texts: bool) -> 
         subprocess.Popen(
             _COMMAND,
             cwd=_ROOT,
-            env={},
+            env={name: os.environ[name] for name in _NEEDED if name in os.environ},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -211,7 +212,7 @@ def _read_result(code: int, out: bytes, limits: QueryLimits) -> QueryResult:
 
 def _describe_end(code: int) -> str:
     how = "ran out of memory"
-    if -code in (signal.SIGSEGV, signal.SIGBUS):
+    if -code in _CRASHES:
         how = "was nested too deeply for the parser"
     return f"The query {how}; only the process that ran it has ended. Ask for less, or in simpler words."
 

@@ -198,15 +198,17 @@ def load_trouble(report: LoadReport) -> Iterator[str]:
 
 def _list_unreadable(files: Sequence[RejectedFile], word: str, more: str) -> Iterator[str]:
     """Yield a line for each unreadable file, and one for each kind and folder of files that are not logs."""
-    foreign = [ForeignFile(file.path, file.foreign, file.reason) for file in files if file.foreign]
-    if len(foreign) <= _FEW_FOREIGN:
-        foreign = []
-    listed = [file for file in files if not (foreign and file.foreign)]
+    foreign = [file for file in files if file.foreign]
+    if len(foreign) <= _FEW_FOREIGN:  # a file with data may be a log; prose never is
+        foreign = [file for file in foreign if file.foreign is ForeignKind.TEXT]
+    listed = [file for file in files if file not in foreign]
     for file in listed[:_REJECTED_SHOWN]:
         yield f"{word}: {escape_for_terminal(f'{file.path} {file.reason}')}"
     if len(listed) > _REJECTED_SHOWN:
         yield f"… and {len(listed) - _REJECTED_SHOWN:,} more {more}"
-    yield from foreign_lines(foreign)
+    yield from foreign_lines(
+        ForeignFile(file.path, file.foreign, file.reason) for file in foreign if file.foreign
+    )
 
 
 def outlook_text(outlook: LoadForecast) -> str:
@@ -287,7 +289,8 @@ class ForeignGroup:
 def foreign_lines(files: Iterable[ForeignFile]) -> Iterator[str]:
     """Yield a line for each kind and folder of files that are not logs."""
     for group in group_foreign_files(files, _FOLDERS):
-        yield escape_for_terminal(f"not logs: {_describe_group(group)}")
+        what = "not a log" if group.files == 1 else "not logs"
+        yield escape_for_terminal(f"{what} (skipped): {_describe_group(group)}")
 
 
 def _describe_group(group: ForeignGroup) -> str:

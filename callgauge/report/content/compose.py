@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.rankings import judge_ranking, read_ranked_slices
+from callgauge.analysis.comparisons.rankings import write_best
 from callgauge.analysis.load_state import describe_rejected, find_last_whole_day
 from callgauge.analysis.measures.alert_rules import judge_rules
 from callgauge.analysis.measures.alerts import Alert, NewError
@@ -408,14 +409,8 @@ def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str
     last = ask("extent").iloc[0].last_day
     chosen = {"from_day": last - timedelta(_TREND - 1), "to_day": last}
     rate = RATES[HEADLINES[0]]
-    slices = read_ranked_slices(ask, rate, "model", chosen)
-    if not slices[rate.name]:
-        return ""
     costs = find_costs(ask, prices, "model", **chosen)
-    ranking = judge_ranking(ask, slices, rate, "model", chosen, costs=costs)
-    return ranking.write_sentence(
-        {row.slice.name: labels("model", row.slice.name) for row in ranking.table.rows}
-    )
+    return write_best(ask, rate, "model", chosen, partial(labels, "model"), costs)
 
 
 def _describe_retries(ask: Ask, prices: PriceList, newest: date) -> str:

@@ -52,7 +52,7 @@ def read_secret(variable: str, folder: Path) -> str:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "w", encoding="ascii") as out:
                 out.write(secrets.token_hex(32))
-        if path.stat().st_mode & 0o077:
+        if os.name == "posix" and path.stat().st_mode & 0o077:
             raise SecretError(f"{path} may be read by others: chmod 600 {path}")
         secret = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as refused:

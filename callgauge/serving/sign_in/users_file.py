@@ -6,7 +6,6 @@ whole, under a lock, so that two commands and a server may use it at once.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -14,18 +13,20 @@ import secrets
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
 from callgauge.serving.identity import Role
+from ingest.safe_files import lock_file
 
 FILE = "users.json"
 SHORTEST_PASSWORD = 12
 LONGEST_NAME, LONGEST_PASSWORD = 100, 1_000
 LINK_HOURS = 24.0
 _VERSION = 1
+_BETWEEN = 0.02  # seconds between two attempts to lock
 
 
 class UsersFileError(Exception):
@@ -146,7 +147,7 @@ class UsersFile:
             return _Listing()
         except OSError as refused:
             raise UsersFileError(f"{self.path} cannot be read: {refused.strerror}") from None
-        if state.st_mode & 0o077:
+        if os.name == "posix" and state.st_mode & 0o077:
             raise UsersFileError(f"{self.path} may be read by others: chmod 600 {self.path}")
         seen = (state.st_ino, state.st_mtime_ns, state.st_size)
         if self._read is None or self._read[0] != seen:
@@ -174,8 +175,9 @@ class UsersFile:
     def _change(self) -> Iterator[tuple[_Listing, Any]]:
         """Hold the lock, and hand out what the file holds and a function that replaces it."""
         try:
-            with self.path.with_suffix(".lock").open("ab") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+            with lock_file(
+                self.path.with_suffix(".lock"), lambda _owner: time.sleep(_BETWEEN), lambda _: nullcontext()
+            ):
                 yield self._load(), self._save
         except OSError as refused:
             raise UsersFileError(f"{self.path} cannot be written: {refused.strerror}") from None

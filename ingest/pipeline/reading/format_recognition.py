@@ -52,8 +52,10 @@ _UNREAD_KINDS = (
     (frozenset({"workspaceDirectory", "history"}), "a session of Continue"),
 )
 _KEY_SHOWN = 60  # characters; half a key could be half a secret
+# A call as markup, JSON, YAML or code; prose such as a licence or a README also names tool calls.
 _WRITTEN_CALL = re.compile(
-    rb"""tool_?call|tool_?use|function_?call|<function|<invoke|["'](?:arguments|parameters)["']""",
+    rb"""(?:<[^<>\s]{0,20}|["'\[|])(?:tool_?(?:call|use)|function_?call)|<function|<invoke"""
+    rb"""|(?:tool_?(?:call|use)|function_?call)s?\s{0,8}[:=({\[]|["'](?:arguments|parameters)["']""",
     re.IGNORECASE,
 )
 _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from functools import partial
 
@@ -48,7 +49,7 @@ def make_executor(
         connect = partial(RayCluster, options.cluster, options.workers or _count_cores())
         return RayExecutor(connect, options.shared, settings, writer, folder)
     size = min(_count_cores(), MOST) if options.workers is None else options.workers
-    if size == 1:
+    if size == 1 or sys.platform == "win32":  # Windows passes no open socket to a new process
         return InProcessExecutor(settings, writer)
     return ProcessExecutor(size, options.workers is not None, settings, writer, folder)
 

@@ -182,8 +182,10 @@ def _start_process(descriptor: int) -> _Process:
 def can_fork() -> bool:
     """Return True when this process can be forked safely: no other thread can hold a lock meanwhile.
 
-    Elsewhere than on Linux nobody tells, and the system's own libraries do not bear a fork.
+    Only Linux lists the threads. The system libraries of macOS do not survive a fork; Windows has none.
     """
+    if not hasattr(os, "fork"):
+        return False
     try:
         return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208 - of a thread that ends, no path is left
     except OSError:

@@ -1,0 +1,123 @@
+"""Starts the dashboard's server: its command, its environment, and the server as a child process."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from callgauge.configuration.settings import ServeSettings, SignInSettings
+from callgauge.serving.settings import (
+    EMBEDDING_VARIABLE,
+    ENDS_WITH_INPUT_VARIABLE,
+    HEALTHY_HOURS_VARIABLE,
+    HOSTS_VARIABLE,
+    LOCAL_NAMES,
+    SIGN_IN_VARIABLE,
+    STORE_VARIABLE,
+    TEXTS_VARIABLE,
+    TRACES_VARIABLE,
+    is_loopback,
+    write_sign_in,
+)
+
+ENTRY = Path(__file__).resolve().parents[1] / "server.py"
+STREAMLIT = ENTRY.parent / "serving" / "server_process.py"
+_STOP_PATIENCE = 10.0  # seconds; the server itself ends after 5
+
+
+class ServerEndedError(Exception):
+    """The server process has ended; `code` is its return code as `subprocess` gives it."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(f"the server has ended with {code}")
+        self.code = code
+
+
+def try_port(address: str, port: int) -> int:
+    """Return the port; for port 0 a free one. Raises OSError if no server can listen on it."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family) as trial:
+        if os.name == "posix":  # on Windows this option would let two servers share a port
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        trial.bind((address, port))
+        return int(trial.getsockname()[1])
+
+
+def write_address(known: ServeSettings) -> str:
+    """Return the URL of the dashboard."""
+    host = f"[{known.address}]" if ":" in known.address else known.address
+    return f"http://{host}:{known.port}"
+
+
+def make_server_command(
+    store: Path, known: ServeSettings, signing: SignInSettings
+) -> tuple[list[str], dict[str, str]]:
+    """Return the command that serves a store, and the environment of its process."""
+    options = ["--server.port", str(known.port), "--server.address", known.address]
+    names = [*LOCAL_NAMES, *known.hosts]
+    if not is_loopback(known.address):
+        names.append(known.address)
+    for name in names:
+        options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
+    command = [sys.executable, "-P", str(STREAMLIT), "run", str(ENTRY), *options]
+    environment = {
+        **os.environ,
+        STORE_VARIABLE: str(store),
+        HOSTS_VARIABLE: ",".join(names),
+        EMBEDDING_VARIABLE: " ".join(known.embed_in),
+        SIGN_IN_VARIABLE: write_sign_in(signing),
+        TEXTS_VARIABLE: "yes" if known.texts else "no",
+        HEALTHY_HOURS_VARIABLE: str(known.healthy_hours),
+        TRACES_VARIABLE: str(known.traces.resolve()) if known.traces else "",
+        # The server sees who is really at the other end; the gate decides what a proxy's header is worth.
+        "FORWARDED_ALLOW_IPS": "",
+    }
+    return command, environment
+
+
+class ServerProcess:
+    """The dashboard's server as a child process, which ends with the `with` block and with this process."""
+
+    def __init__(self, store: Path, settings: ServeSettings) -> None:
+        self._address = settings.address, settings.port
+        command, environment = make_server_command(store, settings, SignInSettings())
+        self._process = subprocess.Popen(
+            command,
+            env={**environment, ENDS_WITH_INPUT_VARIABLE: "yes"},
+            stdin=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C in a terminal is for this process to answer
+        )
+
+    def __enter__(self) -> ServerProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the server, and wait for its end."""
+        if self._process.stdin:
+            self._process.stdin.close()
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_STOP_PATIENCE)
+        finally:
+            self._process.kill()
+
+    def wait_until_it_listens(self) -> None:
+        """Return once the server accepts connections. Raises ServerEndedError."""
+        while True:
+            with suppress(OSError), socket.create_connection(self._address, timeout=1):
+                return
+            self.pause(0.1)
+
+    def pause(self, seconds: float) -> None:
+        """Sleep. Raises ServerEndedError if the server ends meanwhile."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, 1.0))
+            code = self._process.poll()
+            if code is not None:
+                raise ServerEndedError(code)
