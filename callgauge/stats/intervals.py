@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri, stdtr, stdtrit
+
+from callgauge.stats.special_functions import ndtri, stdtr, stdtrit_of
 
 LEVEL = 0.95
 Z = float(ndtri(0.5 + LEVEL / 2))
@@ -22,17 +23,14 @@ class Interval:
 
 
 def t_quantile(freedom: float) -> float:
-    """Return the 97.5 % quantile of Student's t for `freedom` degrees of freedom; `inf` is the normal's.
-
-    scipy.stats would take a hundred times as long.
-    """
-    return Z if freedom == np.inf else float(stdtrit(freedom, 0.5 + LEVEL / 2))
+    """Return the 97.5 % quantile of Student's t for `freedom` degrees of freedom; `inf` is the normal's."""
+    return Z if freedom == np.inf else float(stdtrit_of(0.5 + LEVEL / 2)(freedom))
 
 
 def t_quantiles(freedom: Floats) -> Floats:
     """Return `t_quantile` of each element."""
     known = np.isfinite(freedom)
-    return np.where(known, stdtrit(np.where(known, freedom, 1.0), 0.5 + LEVEL / 2), Z)
+    return np.where(known, stdtrit_of(0.5 + LEVEL / 2)(np.where(known, freedom, 1.0)), Z)
 
 
 def two_sided_p(t: Floats, freedom: Floats) -> Floats:
