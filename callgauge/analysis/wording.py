@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # no figure of a terminal needs scipy
+if TYPE_CHECKING:  # no figure of a terminal needs numpy
     from callgauge.stats import Interval
 
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")

@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from callgauge.stats.differences import Difference
-from callgauge.stats.effective_numbers import blend_numbers, kish_number
-from callgauge.stats.intervals import Z
+from callgauge.stats.intervals import Z, blend_numbers, kish_number
 from callgauge.stats.special_functions import ndtr, ndtri, stdtr, stdtrit
 
 FEWEST_UNLIKE = 10

@@ -9,8 +9,7 @@ from math import comb
 
 import numpy as np
 
-from callgauge.stats.effective_numbers import blend_numbers, kish_number
-from callgauge.stats.intervals import LEVEL, Interval, Z, t_quantile
+from callgauge.stats.intervals import LEVEL, Interval, Z, blend_numbers, kish_number, t_quantile
 from callgauge.stats.special_functions import betaincinv
 
 _ENDS = 0.15  # between an exact interval (0), which is too wide, and one that is too narrow at the ends (0.5)

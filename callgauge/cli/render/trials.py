@@ -206,7 +206,7 @@ def show_run(stream: TextIO | None = None) -> Iterator[Callable[[RunProgress], N
 
 def trial_report_lines(report: Report, gates: Sequence[GateResult]) -> Iterator[str]:
     """Yield the lines of a report: the question, the answer, the table, the details; then the gates."""
-    from callgauge.trials.verdicts.report_text import (  # numpy and scipy take half a second
+    from callgauge.trials.verdicts.report_text import (  # numpy takes a fifth of a second
         FACTOR_HEADS,
         HEADS,
         answer_lines,

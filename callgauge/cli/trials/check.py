@@ -41,7 +41,7 @@ def check(
     Exits with 2 after printing a line for each mistake. Python functions of the plan and its tasks are
     imported in a separate process.
     """
-    # numpy and scipy take half a second, which no other command should wait for.
+    # numpy takes a fifth of a second, which no other command should wait for.
     from callgauge.cli.render.trials import check_lines
     from callgauge.trials.planning.estimates import estimate_run
 

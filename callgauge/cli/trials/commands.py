@@ -33,7 +33,7 @@ def report(
 
     Exits with 2 if the folder has no trial run.
     """
-    # numpy and scipy take half a second, which no other command should wait for.
+    # numpy takes a fifth of a second, which no other command should wait for.
     from callgauge.cli.render.trials import trial_report_lines
     from callgauge.stats.gate_syntax import GateSyntaxError
     from callgauge.trials.results.run_folder import FolderError
