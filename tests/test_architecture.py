@@ -46,7 +46,7 @@ OURS = {
     "callgauge.prices": ("callgauge.memory", "callgauge.prices"),
     "callgauge.serving": (
         "callgauge.configuration", "callgauge.memory", "callgauge.serving", "callgauge.traces",
-        "ingest.decoding.zstd",
+        "ingest.decoding.zstd", "ingest.version",
     ),
     "callgauge.traces": ("callgauge.traces",),
     # Every question. What shows an answer asks it, and no package that shows answers asks another.
@@ -67,7 +67,7 @@ OURS = {
         *SHOWS_ANSWERS, "callgauge.configuration", "callgauge.documents", "callgauge.gateway.retry_after",
         "callgauge.report", "ingest.processes",
     ),
-    "callgauge.gateway": ("callgauge.gateway", "lenient"),
+    "callgauge.gateway": ("callgauge.gateway", "ingest.version", "lenient"),
     "callgauge.recorder": (
         "callgauge.gateway.endpoint", "callgauge.recorder", "callgauge.traces", "ingest.decoding.zstd",
     ),

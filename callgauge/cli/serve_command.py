@@ -13,6 +13,7 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import OptionalStore
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.configuration.settings import ServeSettings, SignInSettings
 from callgauge.serving.settings import (
     EMBEDDING_VARIABLE,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 ENTRY = Path(__file__).resolve().parents[1] / "server.py"
 STREAMLIT = ENTRY.parent / "serving" / "server_process.py"
-_WRONG_USE = 2
 HideContent = Annotated[
     bool,
     typer.Option(
@@ -103,11 +103,11 @@ def serve(
 ) -> None:
     """Serve the dashboard of a store."""
     if no_sign_in and sign_in is not None:
-        render.fail("--sign-in and --no-sign-in contradict each other", _WRONG_USE)
+        render.fail("--sign-in and --no-sign-in contradict each other", ExitCode.WRONG_USE)
     configuration = _read_configuration(config)
     folder = store or (configuration.store if configuration else None)
     if folder is None:
-        render.fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
+        render.fail("name the store: --store DIR, or --config callgauge.toml", ExitCode.WRONG_USE)
     folder = folder.resolve()
     known = configuration.serve if configuration else ServeSettings()
     known = replace(
@@ -138,7 +138,7 @@ def _read_configuration(path: Path | None) -> Configuration | None:
         return read_configuration(path)
     except ConfigurationError as mistakes:
         render.print_mistakes(mistakes)
-        raise typer.Exit(_WRONG_USE) from None
+        raise typer.Exit(ExitCode.WRONG_USE) from None
 
 
 def _check_address(known: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:
@@ -151,7 +151,7 @@ def _check_address(known: ServeSettings, signing: SignInSettings, *, is_meant: b
             f"{known.address} is open to the network without a sign-in: anyone who reaches it could read "
             f"{what} in the store. Choose a sign-in (--sign-in password, or [sign_in] in callgauge.toml; "
             "see docs/service.md), or use --no-sign-in to allow it",
-            _WRONG_USE,
+            ExitCode.WRONG_USE,
         )
     render.print_message(
         f"Warning: no sign-in. Anyone who reaches {known.address}:{known.port} can read {what} in the store"
@@ -176,12 +176,12 @@ def _check_sign_in(signing: SignInSettings, store: Path) -> None:
     if not store.is_dir():
         render.fail(
             f"folder {store} does not exist; a sign-in needs it for its key and its log. Create it first",
-            _WRONG_USE,
+            ExitCode.WRONG_USE,
         )
     try:
         check_sign_in(signing, store)
     except SignInSetupError as problem:
-        render.fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), ExitCode.WRONG_USE)
 
 
 def _check_port(known: ServeSettings) -> None:
@@ -194,7 +194,7 @@ def _check_port(known: ServeSettings) -> None:
             render.fail(
                 f"cannot listen on {known.address}:{known.port}: {taken.strerror}; choose another port with "
                 "--port",
-                _WRONG_USE,
+                ExitCode.WRONG_USE,
             )
 
 

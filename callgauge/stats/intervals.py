@@ -1,4 +1,4 @@
-"""The Wilson score interval of one rate, and the quantiles, limits and effective numbers that statistics share."""
+"""The Wilson score interval of one rate; quantiles, limits and effective numbers that all statistics share."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def wilson_bounds(rate: Floats, n: Floats, quantile: Floats) -> tuple[Floats, Fl
     return low, high
 
 
-# The variance of a mean over tasks, or over calls in sessions, is estimated from the units themselves. From few
-# of them the estimate is uncertain, and often much too small. These two functions weigh it against the least and
-# the most that the effective number can be.
+# The variance of a mean over tasks, or over calls in sessions, is estimated from the units themselves. From
+# few of them the estimate is uncertain, and often much too small. These two functions weigh it against the
+# least and the most that the effective number can be.
 def kish_number(sizes: np.ndarray, many: np.ndarray) -> float:
     """Return Kish's effective number of units, (Σ size)² / Σ size² (Kish 1965); 0 when all sizes are 0.
 

@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.trials import check, run, tasks
-
-_WRONG_USE = 2
 
 
 def report(
@@ -47,7 +46,7 @@ def report(
         record = read_run(folder)
     except (GateSyntaxError, FolderError) as problem:
         render.print_message(str(problem))
-        raise typer.Exit(_WRONG_USE) from None
+        raise typer.Exit(ExitCode.WRONG_USE) from None
     made = make_report(record)
     gates = [judge_gate(record.design, record.outcomes, record.looks, margin) for margin in margins]
     try:
@@ -67,7 +66,7 @@ def report(
 
 trial = typer.Typer(
     name="trial",
-    help="Compare models, prompts and tool definitions on the same tasks.",
+    help="Compare models, prompts and definitions on the same tasks.",
     no_args_is_help=True,
 )
 for command in (
