@@ -65,7 +65,7 @@ def report(
 
     if (store is None) == (config is None) or (send and config is None):
         render.fail(
-            "name --store DIR or --config FILE" + (" (--send takes --config)" if send else ""),
+            f"name --store DIR or --config FILE{' (--send takes --config)' if send else ''}",
             ExitCode.WRONG_USE,
         )
     settings = _read_settings(config) if config else None

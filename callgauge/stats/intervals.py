@@ -1,4 +1,4 @@
-"""The Wilson score interval of one rate; quantiles, limits and effective numbers that all statistics share."""
+"""The Wilson score interval of one rate; quantiles, limits and effective numbers of all statistics."""
 
 from __future__ import annotations
 

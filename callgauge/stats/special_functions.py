@@ -134,7 +134,7 @@ def _depth_of_tail(shape: Floats, tail: Floats) -> Floats:
         depth = np.maximum(depth + step, 0.0)
         if np.all(np.abs(step) <= 1e-8 * depth):  # the error is squared with each step
             break
-    return depth
+    return np.asarray(depth)
 
 
 def _scaled_tail(shape: Floats, depth: Floats) -> tuple[Floats, Floats]:
@@ -259,7 +259,7 @@ def _betainc(a: float, b: float, x: float, log_factor: float) -> float:
 def binomial_chances(number: int, chance: float) -> Floats:
     """Return how likely 0, 1, … `number` of so many independent trials succeed."""
     if chance in (0, 1):
-        return np.eye(number + 1)[int(chance) * number]
+        return np.asarray(np.eye(number + 1)[int(chance) * number])
     hits = np.arange(number + 1)
     log_factorials = np.array([math.lgamma(count + 1) for count in range(number + 1)])
     ways = log_factorials[-1] - log_factorials - log_factorials[::-1]
