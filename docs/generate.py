@@ -265,13 +265,13 @@ def commands_page() -> Iterator[str]:
     yield "# Commands"
     yield GENERATED
     yield (
-        "Results go to standard output, messages to standard error. `--json` prints results for programs. Each "
-        "command has `-h` and `--help`; `callgauge --version` prints the version."
+        "Results go to standard output, messages to standard error. `--json` prints results for programs. "
+        "Each command has `-h` and `--help`; `callgauge --version` prints the version."
     )
-    rows = [
-        f"| {int(code)} | {' '.join(filter(None, (meaning[0].upper() + meaning[1:] + '.', DETAILS.get(code))))} |"
-        for code, meaning in MEANINGS.items()
-    ]
+    rows = []
+    for code, meaning in MEANINGS.items():
+        sentences = [f"{meaning[0].upper()}{meaning[1:]}.", DETAILS.get(code, "")]
+        rows.append(f"| {int(code)} | {' '.join(sentences).strip()} |")
     yield "\n".join(("| exit code | meaning |", "|--:|---|", *rows))
     callgauge = typer.main.get_group(app)
     with typer.Context(callgauge, info_name="callgauge") as parent:

@@ -26,7 +26,7 @@ CALLGAUGE = typer.main.get_group(app)
 NOT_YET = {"demo", "up"}
 NAMES = {*CALLGAUGE.commands, *NOT_YET}
 # A command begins a line, or what is quoted as code; it ends there, too.
-IN_TEXT = re.compile(r"(?:^|`|: |; |\$ )(callgauge (?:-h|--\w|[a-z][\w-]*\b)[^`\n]*)", re.MULTILINE)
+IN_TEXT = re.compile(r"(?:^|`|: |; |\$ )(callgauge (?:-h|--\w|[a-z][\w-]*\b(?!:))[^`\n]*)", re.MULTILINE)
 HOLE = "VALUE"  # what an f-string fills in
 
 
@@ -65,7 +65,7 @@ def printed() -> Iterator[tuple[str, str]]:
 def words_of(line: str) -> list[str]:
     """The words of a line; placeholders such as {store}, [PATH] and `A|B` become words like any other."""
     plain = re.sub(r"\{[^{}]*\}|<[^<>]*>", HOLE, line)
-    plain = plain.replace("[", "").replace("]", "").replace("…", "").replace("...", "")
+    plain = plain.replace("\\|", "|").replace("[", "").replace("]", "").replace("…", "").replace("...", "")
     try:
         return shlex.split(plain)
     except ValueError:  # an apostrophe of a sentence
@@ -82,9 +82,9 @@ def mistake(line: str) -> str | None:
         return None
     context = typer.Context(command, info_name="callgauge")
     while isinstance(command, TyperGroup) and words and not words[0].startswith("-"):
-        if words[0] not in command.commands:
+        if words[0].split("|")[0] not in command.commands:
             return f"no command {words[0]!r} of {context.command_path}"
-        name = words.pop(0)
+        name = words.pop(0).split("|")[0]
         command = command.commands[name]
         context = typer.Context(command, info_name=name, parent=context)
     options = {
