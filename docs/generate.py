@@ -14,8 +14,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import typer
+from typer.core import TyperGroup
+
 from callgauge.analysis.metrics import PARAMETER, Metric, filter_clauses, metrics
 from callgauge.api.openapi import write_reference
+from callgauge.cli.main import app
+from callgauge.cli.render.command_groups import Command, grouped_commands
+from callgauge.cli.render.exit_codes import DETAILS, MEANINGS
 from callgauge.configuration.configuration_file import configuration_schema
 from callgauge.trials.planning.plan_fields import plan_schema
 from callgauge.trials.planning.task_fields import task_schema
@@ -285,11 +291,56 @@ def task_schema_page() -> Iterator[str]:
     yield json.dumps(task_schema(), indent=2, ensure_ascii=False)
 
 
+def commands_page() -> Iterator[str]:
+    """Every command, by the groups of `callgauge --help`, with its arguments, options and exit codes."""
+    yield "# Commands"
+    yield GENERATED
+    yield (
+        "Results go to standard output, messages to standard error. `--json` prints results for programs. "
+        "Each command has `-h` and `--help`; `callgauge --version` prints the version."
+    )
+    rows = []
+    for code, meaning in MEANINGS.items():
+        sentences = [f"{meaning[0].upper()}{meaning[1:]}.", DETAILS.get(code, "")]
+        rows.append(f"| {int(code)} | {' '.join(sentences).strip()} |")
+    yield "\n".join(("| exit code | meaning |", "|--:|---|", *rows))
+    callgauge = typer.main.get_group(app)
+    with typer.Context(callgauge, info_name="callgauge") as parent:
+        for title, commands in grouped_commands(callgauge):
+            yield f"## {title}"
+            for name, command in commands:
+                yield from _command(command, name, parent)
+
+
+def _command(command: Command, name: str, parent: typer.Context) -> Iterator[str]:
+    context = typer.Context(command, info_name=name, parent=parent)
+    inner = command.commands if isinstance(command, TyperGroup) else {}
+    if inner and not getattr(command, "invoke_without_command", False):
+        yield f"### `{context.command_path}`"
+        yield _cell(inspect.cleandoc(command.help or ""))
+        for each, under in inner.items():
+            yield from _command(under, each, context)
+        return
+    usage = " ".join((context.command_path, *command.collect_usage_pieces(context)))
+    yield f"### `{context.command_path}`"
+    yield f"```\n{usage}\n```"
+    yield inspect.cleandoc(command.help or "")
+    records = [
+        record
+        for parameter in command.get_params(context)
+        if (record := parameter.get_help_record(context)) and "--help" not in parameter.opts
+    ]
+    if records:
+        rows = [f"| `{label.replace('|', chr(92) + '|')}` | {_cell(text)} |" for label, text in records]
+        yield "\n".join(("| argument or option | meaning |", "|---|---|", *rows))
+
+
 PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "agents.md": agents_page,
     "api.md": api_page,
     "callgauge.schema.json": configuration_schema_page,
     "codes.md": codes_page,
+    "commands.md": commands_page,
     "definitions.md": definitions_page,
     "formats.md": formats_page,
     "glossary.md": glossary_page,

@@ -1,3 +1,27 @@
-"""The version of Callgauge."""
+"""The version of Callgauge, and the command that adds an extra to this installation."""
+
+import importlib.util
+import os
+import shlex
+import sys
+from pathlib import Path
 
 CALLGAUGE_VERSION = "0.1.0"
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra of Callgauge into the environment that runs this.
+
+    A pipx environment has a pipx_metadata.json, one of `uv tool` a uv-receipt.toml. Double quotes work in
+    every shell.
+    """
+    requirement = f'"callgauge[{extra}]"'
+    prefix = Path(sys.prefix)
+    if (prefix / "pipx_metadata.json").exists():
+        return f"pipx install --force {requirement}"
+    if (prefix / "uv-receipt.toml").exists():
+        return f"uv tool install --force {requirement}"
+    python = f'"{sys.executable}"' if os.name == "nt" else shlex.quote(sys.executable)
+    if importlib.util.find_spec("pip") is None:
+        return f"uv pip install --python {python} {requirement}"
+    return f"{python} -m pip install {requirement}"

@@ -46,7 +46,7 @@ OURS = {
     "callgauge.prices": ("callgauge.memory", "callgauge.prices"),
     "callgauge.serving": (
         "callgauge.configuration", "callgauge.memory", "callgauge.serving", "callgauge.traces",
-        "ingest.safe_files",
+        "ingest.decoding.zstd", "ingest.safe_files", "ingest.version",
     ),
     "callgauge.traces": ("callgauge.traces",),
     # Every question. What shows an answer asks it, and no package that shows answers asks another.
@@ -67,8 +67,10 @@ OURS = {
         *SHOWS_ANSWERS, "callgauge.configuration", "callgauge.documents", "callgauge.gateway.retry_after",
         "callgauge.report", "ingest.processes",
     ),
-    "callgauge.gateway": ("callgauge.gateway", "lenient"),
-    "callgauge.recorder": ("callgauge.gateway.endpoint", "callgauge.recorder", "callgauge.traces"),
+    "callgauge.gateway": ("callgauge.gateway", "ingest.version", "lenient"),
+    "callgauge.recorder": (
+        "callgauge.gateway.endpoint", "callgauge.recorder", "callgauge.traces", "ingest.decoding.zstd",
+    ),
     # The sentences of a run are those of the page Trials.
     "callgauge.trials": (
         "callgauge.analysis.verdicts.trials", "callgauge.checked_files", "callgauge.gateway",
@@ -130,7 +132,8 @@ THIRD_PARTY = {
     "opentelemetry": ("callgauge.traces.otlp_requests",),
     "ray": ("ingest.pipeline.workers.ray_cluster",),
     "uvicorn": ("callgauge.cli.record_command", "callgauge.serving.server_process"),
-    "zstandard": ("ingest", "callgauge.recorder", "callgauge.serving.streamlit_answers"),
+    "backports": ("ingest.decoding.zstd",),
+    "compression": ("ingest.decoding.zstd",),
     "detect_secrets": ("ingest.privacy",),
     "prometheus_client": ("callgauge.monitoring",),
     "rich": ("callgauge.cli.render",),
@@ -142,7 +145,6 @@ THIRD_PARTY = {
     ),
     "pytest": ("callgauge.pytest_plugin",),
     "numpy": ("callgauge.stats",),
-    "scipy": ("callgauge.stats",),
 }  # fmt: skip
 # The playground shows the parser at work, the page of a call its steps, a replay reads calls anew; a form
 # edits a definition, advice on a definition is that of its lint, a regression case holds what the parser
@@ -349,7 +351,12 @@ def read_pins(name: str) -> set[str]:
 
 def lacking(pins: set[str], requirements: list[str]) -> list[str]:
     pinned = {pin.split("==")[0] for pin in pins}
-    return [one for one in requirements if re.split(r"[<>=~!\[; ]", one)[0] not in pinned]
+    return [each for each in requirements if normal_name(each) not in pinned]
+
+
+def normal_name(requirement: str) -> str:
+    """The name of a requirement as locks write it."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[<>=~!\[; ]", requirement)[0]).lower()
 
 
 def test_the_locks_name_no_registry_and_cover_every_dependency() -> None:

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from callgauge.cli import main as cli
+from callgauge.cli.render.exit_codes import ExitCode
 from ingest.store.generations import lock_store
 from lenient.diagnostics.codes import CODES
 
@@ -386,9 +387,9 @@ def test_a_store_is_judged_anew_without_its_logs(log: Path, tmp_path: Path) -> N
 
 
 def test_judging_anew_without_a_store_is_one_sentence(tmp_path: Path) -> None:
-    said = refused(run("reparse", "--store", tmp_path / "none"), cli.NOTHING_READ)
+    said = refused(run("reparse", "--store", tmp_path / "none"), ExitCode.FAILED)
     assert "nothing has been loaded into" in said
-    said = refused(run("reparse", "--store", tmp_path, "--tools", tmp_path / "none"), cli.WRONG_USE)
+    said = refused(run("reparse", "--store", tmp_path, "--tools", tmp_path / "none"), ExitCode.WRONG_USE)
     assert "these tool definitions cannot be used" in said
 
 
@@ -396,10 +397,10 @@ def test_a_store_that_is_held_can_be_waited_for(log: Path, tmp_path: Path) -> No
     store = tmp_path / "store"
     run("ingest", log, "--store", store)
     with lock_store(store):
-        said = refused(run("reparse", "--store", store, "--all"), cli.NOTHING_READ)
+        said = refused(run("reparse", "--store", store, "--all"), ExitCode.FAILED)
         assert said.endswith("wait until it is done and run this again, or add --wait")
         held = run("ingest", log, "--store", store, "--wait-at-most", 0.1)
-        assert held.exit_code == cli.NOTHING_READ
+        assert held.exit_code == ExitCode.FAILED
         assert "callgauge: waiting: process" in held.stderr
     assert run("ingest", log, "--store", store, "--wait").exit_code == 0
 
@@ -431,7 +432,7 @@ def test_rejects_are_listed_with_their_place_and_read_again(log: Path, tmp_path:
 
 
 def test_rejects_of_a_place_without_a_store_are_one_sentence(tmp_path: Path) -> None:
-    assert "nothing has been loaded" in refused(run("rejects", "--store", tmp_path / "x"), cli.NOTHING_READ)
+    assert "nothing has been loaded" in refused(run("rejects", "--store", tmp_path / "x"), ExitCode.FAILED)
 
 
 def test_a_session_is_forgotten_for_good(log: Path, tmp_path: Path) -> None:
@@ -447,5 +448,5 @@ def test_a_session_is_forgotten_for_good(log: Path, tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("deleted for good; published gen-000003.duckdb in")
     none = run("forget", "--store", store, "--before", "2026-01-01", "--json")
     assert (none.exit_code, json.loads(none.stdout)["sessions"]) == (1, 0)
-    said = refused(run("forget", "--store", store), cli.WRONG_USE)
+    said = refused(run("forget", "--store", store), ExitCode.WRONG_USE)
     assert said == "callgauge: say what to forget with one of --session, --before and --user"

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # output to a terminal does not need scipy
+if TYPE_CHECKING:  # output to a terminal does not need numpy
     from callgauge.stats import Interval
 
 _MARKDOWN = re.compile(r"([!-/:-@\[-`{-~])")

@@ -26,7 +26,7 @@ from callgauge.api.questions.answers import Answer
 from callgauge.api.questions.problems import ProblemError
 from callgauge.api.questions.store_access import SharedStore, StoreAccess
 from callgauge.api.routes import find_user, write_problem
-from ingest.version import CALLGAUGE_VERSION
+from ingest.version import CALLGAUGE_VERSION, install_command
 
 MOST_BODY = 1_000_000
 """Bytes of one message over HTTP."""
@@ -36,7 +36,7 @@ class NoMcpError(Exception):
     """Raised when the package mcp is not installed."""
 
     def __init__(self) -> None:
-        super().__init__("the MCP server needs the package mcp: pip install 'callgauge[mcp]'")
+        super().__init__(f"the MCP server needs the package mcp: {install_command('mcp')}")
 
 
 def make_server(store: SharedStore) -> Any:

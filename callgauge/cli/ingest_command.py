@@ -15,6 +15,7 @@ import typer
 
 from callgauge.cli import maintenance_commands, render
 from callgauge.cli.options.store_option import OptionalStore
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.render.loads import describe_store_rates
 from callgauge.configuration.settings import LoadSettings, SourceSettings
 from ingest.decoding.lines import MAX_LINE
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from callgauge.nightly.source_loads import SourceLoad
     from ingest.load_report import LoadReport
 
-NOTHING_READ, WRONG_USE, SOME_REJECTED = 1, 2, 3
 S = TypeVar("S", LoadSettings, SourceSettings)
 
 Files = Annotated[
@@ -220,7 +220,7 @@ def ingest(
         store, settings = configuration.store, configuration.load
     if store is None:
         render.print_message("no store: name its folder with --store, or a callgauge.toml with --config")
-        raise typer.Exit(WRONG_USE)
+        raise typer.Exit(ExitCode.WRONG_USE)
     _ingest_named(source, settings, store, way, mine=mine, ask=not (yes or dry_run))
 
 
@@ -306,7 +306,7 @@ def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
             render.print_message(
                 "stopped immediately: nothing of this source was published; earlier sources are loaded"
             )
-            raise typer.Exit(render.INTERRUPTED) from None
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
     raise typer.Exit(_join_codes(codes))
 
 
@@ -314,7 +314,7 @@ def _show_source(load: SourceLoad, store: Path, way: _Way) -> int:
     """Print the result of one source; return the exit code of its load."""
     if load.problem:
         render.print_message(f"source {load.name}: {load.problem}")
-        return NOTHING_READ
+        return ExitCode.FAILED
     if load.report is None:
         render.print_message(f"source {load.name} has no files")
         return 0
@@ -325,11 +325,11 @@ def _show_source(load: SourceLoad, store: Path, way: _Way) -> int:
 
 def _join_codes(codes: Sequence[int]) -> int:
     """Return one exit code for several loads: 3 if some but not all of them failed."""
-    if render.INTERRUPTED in codes:
-        return render.INTERRUPTED
-    if codes and set(codes) == {NOTHING_READ}:
-        return NOTHING_READ
-    return SOME_REJECTED if any(codes) else 0
+    if ExitCode.INTERRUPTED in codes:
+        return ExitCode.INTERRUPTED
+    if codes and set(codes) == {ExitCode.FAILED}:
+        return ExitCode.FAILED
+    return ExitCode.UNREADABLE if any(codes) else 0
 
 
 def _ingest_named(
@@ -392,7 +392,7 @@ def _find_mine(others: Sequence[str], store: Path, *, ask: bool, as_json: bool) 
     named = [path for survey in surveys if survey.is_read for path in survey.paths]
     if not named:
         render.print_message(f"no readable logs found in {Path.home()}; name a path: callgauge ingest PATH")
-        raise typer.Exit(NOTHING_READ)
+        raise typer.Exit(ExitCode.FAILED)
     if ask:
         _ask_to_load(len(named), store)
     return named
@@ -412,7 +412,7 @@ def _ask_to_load(files: int, store: Path) -> None:
         render.print_message(f"nothing loaded: run the command again with --yes to load {what}")
     elif typer.confirm(f"Load {what}? Nothing leaves this machine.", default=True, err=True):
         return
-    raise typer.Exit(NOTHING_READ)
+    raise typer.Exit(ExitCode.FAILED)
 
 
 def _load(
@@ -431,7 +431,7 @@ def _load(
             return load(find_named(), store, **words, on_progress=tell, stop=stop, patience=patience(stop))
     except KeyboardInterrupt:
         render.print_message(f"stopped immediately: nothing was published, {store} is unchanged")
-        raise typer.Exit(render.INTERRUPTED) from None
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
 
 
 def show_report(report: LoadReport, *, store: Path, quiet: bool, as_json: bool) -> None:
@@ -449,13 +449,13 @@ def exit_code(report: LoadReport, store: Path, *, strict: bool) -> int:
     from ingest.store.reader import holds_rejects
 
     if report.unread:
-        return render.INTERRUPTED
+        return ExitCode.INTERRUPTED
     if not (report.loaded or report.unchanged or report.moved or report.left):
-        return NOTHING_READ
+        return ExitCode.FAILED
     if report.new_rejects or report.new_rejected:
-        return SOME_REJECTED
+        return ExitCode.UNREADABLE
     published = published_generation(store.absolute()) if strict else None
-    return SOME_REJECTED if published is not None and holds_rejects(published) else 0
+    return ExitCode.UNREADABLE if published is not None and holds_rejects(published) else 0
 
 
 def _print_forecast(named: Sequence[str], store: Path, words: dict[str, Any], *, as_json: bool) -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.service_commands import Config
 from ingest.version import CALLGAUGE_VERSION
 
 if TYPE_CHECKING:
     from callgauge.deployment.service_files import ServiceFiles
 
-_FAILED, _WRONG_USE = 1, 2
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -53,8 +53,9 @@ def install_service(
     ),
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that differ.")] = False,
 ) -> None:
-    """Write the files that run the server and the nightly job of a callgauge.toml.
+    """Write files that run the server and the nightly job.
 
+    A callgauge.toml says what they run.
     Installs nothing; prints the next steps. The files contain names of variables, no secrets.
     """
     from callgauge.configuration.configuration_file import read_configuration
@@ -62,7 +63,7 @@ def install_service(
     from callgauge.deployment.service_files import MAKERS, write_files
 
     if user is not None and target not in _RUN_AS_OTHERS:
-        render.fail("--user does not apply here: the container always runs as user 10001", _WRONG_USE)
+        render.fail("--user does not apply here: the container always runs as user 10001", ExitCode.WRONG_USE)
     try:
         installation = describe_installation(
             read_configuration(config),
@@ -74,14 +75,14 @@ def install_service(
         )
         made = MAKERS[target.value](installation)
     except DeploymentError as problem:
-        render.fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), ExitCode.WRONG_USE)
     if write is None:
         _print_files(made)
     else:
         try:
             written = write_files(made.files, write, force=force)
         except DeploymentError as problem:
-            render.fail(str(problem), _FAILED)
+            render.fail(str(problem), ExitCode.FAILED)
         for path in written:
             render.print_message(f"wrote {path}")
         if not written:

@@ -11,8 +11,8 @@ import typer
 from callgauge.cli import render
 from callgauge.cli.maintenance_commands import Json, Wait, WaitAtMost, lock_patience
 from callgauge.cli.options.store_option import OptionalStore, Store
+from callgauge.cli.render.exit_codes import ExitCode
 
-_WRONG_USE = 2
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Show how much would be deleted; change nothing.")]
 _Backup = Annotated[
     str | None, typer.Option("--backup", metavar="NAME", help="The backup to use. [default: the newest]")
@@ -57,7 +57,7 @@ def forget(
     try:
         day = read_day(before) if before else None
     except ValueError as problem:
-        render.fail(f"--before {problem}", _WRONG_USE)
+        render.fail(f"--before {problem}", ExitCode.WRONG_USE)
     whose = forgetting.SessionChoice(sessions=session or (), before=day, user=user)
     notes = 0
 
@@ -178,9 +178,9 @@ def verify(
     backup: _Backup = None,
     as_json: Json = False,
 ) -> None:
-    """Check that a store or a backup is complete and unchanged: bytes, tables, counts, decisions and notes.
+    """Check that a store or a backup is complete and unchanged.
 
-    Exits with 1 if it is not.
+    It compares bytes, tables, counts, decisions and notes. Exits with 1 if it is not.
     """
     from ingest.backup.verify import verify_backup, verify_store
     from ingest.errors import OptionError

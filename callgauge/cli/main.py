@@ -1,8 +1,6 @@
 """The `callgauge` command: serve, parse, lint, explain, formats, and the commands of the other modules.
 
-Messages go to stderr, results to stdout. Exit codes: 0 everything loaded, 1 nothing could be read, 2 wrong
-usage, 3 loaded, but with new unreadable lines or files (with --strict: any in the store), 130 stopped by
-Ctrl-C.
+Messages go to stderr, results to stdout. `render.exit_codes` has the exit codes.
 """
 
 from __future__ import annotations
@@ -34,8 +32,11 @@ from callgauge.cli import (
     up_command,
     user_commands,
 )
+from callgauge.cli.render.command_groups import CommandGroup
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.trials import commands as trial_commands
 from ingest.processes import leave_pandas_out
+from ingest.version import CALLGAUGE_VERSION
 from lenient import (
     CODES,
     DEFINITION_CODES,
@@ -50,14 +51,30 @@ from lenient.diagnostics.codes import Severity
 
 app = typer.Typer(
     name="callgauge",
-    help="Load agent logs and show which model and which prompt make tool calls that work.",
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-NOTHING_READ, WRONG_USE = 1, 2
 app.command()(serve_command.serve)
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(f"callgauge {CALLGAUGE_VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Load agent logs and show which model and which prompt make tool calls that work."""
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -73,7 +90,7 @@ def parse(
     policy: Annotated[Policy, typer.Option(help="What the exit code accepts as success.")] = Policy.LENIENT,
     as_json: Json = False,
 ) -> None:
-    """Parse one call's arguments and list every repair and coercion.
+    """List every repair and coercion of one call's arguments.
 
     Exits with 0 if the policy accepts the arguments, else with 1.
     """
@@ -90,7 +107,7 @@ def load_catalog(path: Path) -> ToolCatalog:
     try:
         return ToolCatalog.load(path)
     except ToolDefinitionError as problem:
-        render.fail(str(problem), WRONG_USE)
+        render.fail(str(problem), ExitCode.WRONG_USE)
 
 
 def load_definition(path: Path, name: str | None) -> ToolDefinition:
@@ -101,10 +118,12 @@ def load_definition(path: Path, name: str | None) -> ToolDefinition:
     tools = list(load_catalog(path))
     names = ", ".join(tool.name for tool in tools[:10])
     if name is None and len(tools) != 1:
-        render.fail(f"{path} defines {len(tools)} tools ({names}); choose one with --name", WRONG_USE)
+        render.fail(
+            f"{path} defines {len(tools)} tools ({names}); choose one with --name", ExitCode.WRONG_USE
+        )
     meant = [tool for tool in tools if name in (None, tool.name)]
     if not meant:
-        render.fail(f"{path} has no tool {name!r}; it defines {names or 'no tools'}", WRONG_USE)
+        render.fail(f"{path} has no tool {name!r}; it defines {names or 'no tools'}", ExitCode.WRONG_USE)
     return meant[0]
 
 
@@ -116,10 +135,10 @@ def lint(
     name: Annotated[str | None, typer.Option(help="Only this tool.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Find what makes models fail in tool definitions, and suggest fixes.
+    """Find what makes models fail in tool definitions.
 
-    Each file is checked by itself. Exits with 1 if there is a warning or an error, with 0 if there are only
-    notes or nothing.
+    Each file is checked by itself; each problem has a fix.
+    Exits with 1 if there is a warning or an error, with 0 if there are only notes or nothing.
     """
     subjects = [load_definition(file, name) if name is not None else load_catalog(file) for file in files]
     findings = list(zip(files, map(definition_findings, subjects), strict=True))
@@ -135,7 +154,10 @@ def explain(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Explain a diagnostic code of the parser or the linter, with an example."""
+    """Explain a diagnostic code of the parser or the linter.
+
+    The explanation has an example.
+    """
     if code is None:
         listed = [render.code_data(known) for known in CODES.values()]
         print(render.to_json(listed) if as_json else render.codes_text())
@@ -148,7 +170,7 @@ def explain(
     if known is None:
         near = difflib.get_close_matches(code, [*CODES, *DEFINITION_CODES], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge explain` lists all codes"
-        render.fail(f"unknown code {code!r}; {hint}", WRONG_USE)
+        render.fail(f"unknown code {code!r}; {hint}", ExitCode.WRONG_USE)
     print(render.to_json(render.code_data(known)) if as_json else render.code_text(known))
 
 
@@ -159,8 +181,9 @@ def formats_(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the log formats, or show which one reads a file and why the others do not.
+    """List the log formats, or show which one reads a file.
 
+    For a file, it also shows why the other formats do not read it.
     Exits with 1 if no format reads one of the files.
     """
     from ingest.formats import distribution_of, format_problems, formats
@@ -175,7 +198,7 @@ def formats_(
         return
     claims = [claim for file in files for claim in explain_files(file)]
     print(render.to_json([asdict(claim) for claim in claims]) if as_json else render.claims_text(claims))
-    raise typer.Exit(0 if all(claim.name for claim in claims) else NOTHING_READ)
+    raise typer.Exit(0 if all(claim.name for claim in claims) else ExitCode.FAILED)
 
 
 def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -191,13 +214,13 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
             command(**words)
         except KeyboardInterrupt:
             render.fail(
-                "stopped immediately: nothing was published, the store is unchanged", render.INTERRUPTED
+                "stopped immediately: nothing was published, the store is unchanged", ExitCode.INTERRUPTED
             )
         except OptionError as problem:
-            render.fail(str(problem), WRONG_USE)
+            render.fail(str(problem), ExitCode.WRONG_USE)
         except CheckedFileError as mistakes:
             render.print_mistakes(mistakes)
-            raise typer.Exit(WRONG_USE) from None
+            raise typer.Exit(ExitCode.WRONG_USE) from None
         except (IngestError, MemoryProblemError) as problem:
             render.fail(str(problem))
 

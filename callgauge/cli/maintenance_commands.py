@@ -51,7 +51,8 @@ def reparse(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """Run the parser again on stored calls, after an upgrade or with other definitions. Needs no logs."""
+    """Run the parser again on stored calls. Do so after an upgrade, or with other definitions.
+    Needs no logs."""
     from ingest.maintenance.reparse import reparse as judge_again
 
     report = judge_again(
@@ -88,7 +89,10 @@ def rejects(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """List lines that could not be parsed, with file and line; --retry reads them again."""
+    """List lines that could not be parsed, with file and line.
+
+    --retry reads them again.
+    """
     from ingest.maintenance import rejects as rejected
 
     if not retry:
@@ -124,7 +128,10 @@ def models(
     wait_at_most: WaitAtMost = None,
     as_json: Json = False,
 ) -> None:
-    """List the models of a store with their names in the logs, and apply the aliases of its naming.toml."""
+    """List the models of a store with their names in the logs.
+
+    It also applies the aliases of the store's naming.toml.
+    """
     from ingest.maintenance.model_names import count_models_anew
 
     report = count_models_anew(store, patience=lock_patience(wait, wait_at_most))

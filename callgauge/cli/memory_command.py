@@ -11,14 +11,13 @@ import typer
 from callgauge.checked_files.file_problems import CheckedFileError
 from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.memory.exchange import ImportCount, export_memory, import_memory
 from callgauge.memory.memory_file import MemoryFile, MemoryProblemError
 
-_REFUSED, _WRONG_USE = 1, 2
-
 memory = typer.Typer(
     name="memory",
-    help="Export or import decisions and notes, views, baselines, alert rules and triage status.",
+    help="Export or import decisions and notes. Includes views, baselines, alert rules and triage status.",
     no_args_is_help=True,
 )
 
@@ -35,7 +34,7 @@ def write_export(
     try:
         exported = export_memory(_open(store))
     except MemoryProblemError as problem:
-        render.fail_in_lines(str(problem), _REFUSED)
+        render.fail_in_lines(str(problem), ExitCode.FAILED)
     if file is None:
         print(exported, end="")
         return
@@ -46,7 +45,7 @@ def write_export(
     except OSError as problem:
         part.unlink(missing_ok=True)
         render.fail_in_lines(
-            f"cannot write {file}: {(problem.strerror or 'unknown reason').lower()}", _REFUSED
+            f"cannot write {file}: {(problem.strerror or 'unknown reason').lower()}", ExitCode.FAILED
         )
     render.print_message(f"wrote the decisions and notes of {store} to {file}")
 
@@ -65,9 +64,9 @@ def read_import(
         counts = import_memory(_open(store), file)
     except CheckedFileError as mistakes:
         render.print_mistakes(mistakes)
-        raise typer.Exit(_WRONG_USE) from None
+        raise typer.Exit(ExitCode.WRONG_USE) from None
     except MemoryProblemError as problem:
-        render.fail_in_lines(str(problem), _REFUSED)
+        render.fail_in_lines(str(problem), ExitCode.FAILED)
     if as_json:
         print(render.to_json({name: asdict(count) for name, count in counts.items()}))
         return
@@ -83,6 +82,7 @@ def _describe(name: str, count: ImportCount) -> str:
 def _open(store: Path) -> MemoryFile:
     if not store.is_dir():
         render.fail_in_lines(
-            f"{store} is not a store; name the folder that `callgauge ingest --store` wrote", _WRONG_USE
+            f"{store} is not a store; name the folder that `callgauge ingest --store` wrote",
+            ExitCode.WRONG_USE,
         )
     return MemoryFile(store)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.render.exit_codes import ExitCode
 from lenient import ToolCatalog, ToolDefinitionError
 
 if TYPE_CHECKING:
     from callgauge.gateway import Endpoint, Gateway, McpServer, Tool, TurnStep
 
-_FAILED, _WRONG_USE = 1, 2
 _ATTEMPTS = 3  # somebody waits
 _KEYS = {
     "openai-chat": "OPENAI_API_KEY",
@@ -96,7 +96,7 @@ def chat(
     key: KeyName = None,
     server: Server = None,
 ) -> None:
-    """Talk to a model and see each tool call with its diagnostics.
+    """Talk to a model and see the diagnostics of each call.
 
     Each line that you type is a turn; an empty line or Ctrl-D ends. Exits with 1 if the last turn failed.
     """
@@ -120,7 +120,7 @@ def chat(
                 return await _talk(gateway)
 
     if not _run(talk()):
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def _show_step(step: TurnStep) -> None:
@@ -159,8 +159,9 @@ def probe(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Test what models and their server can do with tools, with a few short questions each.
+    """Test what models and their server can do with tools.
 
+    Each model gets a few short questions.
     The cost uses today's built-in list prices. Exits with 1 if a server could not be reached.
     """
     from callgauge.gateway import probe_model
@@ -186,7 +187,7 @@ def probe(
     else:
         print("\n".join(render.probe_lines(rows)))
     if any(row.probe.ok is None for row in rows):
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def _open_endpoint(url: str, wire: str, key: str | None, server: str | None) -> Endpoint:
@@ -194,22 +195,22 @@ def _open_endpoint(url: str, wire: str, key: str | None, server: str | None) -> 
 
     name = key or _KEYS.get(wire, "")
     if key is not None and key not in os.environ:
-        render.fail(f"--key: the environment variable {key} is not set", _WRONG_USE)
+        render.fail(f"--key: the environment variable {key} is not set", ExitCode.WRONG_USE)
     try:
         return Endpoint(url, wire=wire, key=os.environ.get(name, ""), server=server, attempts=_ATTEMPTS)
     except ValueError as problem:
-        render.fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), ExitCode.WRONG_USE)
 
 
 def _run(asking: Any) -> Any:
-    from callgauge.gateway import McpServerError, MissingExtraError
+    from callgauge.gateway import McpServerError
 
     try:
         return asyncio.run(asking)
-    except (MissingExtraError, McpServerError) as missing:
-        render.fail(str(missing), _WRONG_USE)
+    except McpServerError as missing:
+        render.fail(str(missing), ExitCode.WRONG_USE)
     except KeyboardInterrupt:
-        render.fail("stopped", render.INTERRUPTED)
+        render.fail("stopped", ExitCode.INTERRUPTED)
 
 
 def _read_tools(path: Path) -> list[Tool]:
@@ -220,7 +221,7 @@ def _read_tools(path: Path) -> list[Tool]:
         try:
             names = runpy.run_path(str(path), run_name="callgauge_tools")
         except Exception as error:  # a file of the user's may raise anything
-            render.fail(f"cannot run {path}: {type(error).__name__}: {error}", _WRONG_USE)
+            render.fail(f"cannot run {path}: {type(error).__name__}: {error}", ExitCode.WRONG_USE)
         made = [one for one in names.values() if isinstance(one, Tool)]
         plain = [
             tool(one)
@@ -232,13 +233,13 @@ def _read_tools(path: Path) -> list[Tool]:
         ]
         if not made and not plain:
             render.fail(
-                f"{path} defines no function; a tool is a function, with or without @tool", _WRONG_USE
+                f"{path} defines no function; a tool is a function, with or without @tool", ExitCode.WRONG_USE
             )
         return made or plain
     try:
         catalog = ToolCatalog.load(path)
     except ToolDefinitionError as problem:
-        render.fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), ExitCode.WRONG_USE)
 
     async def type_result(context: ToolContext) -> str:
         question = f"  result of {context.request.tool_name}> "
@@ -255,9 +256,9 @@ def _read_servers(
 
     addresses = [one for one in named if _is_address(one)]
     if key_variable is not None and len(addresses) != 1:
-        render.fail(f"--mcp-key needs exactly one --mcp address, not {len(addresses)}", _WRONG_USE)
+        render.fail(f"--mcp-key needs exactly one --mcp address, not {len(addresses)}", ExitCode.WRONG_USE)
     if key_variable is not None and key_variable not in os.environ:
-        render.fail(f"--mcp-key: the environment variable {key_variable} is not set", _WRONG_USE)
+        render.fail(f"--mcp-key: the environment variable {key_variable} is not set", ExitCode.WRONG_USE)
     key = os.environ[key_variable] if key_variable is not None else ""
     servers = []
     for one in named:
@@ -267,9 +268,9 @@ def _read_servers(
         try:
             command = tuple(shlex.split(one))
         except ValueError as problem:
-            render.fail(f"--mcp {one!r}: {problem}", _WRONG_USE)
+            render.fail(f"--mcp {one!r}: {problem}", ExitCode.WRONG_USE)
         if not command:
-            render.fail("--mcp is empty; give a command in quotes, or an address", _WRONG_USE)
+            render.fail("--mcp is empty; give a command in quotes, or an address", ExitCode.WRONG_USE)
         servers.append(McpServer(command=command, environment=environment))
     return servers
 
@@ -283,7 +284,7 @@ def _read_prompt(prompt: str) -> str:
         is_file = bool(prompt) and len(prompt) < 1_000 and Path(prompt).is_file()
         return Path(prompt).read_text(encoding="utf-8") if is_file else prompt
     except (OSError, UnicodeDecodeError) as problem:
-        render.fail(f"{prompt}: {problem}", _WRONG_USE)
+        render.fail(f"{prompt}: {problem}", ExitCode.WRONG_USE)
 
 
 def _read_lines() -> Iterator[str]:

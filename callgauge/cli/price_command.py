@@ -10,11 +10,10 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceFileError, PriceList, read_price_file
-
-_REFUSED, _WRONG_USE = 1, 2
 
 
 def prices(
@@ -30,22 +29,27 @@ def prices(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Store your own model prices, or list the current prices and the models without one."""
+    """Store your own model prices, or list the current ones.
+
+    The list names the models without a price, too.
+    """
     from ingest.store.generations import published_generation
     from ingest.store.reader import read_models
 
     generation = published_generation(store)
     if generation is None:
-        render.fail_in_lines(f"{store} is empty; run `callgauge ingest PATH --store {store}` first", _REFUSED)
+        render.fail_in_lines(
+            f"{store} is empty; run `callgauge ingest PATH --store {store}` first", ExitCode.FAILED
+        )
     memory = TeamMemory(store)
     try:
         if file is not None:
             memory.replace_prices(read_price_file(file))
         known = PriceList(memory.prices())
     except PriceFileError as problem:
-        render.fail_in_lines(str(problem), _WRONG_USE)
+        render.fail_in_lines(str(problem), ExitCode.WRONG_USE)
     except MemoryProblemError as problem:
-        render.fail_in_lines(str(problem), _REFUSED)
+        render.fail_in_lines(str(problem), ExitCode.FAILED)
     used = read_models(generation)
     if as_json:
         print(render.to_json(_describe(known, used)))

@@ -13,12 +13,12 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.render.terminal import align_columns
 
 if TYPE_CHECKING:
     from callgauge.memory.tokens import AccessToken
 
-_NOTHING_DONE, _WRONG_USE = 1, 2
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -47,7 +47,7 @@ def create(
     try:
         ends = read_expiry(expires, datetime.now(UTC))
     except ValueError as problem:
-        render.fail(f"--expires {problem}", _WRONG_USE)
+        render.fail(f"--expires {problem}", ExitCode.WRONG_USE)
     with _explain_problems():
         text = TokenList(store).create(name, role, ends, _find_user())
     print(text)
@@ -58,7 +58,10 @@ def create(
 
 @token.command("list")
 def list_(store: Store, as_json: Json = False) -> None:
-    """List the tokens with their roles and expiry dates, never the tokens themselves."""
+    """List the tokens with their roles and expiry dates.
+
+    It never prints the tokens themselves.
+    """
     from callgauge.memory.tokens import TokenList
 
     _check_folder(store)
@@ -90,14 +93,14 @@ def revoke(
         is_gone = TokenList(store).revoke(name)
     if not is_gone:
         render.print_message(f"no token {name!r}; `callgauge token list --store {store}` lists all tokens")
-        raise typer.Exit(_NOTHING_DONE)
+        raise typer.Exit(ExitCode.FAILED)
     render.print_message(f"{name} is revoked")
 
 
 def _check_folder(store: Path) -> None:
     if not store.is_dir():
         render.print_message(f"{store} is not a store; name the folder that `callgauge ingest` wrote")
-        raise typer.Exit(_WRONG_USE)
+        raise typer.Exit(ExitCode.WRONG_USE)
 
 
 def _describe(one: AccessToken) -> dict[str, str]:
@@ -123,10 +126,10 @@ def _explain_problems() -> Iterator[None]:
         yield
     except TokenProblemError as problem:
         render.print_message(str(problem))
-        raise typer.Exit(_WRONG_USE) from None
+        raise typer.Exit(ExitCode.WRONG_USE) from None
     except MemoryProblemError as problem:
         render.print_message(str(problem))
-        raise typer.Exit(_NOTHING_DONE) from None
+        raise typer.Exit(ExitCode.FAILED) from None
 
 
 def _find_user() -> str:
@@ -137,10 +140,13 @@ def _find_user() -> str:
 
 
 def mcp(store: Store) -> None:
-    """Run an MCP server on standard input and output, with which an agent queries a store."""
+    """Run an MCP server through which an agent queries a store.
+
+    It reads standard input and writes standard output.
+    """
     if not store.is_dir():
         render.print_message(f"{store} is not a store; name the folder that `callgauge ingest` wrote")
-        raise typer.Exit(_WRONG_USE)
+        raise typer.Exit(ExitCode.WRONG_USE)
     from ingest.processes import let_pandas_in
 
     let_pandas_in()
@@ -153,4 +159,4 @@ def mcp(store: Store) -> None:
         run_stdio(SharedStore(store.resolve()))
     except NoMcpError as missing:
         render.print_message(str(missing))
-        raise typer.Exit(_WRONG_USE) from None
+        raise typer.Exit(ExitCode.WRONG_USE) from None

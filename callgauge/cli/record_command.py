@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.serving.settings import is_loopback
 
-_FAILED, _WRONG_USE = 1, 2
 _LOOPBACK = "127.0.0.1"
 
 
@@ -36,18 +36,11 @@ def record(
         int, typer.Option(min=1, max=1024, help="Megabytes to record of one body; longer bodies still pass.")
     ] = 32,
 ) -> None:
-    """Record an agent's requests and pass them on to its model unchanged.
+    """Record an agent's requests; pass them on unchanged.
 
     The agent needs one environment variable: the printed address as its base URL. Keys and headers are not
     recorded. Ctrl-C finishes running requests; Ctrl-C twice stops immediately.
     """
-    from callgauge.gateway import MissingExtraError
-    from callgauge.gateway.endpoint import load_httpx
-
-    try:
-        load_httpx()
-    except MissingExtraError as missing:
-        render.fail(str(missing), _WRONG_USE)
     import uvicorn
 
     from callgauge.recorder import ExchangeLog, RecordingProxy
@@ -58,12 +51,12 @@ def record(
     try:
         proxy = RecordingProxy(to, written, most_body=most_mb << 20, is_local=is_loopback(address))
     except ValueError as wrong:
-        render.fail(f"--to: {wrong}", _WRONG_USE)
+        render.fail(f"--to: {wrong}", ExitCode.WRONG_USE)
     listening = _listen(address, port)
     try:
         written.open()
     except OSError as error:
-        render.fail(f"{log}: {error.strerror or error}; name a writable folder with --log", _FAILED)
+        render.fail(f"{log}: {error.strerror or error}; name a writable folder with --log", ExitCode.FAILED)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     _print_addresses(proxy.target, address, port, log)
     taking = TraceIntake(proxy, TraceFolder(log), proxy.check_sender)
@@ -103,7 +96,7 @@ def _listen(address: str, port: int) -> socket.socket:
     except OSError as taken:
         render.fail(
             f"cannot listen on {address}:{port}: {taken.strerror}; choose another port with --port",
-            _WRONG_USE,
+            ExitCode.WRONG_USE,
         )
     return opened
 

@@ -12,13 +12,13 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import OptionalStore, Store
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.memory.memory_file import MemoryProblemError
 
 if TYPE_CHECKING:
     from callgauge.configuration.settings import Configuration
     from callgauge.report.nightly_report import NightlyReport
 
-_REFUSED, _WRONG_USE = 1, 2
 Format = Literal["html", "md", "json", "slack", "email"]
 Config = Annotated[
     Path | None,
@@ -53,8 +53,9 @@ def report(
         bool, typer.Option("--send", help="With --config: send it to its channels, once a day each.")
     ] = False,
 ) -> None:
-    """Report what changed in a store: at most five sentences, each with its numbers and a link.
+    """Report what changed in a store, in at most five sentences.
 
+    Each sentence has its numbers and a link.
     Exits with 1 if there is nothing to report on, or if a channel did not receive it.
     """
     from callgauge.report.content.morning_report import ReportError
@@ -64,14 +65,15 @@ def report(
 
     if (store is None) == (config is None) or (send and config is None):
         render.fail(
-            "name --store DIR or --config FILE" + (" (--send takes --config)" if send else ""), _WRONG_USE
+            f"name --store DIR or --config FILE{' (--send takes --config)' if send else ''}",
+            ExitCode.WRONG_USE,
         )
     settings = _read_settings(config) if config else None
     night = datetime.now().astimezone().date()
     try:
         day = read_day(since, night) if since else None
     except ValueError as problem:
-        render.fail(f"--since {problem}", _WRONG_USE)
+        render.fail(f"--since {problem}", ExitCode.WRONG_USE)
     try:
         if settings and send:
             result = send_nightly_report(settings, night, since=day)
@@ -91,13 +93,13 @@ def report(
         elif not send:
             sys.stdout.write(text)  # every format shows control characters as signs
     except (ReportError, MemoryProblemError) as problem:
-        render.fail(str(problem), _REFUSED)
+        render.fail(str(problem), ExitCode.FAILED)
     except OSError as problem:
-        render.fail(f"cannot write {output}: {problem.strerror}", _REFUSED)
+        render.fail(f"cannot write {output}: {problem.strerror}", ExitCode.FAILED)
     if result:
         _print_deliveries(result)
         if result.problem:
-            raise typer.Exit(_REFUSED)
+            raise typer.Exit(ExitCode.FAILED)
 
 
 def _print_deliveries(result: NightlyReport) -> None:
@@ -117,7 +119,7 @@ def _read_settings(path: Path) -> Configuration:
         return read_configuration(path)
     except ConfigurationError as mistakes:
         render.print_mistakes(mistakes)
-        raise typer.Exit(_WRONG_USE) from None
+        raise typer.Exit(ExitCode.WRONG_USE) from None
 
 
 Names = list[str] | None
@@ -158,7 +160,7 @@ def gate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Check whether the newest days of a store are worse than a baseline, as an exit code for CI.
+    """Fail in CI if the newest days are worse than a baseline.
 
     Exits with 0 for not worse, 5 for worse, 6 for not enough data, 1 if the store cannot be read.
     """
@@ -177,9 +179,9 @@ def gate(
     try:
         results = judge_gates(store, gates, baseline, days, chosen, {"provider": baseline_provider or ()})
     except GateSyntaxError as problem:
-        render.fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), ExitCode.WRONG_USE)
     except (ReportError, MemoryProblemError) as problem:
-        render.fail(str(problem), _REFUSED)
+        render.fail(str(problem), ExitCode.FAILED)
     if as_json:
         print(render.to_json([{**asdict(result), "exit_code": result.exit_code} for result in results]))
     else:

@@ -14,6 +14,7 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import OptionalStore
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.configuration.settings import ServeSettings, SignInSettings
 from callgauge.serving.server_child import make_server_command, try_port, write_address
 from callgauge.serving.settings import is_loopback
@@ -21,7 +22,6 @@ from callgauge.serving.settings import is_loopback
 if TYPE_CHECKING:
     from callgauge.configuration.settings import Configuration
 
-_WRONG_USE = 2
 HideContent = Annotated[
     bool,
     typer.Option(
@@ -93,11 +93,11 @@ def serve(
 ) -> None:
     """Serve the dashboard of a store."""
     if no_sign_in and sign_in is not None:
-        render.fail("--sign-in and --no-sign-in contradict each other", _WRONG_USE)
+        render.fail("--sign-in and --no-sign-in contradict each other", ExitCode.WRONG_USE)
     configuration = _read_configuration(config)
     folder = store or (configuration.store if configuration else None)
     if folder is None:
-        render.fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
+        render.fail("name the store: --store DIR, or --config callgauge.toml", ExitCode.WRONG_USE)
     folder = folder.resolve()
     known = configuration.serve if configuration else ServeSettings()
     known = replace(
@@ -135,7 +135,7 @@ def _read_configuration(path: Path | None) -> Configuration | None:
         return read_configuration(path)
     except ConfigurationError as mistakes:
         render.print_mistakes(mistakes)
-        raise typer.Exit(_WRONG_USE) from None
+        raise typer.Exit(ExitCode.WRONG_USE) from None
 
 
 def _check_address(known: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:
@@ -148,7 +148,7 @@ def _check_address(known: ServeSettings, signing: SignInSettings, *, is_meant: b
             f"{known.address} is open to the network without a sign-in: anyone who reaches it could read "
             f"{what} in the store. Choose a sign-in (--sign-in password, or [sign_in] in callgauge.toml; "
             "see docs/service.md), or use --no-sign-in to allow it",
-            _WRONG_USE,
+            ExitCode.WRONG_USE,
         )
     render.print_message(
         f"Warning: no sign-in. Anyone who reaches {known.address}:{known.port} can read {what} in the store"
@@ -173,12 +173,12 @@ def _check_sign_in(signing: SignInSettings, store: Path) -> None:
     if not store.is_dir():
         render.fail(
             f"folder {store} does not exist; a sign-in needs it for its key and its log. Create it first",
-            _WRONG_USE,
+            ExitCode.WRONG_USE,
         )
     try:
         check_sign_in(signing, store)
     except SignInSetupError as problem:
-        render.fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), ExitCode.WRONG_USE)
 
 
 def check_port(address: str, port: int) -> None:
@@ -188,7 +188,7 @@ def check_port(address: str, port: int) -> None:
     except OSError as taken:
         render.fail(
             f"cannot listen on {address}:{port}: {taken.strerror}; choose another port with --port",
-            _WRONG_USE,
+            ExitCode.WRONG_USE,
         )
 
 

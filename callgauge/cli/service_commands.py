@@ -13,6 +13,7 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.render.loads import format_size
 from callgauge.configuration.places import is_address
 from ingest.processes import let_pandas_in
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from callgauge.nightly.configuration_check import ConfigurationOutlook, SourceOutlook
     from callgauge.nightly.nightly_run import NightResult, StepResult
 
-_FAILED, _WRONG_USE = 1, 2
 
 Config = Annotated[
     Path, typer.Option("--config", metavar="FILE", readable=False, help="The team's callgauge.toml.")
@@ -47,7 +47,7 @@ _COUNTED = ("files", "lines", "calls", "sessions", "backups")
 
 
 def check_config(file: File = Path("callgauge.toml"), as_json: Json = False) -> None:
-    """List every mistake in a callgauge.toml, and what is missing on this machine. Changes nothing.
+    """List every mistake in a callgauge.toml. It also lists what is missing on this machine. Changes nothing.
 
     Exits with 0 if everything is in order, 1 if something is missing here (a file, a folder, a variable), 2
     if the file has mistakes.
@@ -64,7 +64,7 @@ def check_config(file: File = Path("callgauge.toml"), as_json: Json = False) -> 
             print(render.escape_for_terminal(line))
         for problem in outlook.problems:
             render.print_message(str(problem))
-    raise typer.Exit(_FAILED if outlook.problems else 0)
+    raise typer.Exit(ExitCode.FAILED if outlook.problems else 0)
 
 
 def init_config(file: File = Path("callgauge.toml")) -> None:
@@ -75,9 +75,9 @@ def init_config(file: File = Path("callgauge.toml")) -> None:
         with file.open("x", encoding="utf-8") as new:
             new.write(EXAMPLE)
     except FileExistsError:
-        render.fail(f"{file} already exists; name another file, or move it away", _FAILED)
+        render.fail(f"{file} already exists; name another file, or move it away", ExitCode.FAILED)
     except OSError as problem:
-        render.fail(f"cannot write {file}: {problem.strerror}", _FAILED)
+        render.fail(f"cannot write {file}: {problem.strerror}", ExitCode.FAILED)
     print(f"wrote {file}; edit it, then run: callgauge check-config {file}")
 
 
@@ -142,7 +142,7 @@ def nightly(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Run the nightly job: load sources, apply retention, back up, send the report.
+    """Run the nightly job: load, retention, backup, report.
 
     Each step is recorded. If you run it again on the same day, it continues at the first unfinished step.
 
@@ -169,7 +169,7 @@ def nightly(
             )
     except NightBusyError as busy:
         render.print_message(str(busy))
-        raise typer.Exit(_FAILED) from None
+        raise typer.Exit(ExitCode.FAILED) from None
     if as_json:
         print(render.to_json(_night_data(result)))
     elif not quiet:
@@ -245,7 +245,7 @@ def metrics(
         typer.Option(metavar="FILE", help="Write them to this .prom file of node_exporter, atomically."),
     ] = None,
 ) -> None:
-    """Print metrics of loads, nightly runs and rates in the Prometheus text format.
+    """Print loads, nightly runs and rates for Prometheus.
 
     Exits with 1 if the store cannot be opened; a metric reports that, too.
     """
@@ -253,7 +253,7 @@ def metrics(
         render.print_message(
             f"{textfile}: node_exporter reads only files whose names end in .prom; rename it"
         )
-        raise typer.Exit(_WRONG_USE)
+        raise typer.Exit(ExitCode.WRONG_USE)
     let_pandas_in()  # the pages' numbers are its frames
     from callgauge.monitoring.exposition import StoreFigures
 
@@ -269,7 +269,7 @@ def metrics(
                 f"cannot write {textfile}: {error.strerror}. An existing file is unchanged. Check the "
                 "folder, its permissions and the free space"
             )
-            raise typer.Exit(_FAILED) from None
+            raise typer.Exit(ExitCode.FAILED) from None
     if problem is not None:
         render.print_message(problem)
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(ExitCode.FAILED)

@@ -12,12 +12,12 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import STORE_METAVAR, find_store
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.render.terminal import align_columns
 
 if TYPE_CHECKING:
     from callgauge.serving.sign_in.users_file import UsersFile
 
-_WRONG_USE = 2
 
 Store = Annotated[
     Path | None,
@@ -61,7 +61,7 @@ def add(
         try:
             tidy = tidy_name(name)
         except ValueError as problem:
-            render.fail(f"invalid user name {name!r}: {problem}", _WRONG_USE)
+            render.fail(f"invalid user name {name!r}: {problem}", ExitCode.WRONG_USE)
         password = None if without_password else _ask_password()
         file.put(tidy, "admin" if admin else "viewer", password)
     render.print_message(f"{tidy} may sign in as {'an admin' if admin else 'a viewer'} ({file.path})")
@@ -119,14 +119,16 @@ def _find_file(store: Path | None, config: Path | None) -> UsersFile:
             configuration = read_configuration(config)
         except ConfigurationError as mistakes:
             render.print_mistakes(mistakes)
-            raise typer.Exit(_WRONG_USE) from None
+            raise typer.Exit(ExitCode.WRONG_USE) from None
         path = configuration.sign_in.password_file or (store or configuration.store) / FILE
     elif store is not None:
         path = store / FILE
     else:
-        render.fail("name the store: --store DIR, or --config callgauge.toml", _WRONG_USE)
+        render.fail("name the store: --store DIR, or --config callgauge.toml", ExitCode.WRONG_USE)
     if not path.parent.is_dir():
-        render.fail(f"folder {path.parent} does not exist; create it, or load logs into it first", _WRONG_USE)
+        render.fail(
+            f"folder {path.parent} does not exist; create it, or load logs into it first", ExitCode.WRONG_USE
+        )
     return UsersFile(path)
 
 
@@ -151,7 +153,7 @@ def _ask_password() -> str:
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         render.fail(
             f"a password needs {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters; use several words",
-            _WRONG_USE,
+            ExitCode.WRONG_USE,
         )
     return password
 

@@ -155,7 +155,7 @@ def _list_packages(known: Configuration) -> Iterator[str]:
     places = [place for source in known.sources for place in (*source.paths, *source.manifests)]
     places += [known.backup.to] if known.backup.to else []
     if known.sign_in.method == "oidc":
-        yield from ("authlib", "httpx2")  # the extra `oidc`
+        yield from ("authlib", "joserfc")  # the extra `oidc`
     if any(hook.kind == "apprise" for hook in known.report.webhooks):
         yield "apprise"
     schemes = [place.split("://")[0].lower() for place in places if is_address(place)]

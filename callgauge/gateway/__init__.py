@@ -1,7 +1,4 @@
-"""One conversation with a model: its calls are parsed, run, mended where that is safe, and recorded.
-
-Needs the extra `callgauge[trials]` to ask models; tools and the executor work without it.
-"""
+"""One conversation with a model: its calls are parsed, run, mended where that is safe, and recorded."""
 
 from callgauge.gateway.apis import WIRES
 from callgauge.gateway.apis.messages import (
@@ -14,7 +11,7 @@ from callgauge.gateway.apis.messages import (
     Tokens,
 )
 from callgauge.gateway.capabilities import Capabilities, JsonStability
-from callgauge.gateway.endpoint import Endpoint, MissingExtraError
+from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.gateway import Gateway, Limits, Prompt
 from callgauge.gateway.probe import Probe, ServerFeatures, probe_model
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
@@ -51,7 +48,6 @@ __all__ = [
     "Limits",
     "McpServer",
     "McpServerError",
-    "MissingExtraError",
     "NoReplyError",
     "Probe",
     "Prompt",

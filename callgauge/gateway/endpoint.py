@@ -83,10 +83,6 @@ class RequestSlots:
                 return
 
 
-class MissingExtraError(ImportError):
-    """A package is missing that asking models needs."""
-
-
 class _AskAgainError(Exception):
     """The answer was the network's fault; `wait` is how long the endpoint asks to wait, in seconds.
 
@@ -325,13 +321,9 @@ class Endpoint:
 
 
 def load_httpx() -> Any:
-    """Return the package httpx2. Raises MissingExtraError with what to install."""
-    try:
-        import httpx2
-    except ModuleNotFoundError:
-        raise MissingExtraError(
-            "Asking a model needs the package httpx2: pip install 'callgauge[trials]'"
-        ) from None
+    """Return the package httpx2, whose import no other command should wait for."""
+    import httpx2
+
     return httpx2
 
 

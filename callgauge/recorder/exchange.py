@@ -24,10 +24,10 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import orjson
-import zstandard
 
 from callgauge.gateway.endpoint import SHORTEST_KEY
 from callgauge.traces.intake import append_line
+from ingest.decoding.zstd import ZstdDecompressor, ZstdError
 
 LABELS = ("x-callgauge-session", "x-callgauge-prompt", "x-callgauge-task")
 """Headers that name what no body can: the session, the prompt as `name@version`, the task. Not sent on."""
@@ -202,9 +202,8 @@ def _unpack(raw: bytes, coding: str) -> bytes:
             # 47: gzip or zlib, whichever the first bytes say.
             return zlib.decompressobj(47).decompress(raw, MOST_UNPACKED)
         if coding == "zstd":
-            with zstandard.ZstdDecompressor().stream_reader(raw) as reader:
-                return reader.read(MOST_UNPACKED)
-    except (zlib.error, zstandard.ZstdError):
+            return ZstdDecompressor().decompress(raw, MOST_UNPACKED)
+    except (zlib.error, ZstdError):
         return raw
     return raw
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import streamlit as st
-import zstandard
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ingest.decoding.zstd import compress
 
 _ASSETS = "/static/"  # Streamlit's own scripts and styles; their names hold a hash of their content
 _PACKED = (".js", ".css")  # fonts and images are packed as they are
@@ -110,7 +111,7 @@ def _chosen_coding(scope: Scope) -> str | None:
 
 def _compress(text: bytes, coding: str) -> bytes:
     if coding == "zstd":
-        return zstandard.ZstdCompressor(level=_ZSTD_LEVEL).compress(text)
+        return compress(text, level=_ZSTD_LEVEL)
     return gzip.compress(text, _GZIP_LEVEL)
 
 

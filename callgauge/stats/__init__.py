@@ -1,7 +1,4 @@
-"""Rates with their doubt, differences, ranks, corrections, sample sizes and sequential tests.
-
-Uses scipy.special only: the import of scipy.stats would add a second to each start of server and replay.
-"""
+"""Rates with their doubt, differences, ranks, corrections, sample sizes and sequential tests."""
 
 from callgauge.stats.corrections import benjamini_hochberg, holm
 from callgauge.stats.differences import (

@@ -8,11 +8,11 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from callgauge.stats.day_spread import DayExcess, measure_excesses, widen_estimates
 from callgauge.stats.intervals import LEVEL, Floats, t_quantiles, two_sided_p, wilson_bounds
 from callgauge.stats.rates import Estimate, RateArrays, Share
+from callgauge.stats.special_functions import stdtrit_of
 
 _AT_ONCE = 1_000_000  # numbers drawn into memory together
 _WORTH_A_SEARCH = 0.05  # of thousands of p-values, the largest that is looked for
@@ -199,7 +199,7 @@ def find_small_p(of: RateArrays, against: RateArrays, at_most: float = _WORTH_A_
     shared = _share_moves(of, against)
     first, second = (_Rates(each.rate, each.effective_n, each.freedom) for each in (of, against))
     freedom = np.minimum(_joint_freedom([first, second]), _MOST_FREEDOM)
-    below, above = _reach_rates(first, second, shared, np.asarray(stdtrit(freedom, 1 - at_most / 2)))
+    below, above = _reach_rates(first, second, shared, np.asarray(stdtrit_of(1 - at_most / 2)(freedom)))
     small = np.nonzero(np.where(change > 0, below, above) < np.abs(change))[0]
     p = np.ones(len(change))
     if len(small):

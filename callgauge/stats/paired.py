@@ -8,11 +8,10 @@ from math import copysign, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from callgauge.stats.differences import Difference
-from callgauge.stats.effective_numbers import blend_numbers, kish_number
-from callgauge.stats.intervals import Z
+from callgauge.stats.intervals import Z, blend_numbers, kish_number
+from callgauge.stats.special_functions import ndtr, ndtri, stdtr, stdtrit
 
 FEWEST_UNLIKE = 10
 """Tasks in which the arms differ, at least, before a look may decide (for amounts: tasks)."""

@@ -22,10 +22,10 @@ from math import exp, inf, log
 from typing import Any
 
 import numpy as np
-from scipy.special import digamma, polygamma
 
 from callgauge.stats.intervals import Floats, Interval, Z, t_quantile, t_quantiles, wilson_bounds
 from callgauge.stats.session_groups import GROUPS, DayCounts, Integers
+from callgauge.stats.special_functions import digamma, trigamma
 
 ENOUGH = 30
 """Of fewer observations no rank, verdict or alert is given, and the rate is shown pale."""
@@ -372,7 +372,7 @@ def _lend(
     # and where sessions are not equally alike in all rates, by more. The degrees of freedom are those of a
     # chi-squared variable whose logarithm varies by just that much more.
     half = np.where(freedom > 0, freedom, 1.0) / 2
-    chance = polygamma(1, half)
+    chance = trigamma(half)
     apart = np.log(np.maximum(effect, 0.1) / (1 + correlation * (whole - 1)))
     more = (apart - (digamma(half) - np.log(half))) ** 2 - chance
     weights = 1 / chance**2

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
-from scipy.special import betaincinv
 
-from callgauge.stats.effective_numbers import blend_numbers, kish_number
-from callgauge.stats.intervals import LEVEL, Interval, Z, t_quantile
+from callgauge.stats.intervals import LEVEL, Interval, Z, blend_numbers, kish_number, t_quantile
+from callgauge.stats.special_functions import betaincinv
 
 _ENDS = 0.15  # between an exact interval (0), which is too wide, and one that is too narrow at the ends (0.5)
 
@@ -87,6 +86,6 @@ def _beta_interval(rate: float, number: float) -> Interval:
     (Brown, Cai & DasGupta 2001, 4.1). For 2 to 1,000 binary tasks it covers 93.7 % or more at every rate.
     """
     hits, misses, tail = rate * number, (1 - rate) * number, 0.5 - LEVEL / 2
-    low = float(betaincinv(hits + _ENDS, misses + 1 - _ENDS, tail)) if rate > 0 else 0.0
-    high = 1 - float(betaincinv(misses + _ENDS, hits + 1 - _ENDS, tail)) if rate < 1 else 1.0
+    low = betaincinv(hits + _ENDS, misses + 1 - _ENDS, tail) if rate > 0 else 0.0
+    high = 1 - betaincinv(misses + _ENDS, hits + 1 - _ENDS, tail) if rate < 1 else 1.0
     return Interval(low, high)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from math import ceil, inf
 
-import numpy as np
-from scipy.special import gammaincinv, gammaln, ndtri, xlog1py, xlogy
-
 from callgauge.stats.differences import Difference
 from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.rates import Share
 from callgauge.stats.sequential import chance_above, find_boundaries
+from callgauge.stats.special_functions import binomial_chances, ndtri, poisson_mean
 
 POWER = 0.8  # the chance with which a real difference should then show
 _MOST = 10_000_000  # sessions; beyond this the answer is "never"
@@ -82,8 +80,7 @@ def tasks_needed_at(
         return None
     unit = 2 * _mean_variance(rate, difference) / worth
     enough = _pairs_needed(unit, difference, comparisons, alpha, correlation, repeats)
-    # Of a Poisson number with this mean at least so many come with the chance of POWER.
-    unlike = float(gammaincinv(FEWEST_UNLIKE, POWER))
+    unlike = poisson_mean(FEWEST_UNLIKE, POWER)
     chance = _chance_to_differ(rate, difference, max(1, round(worth * repeats))) * (1 - correlation)
     return max(enough, ceil(unlike / chance)) if chance > 0 else None
 
@@ -151,11 +148,7 @@ def _mean_variance(middle: float, difference: float) -> float:
 
 def _chance_to_differ(middle: float, difference: float, number: int) -> float:
     """Return how likely two arms have another count in a task, of `number` independent observations each."""
-    hits = np.arange(number + 1)
-    ways = gammaln(number + 1) - gammaln(hits + 1) - gammaln(number - hits + 1)
-    one, other = (
-        np.exp(ways + xlogy(hits, end) + xlog1py(number - hits, -end)) for end in _ends(middle, difference)
-    )
+    one, other = (binomial_chances(number, end) for end in _ends(middle, difference))
     return 1 - float(one @ other)
 
 

@@ -13,9 +13,9 @@ from functools import lru_cache
 from math import ceil, log, pi, sqrt
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from callgauge.stats.intervals import Floats
+from callgauge.stats.special_functions import ndtr, ndtri
 
 FARTHEST = 8.0
 """The largest boundary: beyond it nothing is left to spend that a computer tells from 0."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -76,17 +78,33 @@ definitions = ["old", "new"]
 
 
 def write_demo(folder: Path, port: int) -> None:
-    """Write the demo's files, those that are not there yet; `port` is that of the toy. Raises OSError."""
+    """Write the demo's files, those that are not there yet; `port` is that of the toy. Raises OSError.
+
+    Each file appears whole, the plan last. If writing fails, a folder that was not there before is removed.
+    """
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with TemporaryDirectory(prefix=".writing-", dir=folder) as staged:
+            for name, text in _demo_files(port):
+                (Path(staged) / name).write_text(text, encoding="utf-8")
+            for name, _ in _demo_files(port):
+                if not (folder / name).exists():
+                    (Path(staged) / name).replace(folder / name)
+    except OSError:
+        if is_new:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _demo_files(port: int) -> tuple[tuple[str, str], ...]:
     tasks = "".join(f"{json.dumps(task)}\n" for task in make_demo_tasks())
-    for name, text in (
+    return (
         ("orders-old.json", _write_definition(says_how=False)),
         ("orders-new.json", _write_definition(says_how=True)),
         ("tasks.jsonl", tasks),
         (PLAN, _PLAN.format(port=port)),
-    ):
-        if not (folder / name).exists():
-            (folder / name).write_text(text, encoding="utf-8")
+    )
 
 
 def toy_port(plan: Plan) -> int | None:

@@ -11,7 +11,6 @@ repeated. When the object changes during the reading, the reading fails, so that
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ import fsspec
 from ingest.errors import OptionError
 from ingest.sources.log_file import FileStamp, LogFile
 from ingest.sources.stored_names import strip_credentials
+from ingest.version import install_command
 
 DRIVERS = {
     "s3": ("s3", "s3fs"),
@@ -111,13 +111,13 @@ def locate_driver(url: str, **options: Any) -> tuple[Any, str]:
     if scheme not in DRIVERS:
         known = ", ".join(f"{name}://" for name in DRIVERS)
         raise OptionError(f"{strip_credentials(url)} cannot be read: addresses begin with one of {known}")
-    extra, package = DRIVERS[scheme]
+    extra, _ = DRIVERS[scheme]
     try:
         files, path = fsspec.core.url_to_fs(url, **options)
     except ImportError as error:
         raise OptionError(
-            f"{strip_credentials(url)} cannot be used: the extra callgauge[{extra}] is not installed; "
-            f"`{sys.executable} -m pip install {package}` installs it"
+            f"{strip_credentials(url)} cannot be used: its driver is not installed; install it with "
+            f"`{install_command(extra)}`"
         ) from error
     return files, str(path)
 

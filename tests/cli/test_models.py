@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from callgauge.cli import main as cli
+from ingest.version import install_command
 from tests.event_loops import call_apart
 from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.server import serve_model
@@ -227,4 +228,4 @@ def test_an_mcp_server_that_cannot_be_used_is_one_sentence(words: tuple[str, ...
 def test_without_the_package_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
     told = run("chat", "--endpoint", "http://x", "--model", "m", "--mcp", "python x", stdin="Hello\n")
-    assert (told.exit_code, "pip install 'callgauge[mcp]'" in told.stderr) == (2, True)
+    assert (told.exit_code, install_command("mcp") in told.stderr) == (2, True)

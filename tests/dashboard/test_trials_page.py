@@ -41,7 +41,7 @@ def test_without_a_run_the_page_says_what_a_trial_is_and_names_three_commands(sm
     assert "No trial runs yet" in said(app)
     commands = [block.value for block in app.code][:3]
     assert commands == [
-        f"callgauge trial demo --store {small}",
+        "callgauge trial demo",
         "callgauge trial check plan.toml",
         f"callgauge trial run plan.toml --store {small}",
     ]

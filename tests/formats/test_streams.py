@@ -9,10 +9,10 @@ import zlib
 from typing import Any
 
 import pytest
-import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingest.decoding.zstd import compress
 from ingest.events import ArgsSource
 from ingest.formats.provider_messages import anthropic_messages, openai_chat, openai_responses
 from ingest.formats.provider_messages.exchange import ModelReply
@@ -145,7 +145,7 @@ PACKED = gzip.compress(TEXT.encode(), mtime=0)
         "\ufeff " + TEXT,
         PACKED,
         zlib.compress(TEXT.encode()),
-        zstandard.ZstdCompressor().compress(TEXT.encode()),
+        compress(TEXT.encode()),
         {"string": PACKED},
         {"encoding": "UTF-8", "string": TEXT},
         {"encoding": "ASCII-8BIT", "base64_string": base64.b64encode(PACKED).decode()},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import builtins
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -17,7 +16,6 @@ from callgauge.gateway import (
     ChatMessage,
     ChatRequest,
     Endpoint,
-    MissingExtraError,
     NoReplyError,
     Reply,
     Trouble,
@@ -277,19 +275,6 @@ def test_a_cancelled_request_gives_its_slot_back() -> None:
             return "free"
 
     assert run(cancel_one()) == "free"
-
-
-def test_without_the_extra_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def refuse_httpx(name: str, *rest: Any) -> Any:
-        if name == "httpx2":
-            raise ModuleNotFoundError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", refuse_httpx)
-    with pytest.raises(MissingExtraError, match=r"pip install 'callgauge\[trials\]'"):
-        ask_with(Endpoint("http://models.test"), lambda opened: opened.ask(REQUEST))
 
 
 def test_bodies_with_any_text_are_sent() -> None:

@@ -11,9 +11,10 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
-import zstandard
+from ingest.decoding.zstd import CompressionParameter, compress
 
 ZSTD = 93  # the zip method that the standard library cannot write before 3.14
 
@@ -32,7 +33,7 @@ def zipped(path: Path, members: Mapping[str, bytes], method: int = zipfile.ZIP_D
 def _zip_of_zstd(members: Mapping[str, bytes]) -> bytes:
     out, contents = io.BytesIO(), b""
     for name, content in members.items():
-        packed, raw_name = zstandard.compress(content), name.encode()
+        packed, raw_name = compress(content), name.encode()
         sizes = (zlib.crc32(content), len(packed), len(content), len(raw_name), 0)
         head = struct.pack("<4s6H3I2H", b"PK\x01\x02", 63, 63, 0, ZSTD, 0, 0, *sizes)
         contents += head + struct.pack("<3H2I", 0, 0, 0, 0, out.tell()) + raw_name
@@ -48,7 +49,7 @@ COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
     "xz": lzma.compress,
-    "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
+    "zst": partial(compress, options={CompressionParameter.checksum_flag: True}),
 }
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
+from ingest.decoding.zstd import CompressionParameter, ZstdCompressor, compress
 from ingest.errors import DamagedFileError
 from ingest.pipeline.load import load
 from ingest.sources.archives import decompression
@@ -65,7 +65,7 @@ def test_zeros_behind_the_end_are_padding(tmp_path: Path, kind: str) -> None:
 
 def test_a_skippable_frame_of_zstd_is_skipped(tmp_path: Path) -> None:
     skippable = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"aside"
-    (tmp_path / "night").write_bytes(skippable + zstandard.compress(LOG))
+    (tmp_path / "night").write_bytes(skippable + compress(LOG))
     assert content_of(tmp_path / "night") == LOG
 
 
@@ -230,8 +230,7 @@ def test_a_bomb_costs_neither_memory_nor_the_night(
 
 
 def test_a_stream_that_asks_for_too_much_memory_is_refused(logs: Path, store: Path) -> None:
-    wide = zstandard.ZstdCompressionParameters.from_level(3, window_log=28)
-    packer = zstandard.ZstdCompressor(compression_params=wide).compressobj()
+    packer = ZstdCompressor(options={CompressionParameter.window_log: 28})
     (logs / "night").write_bytes(packer.compress(LOG) + packer.flush())
     assert "cannot be unpacked" in reason(logs, store)
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}]

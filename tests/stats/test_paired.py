@@ -11,7 +11,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from bench.statistics.task_cells import cover_paired, cover_same_calls
 from callgauge.stats import Difference, compare_paired, compare_same_calls
-from callgauge.stats.effective_numbers import blend_numbers, kish_number
+from callgauge.stats.intervals import blend_numbers, kish_number
 
 
 def of_tasks(differences: Sequence[float], weights: Sequence[int] | None = None) -> Difference:

@@ -86,7 +86,7 @@ def test_without_ray_the_message_says_how_to_get_it(
     night(logs)
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ray" else find(name))
-    with pytest.raises(OptionError, match=r"pip install 'callgauge\[ray\]'"):
+    with pytest.raises(OptionError, match=r'install "callgauge\[ray\]"'):
         load([logs], store, on="ray")
     assert not list(store.glob("gen-*"))
 

@@ -14,10 +14,10 @@ from typing import Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.render.exit_codes import ExitCode
 
 STATE_VARIABLE = "CALLGAUGE_STATE"
 """The folder that contains the local folders of shared stores."""
-_WRONG_USE = 2
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
@@ -45,7 +45,7 @@ def find_store(named: str) -> Path:
 
         open_shared_folder(folder, link).fetch()
     except OptionError as problem:
-        render.fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), ExitCode.WRONG_USE)
     except IngestError as problem:
         if published_generation(folder) is None:
             render.fail(str(problem))

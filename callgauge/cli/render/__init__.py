@@ -29,7 +29,6 @@ from callgauge.cli.render.maintenance import (
 from callgauge.cli.render.models import ProbeRow, probe_data, probe_lines, step_lines, turn_lines
 from callgauge.cli.render.price_lines import price_lines
 from callgauge.cli.render.terminal import (
-    INTERRUPTED,
     catch_interrupts,
     escape_for_terminal,
     fail,
@@ -51,7 +50,6 @@ if TYPE_CHECKING:  # the pages of `callgauge explain` need no DuckDB
     from ingest.pipeline.reading.format_explanation import FormatClaim
 
 __all__ = [
-    "INTERRUPTED",
     "ProbeRow",
     "backup_text",
     "catch_interrupts",

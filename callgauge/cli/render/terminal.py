@@ -21,7 +21,6 @@ from callgauge.checked_files.file_problems import CheckedFileError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _HEARD = b"\ncallgauge: stopping after this batch; Ctrl-C again stops immediately and publishes nothing\n"
-INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
 _BETWEEN = 0.25  # seconds between two attempts to lock
 
 

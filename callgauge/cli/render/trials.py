@@ -211,7 +211,7 @@ def trial_report_lines(
 
     With `is_full` also the question, every sentence, all measures and settings, and the details.
     """
-    from callgauge.trials.verdicts.report_text import (  # numpy and scipy take half a second
+    from callgauge.trials.verdicts.report_text import (  # numpy takes a fifth of a second
         FACTOR_HEADS,
         HEADS,
         answer_lines,

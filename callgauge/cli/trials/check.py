@@ -12,6 +12,7 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import STORE_METAVAR, find_store
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.trials.plans import PlanFile, load_plan
 from lenient import definition_findings
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from callgauge.trials.planning.estimates import History
     from callgauge.trials.planning.plan import Plan
     from callgauge.trials.planning.task import Task
-
-_WRONG_USE = 2
 
 
 def check(
@@ -36,12 +35,13 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Estimate what a plan needs before it runs: variants, trials, tokens, money and tasks.
+    """Estimate the trials, tokens, money and tasks of a plan.
 
+    Run it before the plan.
     Exits with 2 after printing a line for each mistake. Python functions of the plan and its tasks are
     imported in a separate process.
     """
-    # numpy and scipy take half a second, which no other command should wait for.
+    # numpy takes a fifth of a second, which no other command should wait for.
     from callgauge.cli.render.trials import check_lines
     from callgauge.trials.planning.estimates import estimate_run
 
@@ -82,7 +82,7 @@ def _ask_store(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
         return read_histories(store, plan)
     except StoreProblemError as problem:
         render.print_message(str(problem))
-        raise typer.Exit(_WRONG_USE) from None
+        raise typer.Exit(ExitCode.WRONG_USE) from None
 
 
 def _find_notes(plan: Plan, tasks: Sequence[Task]) -> Iterator[str]:

@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.trials import check, run, tasks
-
-_WRONG_USE = 2
 
 
 def report(
@@ -37,7 +36,7 @@ def report(
 
     Exits with 2 if the folder has no trial run.
     """
-    # numpy and scipy take half a second, which no other command should wait for.
+    # numpy takes a fifth of a second, which no other command should wait for.
     from callgauge.cli.render.trials import trial_report_lines
     from callgauge.stats.gate_syntax import GateSyntaxError
     from callgauge.trials.results.run_folder import FolderError
@@ -51,7 +50,7 @@ def report(
         record = read_run(folder)
     except (GateSyntaxError, FolderError) as problem:
         render.print_message(str(problem))
-        raise typer.Exit(_WRONG_USE) from None
+        raise typer.Exit(ExitCode.WRONG_USE) from None
     made = make_report(record)
     gates = [judge_gate(record.design, record.outcomes, record.looks, margin) for margin in margins]
     try:
@@ -71,7 +70,7 @@ def report(
 
 trial = typer.Typer(
     name="trial",
-    help="Compare models, prompts and tool definitions on the same tasks.",
+    help="Compare models, prompts and definitions on the same tasks.",
     no_args_is_help=True,
 )
 for command in (

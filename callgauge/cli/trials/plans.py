@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.render.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from callgauge.trials.planning.plan import Plan
     from callgauge.trials.planning.task import Task
 
-_WRONG_USE = 2
 _SECRETS = frozenset({"key", "url_password", "authorization"})
 
 PlanFile = Annotated[
@@ -42,7 +42,7 @@ def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
         render.print_message(problem)
     number = len(problems)
     render.print_message(f"{number} mistake{'' if number == 1 else 's'}: nothing was sent")
-    raise typer.Exit(_WRONG_USE)
+    raise typer.Exit(ExitCode.WRONG_USE)
 
 
 def find_secret_lines(text: str) -> Iterator[int]:

@@ -19,6 +19,7 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import STORE_METAVAR, find_store
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.trials.plans import PlanFile, load_plan
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from callgauge.trials.planning.task import Task
     from callgauge.trials.running.run import RunEnd
 
-_FAILED, _WRONG_USE, _STOPPED = 1, 2, 3
 _HEARD = b"\ncallgauge: stopping after the running trials; Ctrl-C again stops immediately\n"
 
 Out = Annotated[
@@ -65,9 +65,9 @@ def probe(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Test what each model of a plan can do with tools, with a few short questions.
+    """Test what each model of a plan can do with tools.
 
-    Exits with 1 if a model could not be reached.
+    Each model gets a few short questions. Exits with 1 if a model could not be reached.
     """
     from callgauge.trials.results.outcomes import price_reply
     from callgauge.trials.running.run import open_endpoint, probe_models
@@ -77,7 +77,7 @@ def probe(
     try:
         found = _run_async(probe_models(plan, is_full=full))
     except RunError as problem:
-        render.fail_in_lines(str(problem), _WRONG_USE)
+        render.fail_in_lines(str(problem), ExitCode.WRONG_USE)
     rows = []
     for name, one in found.items():
         model = plan.models[name]
@@ -88,7 +88,7 @@ def probe(
     else:
         print("\n".join(render.probe_lines(rows)))
     if any(row.probe.ok is None for row in rows):
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(ExitCode.FAILED)
 
 
 def run(
@@ -134,7 +134,7 @@ def demo(
                 at = toy_port(plan)
                 if at is None:
                     render.fail_in_lines(
-                        f"{folder / PLAN} has no [endpoints.toy] on http://127.0.0.1:PORT", _WRONG_USE
+                        f"{folder / PLAN} has no [endpoints.toy] on http://127.0.0.1:PORT", ExitCode.WRONG_USE
                     )
                 stack.enter_context(serve_toy(at))
             else:
@@ -142,7 +142,7 @@ def demo(
                 plan, tasks = load_plan(folder / PLAN)
         except OSError as problem:
             reason = f"{problem.strerror or problem}; name another folder: callgauge trial demo DIR"
-            render.fail_in_lines(f"the demo cannot start in {folder}: {reason}", _WRONG_USE)
+            render.fail_in_lines(f"the demo cannot start in {folder}: {reason}", ExitCode.WRONG_USE)
         render.print_message(f"toy models, {len(plan.arms)} variants, {len(tasks)} tasks: {folder / PLAN}")
         end = _run_plan(plan, tasks, folder / "runs", store, may_change=True)
     _print_end(end, None if serve else store)
@@ -202,13 +202,13 @@ def _run_plan(
             end: RunEnd = _run_async(asking)
             return end
     except FolderError as problem:
-        render.fail_in_lines(str(problem), _STOPPED)
+        render.fail_in_lines(str(problem), ExitCode.UNREADABLE)
     except RunChangedError as problem:
         if not may_change:
-            render.fail_in_lines(str(problem), _WRONG_USE)
+            render.fail_in_lines(str(problem), ExitCode.WRONG_USE)
         return _run_plan(plan, tasks, out, store, limit=limit, is_new=True, redacts=redacts)
     except (RunError, StoreError) as problem:
-        render.fail_in_lines(str(problem), _WRONG_USE)
+        render.fail_in_lines(str(problem), ExitCode.WRONG_USE)
 
 
 def _make_privacy(out: Path, store: Path | None, *, redacts: bool) -> RunPrivacy:
@@ -246,16 +246,12 @@ def _print_end(end: RunEnd, store: Path | None) -> None:
 
 
 def _run_async(asking: Any) -> Any:
-    from callgauge.gateway import MissingExtraError
-
     try:
         return asyncio.run(asking)
-    except MissingExtraError as missing:
-        render.fail_in_lines(str(missing), _WRONG_USE)
     except KeyboardInterrupt:
         render.fail_in_lines(
             "stopped immediately; finished trials are kept. Run the command again to continue",
-            render.INTERRUPTED,
+            ExitCode.INTERRUPTED,
         )
 
 

@@ -14,10 +14,10 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
+from callgauge.cli.render.exit_codes import ExitCode
 from ingest.events import FaultLayer
 from lenient import ToolCatalog, ToolDefinitionError
 
-_FAILED, _WRONG_USE = 1, 2
 _MOST = 1_000
 _STDOUT = Path("-")
 _ADVICE = {
@@ -109,7 +109,7 @@ def tasks(
     """
     if not (failed or layer or signature or tool or session or run):
         render.fail(
-            "choose calls with --failed, --signature, --tool, --layer, --session or --run", _WRONG_USE
+            "choose calls with --failed, --signature, --tool, --layer, --session or --run", ExitCode.WRONG_USE
         )
     wanted = {
         "signature": signature,
@@ -126,7 +126,7 @@ def tasks(
     for sentence in sentences:
         render.print_message(sentence)
     if not files:
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(ExitCode.FAILED)
     if plan is None and output is None:
         sys.stdout.buffer.write(files[_STDOUT])
         return
@@ -139,7 +139,7 @@ def _read_definitions(path: Path | None) -> ToolCatalog:
     try:
         return ToolCatalog.load(path) if path is not None else ToolCatalog()
     except ToolDefinitionError as problem:
-        render.fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), ExitCode.WRONG_USE)
 
 
 def _make_files(
@@ -178,9 +178,9 @@ def _make_files(
             calls = [row["call_id"] for row in failed]
             tasks = gather_tasks(calls, ask, left_out, takes_cut=cut_texts, given=given)
     except (UnshownStoreError, MetricError) as problem:
-        render.fail(str(problem), _FAILED)
+        render.fail(str(problem), ExitCode.FAILED)
     if not calls:
-        render.fail("no failed call matches these options", _FAILED)
+        render.fail("no failed call matches these options", ExitCode.FAILED)
     if plan is None:
         made, notes = len(tasks), describe_gaps(tasks)
         content = write_tasks(tasks, expects_corrected=expect_recovered)
@@ -224,7 +224,7 @@ def _write_files(files: Mapping[Path, bytes]) -> None:
     """Write files that do not exist yet, each whole or not at all; the last when all others are there."""
     taken = next((path for path in files if path.exists()), None)
     if taken is not None:
-        render.fail(f"{taken} already exists; name another file, or move it away", _WRONG_USE)
+        render.fail(f"{taken} already exists; name another file, or move it away", ExitCode.WRONG_USE)
     for path, content in files.items():
         part = path.with_name(f"{path.name}.part")
         try:
@@ -234,4 +234,4 @@ def _write_files(files: Mapping[Path, bytes]) -> None:
         except OSError as problem:
             with suppress(OSError):
                 part.unlink()
-            render.fail(f"cannot write {path}: {problem.strerror}", _FAILED)
+            render.fail(f"cannot write {path}: {problem.strerror}", ExitCode.FAILED)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Self, TextIO
 from urllib.parse import urlsplit
 
 from callgauge.gateway.tools.toolbox import Tool, ToolContext, ToolFailed, ToolRejected, make_safe_name
+from ingest.version import install_command
 from lenient import ToolDefinition, ToolDefinitionError
 from lenient.calls.refusals import refuses_arguments
 
@@ -313,7 +314,7 @@ def _load_mcp() -> Any:
     try:
         import mcp
     except ModuleNotFoundError:
-        raise McpServerError("MCP servers need the package mcp: pip install 'callgauge[mcp]'") from None
+        raise McpServerError(f"MCP servers need the package mcp: {install_command('mcp')}") from None
     logging.getLogger("mcp").addHandler(logging.NullHandler())  # silent until a program asks for it
     return mcp
 

@@ -12,6 +12,7 @@ from callgauge.report.delivery.attempts import Channel, SendError
 from callgauge.report.delivery.mail_server import send_email
 from callgauge.report.delivery.webhooks import MESSAGES, post_message
 from callgauge.report.formats.email_message import EmailAddressError, make_email, write_plain_text
+from ingest.version import install_command
 
 
 def list_channels(
@@ -46,7 +47,7 @@ def _post_by_apprise(address: str, report: MorningReport) -> str:
     try:
         import apprise
     except ModuleNotFoundError:
-        raise SendError("it needs the package apprise: pip install 'callgauge[apprise]'") from None
+        raise SendError(f"it needs the package apprise: {install_command('apprise')}") from None
     # Nothing is kept on disk, and no plugin is read from the home of the user.
     asset = apprise.AppriseAsset(
         storage_mode=apprise.PersistentStoreMode.MEMORY, plugin_paths=[], async_mode=False

@@ -17,6 +17,7 @@ from callgauge.serving.sign_in.oidc import is_safe_address
 from callgauge.serving.sign_in.routes import SignInRoutes
 from callgauge.serving.sign_in.sessions import SecretError, Sessions, Signer, read_secret
 from callgauge.serving.sign_in.users_file import FILE, UsersFile, UsersFileError
+from ingest.version import install_command
 
 
 class SignInSetupError(Exception):
@@ -58,8 +59,8 @@ def _check_oidc(settings: SignInSettings, _: Path) -> None:
         raise SignInSetupError(
             "[sign_in] names nobody: give domains, users or groups; the provider may know anybody"
         )
-    if not all(importlib.util.find_spec(name) for name in ("authlib", "httpx2")):
-        raise SignInSetupError("OIDC needs two packages more: pip install 'callgauge[oidc]'")
+    if not all(importlib.util.find_spec(name) for name in ("authlib", "joserfc")):
+        raise SignInSetupError(f"OIDC needs two more packages: {install_command('oidc')}")
 
 
 def _check_header(settings: SignInSettings, _: Path) -> None:

@@ -7,7 +7,6 @@ from math import inf, isfinite
 from statistics import median
 
 import numpy as np
-from scipy.special import ndtri
 
 from callgauge.stats.day_spread import inflate_mean
 from callgauge.stats.differences import find_small_p
@@ -27,6 +26,7 @@ from callgauge.stats.rates import (
     estimate_rates,
 )
 from callgauge.stats.session_groups import GROUPS
+from callgauge.stats.special_functions import ndtri
 
 _CHANCE = 0.8  # of a change of that size, by the formula; by simulation it is found in 54 to 83 % of stores
 NIGHT, WEEK = 1, 7  # days

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-import io
 import json
 import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import orjson
-import zstandard
 
+from ingest.decoding.zstd import ZstdDecompressor, ZstdError
 from ingest.formats.provider_messages.reply_streams import is_chunk, join_chunks
 
 MAX_BODY = 64 * 1024 * 1024  # bytes, unpacked: a recording must not blow up
@@ -34,7 +33,7 @@ _ENVELOPE = {
     "comment",
 }
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-_UNREAD: tuple[type[Exception], ...] = (zlib.error, zstandard.ZstdError, EOFError, OSError)
+_UNREAD: tuple[type[Exception], ...] = (zlib.error, ZstdError, EOFError, OSError)
 
 
 class HttpBody(NamedTuple):
@@ -113,8 +112,7 @@ def decode_base64(kept: Any) -> bytes:
 
 def decompress_body(raw: bytes) -> bytes:
     if raw.startswith(_ZSTD):
-        with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(raw)) as reader:
-            return reader.read(MAX_BODY + 1)
+        return ZstdDecompressor().decompress(raw, MAX_BODY + 1)
     if raw.startswith(_GZIP):
         return inflate(raw, zlib.decompressobj(31))
     if raw[:1] == b"\x78" and len(raw) > 1 and (raw[0] * 256 + raw[1]) % 31 == 0:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ingest.errors import IngestError, OptionError, StoreError
 from ingest.pipeline.workers.ray_task import ClusterSettings, TaskOutcome
-from ingest.version import CALLGAUGE_VERSION
+from ingest.version import CALLGAUGE_VERSION, install_command
 
 _OBJECT_STORE = (
     80 * 1024 * 1024
@@ -43,7 +43,7 @@ class RayCluster:
         """
         os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
         if importlib.util.find_spec("ray") is None:
-            raise OptionError("--on ray needs Ray, which is not installed: pip install 'callgauge[ray]'")
+            raise OptionError(f"--on ray needs Ray, which is not installed: {install_command('ray')}")
         import ray
 
         self._ray = ray
@@ -67,7 +67,7 @@ class RayCluster:
             self._ray.init(address=named or "auto", **quiet)
         except ImportError as error:
             raise OptionError(
-                f"--on {where} needs Ray's client: pip install 'callgauge[ray]' ({error})"
+                f"--on {where} needs Ray's client: {install_command('ray')} ({error})"
             ) from error
         except (OSError, RuntimeError, ValueError, self._ray.exceptions.RayError) as error:
             if named is not None:

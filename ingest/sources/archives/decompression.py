@@ -17,8 +17,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Protocol
 
-import zstandard
-
+from ingest.decoding.zstd import DecompressionParameter, ZstdDecompressor, ZstdError
 from ingest.errors import CutOffError, DamagedFileError
 from ingest.sources.archives.streams import PieceStream
 
@@ -84,41 +83,16 @@ class _Zlib:
         return self._inner.decompress(self._inner.unconsumed_tail + data, limit)
 
 
-class _Zstd:
-    """Decompresses zstd in small pieces: zstandard has no limit on output, and 4 bytes can hold 128 KB."""
-
-    _PIECE = 2048  # at most 64 MB at once
-
-    def __init__(self) -> None:
-        self._inner = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
-        self._waiting = b""
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._waiting
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data + self._waiting
-
-    def decompress(self, data: bytes, limit: int) -> bytes:  # noqa: ARG002 - see above
-        data = self._waiting + data
-        self._waiting = data[self._PIECE :]
-        return self._inner.decompress(data[: self._PIECE])
-
-
 _DECODERS: dict[Compression, Callable[[], _Decoder]] = {
     Compression.GZIP: lambda: _Zlib(31),
     Compression.DEFLATE: lambda: _Zlib(-15),
     Compression.BZIP2: bz2.BZ2Decompressor,
     Compression.XZ: lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_WINDOW),
-    Compression.ZSTD: _Zstd,
+    Compression.ZSTD: lambda: ZstdDecompressor(
+        options={DecompressionParameter.window_log_max: _WINDOW.bit_length() - 1}
+    ),
 }
-_ERRORS = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError, ValueError)
+_ERRORS = (zlib.error, lzma.LZMAError, ZstdError, OSError, EOFError, ValueError)
 
 
 class DecompressedStream(PieceStream[io.RawIOBase]):

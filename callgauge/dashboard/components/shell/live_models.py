@@ -8,7 +8,6 @@ A server without a key does not import the gateway.
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -70,10 +69,10 @@ async def _send_one(endpoint: Endpoint, request: ChatRequest) -> LiveReply:
 
 
 def find_live_models(environment: Mapping[str, str] | None = None) -> LiveSender | None:
-    """Return the sender of live requests, None where the environment names none or the extra is missing."""
+    """Return the sender of live requests, None where the environment names none."""
     variables = os.environ if environment is None else environment
     url, key = variables.get("CALLGAUGE_LIVE_ENDPOINT"), variables.get("CALLGAUGE_LIVE_KEY")
-    if not url or not key or importlib.util.find_spec("httpx2") is None:
+    if not url or not key:
         return None
     names = variables.get("CALLGAUGE_LIVE_MODELS", "").split(",")
     models = [name.strip() for name in names if name.strip()]

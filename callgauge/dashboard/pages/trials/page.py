@@ -39,7 +39,7 @@ _EMPTY = (
 _COMMANDS = (
     (
         "Try it with two small models: half a minute, no key, no network:",
-        "callgauge trial demo --store {store}",
+        "callgauge trial demo",
     ),
     (
         "Estimate time and cost of your own plan; no model is called:",

@@ -1,0 +1,73 @@
+"""The commands as a whole: groups, help texts, exit codes and the version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import typer
+from typer.core import TyperGroup
+from typer.testing import CliRunner
+
+from callgauge.cli.main import app
+from callgauge.cli.render.command_groups import GROUPS, Command, describe
+from callgauge.cli.render.exit_codes import DETAILS, MEANINGS, ExitCode
+from callgauge.nightly.nightly_run import NightExit
+from callgauge.stats.gate_syntax import EXIT_CODES
+from ingest.version import CALLGAUGE_VERSION
+
+CALLGAUGE = typer.main.get_group(app)
+NOT_YET = {"demo", "up"}  # in a group before their command is there
+
+
+def every_command(
+    command: Command = CALLGAUGE, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Command]]:
+    yield path, command
+    if isinstance(command, TyperGroup):
+        for name, each in command.commands.items():
+            yield from every_command(each, (*path, name))
+
+
+def run(*words: str) -> str:
+    result = CliRunner(env={"COLUMNS": "80"}).invoke(app, list(words), prog_name="callgauge")
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_every_command_is_in_exactly_one_group() -> None:
+    grouped = [name for names in GROUPS.values() for name in names]
+    assert len(grouped) == len(set(grouped))
+    assert set(CALLGAUGE.commands) - set(grouped) == set()
+    assert set(grouped) - set(CALLGAUGE.commands) <= NOT_YET
+
+
+def test_help_lists_each_command_whole_on_one_line() -> None:
+    shown = run("--help").splitlines()
+    assert max(map(len, shown)) <= 80
+    places = [shown.index(f"{title}:") for title in GROUPS]
+    assert places == sorted(places)
+    for name, command in CALLGAUGE.commands.items():
+        assert sum(line.split()[:1] == [name] and line.endswith(describe(command)) for line in shown) == 1
+
+
+def test_no_first_sentence_is_cut_off() -> None:
+    for path, command in every_command():
+        assert describe(command).endswith("."), path
+        assert not describe(command).endswith(("...", "…")), path
+
+
+@pytest.mark.parametrize("path", [path for path, _ in every_command()], ids=" ".join)
+def test_h_is_help_for_every_command(path: tuple[str, ...]) -> None:
+    assert run(*path, "-h") == run(*path, "--help")
+
+
+def test_version() -> None:
+    assert run("--version") == f"callgauge {CALLGAUGE_VERSION}\n"
+
+
+def test_every_exit_code_has_a_meaning_and_help_prints_it() -> None:
+    assert set(MEANINGS) == set(ExitCode) >= set(DETAILS)
+    assert {int(code) for code in NightExit} | set(EXIT_CODES.values()) <= {int(code) for code in ExitCode}
+    shown = run("--help")
+    assert all(f"  {int(code):<5}{meaning}\n" in shown for code, meaning in MEANINGS.items())
