@@ -1,3 +1,3 @@
 """The version of Callgauge."""
 
-CALLGAUGE_VERSION = "0.1.0"
+CALLGAUGE_VERSION = "0.2.0"
