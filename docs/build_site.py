@@ -1,4 +1,4 @@
-"""`python -m docs.build_site`: build the documentation as a site in site/, with strict links and an offline search."""
+"""`python -m docs.build_site`: the documentation as a site in site/, with strict links and offline search."""
 
 from __future__ import annotations
 
@@ -38,17 +38,16 @@ def list_pages(root: Path) -> Iterator[Path]:
 
 
 def adapt_markdown(text: str) -> str:
-    """Return Markdown of this repository as Python-Markdown reads it: names of code blocks, lists after a paragraph."""
+    """Return Markdown as the builder reads it: a title for a named code block, a blank line before a list."""
     lines: list[str] = []
     is_code = False
     for line in text.splitlines():
         if line.startswith("```"):
             is_code = not is_code
-            line = _NAMED_FENCE.sub(r'```\1 title="\2"', line)
-        elif not is_code and _LIST_ITEM.match(line) and lines and lines[-1][:1].strip():
-            if not _LIST_ITEM.match(lines[-1]):
-                lines.append("")
-        lines.append(line)
+        follows_text = bool(lines) and lines[-1][:1].strip() and not _LIST_ITEM.match(lines[-1])
+        if not is_code and follows_text and _LIST_ITEM.match(line):
+            lines.append("")
+        lines.append(_NAMED_FENCE.sub(r'```\1 title="\2"', line))
     return "\n".join(lines) + "\n"
 
 
@@ -71,10 +70,12 @@ def build_site(target: Path = SITE, root: Path = ROOT) -> None:
             shutil.copyfile(path, pages / "assets" / path.name)
         shutil.copyfile(_FILES / "zensical.toml", Path(folder, "zensical.toml"))
         command = [sys.executable, "-m", "zensical", "build", "--strict"]
-        build = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8")
+        build = subprocess.run(command, cwd=folder, capture_output=True, check=False, encoding="utf-8")
         if build.returncode:
             report = _COLOURS.sub("", build.stdout + build.stderr).partition("Traceback")[0]
-            raise SiteError(f"{report.strip()}\nthe site was not built: fix the links and run ./dev docs again")
+            raise SiteError(
+                f"{report.strip()}\nthe site was not built: fix the links and run ./dev docs again"
+            )
         site = Path(folder, "site")
         for path in site.rglob("*.html"):
             text = path.read_text(encoding="utf-8")
