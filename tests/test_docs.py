@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from markdown.extensions.toc import slugify
+from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 
 from docs.build_site import SiteError, adapt_markdown, build_site, list_pages
 from docs.generate import COPIES, PAGES, REFERENCE, container_files, page

@@ -9,7 +9,7 @@ import tarfile
 import zipfile
 
 import pytest
-from readme_renderer import markdown  # type: ignore[import-untyped]
+from readme_renderer import markdown
 
 import lenient
 from ingest.version import CALLGAUGE_VERSION
