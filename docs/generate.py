@@ -13,14 +13,9 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-
-import typer
-from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 
 from callgauge.analysis.metrics import metrics
 from callgauge.api.openapi import write_reference
-from callgauge.cli.main import app
 from callgauge.configuration.configuration_file import configuration_schema
 from callgauge.deployment.installation import Installation
 from callgauge.deployment.service_files import make_compose_files
@@ -195,63 +190,6 @@ def api_page() -> Iterator[str]:
     yield from write_reference()
 
 
-def commands_page() -> Iterator[str]:
-    yield "# Commands"
-    yield GENERATED
-    yield (
-        "Every command with its options, from `callgauge/cli/`; `callgauge COMMAND --help` prints the same. "
-        "Messages go to stderr, results to stdout; `--json` prints results for machines."
-    )
-    yield "## Exit codes"
-    yield "\n".join(
-        [
-            "| exit code | meaning |",
-            "|---|---|",
-            *(f"| {code} | {meaning} |" for code, meaning in _EXIT_CODES.items()),
-        ]
-    )
-    commands = sorted(_list_commands("callgauge", typer.main.get_command(app)))
-    rows = [
-        f"| [`{name}`](#{slugify(name, '-')}) | {_cell(_about(command)[0])} |" for name, command in commands
-    ]
-    yield "\n".join(["## All commands", "", "| command | purpose |", "|---|---|", *rows])
-    for name, command in commands:
-        yield f"## {name}"
-        yield from map(_escape, _about(command))
-        context = command.make_context(name, [], resilient_parsing=True)
-        records = filter(None, (parameter.get_help_record(context) for parameter in command.params))
-        options = [f"| `{_cell(names)}` | {_escape(_cell(text))} |" for names, text in records]
-        if options:
-            yield "\n".join(["| argument or option | meaning |", "|---|---|", *options])
-
-
-def _list_commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-    for inner, part in getattr(command, "commands", {}).items():
-        if not part.hidden:
-            yield from _list_commands(f"{name} {inner}", part)
-    if not hasattr(command, "commands"):
-        yield name, command
-
-
-def _about(command: Any) -> list[str]:
-    """Return the paragraphs of a command's help, each on one line."""
-    return [" ".join(paragraph.split()) for paragraph in inspect.cleandoc(command.help).split("\n\n")]
-
-
-def _escape(text: str) -> str:
-    return re.sub(r"([<*_\[])", r"\\\1", text)
-
-
-_EXIT_CODES = {
-    "0": "everything loaded; for a gate: not worse",
-    "1": "nothing could be read, or the store could not be queried",
-    "2": "wrong usage",
-    "3": "loaded, but there are new unreadable lines or files (`ingest --strict`: any in the store)",
-    "4": "for a nightly run: a source or a later step failed; the rest is done",
-    "5": "for a gate: worse",
-    "6": "for a gate: not enough data; the message says how much more is needed",
-    "130": "stopped by Ctrl-C",
-}
 _TABLE = re.compile(r"((?:^--.*\n)*)^CREATE TABLE (\w+)([^;]*);", re.MULTILINE)
 
 
@@ -324,7 +262,6 @@ PAGES: dict[str, Callable[[], Iterator[str]]] = {
     "api.md": api_page,
     "callgauge.schema.json": configuration_schema_page,
     "codes.md": codes_page,
-    "commands.md": commands_page,
     "definitions.md": definitions_page,
     "formats.md": formats_page,
     "glossary.md": glossary_page,
