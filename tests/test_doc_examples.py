@@ -1,4 +1,4 @@
-"""Examples in the documentation: commands are parsed, files are read, and named options exist.
+"""Examples in the documentation: shell blocks are parsed, configuration files and JSON are read.
 
 Programs run in tests/gateway/test_documentation.py and tests/test_docs.py, mappings in
 tests/cli/test_mapping.py.
@@ -29,8 +29,6 @@ DOCUMENTS = sorted(
 )
 BLOCK = re.compile(r"^```(\w*) ?(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMANDS: Any = typer.main.get_command(app)
-# What stands in an example for a value of the reader, and is no word of the command.
-PLACEHOLDER = re.compile(r"…|\.\.\.|[A-Z][A-Z_…]*")
 
 
 def list_blocks(*languages: str) -> list[Any]:
@@ -51,18 +49,6 @@ def list_shell_lines() -> list[Any]:
         joined = block.values[1].replace("\\\n", " ")
         lines += [pytest.param(line, id=f"{block.id} {line[:60]}") for line in joined.splitlines() if line]
     return lines
-
-
-def list_inline_commands() -> list[Any]:
-    found = {}
-    for document in DOCUMENTS:
-        text = BLOCK.sub("", document.read_text(encoding="utf-8"))
-        for command in re.findall(r"`(callgauge [^`]+)`", text):
-            found[" ".join(command.split())] = document.name
-    for block in list_blocks(""):
-        for line in re.findall(r"^callgauge .*", block.values[1], re.MULTILINE):
-            found[re.split(r"\s{2,}", line)[0]] = block.id
-    return [pytest.param(command, id=f"{name} {command[:60]}") for command, name in found.items()]
 
 
 def parse(words: list[str]) -> None:
@@ -92,22 +78,6 @@ def test_a_command_of_an_example_is_understood(
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
         for extra in re.findall(r"\[(.*?)\]", line.partition("#")[0]):
             assert set(extra.split(",")) <= set(project["optional-dependencies"])
-
-
-@pytest.mark.parametrize("line", list_inline_commands())
-def test_a_named_command_has_the_named_options(line: str) -> None:
-    words = re.sub(r"[\[\]]", " ", line).replace("|", " ").split()[1:]
-    command = COMMANDS
-    while hasattr(command, "commands") and words and not PLACEHOLDER.fullmatch(words[0]):
-        if words[0].startswith("-"):
-            break
-        name = words.pop(0).rstrip(".,")
-        assert name in command.commands, f"there is no command {name}"
-        command = command.commands[name]
-    options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
-    options |= {"--help"}
-    named = {word.partition("=")[0].rstrip(".,") for word in words if word.startswith("--")}
-    assert named <= options
 
 
 @pytest.mark.parametrize(("name", "text"), list_blocks("toml"))
