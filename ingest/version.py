@@ -6,7 +6,7 @@ import shlex
 import sys
 from pathlib import Path
 
-CALLGAUGE_VERSION = "0.1.0"
+CALLGAUGE_VERSION = "0.2.0"
 
 
 def install_command(extra: str) -> str:

@@ -14,11 +14,11 @@ from lenient.diagnostics import Diagnostic
 from lenient.diagnostics.codes import CODES
 from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_findings
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 PARSER_VERSION = "6"
 """The version of the parser's behaviour: raised when a text is read differently. Stored with every call."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "CODES",

@@ -6,11 +6,14 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from markdown.extensions.toc import slugify  # type: ignore[import-untyped]
 
-from docs.generate import COPIES, PAGES, REFERENCE, page
+from docs.build_site import SiteError, adapt_markdown, build_site, list_pages
+from docs.generate import COPIES, PAGES, REFERENCE, container_files, page
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,10 +27,78 @@ def test_generated_pages_are_up_to_date() -> None:
         assert path.read_text(encoding="utf-8") == pages[name], "run ./dev docs"
 
 
+def test_the_container_files_are_those_of_install_service() -> None:
+    for name, text in container_files().items():
+        assert (ROOT / name).read_text(encoding="utf-8") == text, "run ./dev docs"
+
+
+def test_the_readme_is_one_screen_with_two_commands_first() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 150
+    first_screen = text.partition("\n## ")[0]
+    assert "callgauge demo" in first_screen
+    assert "callgauge up" in first_screen
+    for mark in ("**For you if**", "**Not for you if**", "./dev run", "./dev test", "callgauge record"):
+        assert mark in text
+
+
+def test_the_site_has_every_page_once() -> None:
+    navigation = tomllib.loads((ROOT / "docs/site/zensical.toml").read_text(encoding="utf-8"))["project"][
+        "nav"
+    ]
+    listed = re.findall(r"[\w./-]+\.md", str(navigation))
+    pages = [path.as_posix() for path in list_pages(ROOT) if path.suffix == ".md"]
+    assert sorted(listed) == sorted(pages)
+
+
+def test_code_blocks_with_a_name_and_lists_are_adapted_to_the_builder() -> None:
+    text = "Words:\n- one\n  more\n- two\n\n```json a.json\n- {}\n```\n"
+    assert adapt_markdown(text) == 'Words:\n\n- one\n  more\n- two\n\n```json title="a.json"\n- {}\n```\n'
+
+
+@pytest.mark.thorough
+def test_the_site_is_built_and_asks_no_other_host(tmp_path: Path) -> None:
+    build_site(tmp_path / "site")
+    pages = [
+        path for path in (tmp_path / "site").rglob("*.html") if path.name != "404.html"
+    ]  # of a web server
+    assert len(pages) > 30
+    for path in pages:
+        text = path.read_text(encoding="utf-8")
+        loaded = re.findall(
+            r"<(?:script|link|img|source|iframe)\b[^>]*?(?:src|href|srcset)=\"?([^\" >]+)", text
+        )
+        assert [url for url in loaded if url.startswith(("http:", "https:", "//"))] == [], path
+        for url in loaded:
+            assert (path.parent / url.partition("?")[0]).exists(), f"{path} loads {url}"
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("target", ["gone.md", "b.md#gone"])
+def test_a_broken_link_leaves_the_site_unchanged(target: str, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "README.md").write_text("# Title\n")
+    (tmp_path / "docs" / "b.md").write_text(f"# B\n\n[link]({target})\n")
+    (tmp_path / "site").mkdir()
+    with pytest.raises(SiteError, match=re.escape("docs/b.md:3")):
+        build_site(tmp_path / "site", tmp_path)
+    assert list((tmp_path / "site").iterdir()) == []
+
+
+def list_anchors(document: Path) -> set[str]:
+    text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    return {
+        slugify(heading.replace("`", ""), "-") for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    }
+
+
 def test_every_link_in_the_documentation_leads_somewhere() -> None:
     for document in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
-            assert (document.parent / target).exists(), f"{document.name} links to {target}"
+        for target in re.findall(r"\]\(([^):]+)\)", document.read_text(encoding="utf-8")):
+            path, _, anchor = target.partition("#")
+            linked = document.parent / path if path else document
+            assert linked.exists(), f"{document.name} links to {target}"
+            assert not anchor or anchor in list_anchors(linked), f"{document.name} links to {target}"
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/parser.md"])

@@ -62,10 +62,10 @@ _MESSAGES = (
 _PAGES = ("callgauge/analysis", "callgauge/dashboard")
 _DOCUMENTS = (
     "README.md", "SECURITY.md", "CONTRIBUTING.md", "docs/index.md", "docs/gateway.md",
-    "docs/integrations.md", "docs/parser.md", "docs/privacy.md", "docs/record.md", "docs/scale.md",
-    "docs/service.md", "docs/session-log.md", "docs/statistics.md", "docs/trials.md", "docs/verdicts.md",
-    "docs/reference/glossary.md", "docs/reference/codes.md", "docs/reference/definitions.md",
-    "docs/reference/api.md",
+    "docs/integrations.md", "docs/logs.md", "docs/pages.md", "docs/parser.md", "docs/privacy.md",
+    "docs/record.md", "docs/scale.md", "docs/service.md", "docs/session-log.md", "docs/start.md",
+    "docs/statistics.md", "docs/trials.md", "docs/verdicts.md", "docs/reference/glossary.md",
+    "docs/reference/codes.md", "docs/reference/definitions.md", "docs/reference/api.md",
 )  # fmt: skip
 
 
@@ -143,11 +143,9 @@ def test_help_has_no_banned_words() -> None:
     assert not hits
 
 
-def test_the_unreleased_changes_have_no_banned_words() -> None:
-    lines = (
-        (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("## Unreleased")[2].split("\n## ")[0]
-    )
-    assert find_banned(re.sub(r"`[^`]*`", " ", lines)) == []
+def test_the_newest_changes_have_no_banned_words() -> None:
+    section = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
+    assert find_banned(re.sub(r"`[^`]*`", " ", section)) == []
 
 
 @pytest.mark.parametrize(

@@ -60,10 +60,15 @@ def clean_environment() -> dict[str, str]:
 
 def build_wheel(project: Path, folder: Path) -> Path:
     """Build the wheel of the project into `folder`, with the build back end of the lock file."""
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    return build_distribution(project, folder, "wheel")
+
+
+def build_distribution(project: Path, folder: Path, target: str) -> Path:
+    """Build a `target` (wheel or sdist) into `folder`, with the build back end of the lock file."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
     subprocess.run(command, cwd=project, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    return wheel
+    (distribution,) = folder.glob("*.whl" if target == "wheel" else "*.tar.gz")
+    return distribution
 
 
 def make_environment(folder: Path, packages: Path) -> Installation:
