@@ -101,8 +101,8 @@ class _AgentDump:
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         if self._reader is None and (kind := _find_kind(record.value)) is not None:
             self._reader = kind(self._about)
-            held, self._held = self._held, []
-            for before in held:
+            waiting, self._held = self._held, []
+            for before in waiting:
                 yield from self._reader.take(before)
         if self._reader is not None:
             yield from self._reader.take(record)
@@ -192,7 +192,10 @@ class _AmpThread(MessageDump):
 
     def unwrap(self, message: _Value) -> Iterator[Any]:
         blocks = read_objects(message.get("content"))
-        yield {"role": message.get("role"), "content": [block for one in blocks for block in _amp_block(one)]}
+        yield {
+            "role": message.get("role"),
+            "content": [block for amp_block in blocks for block in _amp_block(amp_block)],
+        }
 
     def step_facts(self, message: _Value) -> dict[str, Any]:
         usage = read_object(message.get("usage"))
@@ -256,9 +259,9 @@ class _PromptfooResults(MessageDump):
     def split(self, value: _Value) -> list[Conversation] | None:
         configured = read_objects(read_object(value.get("config")).get("providers"))
         tools = {
-            str(name): read_object(one.get("config")).get("tools")
-            for one in configured
-            for name in (one.get("id"), one.get("label"))
+            str(name): read_object(provider.get("config")).get("tools")
+            for provider in configured
+            for name in (provider.get("id"), provider.get("label"))
         }
         at = parse_instant(read_object(value.get("results")).get("timestamp"))
         return [_promptfoo_result(row, tools, at) for row in _promptfoo_rows(value)]
@@ -270,8 +273,8 @@ def _promptfoo_result(row: _Value, tools: _Value, at: datetime | None) -> Conver
     label = read_text(read_object(named).get("label"))
     usage, output = read_object(response.get("tokenUsage")), response.get("output")
     prompt, test = read_object(row.get("prompt")), read_object(row.get("testCase"))
-    asked = open_json(prompt.get("raw"))
-    messages = read_objects(asked) or [{"role": "user", "content": to_text(asked)}]
+    request = open_json(prompt.get("raw"))
+    messages = read_objects(request) or [{"role": "user", "content": to_text(request)}]
     if output is not None:
         messages.append({"role": "assistant", "content": _promptfoo_output(output)})
     provider, model = _promptfoo_model(ident)

@@ -440,10 +440,10 @@ class _CursorRun(_SequentialRun):
             )  # fmt: skip
 
     def _take_call(self, event: _Value, where: LogLine, ts: datetime | None) -> Iterator[Event]:
-        held = read_object(event.get("tool_call"))
-        key = next((key for key, value in held.items() if isinstance(value, dict)), "")
-        body = read_object(held.get(key))
-        call_id = read_text(event.get("call_id")) or read_text(held.get("toolCallId"))
+        tool_call = read_object(event.get("tool_call"))
+        key = next((key for key, value in tool_call.items() if isinstance(value, dict)), "")
+        body = read_object(tool_call.get(key))
+        call_id = read_text(event.get("call_id")) or read_text(tool_call.get("toolCallId"))
         yield from self.call(where, ts, call_id, **_cursor_call(key, body))
         if event.get("subtype") == "completed":
             flag, content = _cursor_result(read_object(body.get("result")))
@@ -464,17 +464,17 @@ def _cursor_call(key: str, body: _Value) -> dict[str, Any]:
 
 def _cursor_result(result: _Value) -> tuple[ResultFlag, str | None]:
     """Return the flag and the content of a result, which is named by its key: success, error, rejected …"""
-    word, held = next(iter(result.items()), ("", None))
-    told = read_object(held)
-    texts = (told.get(name) for name in ("content", "stdout", "error", "errorMessage", "message", "reason"))
-    content = next((text for text in texts if isinstance(text, str) and text), None) or to_text(held)
-    code = told.get("exitCode")
+    word, outcome = next(iter(result.items()), ("", None))
+    body = read_object(outcome)
+    texts = (body.get(name) for name in ("content", "stdout", "error", "errorMessage", "message", "reason"))
+    content = next((text for text in texts if isinstance(text, str) and text), None) or to_text(outcome)
+    code = body.get("exitCode")
     if word in ("rejected", "permissionDenied"):
         return failed_flag(content or "", FaultLayer.REFUSED), content
     if isinstance(code, int) and code:
         return failed_flag(content or "", source=FlagSource.DERIVED_EXIT_CODE), content
     if word == "success":
-        return (failed_flag(content or "") if told.get("isError") is True else PASSED), content
+        return (failed_flag(content or "") if body.get("isError") is True else PASSED), content
     return (failed_flag(content or "") if word else ResultFlag()), content
 
 
@@ -518,9 +518,11 @@ class _ManagedRun(_SequentialRun):
                 flag = failed_flag(content or "") if event.get("is_error") is True else PASSED
                 yield from self.result(where, ts, call_id, flag, content)
         elif kind == "user.tool_confirmation" and event.get("result") == "deny":
-            call_id, said = read_text(event.get("tool_use_id")), read_text(event.get("deny_message"))
+            call_id, message = read_text(event.get("tool_use_id")), read_text(event.get("deny_message"))
             self._denied.add(call_id or "")
-            yield from self.result(where, ts, call_id, failed_flag(said or "", FaultLayer.REFUSED), said)
+            yield from self.result(
+                where, ts, call_id, failed_flag(message or "", FaultLayer.REFUSED), message
+            )
         elif kind == "span.model_request_end":
             self._usage.append(read_object(event.get("model_usage")))
         elif kind == "session.status_idle":

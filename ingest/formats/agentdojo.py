@@ -147,10 +147,10 @@ def _plain_call(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def _list_refused(words: str) -> list[dict[str, Any]]:
     """Return the calls that a refusal of DRIFT names: one name, or a list of calls as Python writes it."""
-    found = _REFUSAL.search(words)
-    if found is None:
+    match = _REFUSAL.search(words)
+    if match is None:
         return []
-    named = found.group(1)
+    named = match.group(1)
     names = _REFUSED_NAME.findall(named) if named.startswith("[") else [named]
     return [{"function": {"name": name}} for name in names]
 

@@ -118,7 +118,11 @@ class _AgnoSession:
         self._prompt: str | None = None
 
     def take_run(self, run: Mapping[str, Any]) -> Iterator[Event]:
-        messages = [one for one in read_objects(run.get("messages")) if one.get("from_history") is not True]
+        messages = [
+            message
+            for message in read_objects(run.get("messages"))
+            if message.get("from_history") is not True
+        ]
         ts = read_unix_time(run.get("created_at"))
         yield from self._note_prompt(messages)
         dialogue = AgentSession(self.session_id)
@@ -150,8 +154,8 @@ class _AgnoSession:
         yield from dialogue.close_turn()
 
     def _note_prompt(self, messages: list[dict[str, Any]]) -> Iterator[Event]:
-        system = [one for one in messages if one.get("role") in ("system", "developer")]
-        texts = [join_content(one.get("content")) or "" for one in system]
+        system = [message for message in messages if message.get("role") in ("system", "developer")]
+        texts = [join_content(message.get("content")) or "" for message in system]
         prompt = "\n\n".join(texts)
         if prompt and prompt != self._prompt:
             self._prompt = prompt

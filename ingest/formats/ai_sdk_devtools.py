@@ -149,8 +149,8 @@ def _read_reply(step: Mapping[str, Any]) -> ModelReply | None:
     )
 
 
-def _read_finish(told: Any) -> str | None:
-    word = read_text(told) or read_text(read_object(told).get("unified"))
+def _read_finish(finish: Any) -> str | None:
+    word = read_text(finish) or read_text(read_object(finish).get("unified"))
     return word.replace("-", "_") if word else None
 
 
@@ -165,11 +165,11 @@ def _find_response(raw: Any) -> Mapping[str, Any]:
 
 
 def _count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    told = read_object(usage.get("inputTokens"))
+    details = read_object(usage.get("inputTokens"))
     return count_whole_input(
         _read_total(usage.get("inputTokens")),
-        told.get("cacheRead", usage.get("cachedInputTokens")),
-        told.get("cacheWrite"),
+        details.get("cacheRead", usage.get("cachedInputTokens")),
+        details.get("cacheWrite"),
     )
 
 

@@ -78,9 +78,9 @@ class _AntigravityConversation:
             self._begun = True
             yield SessionSeen(session_id=dialogue.session_id, where=where, ts=ts, harness="antigravity")
         if kind == "USER_INPUT":
-            chosen, asked = _MODEL.search(words or ""), _ASKED.search(words or "")
+            chosen, question_match = _MODEL.search(words or ""), _ASKED.search(words or "")
             self._model = chosen[1] if chosen is not None else self._model
-            dialogue.ask(where, ts, asked[1] if asked is not None else words)
+            dialogue.ask(where, ts, question_match[1] if question_match is not None else words)
         elif kind == "PLANNER_RESPONSE":
             yield from dialogue.add_step(where, ts, words, model=self._model)
             calls = read_objects(line.get("tool_calls"))

@@ -70,11 +70,11 @@ class _Replies:
         self._traffic = ExchangeTranslator(about.identity)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        found = make_exchange(HttpBody(), HttpBody((record.value,)), where=record.where)
-        if found is not None:
+        exchange = make_exchange(HttpBody(), HttpBody((record.value,)), where=record.where)
+        if exchange is not None:
             provider = read_text(record.value.get("provider"))  # OpenRouter names who served it
-            found.provider = provider.lower() if provider else None
-            yield from self._traffic.take(found)
+            exchange.provider = provider.lower() if provider else None
+            yield from self._traffic.take(exchange)
         elif not is_error(record.value):
             reason = "the object is not a reply of a supported API"
             yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))

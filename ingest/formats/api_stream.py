@@ -87,10 +87,10 @@ class _Streams:
     def _take_reply(self, body: dict[str, Any]) -> Iterator[Event]:
         id_ = body.get("id")
         where = self._begins.pop(id_ if isinstance(id_, str) and id_ in self._begins else None, self._last)
-        found = make_exchange(HttpBody(), HttpBody((body,)), where=where, places=self._places)
-        if found is not None:
-            yield from self._traffic.take(found)
-            for call in (call for reply in found.replies for call in reply.calls):
+        exchange = make_exchange(HttpBody(), HttpBody((body,)), where=where, places=self._places)
+        if exchange is not None:
+            yield from self._traffic.take(exchange)
+            for call in (call for reply in exchange.replies for call in reply.calls):
                 self._places.pop(call.id or "", None)
 
 

@@ -289,14 +289,14 @@ class _AtifRun:
 
 
 def _read_id(value: Mapping[str, Any], name: str) -> str | None:
-    found = read_text(value.get(name))
-    return None if found is not None and found.startswith(_NORMALIZED) else found
+    ident = read_text(value.get(name))
+    return None if ident is not None and ident.startswith(_NORMALIZED) else ident
 
 
 def _terminus_refusal(step: Mapping[str, Any]) -> str | None:
     """Return what terminus-2 says about a reply that it could not read; None where it could."""
     for result in read_objects(read_object(step.get("observation")).get("results")):
-        said = (join_content(result.get("content")) or "").lstrip()
-        if said.startswith(_PARSING_ERRORS):
-            return said[:MESSAGE_READ]
+        text = (join_content(result.get("content")) or "").lstrip()
+        if text.startswith(_PARSING_ERRORS):
+            return text[:MESSAGE_READ]
     return None

@@ -109,13 +109,13 @@ class _Score:
         shared: dict[str, Any] = {"session_id": f"{self._identity}/{value.get('id')}", "where": where}
         yield SessionSeen(**shared, harness="BFCL", model=model, task=read_text(value.get("id")) or None)
         yield TurnStarted(**shared, text=_first_question(read_object(value.get("prompt")).get("question")))
-        said = value.get("model_result_raw", value.get("model_result"))
+        answer = value.get("model_result_raw", value.get("model_result"))
         yield TurnEnded(
             **shared,
             status=read_text(value.get("error_type"))
             or read_text(read_object(value.get("error")).get("error_type")),
             recorded_ok=False if value.get("valid") is False else None,
-            answer=said if isinstance(said, str) else None if said is None else json_text(said),
+            answer=answer if isinstance(answer, str) else None if answer is None else json_text(answer),
         )
 
 

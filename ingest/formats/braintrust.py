@@ -111,9 +111,9 @@ def _read_facts(row: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
         user=text_of(metadata, "user_id", "user"),
         task=text_of(row, "dataset_record_id") or text_of(read_object(row.get("origin")), "id"),
     )
-    given, gave = open_json(row.get("input")), open_json(row.get("output"))
+    inputs, gave = open_json(row.get("input")), open_json(row.get("output"))
     if facts.kind is SpanKind.INFERENCE:
-        request = read_request(given)
+        request = read_request(inputs)
         facts.fill(
             model=text_of(metadata, "model"),
             provider=text_of(metadata, "provider"),
@@ -129,6 +129,6 @@ def _read_facts(row: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
         if request is not None:
             facts.fill(input=request.messages or None, system=request.system, definitions=request.definitions)
     elif facts.kind is SpanKind.EXECUTION:
-        arguments = given if isinstance(given, dict) else None
+        arguments = inputs if isinstance(inputs, dict) else None
         facts.fill(tool=raw.name or None, arguments=arguments, result=to_text(gave))
     return facts

@@ -70,8 +70,8 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _has_authors(mapping: Any) -> bool:
-    said = (read_object(read_object(node).get("message")) for node in read_object(mapping).values())
-    return any("author" in message and "content" in message for message in said)
+    messages = (read_object(read_object(node).get("message")) for node in read_object(mapping).values())
+    return any("author" in message and "content" in message for message in messages)
 
 
 def translator(about: About) -> Translator:
@@ -143,12 +143,12 @@ def _content_type(message: Mapping[str, Any]) -> str | None:
 def _read_words(message: Mapping[str, Any]) -> str | None:
     content = read_object(message.get("content"))
     parts = content.get("parts")
-    said = (
+    texts = (
         [read_text(part) or read_text(read_object(part).get("text")) for part in parts]
         if isinstance(parts, list)
         else [read_text(content.get("text"))]
     )
-    return "\n".join(part for part in said if part) or None
+    return "\n".join(part for part in texts if part) or None
 
 
 def _make_step(

@@ -76,8 +76,8 @@ def _take_conversation(record: Record, session_id: str) -> Iterator[Event]:
 def _find_path(conversation: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the messages from the first to the current leaf; all of them where they name no parents."""
     messages = read_objects(conversation.get("chat_messages"))
-    by_id = {ident: one for one in messages if (ident := read_text(one.get("uuid")))}
-    if not any(read_text(one.get("parent_message_uuid")) in by_id for one in messages):
+    by_id = {ident: message for message in messages if (ident := read_text(message.get("uuid")))}
+    if not any(read_text(message.get("parent_message_uuid")) in by_id for message in messages):
         return messages
     at = read_text(conversation.get("current_leaf_message_uuid")) or read_text(messages[-1].get("uuid"))
     path: list[dict[str, Any]] = []

@@ -80,7 +80,7 @@ class _TraceTranslator:
         came = decode_body(response.get("body_raw") or response.get("body"))
         began, ended = read_number(request.get("timestamp")), read_number(response.get("timestamp"))
         client = _AGENT.match(_read_header(request, "user-agent") or "")
-        found = make_exchange(
+        exchange = make_exchange(
             decode_body(request.get("body")),
             came,
             url=read_text(request.get("url")),
@@ -91,11 +91,11 @@ class _TraceTranslator:
             harness="claude_code" if client else None,
             harness_version=client[1] if client else None,
         )
-        if found is not None and came.problem is not None:
+        if exchange is not None and came.problem is not None:
             reason = f"the reply cannot be read: {came.problem}"
             yield Rejected(record.where, "wrong_type", reason, make_snippet(record.data))
-        elif found is not None:
-            yield from self._traffic.take(found)
+        elif exchange is not None:
+            yield from self._traffic.take(exchange)
 
     def finish(self) -> Iterator[Event]:
         yield from self._traffic.finish()

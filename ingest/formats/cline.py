@@ -142,11 +142,11 @@ class _ClineSessions:
 
     def _take_document(self, record: Record) -> Iterator[Event]:
         dialogue = AgentSession(read_text(record.value.get("sessionId")) or self._identity)
-        here: dict[str, Any] = {"session_id": dialogue.session_id, "where": record.where}
-        yield SessionSeen(**here, harness="cline")
+        place: dict[str, Any] = {"session_id": dialogue.session_id, "where": record.where}
+        yield SessionSeen(**place, harness="cline")
         prompt = read_text(record.value.get("system_prompt"))
         if prompt:
-            yield PromptSeen(**here, text=prompt)
+            yield PromptSeen(**place, text=prompt)
         for message in read_objects(record.value.get("messages")):
             yield from _make_events(message, record, dialogue)
         yield from dialogue.close_turn()
@@ -225,8 +225,8 @@ def _read_models(about: About) -> list[tuple[int, str]]:
     data = about.read_sibling(_METADATA)
     value = decode_object(Line(LogLine(1, 0), data)) if data else None
     used = read_objects(value.get("model_usage")) if isinstance(value, dict) else []
-    found = [(read_count(one.get("ts")) or 0, read_text(one.get("model_id"))) for one in used]
-    return sorted((at, model) for at, model in found if model)
+    model_times = [(read_count(entry.get("ts")) or 0, read_text(entry.get("model_id"))) for entry in used]
+    return sorted((at, model) for at, model in model_times if model)
 
 
 def _find_typed_text(words: str, *, beside_result: bool) -> str | None:
@@ -275,16 +275,16 @@ def _join_queries(block: dict[str, Any]) -> dict[str, Any]:
     Other blocks come back unchanged. One failed query makes the call a failed one.
     """
     queries = read_objects(block.get("content"))
-    flags = [one.get("success") for one in queries]
+    flags = [query.get("success") for query in queries]
     if block.get("type") != "tool_result" or not flags or not all(isinstance(flag, bool) for flag in flags):
         return block
-    words = [_query_text(one) for one in sorted(queries, key=lambda one: one["success"])]
+    words = [_query_text(query) for query in sorted(queries, key=lambda query: query["success"])]
     return {**block, "content": "\n".join(words), "is_error": not all(flags)}
 
 
 def _query_text(query: Mapping[str, Any]) -> str:
-    told = query.get("error") if query.get("error") is not None else query.get("result")
-    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+    outcome = query.get("error") if query.get("error") is not None else query.get("result")
+    return outcome if isinstance(outcome, str) else json.dumps(outcome, ensure_ascii=False)
 
 
 def _find_place(record: Record, ident: str | None) -> LogLine:

@@ -169,8 +169,8 @@ class CopilotSession:
                 yield from self._release()
 
     def _release(self) -> Iterator[Event]:
-        held, self._held = self._held, None
-        yield from held or ()
+        waiting, self._held = self._held, None
+        yield from waiting or ()
 
     def _name_model_late(self, dialogue: AgentSession, model: str | None) -> Iterator[Event]:
         """Yield the model of a session whose messages do not name it, before the events that wait for it."""

@@ -292,5 +292,5 @@ class CursorTranscript:
 
 def _read_query(text: str) -> str:
     """Return what stands in `<user_query>`, all of it where there are several; else the whole text."""
-    found = _QUERY.findall(text)
-    return "\n".join(found) if found else text
+    queries = _QUERY.findall(text)
+    return "\n".join(queries) if queries else text

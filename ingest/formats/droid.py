@@ -71,7 +71,7 @@ _COMMAND = re.compile(r"Error: Command failed \(exit code: -?\d+\)")
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    kept = any(
+    stored = any(
         record.get("type") == "session_start" and "id" in record and {"title", "sessionTitle"} & record.keys()
         for record in head[:3]
     )
@@ -79,7 +79,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
         read_text(record.get("type")) in _STREAMED and isinstance(record.get("session_id"), str)
         for record in head
     ) and any({"text", "role"} <= record.keys() or "toolCallId" in record for record in head)
-    return kept or streamed
+    return stored or streamed
 
 
 def side_file(about: About) -> str | None:
@@ -140,8 +140,8 @@ class _DroidSession:
         elif message.get("role") == "user":
             for result in result_fields(blocks, _TEXTS):
                 yield ResultSeen(**{**self._event_place, **result, **_failed_command_fields(result)})
-            said = [block for block in blocks if not _is_reminder(block)]
-            words = join_text(said)
+            message_blocks = [block for block in blocks if not _is_reminder(block)]
+            words = join_text(message_blocks)
             if words:
                 self._dialogue.ask(self._where, self._ts, words, key)
 
@@ -173,9 +173,11 @@ class _DroidSession:
             yield from self._dialogue.close_turn()
 
     def _make_result(self, value: Mapping[str, Any]) -> ResultSeen:
-        told = value.get("value")
-        content = read_text(told) if not isinstance(told, dict) else json.dumps(told, ensure_ascii=False)
-        code, flag = read_object(told).get("exitCode"), ResultFlag()
+        output = value.get("value")
+        content = (
+            read_text(output) if not isinstance(output, dict) else json.dumps(output, ensure_ascii=False)
+        )
+        code, flag = read_object(output).get("exitCode"), ResultFlag()
         if isinstance(code, int) and not isinstance(code, bool):
             source = FlagSource.DERIVED_EXIT_CODE
             flag = failed_flag(content or "", source=source) if code else ResultFlag(ResultStatus.OK, source)

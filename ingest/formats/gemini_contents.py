@@ -67,7 +67,7 @@ def _is_content(value: Any) -> bool:
 
 
 def _has_model(value: Mapping[str, Any]) -> bool:
-    return any(one.get("role") == "model" for one in (value, *read_objects(value.get("contents"))))
+    return any(item.get("role") == "model" for item in (value, *read_objects(value.get("contents"))))
 
 
 def translator(about: About) -> Translator:
@@ -78,8 +78,8 @@ class _GeminiContents(MessageDump):
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
         if "contents" not in value:
             return None
-        asked = read_request(value)
-        return [Conversation(asked.parts, system=asked.prompt, definitions=tuple(asked.tools))]
+        request = read_request(value)
+        return [Conversation(request.parts, system=request.prompt, definitions=tuple(request.tools))]
 
     def unwrap(self, message: Mapping[str, Any]) -> tuple[Any]:
         return ({"role": "user", **message},)

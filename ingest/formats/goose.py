@@ -132,7 +132,9 @@ class _GooseSession:
         """Yield the events of a row: a session, or a message of the session whose row came last."""
         columns = ("model_config_json",) if kind == "session" else ("content_json", "metadata_json")
         decoded = [read_json_column(record, column) for column in columns]
-        bad = find_unread(record) or next((one for one in decoded if isinstance(one, Rejected)), None)
+        bad = find_unread(record) or next(
+            (rejected for rejected in decoded if isinstance(rejected, Rejected)), None
+        )
         if bad is not None:
             yield bad
             return
@@ -165,9 +167,9 @@ class _GooseSession:
     def _read_facts(self, header: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
         if "role" not in header:
             self._dialogue.session_id = read_text(header.get("id")) or self._dialogue.session_id
-        here: dict[str, Any] = {"session_id": self._dialogue.session_id, "where": where}
+        place: dict[str, Any] = {"session_id": self._dialogue.session_id, "where": where}
         yield SessionSeen(
-            **here,
+            **place,
             harness="goose",
             project=name_project(header.get("working_dir")),
             provider=read_text(header.get("provider_name")),
@@ -175,7 +177,7 @@ class _GooseSession:
         )
         definitions = read_objects(header.get("tools"))
         if definitions:
-            yield ToolsOffered(**here, definitions=tuple(definitions))
+            yield ToolsOffered(**place, definitions=tuple(definitions))
 
     def _take_message(
         self, message: Mapping[str, Any], where: LogLine, ts: datetime | None
@@ -199,10 +201,10 @@ class _GooseSession:
 
 def _read_call(item: Mapping[str, Any]) -> dict[str, Any]:
     call_id, sent = read_text(item.get("id")), read_object(item.get("toolCall"))
-    asked = read_object(sent.get("value"))
+    request = read_object(sent.get("value"))
     facts = {
-        **decoded_argument_fields(asked.get("arguments")),
-        "tool": read_text(asked.get("name")),
+        **decoded_argument_fields(request.get("arguments")),
+        "tool": read_text(request.get("name")),
         **native_call_fields(call_id),
         "syntax_seen": Visibility.FAILURES,
         "schema_seen": Visibility.FAILURES,
@@ -216,10 +218,10 @@ def _read_call(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _make_result(item: Mapping[str, Any]) -> dict[str, Any]:
-    told = read_object(item.get("toolResult"))
-    value = told.get("value")
-    if told.get("status") == "error":
-        content: str | None = _failure_reason(told.get("error"))
+    tool_result = read_object(item.get("toolResult"))
+    value = tool_result.get("value")
+    if tool_result.get("status") == "error":
+        content: str | None = _failure_reason(tool_result.get("error"))
         flag = failed_flag(content or "", find_layer(content or "", _TEXTS) or FaultLayer.EXECUTION)
     else:
         content = join_content(value.get("content") if isinstance(value, dict) else value)
@@ -228,7 +230,7 @@ def _make_result(item: Mapping[str, Any]) -> dict[str, Any]:
             failed_flag(content or "")
             if is_error
             else PASSED
-            if told.get("status") == "success"
+            if tool_result.get("status") == "success"
             else ResultFlag()
         )
     return {

@@ -139,9 +139,9 @@ class _GptmeConversation:
 
 
 def _model_facts(message: Mapping[str, Any]) -> dict[str, Any]:
-    told = read_object(message.get("metadata"))
-    usage = read_object(told.get("usage"))
-    provider, _, model = (read_text(told.get("model")) or "").partition("/")
+    metadata = read_object(message.get("metadata"))
+    usage = read_object(metadata.get("usage"))
+    provider, _, model = (read_text(metadata.get("model")) or "").partition("/")
     parts = map(usage.get, ("input_tokens", "cache_read_tokens", "cache_creation_tokens"))
     return {
         "model": model or provider or None,
@@ -153,7 +153,7 @@ def _model_facts(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def _list_calls(words: str, *, answered: bool) -> Iterator[dict[str, Any]]:
     """Yield the fields of `CallMade` for each call in a reply, in the order of the text."""
-    found = [(match.start(), _read_call(match, words)) for match in _CALL.finditer(words)]
+    calls = [(match.start(), _read_call(match, words)) for match in _CALL.finditer(words)]
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(words):
         if opened is None:
@@ -161,12 +161,15 @@ def _list_calls(words: str, *, answered: bool) -> Iterator[dict[str, Any]]:
             continue
         tool, body = (opened["tool"] or "").lower(), words[opened.end() + 1 : fence.start()]
         if tool in _TOOLS or (answered and tool in _EXAMPLES):
-            given = {"args": (opened["args"] or "").split(), "content": body}
-            found.append(
-                (opened.start(), {"tool": tool, "arguments": given, "args_source": ArgsSource.RESERIALISED})
+            arguments = {"args": (opened["args"] or "").split(), "content": body}
+            calls.append(
+                (
+                    opened.start(),
+                    {"tool": tool, "arguments": arguments, "args_source": ArgsSource.RESERIALISED},
+                )
             )
         opened = None
-    for _, call in sorted(found, key=lambda pair: pair[0]):
+    for _, call in sorted(calls, key=lambda pair: pair[0]):
         yield call
 
 

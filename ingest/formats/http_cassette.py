@@ -119,7 +119,7 @@ class _CassetteTranslator:
     ) -> Iterator[Event | Rejected]:
         request, response = read_object(interaction.get("request")), read_object(interaction.get("response"))
         came, headers = _read_body(response), _read_headers(response)
-        found = make_exchange(
+        exchange = make_exchange(
             _read_body(request),
             came,
             url=read_text(request.get("uri")) or read_text(request.get("url")),
@@ -131,11 +131,11 @@ class _CassetteTranslator:
             or parse_instant(interaction.get("recorded_at")),
             latency_ms=read_number(interaction.get("time")),
         )
-        if found is not None and came.problem is not None:
+        if exchange is not None and came.problem is not None:
             reason = f"a reply cannot be read: {came.problem}"
             yield Rejected(reply_where, "wrong_type", reason, make_snippet(record.data))
-        elif found is not None:
-            yield from self._traffic.take(found)
+        elif exchange is not None:
+            yield from self._traffic.take(exchange)
         elif any(True for body in came.objects for _ in find_marks(body)):
             reason = "a reply contains tool calls of an unsupported API"
             yield Rejected(reply_where, "unread_calls", reason, make_snippet(record.data))
@@ -163,26 +163,26 @@ def _list_interactions(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
 
 
 def _read_body(message: Mapping[str, Any]) -> HttpBody:
-    kept = next(
+    raw_body = next(
         (message[name] for name in ("parsed_body", "body", "postData", "content") if name in message), None
     )
-    return decode_body(kept, _read_headers(message).get("content-encoding"))
+    return decode_body(raw_body, _read_headers(message).get("content-encoding"))
 
 
 def _read_headers(message: Mapping[str, Any]) -> dict[str, str]:
     """Return the first value of each header by lower-case name, from objects, lists of values, or pairs."""
-    kept = message.get("headers")
-    if isinstance(kept, list):
-        pairs = [(item.get("name"), item.get("value")) for item in read_objects(kept)]
-        pairs += list(zip(kept[::2], kept[1::2], strict=False)) if not pairs else []
+    raw_headers = message.get("headers")
+    if isinstance(raw_headers, list):
+        pairs = [(item.get("name"), item.get("value")) for item in read_objects(raw_headers)]
+        pairs += list(zip(raw_headers[::2], raw_headers[1::2], strict=False)) if not pairs else []
     else:
-        pairs = list(read_object(kept).items())
-    found: dict[str, str] = {}
+        pairs = list(read_object(raw_headers).items())
+    headers: dict[str, str] = {}
     for name, value in pairs:
         first = value[0] if isinstance(value, list) and value else value
         if isinstance(name, str) and isinstance(first, str):
-            found.setdefault(name.lower(), first)
-    return found
+            headers.setdefault(name.lower(), first)
+    return headers
 
 
 def _read_status(response: Mapping[str, Any]) -> int | None:
@@ -194,13 +194,13 @@ def _read_status(response: Mapping[str, Any]) -> int | None:
 
 def _find_list_items(record: Record, count: int) -> list[LogLine]:
     """Return the lines of the items of a YAML document's lists, in order; else its first line for each."""
-    found: list[LogLine] = []
-    line, seen = record.where.line, 0
+    places: list[LogLine] = []
+    line, offset = record.where.line, 0
     for item in _ITEM.finditer(record.data) if count else ():
-        line += record.data.count(b"\n", seen, item.start())
-        seen = item.start()
-        found.append(LogLine(line, record.start + seen))
-    return found if len(found) == count else [record.where] * count
+        line += record.data.count(b"\n", offset, item.start())
+        offset = item.start()
+        places.append(LogLine(line, record.start + offset))
+    return places if len(places) == count else [record.where] * count
 
 
 class _InteractionLines:
@@ -216,6 +216,6 @@ class _InteractionLines:
 
         Where the key is not found, return the line of the key found before.
         """
-        found = self._record.find_line(f"{self._quote}{key}{self._quote}:")
-        self._last = self._last if found is self._record.where else found
+        place = self._record.find_line(f"{self._quote}{key}{self._quote}:")
+        self._last = self._last if place is self._record.where else place
         return self._last

@@ -83,14 +83,19 @@ def _take_answer(record: Record, session_id: str) -> Iterator[Event]:
     model = read_text(response.get("model")) or read_text(request.get("model"))
     messages = read_objects(request.get("messages"))
     yield SessionSeen(**shared, harness="K2-Vendor-Verifier", model=model, task=_task_name(value, messages))
-    prompt = next((join_content(one.get("content")) for one in messages if one.get("role") == "system"), None)
+    prompt = next(
+        (join_content(message.get("content")) for message in messages if message.get("role") == "system"),
+        None,
+    )
     if prompt:
         yield PromptSeen(**shared, text=prompt)
     definitions = tuple(read_objects(request.get("tools")))
     if definitions:
         yield ToolsOffered(**shared, definitions=definitions)
-    asked = [join_content(one.get("content")) for one in messages if one.get("role") == "user"]
-    yield TurnStarted(**shared, text=asked[-1] if asked else read_text(request.get("prompt")))
+    questions = [
+        join_content(message.get("content")) for message in messages if message.get("role") == "user"
+    ]
+    yield TurnStarted(**shared, text=questions[-1] if questions else read_text(request.get("prompt")))
     choices = read_objects(response.get("choices"))
     if not choices:
         yield TurnEnded(**shared, status=read_text(value.get("status")))
@@ -107,8 +112,8 @@ def _task_name(value: Mapping[str, Any], messages: list[dict[str, Any]]) -> str 
     number_ = read_count(value.get("data_index"))
     if number_ is None or not messages:
         return None
-    asked = json_text(messages, sort_keys=True).encode("utf-8", "replace")
-    return f"sample {number_} ({md5(asked, usedforsecurity=False).hexdigest()[:8]})"
+    encoded = json_text(messages, sort_keys=True).encode("utf-8", "replace")
+    return f"sample {number_} ({md5(encoded, usedforsecurity=False).hexdigest()[:8]})"
 
 
 def _take_reply(

@@ -121,9 +121,9 @@ class _RunFinder:
 
 def _merge_run(begun: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
     """Return a run with what its two parts say; of a field in both the second counts."""
-    told = {key: value for key, value in ended.items() if value is not None}
-    extra = {**read_object(begun.get("extra")), **read_object(told.get("extra"))}
-    return {**begun, **told, **({"extra": extra} if extra else {})}
+    filled = {key: value for key, value in ended.items() if value is not None}
+    extra = {**read_object(begun.get("extra")), **read_object(filled.get("extra"))}
+    return {**begun, **filled, **({"extra": extra} if extra else {})}
 
 
 def _find_spans(record: Record, runs: Iterator[dict[str, Any]]) -> Iterator[Found]:
@@ -175,13 +175,13 @@ def _read_facts(run: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
         prompt_name=text_of(metadata, "lc_hub_repo", "prompt_name"),
         prompt_version=text_of(metadata, "lc_hub_commit_hash", "prompt_version"),
     )
-    given, gave = open_json(run.get("inputs")), open_json(run.get("outputs"))
+    inputs, gave = open_json(run.get("inputs")), open_json(run.get("outputs"))
     if facts.kind is SpanKind.INFERENCE:
         _read_model_call(run, extra, facts)
     elif facts.kind is SpanKind.EXECUTION:
-        _read_tool(raw, given, gave, facts)
+        _read_tool(raw, inputs, gave, facts)
     else:
-        facts.fill_texts(_last_words(given, "user"), _last_words(gave, "assistant"))
+        facts.fill_texts(_last_words(inputs, "user"), _last_words(gave, "assistant"))
     return facts
 
 
@@ -203,7 +203,7 @@ def _read_model_call(run: Mapping[str, Any], extra: Mapping[str, Any], facts: Sp
         facts.fill(input=request.messages or None, system=request.system, definitions=request.definitions)
 
 
-def _read_tool(raw: RawSpan, given: Any, gave: Any, facts: SpanFacts) -> None:
+def _read_tool(raw: RawSpan, inputs: Any, gave: Any, facts: SpanFacts) -> None:
     """Add a tool's run to `facts`: tool, call id, arguments and result.
 
     The run's output is often the message for the model, which has the call's id. When that message reports a
@@ -212,7 +212,7 @@ def _read_tool(raw: RawSpan, given: Any, gave: Any, facts: SpanFacts) -> None:
     result = gave.get("output", gave) if isinstance(gave, dict) else gave
     message = next(read_messages(result, "tool"), Message(role="tool")) if isinstance(result, dict) else None
     answer = message.results[0] if message is not None and message.results else None
-    inner = open_json(read_object(given).get("input", given))
+    inner = open_json(read_object(inputs).get("input", inputs))
     facts.fill(
         tool=(answer.name if answer else None) or raw.name or None,
         call_id=answer.id if answer else None,
@@ -230,5 +230,5 @@ def _last_words(body: Any, role: str) -> str | None:
     """
     if isinstance(body, str):
         return body
-    said = [message.text for message in read_messages(body) if message.role == role and message.text]
-    return said[-1] if said else None
+    texts = [message.text for message in read_messages(body) if message.role == role and message.text]
+    return texts[-1] if texts else None

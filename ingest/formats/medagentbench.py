@@ -71,7 +71,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return (
         {"task_id", "prompt", "status", "correct", "history"} <= first.keys()
         and isinstance(rounds, list)
-        and all("action_kind" in one for one in read_objects(rounds))
+        and all("action_kind" in round_ for round_ in read_objects(rounds))
     )
 
 
@@ -150,21 +150,21 @@ def _read_call(kind: str, reply: str, payload: Any) -> dict[str, Any]:
     }
 
 
-def _make_observation(said: str, step: int, shared: dict[str, Any]) -> ResultSeen:
+def _make_observation(answer: str, step: int, shared: dict[str, Any]) -> ResultSeen:
     layer: FaultLayer | None = None
-    if said.startswith("Invalid POST request"):
+    if answer.startswith("Invalid POST request"):
         layer = FaultLayer.SYNTAX
-    elif said.startswith("Error in sending"):
-        layer = FaultLayer.TOOL_REJECTED if _REFUSED.search(said[:1_000]) else FaultLayer.EXECUTION
-    good = said.startswith(("Here is the response", "POST request accepted"))
-    known = FlagSource.DERIVED_TEXT if layer or good else FlagSource.ABSENT
+    elif answer.startswith("Error in sending"):
+        layer = FaultLayer.TOOL_REJECTED if _REFUSED.search(answer[:1_000]) else FaultLayer.EXECUTION
+    good = answer.startswith(("Here is the response", "POST request accepted"))
+    flag_source = FlagSource.DERIVED_TEXT if layer or good else FlagSource.ABSENT
     status = ResultStatus.ERROR if layer else ResultStatus.OK if good else ResultStatus.UNKNOWN
     return ResultSeen(
         **shared,
         step=step,
         status=status,
-        flag_source=known,
+        flag_source=flag_source,
         fault_layer=layer,
-        message=said[:MESSAGE_READ] if layer else None,
-        content=said,
+        message=answer[:MESSAGE_READ] if layer else None,
+        content=answer,
     )

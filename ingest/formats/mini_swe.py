@@ -217,8 +217,8 @@ class _MiniSweRun(SweRun):
                 refused_by_harness=FaultLayer.EMISSION,
                 harness_message=refusal.split("\n", 1)[0],
             )
-        found = find_bash_blocks(words)
-        command = found[0] if len(found) == 1 else words
+        blocks = find_bash_blocks(words)
+        command = blocks[0] if len(blocks) == 1 else words
         return CallMade(
             **shared, tool="bash", arguments={"command": command}, args_source=ArgsSource.RESERIALISED
         )
@@ -233,10 +233,10 @@ class _MiniSweRun(SweRun):
             return
         response = read_object(extra.get("response")) or read_object(extra.get("model_response"))
         choices = read_objects(response.get("choices"))
-        said = read_object(choices[0].get("message")) if choices else response
-        calls = list(list_calls(said)) or list(_find_response_calls(said))
+        message = read_object(choices[0].get("message")) if choices else response
+        calls = list(list_calls(message)) or list(_find_response_calls(message))
         layer = _refusal_layer(refusal)
-        yield self._make_step(response, join_content(said.get("content")), native=True)
+        yield self._make_step(response, join_content(message.get("content")), native=True)
         facts: dict[str, Any] = {
             **self.event_place(),
             "step": self._step,
@@ -305,13 +305,13 @@ def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime
     A reply before 1.16 has no time of its own: the provider's start time of the response is used.
     """
     response = read_object(extra.get("response"))
-    told = (
+    times = (
         message.get("timestamp"),
         extra.get("timestamp"),
         response.get("created"),
         response.get("created_at"),
     )
-    seconds = next((known for known in map(read_number, told) if known is not None), None)
+    seconds = next((number for number in map(read_number, times) if number is not None), None)
     return read_epoch_ms(seconds * 1000) if seconds is not None else None
 
 
@@ -320,10 +320,14 @@ def _is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
     if not all(message.get("role") in _ROLES and message.keys() <= _KEYS for message in head):
         return False
     for reply, answer in pairwise(head):
-        words, said = reply.get("content"), answer.get("content")
-        if not isinstance(words, str) or not isinstance(said, str) or reply["role"] != "assistant":
+        words, answer_text = reply.get("content"), answer.get("content")
+        if not isinstance(words, str) or not isinstance(answer_text, str) or reply["role"] != "assistant":
             continue
-        if answer["role"] == "user" and len(find_bash_blocks(words)) == 1 and said.startswith(_ANSWERS):
+        if (
+            answer["role"] == "user"
+            and len(find_bash_blocks(words)) == 1
+            and answer_text.startswith(_ANSWERS)
+        ):
             return True
     return False
 
@@ -351,21 +355,21 @@ def _refusal_layer(refusal: str) -> FaultLayer:
 
 def find_bash_blocks(words: str) -> list[str]:
     """Return the bodies of the bash blocks in a reply, as both `action_regex` of the agent find them."""
-    found: list[str] = []
+    blocks: list[str] = []
     position = 0
     while True:
         starts = [(at, fence) for fence in _FENCES if (at := words.find(fence, position)) >= 0]
         if not starts:
-            return found
+            return blocks
         at, fence = min(starts)
         line = words.find("\n", at)
         end = words.find("\n```", line + 1) if line >= 0 else -1
         if end < 0:
-            return found
+            return blocks
         if words[at + len(fence) : line].strip():
             position = line
             continue
-        found.append(words[line:end].strip())
+        blocks.append(words[line:end].strip())
         position = end + 4
 
 

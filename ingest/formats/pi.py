@@ -154,8 +154,8 @@ class PiSession:
         if role == "toolResult":
             return (self._make_result(message),)
         if role == "user":
-            said = join_content(message.get("content"))
-            self._dialogue.ask(self._where, self._ts, said, _world_key(entry, message))
+            text = join_content(message.get("content"))
+            self._dialogue.ask(self._where, self._ts, text, _world_key(entry, message))
         return ()
 
     def _take_assistant(self, message: Mapping[str, Any]) -> Iterator[Event]:

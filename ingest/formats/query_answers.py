@@ -86,7 +86,7 @@ class _AnswerLines:
             yield from self._take_line(record)
             return
         self._held.append(record)
-        if len(self._held) >= _HELD or sum(len(held.data) for held in self._held) > _HELD_BYTES:
+        if len(self._held) >= _HELD or sum(len(held_record.data) for held_record in self._held) > _HELD_BYTES:
             yield from self._decide()
 
     def finish(self) -> Iterator[Event | Rejected]:
@@ -96,13 +96,13 @@ class _AnswerLines:
         """Do nothing: no file or other resource is open."""
 
     def _decide(self) -> Iterator[Event | Rejected]:
-        held, self._held = self._held or [], None
-        signs = [record for record in held if _is_answer_key(record.value)]
-        self._is_key = bool(signs) and len(signs) * _SHARE >= len(held)
+        waiting, self._held = self._held or [], None
+        signs = [record for record in waiting if _is_answer_key(record.value)]
+        self._is_key = bool(signs) and len(signs) * _SHARE >= len(waiting)
         if self._is_key:
             yield Rejected(signs[0].where, "wrong_type", _KEY, make_snippet(signs[0].data))
             return
-        for record in held:
+        for record in waiting:
             yield from self._take_line(record)
 
     def _take_line(self, record: Record) -> Iterator[Event]:

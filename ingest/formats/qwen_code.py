@@ -171,8 +171,8 @@ class _QwenSession:
                 )
 
 
-def _read_flag(told: Mapping[str, Any], content: str) -> ResultFlag:
-    status, error = told.get("status"), read_text(told.get("errorType"))
+def _read_flag(tool_result: Mapping[str, Any], content: str) -> ResultFlag:
+    status, error = tool_result.get("status"), read_text(tool_result.get("errorType"))
     if status == "cancelled":
         return failed_flag(content, FaultLayer.REFUSED)
     if status == "error" or error:

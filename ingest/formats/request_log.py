@@ -121,11 +121,11 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
     result = read_object(record.get("result"))
     if _is_batch_result(record) and (result or isinstance(record.get("response"), dict) or "error" in record):
         failed = {"error": record.get("error")}
-        kept = result.get("message") or result.get("error") or record.get("response") or failed
-        return _unwrap_pair({}, kept, record)
-    for asked, came in _PAIRS:
-        if asked in record and came in record:
-            return _unwrap_pair(record[asked], record[came], record)
+        reply = result.get("message") or result.get("error") or record.get("response") or failed
+        return _unwrap_pair({}, reply, record)
+    for request_key, came in _PAIRS:
+        if request_key in record and came in record:
+            return _unwrap_pair(record[request_key], record[came], record)
     if "modelInput" in record and "error" in record:
         return _unwrap_pair(record["modelInput"], {"error": record["error"]}, record)
     if is_request(record) and "response" in record:
@@ -144,11 +144,11 @@ def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _Req
     )
 
 
-def _unwrap_inner(kept: Any) -> Any:
+def _unwrap_inner(body: Any) -> Any:
     """Return the body in an HTTP envelope; `kept` itself when it is no envelope."""
-    if not isinstance(kept, dict) or is_request(kept) or is_reply(kept) or not _ENVELOPE & kept.keys():
-        return kept
-    return next((kept[name] for name in _BODIES if isinstance(kept.get(name), dict | list | str)), kept)
+    if not isinstance(body, dict) or is_request(body) or is_reply(body) or not _ENVELOPE & body.keys():
+        return body
+    return next((body[name] for name in _BODIES if isinstance(body.get(name), dict | list | str)), body)
 
 
 def translator(about: About) -> Translator:
@@ -161,14 +161,14 @@ class _RequestLog:
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         pair = _find_pair(record.value)
-        found = _make_exchange(record, pair) if pair is not None else None
-        reason = _find_problem(pair, found)
+        exchange = _make_exchange(record, pair) if pair is not None else None
+        reason = _find_problem(pair, exchange)
         if reason is not None and (cut := read_object(record.value.get("cut"))):
             reason += f"; the recorder cut {' and '.join(cut)} (callgauge record --most-mb keeps more)"
         if reason is not None:
             yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
-        elif found is not None:
-            yield from self._traffic.take(found)
+        elif exchange is not None:
+            yield from self._traffic.take(exchange)
 
     def finish(self) -> Iterator[Event]:
         yield from self._traffic.finish()
@@ -180,7 +180,7 @@ class _RequestLog:
 def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
     value = record.value
     labels = read_object(value.get("metadata"))
-    found = make_exchange(
+    exchange = make_exchange(
         pair.request,
         pair.response,
         url=pair.url,
@@ -190,18 +190,21 @@ def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
         session=_first_text(value, _SESSIONS) or _first_text(labels, _SESSIONS),
         task=read_text(labels.get("task")),
         latency_ms=next(
-            (found for name in _LATENCIES if (found := read_number(value.get(name))) is not None), None
+            (latency for name in _LATENCIES if (latency := read_number(value.get(name))) is not None), None
         ),
     )
-    if found is not None and found.asked is not None and (name := read_text(labels.get("prompt_name"))):
-        found.asked.prompt_name, found.asked.prompt_version = name, read_text(labels.get("prompt_version"))
-    if found is not None and found.provider is None:
+    if exchange is not None and exchange.asked is not None and (name := read_text(labels.get("prompt_name"))):
+        exchange.asked.prompt_name, exchange.asked.prompt_version = (
+            name,
+            read_text(labels.get("prompt_version")),
+        )
+    if exchange is not None and exchange.provider is None:
         batch = "aws" if "modelOutput" in value else ""
-        found.provider = (read_text(value.get("provider")) or batch).lower() or None
-    return found
+        exchange.provider = (read_text(value.get("provider")) or batch).lower() or None
+    return exchange
 
 
-def _find_problem(pair: _RequestPair | None, found: Exchange | None) -> str | None:
+def _find_problem(pair: _RequestPair | None, exchange: Exchange | None) -> str | None:
     """Return the reason why a line that should give an exchange gives none.
 
     None: the line gives an exchange, or none is expected of it (embeddings, moderations, …).
@@ -210,7 +213,7 @@ def _find_problem(pair: _RequestPair | None, found: Exchange | None) -> str | No
         return "the line has no request and reply in a spelling that is known here"
     if pair.response.problem is not None:
         return f"the reply cannot be read: {pair.response.problem}"
-    if found is not None or any(is_reply(body) or is_error(body) for body in pair.response.objects):
+    if exchange is not None or any(is_reply(body) or is_error(body) for body in pair.response.objects):
         return None
     if any("data" in body or body.get("object") in _OTHER_APIS for body in pair.response.objects):
         return None
@@ -218,12 +221,12 @@ def _find_problem(pair: _RequestPair | None, found: Exchange | None) -> str | No
 
 
 def _first_text(holder: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    return next((found for name in names if (found := read_text(holder.get(name)))), None)
+    return next((text for name in names if (text := read_text(holder.get(name)))), None)
 
 
 def _first_time(value: Mapping[str, Any]) -> datetime | None:
     for holder in (value, read_object(value.get("request")), read_object(value.get("response"))):
         for name in _TIMES:
-            if (found := parse_instant(holder.get(name))) is not None:
-                return found
+            if (instant := parse_instant(holder.get(name))) is not None:
+                return instant
     return None

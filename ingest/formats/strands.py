@@ -74,10 +74,13 @@ def _is_session_message(value: Mapping[str, Any]) -> bool:
 
 
 def _list_conversations(value: Mapping[str, Any]) -> list[Conversation]:
-    found = [one for one in (value, *value.values()) if _is_conversation(one)]
+    conversations = [candidate for candidate in (value, *value.values()) if _is_conversation(candidate)]
     return [
-        Conversation(one["messages"], system=prompt_text(one.get("system_prompt", one.get("system"))))
-        for one in found
+        Conversation(
+            conversation["messages"],
+            system=prompt_text(conversation.get("system_prompt", conversation.get("system"))),
+        )
+        for conversation in conversations
     ]
 
 
@@ -85,7 +88,7 @@ def _is_conversation(value: Any) -> bool:
     messages = value.get("messages") if isinstance(value, dict) else None
     if not isinstance(messages, list) or not messages or value.keys() & _REQUEST:
         return False
-    return all(map(is_message, messages)) and any(one["role"] == "assistant" for one in messages)
+    return all(map(is_message, messages)) and any(message["role"] == "assistant" for message in messages)
 
 
 def translator(about: About) -> Translator:

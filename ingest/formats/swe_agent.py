@@ -122,7 +122,9 @@ class _SweAgentRun(SweRun):
     def __init__(self, session_id: str, record: Record) -> None:
         super().__init__(session_id, record)
         self._history = [
-            one for one in read_objects(record.value.get("history")) if one.get("is_demo") is not True
+            message
+            for message in read_objects(record.value.get("history"))
+            if message.get("is_demo") is not True
         ]
         config = _decode_config(record.value.get("replay_config"))
         self._agent = read_object(config.get("agent"))
@@ -157,7 +159,7 @@ class _SweAgentRun(SweRun):
         return words
 
     def _take_steps(self) -> Iterator[Event]:
-        accepted = [one for one in self._history if one.get("role") == "assistant"]
+        accepted = [message for message in self._history if message.get("role") == "assistant"]
         steps = read_objects(self.record.value.get("trajectory"))
         at = 0
         for index, step in enumerate(steps):
@@ -253,8 +255,8 @@ def _find_refusal(following: Mapping[str, Any]) -> str | None:
     return join_content(query[-1].get("content")) or ""
 
 
-def _find_layer_in(said: str, marks: Sequence[tuple[str, FaultLayer]]) -> FaultLayer | None:
-    return next((layer for mark, layer in marks if mark in said), None)
+def _find_layer_in(text: str, marks: Sequence[tuple[str, FaultLayer]]) -> FaultLayer | None:
+    return next((layer for mark, layer in marks if mark in text), None)
 
 
 def _decode_config(config: Any) -> dict[str, Any]:
@@ -288,7 +290,8 @@ def _read_definitions(docs: str) -> Iterator[dict[str, Any]]:
             "parameters": {
                 "type": "object",
                 "properties": {
-                    name: {"type": kind, "description": said} for name, kind, _, said in arguments
+                    name: {"type": kind, "description": description}
+                    for name, kind, _, description in arguments
                 },
                 "required": [name for name, _, need, _ in arguments if need == "required"],
             },

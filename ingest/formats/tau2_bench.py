@@ -115,7 +115,9 @@ def _take_simulation(
         yield ToolsOffered(**shared, definitions=definitions)
     reward = read_number(read_object(simulation.get("reward_info")).get("reward"))
     messages = [
-        one for message in read_objects(simulation.get("messages")) for one in _to_chat_messages(message)
+        chat_message
+        for message in read_objects(simulation.get("messages"))
+        for chat_message in _to_chat_messages(message)
     ]
     trial = TrialMessages(
         session_id, record, where=where, flag=_read_flag, step=_make_step, when=_message_time
@@ -135,9 +137,9 @@ def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
     """
     if isinstance(stated, dict):
         return tuple(
-            {"name": name, "description": read_text(one.get("doc")) or "", "parameters": one["params"]}
-            for name, one in stated.items()
-            if isinstance(one, dict) and isinstance(one.get("params"), dict)
+            {"name": name, "description": read_text(tool.get("doc")) or "", "parameters": tool["params"]}
+            for name, tool in stated.items()
+            if isinstance(tool, dict) and isinstance(tool.get("params"), dict)
         )
     return tuple(read_objects(stated))
 
@@ -159,8 +161,8 @@ def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the message's calls, with the model's own argument text where `raw_data` has it."""
     response = read_object(message.get("raw_data"))
     choices = read_objects(response.get("choices"))
-    kept = read_object((choices[0] if choices else response).get("message")) or response
-    raw = {call["id"]: call["arguments"] for call in list_calls(kept) if isinstance(call["id"], str)}
+    reply_message = read_object((choices[0] if choices else response).get("message")) or response
+    raw = {call["id"]: call["arguments"] for call in list_calls(reply_message) if isinstance(call["id"], str)}
     return [
         {**call, "arguments": sent if isinstance(sent := raw.get(call["id"]), str) else call["arguments"]}
         if isinstance(call["id"], str)
@@ -193,9 +195,9 @@ def _message_time(message: Mapping[str, Any]) -> Any:
 
 def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
     if message.get("error") is not True:
-        known = message.get("error") is False
-        return ResultFlag(ResultStatus.OK, FlagSource.EXPLICIT) if known else ResultFlag()
-    said = join_content(message.get("content")) or ""
-    unknown = said.startswith("Error: Tool '") and said.endswith("' not found.")
-    layer = FaultLayer.SCHEMA if unknown else python_fault_layer(said) or FaultLayer.EXECUTION
-    return failed_flag(said, layer)
+        is_ok = message.get("error") is False
+        return ResultFlag(ResultStatus.OK, FlagSource.EXPLICIT) if is_ok else ResultFlag()
+    text = join_content(message.get("content")) or ""
+    unknown = text.startswith("Error: Tool '") and text.endswith("' not found.")
+    layer = FaultLayer.SCHEMA if unknown else python_fault_layer(text) or FaultLayer.EXECUTION
+    return failed_flag(text, layer)

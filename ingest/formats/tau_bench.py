@@ -141,12 +141,12 @@ def _take_dead_attempt(error: str, traceback: str, shared: dict[str, Any]) -> It
 
 
 def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
-    said = join_content(message.get("content")) or ""
+    text = join_content(message.get("content")) or ""
     layer = None
-    if said.startswith("Unknown action "):
+    if text.startswith("Unknown action "):
         layer = FaultLayer.SCHEMA
-    elif said.startswith("Error:"):
-        layer = python_fault_layer(said) or FaultLayer.EXECUTION
+    elif text.startswith("Error:"):
+        layer = python_fault_layer(text) or FaultLayer.EXECUTION
     if layer is None:
         return ResultFlag(ResultStatus.OK, FlagSource.DERIVED_TEXT)
-    return failed_flag(said, layer, FlagSource.DERIVED_TEXT)
+    return failed_flag(text, layer, FlagSource.DERIVED_TEXT)

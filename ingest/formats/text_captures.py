@@ -133,9 +133,9 @@ class _CaptureTranslator:
 def _reply_beside(name: str, path: str | None, read_sibling: Callable[[str], bytes | None]) -> bytes | str:
     """Return the bytes of the reply file, or a str with the reason why it cannot be found."""
     names = [name.removesuffix(_REQUEST) + _REPLY if name else "", PurePosixPath(path or "").name]
-    for one in filter(None, names):
-        if (found := read_sibling(one)) is not None:
-            return found
+    for reply_name in filter(None, names):
+        if (sibling := read_sibling(reply_name)) is not None:
+            return sibling
     return f"the reply is not next to this file ({' or '.join(dict.fromkeys(filter(None, names)))})"
 
 

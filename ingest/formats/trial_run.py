@@ -102,43 +102,45 @@ class _Fields:
         return None
 
     def text(self, name: str) -> str | None:
-        found: str | None = self._read(name, "string", fits=isinstance(self._value.get(name), str))
-        return found or None
+        text: str | None = self._read(name, "string", fits=isinstance(self._value.get(name), str))
+        return text or None
 
     def number(self, name: str) -> float | None:
         value = self._read(name, "number", fits=_is_number(self._value.get(name)))
         return None if value is None else float(value)
 
     def count(self, name: str) -> int | None:
-        found: int | None = self._read(name, "whole number", fits=_is_count(self._value.get(name)))
-        return found
+        count: int | None = self._read(name, "whole number", fits=_is_count(self._value.get(name)))
+        return count
 
     def numbers(self, name: str) -> list[float] | None:
-        found: list[float] | None = self._read(name, "list of numbers", fits=self._is_list(name, _is_number))
-        return found
+        numbers: list[float] | None = self._read(
+            name, "list of numbers", fits=self._is_list(name, _is_number)
+        )
+        return numbers
 
     def counts(self, name: str) -> list[int] | None:
         fits = self._is_list(name, _is_count)
-        found: list[int] | None = self._read(name, "list of whole numbers", fits=fits)
-        return found
+        counts: list[int] | None = self._read(name, "list of whole numbers", fits=fits)
+        return counts
 
     def texts(self, name: str) -> list[str] | None:
-        found: list[str] | None = self._read(name, "list of strings", fits=self._is_list(name, _is_text))
-        return found
+        texts: list[str] | None = self._read(name, "list of strings", fits=self._is_list(name, _is_text))
+        return texts
 
     def object(self, name: str) -> dict[str, Any] | None:
-        its = self._value.get(name)
-        found: dict[str, Any] | None = self._read(name, "object", fits=isinstance(its, dict))
-        return found
+        value = self._value.get(name)
+        fields: dict[str, Any] | None = self._read(name, "object", fits=isinstance(value, dict))
+        return fields
 
     def _is_list(self, name: str, is_item: Callable[[Any], bool]) -> bool:
         value = self._value.get(name)
         return isinstance(value, list) and all(map(is_item, value))
 
     def within(self, name: str) -> _Fields:
-        its = _Fields(read_object(self.object(name)), f"{name}.")
-        its.wrong = self.wrong
-        return its
+        inner = _Fields(read_object(self.object(name)), f"{name}.")
+        inner.wrong = self.wrong
+        return inner
 
 
 def _is_text(value: Any) -> bool:
@@ -156,8 +158,8 @@ def _is_count(value: Any) -> bool:
 def _read_lock(record: Record) -> Iterator[Event | Rejected]:
     value = record.value
     if value[_MARK] != _VERSION:
-        found = str(value[_MARK])[:20] if _is_count(value[_MARK]) else json_type(value[_MARK])
-        reason = f"{_MARK} is {found}; this Callgauge reads version {_VERSION}: load it with a newer one"
+        version = str(value[_MARK])[:20] if _is_count(value[_MARK]) else json_type(value[_MARK])
+        reason = f"{_MARK} is {version}; this Callgauge reads version {_VERSION}: load it with a newer one"
         yield _reject(record, "wrong_type", reason)
         return
     run, arms = read_text(value.get("run")), read_objects(value.get("arms"))

@@ -244,9 +244,9 @@ class ClaudeConversation:
         ts: datetime | None,
         out: list[Event],
     ) -> None:
-        said = join_part_texts(blocks)
-        if is_malformed_notice(said):
-            self._take_lost_call(said, where, ts, out)
+        text = join_part_texts(blocks)
+        if is_malformed_notice(text):
+            self._take_lost_call(text, where, ts, out)
         elif entry.is_api_error_message:
             self._close_message(out)
             self._enter_turn(where, ts, out)
@@ -265,25 +265,25 @@ class ClaudeConversation:
         words = join_part_texts(blocks)
         if has_results and not words:
             return
-        said = classify_user_line(words)
-        if said is UserLineKind.MALFORMED_CALL:
+        kind = classify_user_line(words)
+        if kind is UserLineKind.MALFORMED_CALL:
             self._take_lost_call(words, where, ts, out)
-        elif said is UserLineKind.INTERRUPTED and self._prompt is not None:
+        elif kind is UserLineKind.INTERRUPTED and self._prompt is not None:
             self._prompt = None  # taken back before the model said a word
-        elif said is UserLineKind.INTERRUPTED:
+        elif kind is UserLineKind.INTERRUPTED:
             self.finish(out, status=TurnStatus.CANCELLED.value, answer="")
         elif (
-            said is UserLineKind.COMMAND_OUTPUT
+            kind is UserLineKind.COMMAND_OUTPUT
             and self._prompt is not None
             and self._prompt.said is UserLineKind.COMMAND
         ):
             self._prompt = None
         elif not has_results and not entry.is_meta and not entry.is_compact_summary:
-            self._take_user_words(said, TranscriptPrompt(where, ts, words, entry.uuid, said), bool(blocks))
+            self._take_user_words(kind, TranscriptPrompt(where, ts, words, entry.uuid, kind), bool(blocks))
 
-    def _take_user_words(self, said: UserLineKind, prompt: TranscriptPrompt, has_content: bool) -> None:
+    def _take_user_words(self, kind: UserLineKind, prompt: TranscriptPrompt, has_content: bool) -> None:
         # An empty text beside other blocks is a pasted image.
-        if said in (UserLineKind.PROMPT, UserLineKind.COMMAND) or (not prompt.text and has_content):
+        if kind in (UserLineKind.PROMPT, UserLineKind.COMMAND) or (not prompt.text and has_content):
             self._prompt = prompt
 
     def _take_result(
@@ -344,33 +344,33 @@ class ClaudeConversation:
         self._waiting = 0
         if message is None:
             return
-        said = "\n".join(filter(None, message.texts)) if message.texts else ""
-        lost = [] if message.calls else self._find_lost_call(message, said)
+        text = "\n".join(filter(None, message.texts)) if message.texts else ""
+        lost = [] if message.calls else self._find_lost_call(message, text)
         if self._turn is not None:
             last = message.after[-1] if message.after else message
             self._turn.where, self._turn.ts = last.where, last.ts
             self._turn.status = message.stop_reason if message.stop_reason != "tool_use" else None
-            self._turn.answer = None if message.calls or lost else said
-        out += (self._make_step(message, said), *lost, *message.after)
+            self._turn.answer = None if message.calls or lost else text
+        out += (self._make_step(message, text), *lost, *message.after)
 
-    def _make_step(self, message: OpenMessage, said: str) -> StepMade:
+    def _make_step(self, message: OpenMessage, text: str) -> StepMade:
         return StepMade(
             session_id=self._session_id,
             where=message.where,
             ts=message.ts,
-            text=said or None,
+            text=text or None,
             model=message.model,
             **count_input(message.usage),
             output_tokens=message.output_tokens if message.usage_is_final else None,
             answers=message.stop_reason == "end_turn",
         )
 
-    def _find_lost_call(self, message: OpenMessage, said: str) -> list[Event]:
+    def _find_lost_call(self, message: OpenMessage, text: str) -> list[Event]:
         """Return the lost call of a complete message that has no call, as a list of one event or none.
 
         A call is lost when the message writes it as text, or has the stop reason `tool_use` without a call.
         """
-        leak = find_leaked_call(said)
+        leak = find_leaked_call(text)
         if leak is not None:
             return [
                 make_lost_call(

@@ -80,11 +80,15 @@ class HeadlessRun:
         """Note the final usage and the stop reason of the message that has just come whole."""
         if piece.get("type") == "message_start":
             self._streamed[lane] = read_text(read_object(piece.get("message")).get("id"))
-        known = self._streamed.get(lane)
-        if piece.get("type") == "message_delta" and known is not None and known == self._whole.get(lane):
+        message_id = self._streamed.get(lane)
+        if (
+            piece.get("type") == "message_delta"
+            and message_id is not None
+            and message_id == self._whole.get(lane)
+        ):
             reason = read_object(piece.get("delta")).get("stop_reason")
             message: dict[str, Any] = {
-                "id": known,
+                "id": message_id,
                 "content": [],
                 "stop_reason": reason,
                 "usage": piece.get("usage"),

@@ -79,14 +79,14 @@ _FENCED = re.compile(r"^[ \t]*(`{3,20}|~{3,20})[^\n]*\n.*?(?:^[ \t]*\1|\Z)", re.
 
 def find_fault(content: str) -> ResultFault:
     """Return the fault (layer and status) of a result that carries `is_error`, found by its text."""
-    said = content.removeprefix(_TAG).lstrip()
-    if _REFUSALS.match(said):
+    text = content.removeprefix(_TAG).lstrip()
+    if _REFUSALS.match(text):
         return _REFUSED
-    if _NOT_AS_DEFINED.match(said):
-        return _SYNTAX if _NOT_JSON.search(said[:1000]) else _SCHEMA
+    if _NOT_AS_DEFINED.match(text):
+        return _SYNTAX if _NOT_JSON.search(text[:1000]) else _SCHEMA
     if content.startswith(_TAG):
         return _TOOL_REJECTED
-    return _EXIT_CODE if _EXIT.match(said) else _EXECUTION
+    return _EXIT_CODE if _EXIT.match(text) else _EXECUTION
 
 
 def classify_user_line(content: str) -> UserLineKind:
@@ -118,5 +118,5 @@ def find_leaked_call(content: str) -> tuple[str, str] | None:
         return None
     # Blanked, not cut: positions must stay those of the original text.
     bare = _FENCED.sub(lambda fence: re.sub(r"[^\n]", " ", fence.group()), content)
-    found = _LEAK.search(bare)
-    return (found.group(1), content[found.start() :].strip()) if found else None
+    leak = _LEAK.search(bare)
+    return (leak.group(1), content[leak.start() :].strip()) if leak else None

@@ -66,7 +66,7 @@ def output_text(payload: Mapping[str, Any]) -> str | None:
     return join_result(read_object(output).get("content") if isinstance(output, dict) else output)
 
 
-def read_flag(content: str, told: bool | None = None) -> ResultFlag:
+def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
     """Return the status of a result, from its text, its exit code and `told`.
 
     `told` is the success that an event of Codex reported before the result; None when there was no such
@@ -76,10 +76,10 @@ def read_flag(content: str, told: bool | None = None) -> ResultFlag:
     if fault is not None:
         return failed_flag(content, fault, FlagSource.DERIVED_TEXT)
     code = _parse_exit_code(content)
-    if code is not None and (code or told is None):
+    if code is not None and (code or is_success is None):
         return failed_flag(content, source=_EXIT_CODE) if code else ResultFlag(ResultStatus.OK, _EXIT_CODE)
-    if told is not None:
-        return PASSED if told else failed_flag(content)
+    if is_success is not None:
+        return PASSED if is_success else failed_flag(content)
     return ResultFlag()
 
 
@@ -98,8 +98,8 @@ def read_event_status(payload: Mapping[str, Any]) -> bool | None:
 
 def parse_wall_time(content: str) -> float | None:
     """Return the call's duration in milliseconds; None when the result does not say."""
-    found = _WALL.search(_command_head(content)) or _OLD.search(content[-_HEAD:])
-    return round(float(found.group(found.lastindex or 1)) * 1000, 3) if found else None
+    match = _WALL.search(_command_head(content)) or _OLD.search(content[-_HEAD:])
+    return round(float(match.group(match.lastindex or 1)) * 1000, 3) if match else None
 
 
 def _find_fault(content: str) -> FaultLayer | None:
@@ -109,10 +109,10 @@ def _find_fault(content: str) -> FaultLayer | None:
 
 
 def _parse_exit_code(content: str) -> int | None:
-    found = _EXIT.search(_command_head(content))
-    if found is None and content.startswith('{"output":'):
-        found = _OLD.search(content[-_HEAD:])
-    return int(found.group(1)) if found else None
+    match = _EXIT.search(_command_head(content))
+    if match is None and content.startswith('{"output":'):
+        match = _OLD.search(content[-_HEAD:])
+    return int(match.group(1)) if match else None
 
 
 def _command_head(content: str) -> str:

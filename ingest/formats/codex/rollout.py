@@ -94,8 +94,8 @@ class Rollout:
             branch=read_text(git.get("branch")),
             sub_agent=_sub_agent(payload),
         )
-        told = payload.get("base_instructions", payload.get("instructions"))
-        words = read_text(read_object(told).get("text")) or read_text(told)
+        instructions = payload.get("base_instructions", payload.get("instructions"))
+        words = read_text(read_object(instructions).get("text")) or read_text(instructions)
         if words:
             yield PromptSeen(**self._event_place, text=words)
 
@@ -115,12 +115,12 @@ class Rollout:
         self._dialogue.ask(self._where, self._ts, None, self._task or None)
 
     def _take_user_message(self, payload: Mapping[str, Any]) -> Iterator[Event]:
-        said = read_text(payload.get("message"))
+        text = read_text(payload.get("message"))
         if not self._has_tasks:
             yield from self._steps.close()
-            self._dialogue.ask(self._where, self._ts, said)
+            self._dialogue.ask(self._where, self._ts, text)
         elif self._dialogue.waits_for_words and not self._steps.is_open:
-            self._dialogue.ask(self._where, self._ts, said, self._task or None)
+            self._dialogue.ask(self._where, self._ts, text, self._task or None)
 
     def _take_task_complete(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         if payload.get("error") is not None:
@@ -143,8 +143,8 @@ class Rollout:
     def _take_message(self, payload: Mapping[str, Any]) -> Iterable[Event]:
         if payload.get("role") != "assistant":
             return ()
-        said = join_content(payload.get("content")) or ""
-        return self._steps.add_text(self._where, self._ts, said, final=payload.get("phase") == "final_answer")
+        text = join_content(payload.get("content")) or ""
+        return self._steps.add_text(self._where, self._ts, text, final=payload.get("phase") == "final_answer")
 
     def _take_function_call(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         return self._steps.add_call(self._where, self._ts, function_call(payload))
@@ -170,8 +170,8 @@ class Rollout:
             read_text(payload.get("call_id")),
             read_object(payload.get("output")).get("success"),
         )
-        told = self._told.pop(call_id or "", success if isinstance(success, bool) else None)
-        return self._take_result(call_id, output_text(payload), told)
+        is_success = self._told.pop(call_id or "", success if isinstance(success, bool) else None)
+        return self._take_result(call_id, output_text(payload), is_success)
 
     def _take_search_output(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         return self._take_result(
@@ -179,9 +179,9 @@ class Rollout:
         )
 
     def _take_result(
-        self, call_id: str | None, content: str | None, told: bool | None, tool: str | None = None
+        self, call_id: str | None, content: str | None, is_success: bool | None, tool: str | None = None
     ) -> Iterator[Event]:
-        flag = read_flag(content or "", told)
+        flag = read_flag(content or "", is_success)
         return self._steps.add_result(
             ResultSeen(
                 **self._event_place,
@@ -196,9 +196,9 @@ class Rollout:
         )
 
     def _take_tool_end(self, payload: Mapping[str, Any]) -> Iterable[Event]:
-        call_id, told = read_text(payload.get("call_id")) or "", read_event_status(payload)
-        if told is not None:
-            remember_call(self._told, call_id, told)
+        call_id, is_success = read_text(payload.get("call_id")) or "", read_event_status(payload)
+        if is_success is not None:
+            remember_call(self._told, call_id, is_success)
         server = read_text(read_object(payload.get("invocation")).get("server"))
         if server is not None:
             remember_call(self._servers, call_id, server)
@@ -359,8 +359,8 @@ def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a call of a free-text tool; its input is no JSON and gets no syntax verdict."""
-    said = read_text(payload.get("input"))
-    sent = decoded_argument_fields(None if said is None else {"input": said})
+    text = read_text(payload.get("input"))
+    sent = decoded_argument_fields(None if text is None else {"input": text})
     return {**_shared_fields(payload), **sent, "tool": read_text(payload.get("name"))}
 
 

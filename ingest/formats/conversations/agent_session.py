@@ -164,8 +164,8 @@ def native_call_fields(call_id: str | None) -> dict[str, Any]:
     return {"tool_call_id": call_id, "key": unique_id(call_id), "strategy": Strategy.TOOL_USE}
 
 
-def remember_call(known: dict[str, _Value], call_id: str, value: _Value) -> None:
+def remember_call(values: dict[str, _Value], call_id: str, value: _Value) -> None:
     """Note a fact on a call whose result is to come; drop the oldest of too many."""
-    known[call_id] = value
-    if len(known) > _REMEMBERED:
-        del known[next(iter(known))]
+    values[call_id] = value
+    if len(values) > _REMEMBERED:
+        del values[next(iter(values))]

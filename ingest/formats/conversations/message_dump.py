@@ -120,8 +120,8 @@ class MessageDump(ABC):
         own = self.step_facts(message)
         facts = {**step, **{key: fact for key, fact in own.items() if fact is not None}} if step else own
         for part in self.unwrap(message):
-            for said in read_messages(part):
-                yield from session.take(said, facts, record, self.fault_texts)
+            for part_message in read_messages(part):
+                yield from session.take(part_message, facts, record, self.fault_texts)
 
     def finish(self) -> Iterator[Event]:
         if self._only is not None:
@@ -193,6 +193,6 @@ class DumpedSession:
             **flag.fields,
         )
 
-    def _find_place(self, known: str | None, record: Record) -> LogLine:
-        found = record.find_line(f'"{known}"', past=True) if known else record.where
-        return self.where if found is record.where else found  # a result may stand in the part of its call
+    def _find_place(self, call_id: str | None, record: Record) -> LogLine:
+        place = record.find_line(f'"{call_id}"', past=True) if call_id else record.where
+        return self.where if place is record.where else place  # a result may stand in the part of its call

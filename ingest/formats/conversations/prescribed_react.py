@@ -44,18 +44,18 @@ def follow_react(exchange: Exchange) -> None:
 
     Exchanges that offer native tools, or whose prompt asks for nothing of the kind, stay as they are.
     """
-    asked = exchange.asked
-    if asked is None or asked.tools or not _asks_for_react(asked):
+    request = exchange.asked
+    if request is None or request.tools or not _asks_for_react(request):
         return
-    asked.result = _read_observation
-    asked.parts = [part for message in asked.parts for part in _split_observation(message)]
+    request.result = _read_observation
+    request.parts = [part for message in request.parts for part in _split_observation(message)]
     for reply in exchange.replies:
         _read_calls(reply)
 
 
-def _asks_for_react(asked: ModelRequest) -> bool:
-    said = (join_content(part.get("content")) for part in islice(asked.parts, _FIRST))
-    return any(all(word in text for word in _ASKS) for text in (asked.prompt, *said) if text)
+def _asks_for_react(request: ModelRequest) -> bool:
+    texts = (join_content(part.get("content")) for part in islice(request.parts, _FIRST))
+    return any(all(word in text for word in _ASKS) for text in (request.prompt, *texts) if text)
 
 
 def _split_observation(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

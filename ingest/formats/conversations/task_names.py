@@ -30,8 +30,8 @@ def policy_domain(policy: Any) -> str | None:
 
     Example: `# Airline Agent Policy` gives `airline`.
     """
-    found = _POLICY.match(policy.lstrip().split("\n", 1)[0][:200]) if isinstance(policy, str) else None
-    return found.group(1).casefold() if found else None
+    match = _POLICY.match(policy.lstrip().split("\n", 1)[0][:200]) if isinstance(policy, str) else None
+    return match.group(1).casefold() if match else None
 
 
 def swe_bench_instance(name: str) -> str | None:
@@ -39,13 +39,13 @@ def swe_bench_instance(name: str) -> str | None:
 
     An instance has the form `<owner>__<repository>-<number>`.
     """
-    found = _INSTANCE.search(name)
-    return found.group(1) if found else None
+    match = _INSTANCE.search(name)
+    return match.group(1) if match else None
 
 
-def question_task(asked: Any) -> str | None:
+def question_task(question: Any) -> str | None:
     """Return a question as the name of its task; None when it is empty or longer than 200 characters.
 
     A longer question can be found as the first message of its session.
     """
-    return asked if isinstance(asked, str) and asked.strip() and len(asked) <= _NAME else None
+    return question if isinstance(question, str) and question.strip() and len(question) <= _NAME else None

@@ -75,7 +75,9 @@ class TrialMessages:
         `verdict` are fields of the last `TurnEnded`: status, recorded_ok. Without a verdict, messages that
         stop at a call leave the turn open, because the log does not show how the turn went on.
         """
-        last = max((at for at, one in enumerate(messages) if one.get("role") in _ANSWERED), default=-1)
+        last = max(
+            (at for at, message in enumerate(messages) if message.get("role") in _ANSWERED), default=-1
+        )
         open_turn = False
         for message in messages[: last + 1]:
             self._ts = self._when(message) or self._ts

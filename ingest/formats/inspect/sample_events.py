@@ -43,18 +43,22 @@ class SamplePools:
         refs = event.get("input_refs")
         if not isinstance(refs, list):
             return read_objects(event.get("input"))
-        found: list[dict[str, Any]] = []
+        messages: list[dict[str, Any]] = []
         for ref in refs:
-            pair = [one for one in ref if type(one) is int and one >= 0] if isinstance(ref, list) else []
-            if len(pair) == 2 and len(found) < _LONGEST:
-                found += self._messages[pair[0] : pair[1]]
-        return found
+            pair = (
+                [number for number in ref if type(number) is int and number >= 0]
+                if isinstance(ref, list)
+                else []
+            )
+            if len(pair) == 2 and len(messages) < _LONGEST:
+                messages += self._messages[pair[0] : pair[1]]
+        return messages
 
     def _resolve_text(self, value: str) -> str:
         if not value.startswith(_SCHEMES):
             return value
-        kept = self._attachments.get(value.partition("://")[2])
-        return kept if isinstance(kept, str) else value
+        attachment = self._attachments.get(value.partition("://")[2])
+        return attachment if isinstance(attachment, str) else value
 
 
 def agent_events(stated: Any) -> list[dict[str, Any]]:
@@ -92,7 +96,7 @@ def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
         inner = [] if opened else read_objects(event.get("events"))
         if inner:
             waiting.append((event, True))
-            waiting.extend((one, False) for one in inner[::-1])
+            waiting.extend((event, False) for event in inner[::-1])
         else:
             yield event
 

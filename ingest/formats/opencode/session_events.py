@@ -142,13 +142,13 @@ class _AnswerMessage:
             yield from self._take_step(waiting, self._info)
         self._note_end()
 
-    def _take_step(self, parts: list[Mapping[str, Any]], told: Mapping[str, Any]) -> Iterator[Event]:
+    def _take_step(self, parts: list[Mapping[str, Any]], step_end: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of one step from the message parts of the step.
 
         `told` is the object with the token counts and the finish reason: a `step-finish` part or the message
         itself.
         """
-        tokens = read_object(told.get("tokens"))
+        tokens = read_object(step_end.get("tokens"))
         cache = read_object(tokens.get("cache"))
         words = [read_text(part.get("text")) or "" for part in parts if part.get("type") == "text"]
         calls = [part for part in parts if part.get("type") == "tool"]
@@ -160,7 +160,7 @@ class _AnswerMessage:
             model=read_text(self._info.get("modelID")),
             **count_input_parts(tokens.get("input"), cache.get("read"), cache.get("write")),
             output_tokens=_sum_counts(tokens.get("output"), tokens.get("reasoning")),
-            answers=told.get("reason", told.get("finish")) == "stop" and not calls,
+            answers=step_end.get("reason", step_end.get("finish")) == "stop" and not calls,
         )
         for part in calls:
             yield from self._take_call(part)
@@ -211,21 +211,21 @@ def _sum_counts(*counts: Any) -> int | None:
 
 def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of `CallMade` for a tool part."""
-    given = read_object(part.get("state")).get("input")
+    inputs = read_object(part.get("state")).get("input")
     facts: dict[str, Any] = {
         "tool": read_text(part.get("tool")),
         "tool_call_id": read_text(part.get("callID")),
         "strategy": Strategy.TOOL_USE,
         "syntax_seen": Visibility.FAILURES,
         "schema_seen": Visibility.FAILURES,
-        **decoded_argument_fields(given),
+        **decoded_argument_fields(inputs),
     }
     error = _refusal_reason(part)
     if error is None:
         return facts
     return {
         **facts,
-        "tool": read_text(read_object(given).get("tool")),
+        "tool": read_text(read_object(inputs).get("tool")),
         "arguments": None,
         **_refused_arguments(error),
     }
@@ -233,21 +233,21 @@ def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
 
 def _refusal_reason(part: Mapping[str, Any]) -> str | None:
     """Return the reason why the AI SDK did not hand the call to a tool; None for other calls."""
-    given = read_object(read_object(part.get("state")).get("input"))
-    return read_text(given.get("error")) if part.get("tool") == REFUSED_CALL else None
+    inputs = read_object(read_object(part.get("state")).get("input"))
+    return read_text(inputs.get("error")) if part.get("tool") == REFUSED_CALL else None
 
 
 def _refused_arguments(error: str) -> dict[str, Any]:
     """Return the fields of a refused call: the layer, the reason and the arguments quoted in the reason."""
-    told: dict[str, Any] = {"refused_by_harness": _find_layer(error), "harness_message": error}
+    refusal: dict[str, Any] = {"refused_by_harness": _find_layer(error), "harness_message": error}
     raw = _quoted_text(error, _NOT_JSON)
     if raw is not None:
-        return {**told, "raw_arguments": raw, "args_source": ArgsSource.RAW}
+        return {**refusal, "raw_arguments": raw, "args_source": ArgsSource.RAW}
     value = _quoted_text(error, _NOT_VALID)
     try:
-        return {**told, **decoded_argument_fields(None if value is None else orjson.loads(value))}
+        return {**refusal, **decoded_argument_fields(None if value is None else orjson.loads(value))}
     except json.JSONDecodeError:
-        return {**told, "args_source": ArgsSource.MISSING}
+        return {**refusal, "args_source": ArgsSource.MISSING}
 
 
 def _quoted_text(error: str, words: str) -> str | None:

@@ -133,12 +133,12 @@ class StreamEvents:
                 status=ResultStatus.UNKNOWN,
                 flag_source=FlagSource.ABSENT,
             )
-        said = (
+        answers = (
             read_text(args.get("final_thought")),
             read_text(args.get("thought")),
             read_text(event.get("message")),
         )
-        yield TurnEnded(**self._shared, status="finish", answer=next(filter(None, said), ""))
+        yield TurnEnded(**self._shared, status="finish", answer=next(filter(None, answers), ""))
 
     def _take_observation_event(self, event: Mapping[str, Any], kind: str) -> Iterator[Event]:
         content = read_text(event.get("content")) or ""

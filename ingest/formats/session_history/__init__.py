@@ -100,10 +100,10 @@ class _History:
     def take(self, record: Record) -> list[Event] | list[Rejected]:
         entry = record.value
         if type(entry) is not HistoryEntry:  # of most lines `skim` has made one
-            found = read_entry(entry)
-            if found is None:
+            plain_entry = read_entry(entry)
+            if plain_entry is None:
                 return [Rejected(record.where, *_find_problem(entry), make_snippet(record.data))]
-            entry = found
+            entry = plain_entry
         entry.where, entry.size = record.where, len(record.data)
         session, session_id = self._spoken, entry.session_id
         if session.session_id != session_id:

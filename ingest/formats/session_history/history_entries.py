@@ -129,14 +129,14 @@ def collect_meta_fields(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     inner = _objects_in(meta)
     if not inner:
         return meta
-    found = dict(meta)
+    fields = dict(meta)
     for _ in range(_DEPTH - 1):
         for part in inner:
             for name, value in part.items():
-                if found.get(name) is None:
-                    found[name] = value
+                if fields.get(name) is None:
+                    fields[name] = value
         inner = [deeper for part in inner for deeper in _objects_in(part)]
-    return found
+    return fields
 
 
 def _objects_in(part: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -33,10 +33,10 @@ def add_step_events(step: StepRecords, out: list[Event]) -> None:
     """Append to `out` the step, then its calls (those handed to tools first), then their results."""
     answers = step.answers
     content = (answers[0].content or "") if len(answers) == 1 else _join_contents(answers)
-    unparsed, said = split_unparsed(content)
-    calls, stray = build_calls(step, unparsed, said)
+    unparsed, text = split_unparsed(content)
+    calls, stray = build_calls(step, unparsed, text)
     strategy = _find_strategy(step, calls)
-    out.append(_make_step(step, said, strategy))
+    out.append(_make_step(step, text, strategy))
     out += [_make_call(step, call, strategy) for call in calls]
     for ordinal, call in enumerate(calls):
         if call.result is not None:
@@ -72,7 +72,7 @@ def _find_strategy(step: StepRecords, calls: Sequence[HistoryCall]) -> Strategy 
     return derived or (_TOOL_USE if calls else None)
 
 
-def _make_step(step: StepRecords, said: str, strategy: Strategy | None) -> StepMade:
+def _make_step(step: StepRecords, text: str, strategy: Strategy | None) -> StepMade:
     first = step.entries[0]
     answer = step.answers[0] if step.answers else None
     sent, received, cached = _read_tokens(answer.meta.get("tokens")) if answer else (None, None, None)
@@ -83,7 +83,7 @@ def _make_step(step: StepRecords, said: str, strategy: Strategy | None) -> StepM
         ts=first.ts,
         turn=step.turn,
         step=step.step,
-        text=said or None,
+        text=text or None,
         provider=provider,
         model=model,
         strategy=strategy,

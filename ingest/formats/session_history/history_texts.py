@@ -79,7 +79,7 @@ def split_unparsed(content: str) -> tuple[list[UnparsedCall], str]:
     """
     if _MARK not in content:  # most answers: told in a twentieth of the time that the pattern takes
         return [], content
-    starts = [found.start() for found in _UNPARSED.finditer(content)]
+    starts = [match.start() for match in _UNPARSED.finditer(content)]
     if not starts:
         return [], content
     blocks = [content[start:end] for start, end in zip(starts, [*starts[1:], len(content)], strict=True)]
@@ -96,12 +96,12 @@ def read_observation(status: str | None, content: str) -> CallVerdict:
 
     Without a known status word, only the few failure texts of the log's first version are recognised.
     """
-    known = _STATUS.get(status or "")
-    if known is _FAILED and (layer := _find_layer_in(content)) is not None:
+    verdict = _STATUS.get(status or "")
+    if verdict is _FAILED and (layer := _find_layer_in(content)) is not None:
         # The AI SDK reports refused arguments as failed executions; only the text tells them apart.
-        return CallVerdict(known.status, known.flag_source, layer)
-    if known is not None:
-        return known
+        return CallVerdict(verdict.status, verdict.flag_source, layer)
+    if verdict is not None:
+        return verdict
     layer = _find_layer_in(content) or (
         FaultLayer.EXECUTION if content.startswith("Tool execution failed: ") else None
     )
@@ -112,10 +112,10 @@ def read_observation(status: str | None, content: str) -> CallVerdict:
 
 def _find_layer_in(content: str) -> FaultLayer | None:
     prefix = _PREFIX.match(content)
-    said = content[prefix.end() :] if prefix else content
-    if _NOT_JSON.match(said):
+    text = content[prefix.end() :] if prefix else content
+    if _NOT_JSON.match(text):
         return FaultLayer.SYNTAX
-    return FaultLayer.SCHEMA if _NOT_AS_DEFINED.match(said) else None
+    return FaultLayer.SCHEMA if _NOT_AS_DEFINED.match(text) else None
 
 
 def find_unparsable_call(answer: str) -> str | None:
@@ -145,10 +145,10 @@ def find_arguments(content: str, tool: str | None, value: Any) -> str | None:
 
     None unless the answer holds exactly one such object and this decodes to `tool` and `value`.
     """
-    found = [(start, call) for start, call in _find_objects(content) if isinstance(call.get("tool"), str)]
-    if len(found) != 1:
+    calls = [(start, call) for start, call in _find_objects(content) if isinstance(call.get("tool"), str)]
+    if len(calls) != 1:
         return None
-    start, call = found[0]
+    start, call = calls[0]
     if call["tool"] != tool or "input" not in call or call["input"] != value:
         return None
     return _member_text(content, start, "input")
@@ -183,16 +183,16 @@ def _member_text(content: str, start: int, name: str) -> str | None:
 
     None when the member is missing or occurs twice.
     """
-    found: list[str] = []
+    members: list[str] = []
     at = _skip_gap(content, start + 1)
     while content[at] != "}":
         key, at = _DECODER.raw_decode(content, at)
         at = _skip_gap(content, at)
         _, end = _DECODER.raw_decode(content, at)
         if key == name:
-            found.append(content[at:end])
+            members.append(content[at:end])
         at = _skip_gap(content, end)
-    return found[0] if len(found) == 1 else None
+    return members[0] if len(members) == 1 else None
 
 
 def _skip_gap(content: str, at: int) -> int:

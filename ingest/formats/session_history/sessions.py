@@ -117,10 +117,17 @@ class HistorySession:
         words = read_text(prompt.get("text"))
         if words is None and entry.kind == "session_start":
             words = entry.content
-        found = (words, read_text(prompt.get("name")), _number_or_text(prompt.get("version")))
-        if any(found) and found != self._prompt:
-            self._prompt = found
-            out.append(PromptSeen(**self._event_place(entry), text=found[0], name=found[1], version=found[2]))
+        prompt_facts = (words, read_text(prompt.get("name")), _number_or_text(prompt.get("version")))
+        if any(prompt_facts) and prompt_facts != self._prompt:
+            self._prompt = prompt_facts
+            out.append(
+                PromptSeen(
+                    **self._event_place(entry),
+                    text=prompt_facts[0],
+                    name=prompt_facts[1],
+                    version=prompt_facts[2],
+                )
+            )
 
     def _take_probe(self, entry: HistoryEntry, out: list[Event]) -> None:
         """Append to `out` the result of the gateway's trial call for native tool use, unless it is a repeat.
@@ -130,14 +137,14 @@ class HistorySession:
         probe = read_object(entry.added.get("probe"))
         ok = probe.get("ok") if isinstance(probe.get("ok"), bool) else None
         probe_id = read_text(probe.get("id"))
-        found = (probe_id, ok, read_text(probe.get("error")), read_text(probe.get("model")))
-        if not probe or found == self._probe:
+        probe_facts = (probe_id, ok, read_text(probe.get("error")), read_text(probe.get("model")))
+        if not probe or probe_facts == self._probe:
             return
         provider, model = entry.provider_and_model
         if read_text(probe.get("model")) is not None:
             provider, model = read_text(probe.get("provider")), read_text(probe.get("model"))
-        self._probe = found
-        seen = ProbeSeen(
+        self._probe = probe_facts
+        probe_event = ProbeSeen(
             **self._event_place(entry),
             ok=ok,
             probe_id=probe_id,
@@ -145,7 +152,7 @@ class HistorySession:
             provider=provider,
             model=model,
         )
-        out.append(seen)
+        out.append(probe_event)
 
     # --- steps and turns ---------------------------------------------------------------------
 
@@ -202,11 +209,11 @@ class HistorySession:
 
     def _read_cost(self, entry: HistoryEntry) -> float | None:
         """Return the cost of a turn: what its end says, else the sum of its replies if all tell theirs."""
-        told = read_number(entry.meta.get("cost"))
-        known = [cost for cost in self._costs if cost is not None]
-        if told is not None or not known or len(known) < len(self._costs):
-            return told
-        return sum(known)
+        total_cost = read_number(entry.meta.get("cost"))
+        known_costs = [cost for cost in self._costs if cost is not None]
+        if total_cost is not None or not known_costs or len(known_costs) < len(self._costs):
+            return total_cost
+        return sum(known_costs)
 
     def _event_place(self, entry: HistoryEntry) -> dict[str, Any]:
         return {"session_id": self.session_id, "where": entry.where, "ts": entry.ts}

@@ -85,17 +85,19 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     answered: str | None = None  # … and of what it gave back
     problem: str | None = None  # why a part of the span could not be read
 
-    def fill(self, **found: Any) -> None:
+    def fill(self, **facts: Any) -> None:
         """Set the fields that are still None; keep all others.
 
         The conventions are applied in the order of their reliability, so the first value found is the best.
         """
-        for name, value in found.items():
+        for name, value in facts.items():
             if value is not None and getattr(self, name) is None:
                 setattr(self, name, value)
 
-    def fill_texts(self, asked: str | None, answered: str | None) -> None:
-        self.fill(asked=asked[:_ANSWER] if asked else None, answered=answered[:_ANSWER] if answered else None)
+    def fill_texts(self, question: str | None, answered: str | None) -> None:
+        self.fill(
+            asked=question[:_ANSWER] if question else None, answered=answered[:_ANSWER] if answered else None
+        )
 
 
 class UnderstoodSpan(msgspec.Struct, kw_only=True):

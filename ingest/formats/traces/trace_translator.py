@@ -89,14 +89,14 @@ class TraceTranslator:
         self._index: dict[str, TraceEntry] = {}
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        for found in self._read(record):
-            if isinstance(found, Rejected):
-                yield found
-            elif isinstance(found, SpanEvent):
-                self.open_trace(found.trace_id).add_event(found)
-                self._open.spill(found.trace_id)
+        for item in self._read(record):
+            if isinstance(item, Rejected):
+                yield item
+            elif isinstance(item, SpanEvent):
+                self.open_trace(item.trace_id).add_event(item)
+                self._open.spill(item.trace_id)
             else:
-                yield from self._take_span(found)
+                yield from self._take_span(item)
 
     def finish(self) -> Iterator[Event | Rejected]:
         """Yield the events of all traces, because a trace is complete only at the end of the file."""
@@ -122,9 +122,9 @@ class TraceTranslator:
         self._index.setdefault(trace_id, TraceEntry())
         return self._open.open(trace_id, partial(OpenTrace, trace_id))
 
-    def _take_span(self, found: RawSpan | KnownSpan) -> Iterator[Rejected]:
+    def _take_span(self, parsed: RawSpan | KnownSpan) -> Iterator[Rejected]:
         raw, facts = (
-            (found.raw, found.facts) if isinstance(found, KnownSpan) else (found, collect_facts(found))
+            (parsed.raw, parsed.facts) if isinstance(parsed, KnownSpan) else (parsed, collect_facts(parsed))
         )
         if facts.problem is not None:
             yield Rejected(raw.where, "wrong_type", facts.problem, raw.span_id[:SNIPPET_READ])
@@ -209,9 +209,9 @@ class OpenTrace:
             while above is not None and above.span_id not in sessions and above.span_id not in path:
                 path[above.span_id] = above
                 above = self._spans.get(above.parent_id or "")
-            known = sessions.get(above.span_id) if above is not None else None
+            session_above = sessions.get(above.span_id) if above is not None else None
             named = next((root.facts.session_id for root in reversed(path.values())), None)
-            sessions |= dict.fromkeys(path, known or named or others_in)
+            sessions |= dict.fromkeys(path, session_above or named or others_in)
         return {name: span for name, span in self._spans.items() if sessions[name] == session_id}
 
     def keep_once(self, message: Message) -> Message:
@@ -221,12 +221,12 @@ class OpenTrace:
         """
         if message.role == "assistant":
             return _SAID_BEFORE
-        known = self._messages.get(message)
-        if known is None:
-            known = self._messages[message] = message
+        stored = self._messages.get(message)
+        if stored is None:
+            stored = self._messages[message] = message
             texts = (message.text, *(result.content for result in message.results))
             self.weight += 200 + sum(len(text) for text in texts if text is not None)
-        return known
+        return stored
 
     def _read_events(self) -> None:
         """Add the facts in log records to their spans.
