@@ -115,7 +115,7 @@ def _chain_of_retried_call(
     named = next((i for i in range(index - 1, -1, -1) if calls[i].tool_call_id == call.retry_of), None)
     if named is None:
         return None
-    chain = next((known for known in chains if named in known), None)
+    chain = next((candidate for candidate in chains if named in candidate), None)
     if chain is None:
         chain = [named]
         chains.append(chain)

@@ -285,20 +285,20 @@ class FileRows:
         """Return the id of a list of offered tools, and add its rows once; None where nothing was offered."""
         if not sizes:
             return None
-        known = self._list_ids.get(sizes)
-        if known is None:
-            known = self._list_ids[sizes] = stable_id(*sizes)
-            for one in sizes:
-                row = {"tool": one.tool, "mcp_server": find_mcp_server(one.tool), "bytes": one.size}
-                self._add("tool_lists", {"tool_list": known, **row})
-        return known
+        list_id = self._list_ids.get(sizes)
+        if list_id is None:
+            list_id = self._list_ids[sizes] = stable_id(*sizes)
+            for size in sizes:
+                row = {"tool": size.tool, "mcp_server": find_mcp_server(size.tool), "bytes": size.size}
+                self._add("tool_lists", {"tool_list": list_id, **row})
+        return list_id
 
     def _definition_id(self, verdict: CallClassification) -> str | None:
         if verdict.definition is None:
             return None
-        known = self._definition_ids.get(id(verdict.definition))
-        if known is not None:
-            return known
+        definition_id = self._definition_ids.get(id(verdict.definition))
+        if definition_id is not None:
+            return definition_id
         row = definition_row(verdict.definition)
         self.add_once("tool_definitions", row["definition_id"], {**row, "origin": verdict.definition_origin})
         return self._definition_ids.setdefault(id(verdict.definition), str(row["definition_id"]))

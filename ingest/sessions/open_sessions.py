@@ -71,9 +71,9 @@ class OpenSessions(Generic[T]):
         self._growth += MEMORY if grown is None else grown + _SMALL
         if self._growth < MEMORY // _STEPS:
             return
-        for one in self._uncounted:
-            if one in self._live:
-                self._count_weight(one, self._live[one].weight + _SMALL)
+        for uncounted in self._uncounted:
+            if uncounted in self._live:
+                self._count_weight(uncounted, self._live[uncounted].weight + _SMALL)
         self._growth = 0
         self._uncounted.clear()
         if self._weight > MEMORY:
@@ -116,8 +116,8 @@ class OpenSessions(Generic[T]):
     def __getstate__(self) -> dict[str, object]:
         if self._in_file:
             raise TypeError("sessions wait in a temporary file, which cannot be kept")
-        kept = {name: value for name, value in self.__dict__.items() if name != "__orig_class__"}
-        return kept | {"_file": None}
+        state = {name: value for name, value in self.__dict__.items() if name != "__orig_class__"}
+        return state | {"_file": None}
 
     def _count_weight(self, key: str, weight: int) -> None:
         self._weight += weight - self._weights.pop(key, 0)
@@ -163,8 +163,8 @@ class OpenSessions(Generic[T]):
     def _stored_row(self, key: str) -> tuple[int, bytes] | None:
         if not self._in_file or self._file is None:
             return None
-        found = self._file.execute("SELECT number, state FROM silent WHERE key = ?", (_key_bytes(key),))
-        return cast("tuple[int, bytes] | None", found.fetchone())
+        cursor = self._file.execute("SELECT number, state FROM silent WHERE key = ?", (_key_bytes(key),))
+        return cast("tuple[int, bytes] | None", cursor.fetchone())
 
 
 def _temporary_file() -> sqlite3.Connection:

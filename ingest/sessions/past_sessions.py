@@ -52,12 +52,14 @@ class PastSession(msgspec.Struct, frozen=True):
         hashed, first = hash_text(text), self.turns[0]
         if rewritten and first.text_hash == hashed:
             return first.number
-        known = ((turn.number, turn.ts, turn.text_hash) for turn in self.turns)
+        dated_turns = ((turn.number, turn.ts, turn.text_hash) for turn in self.turns)
         if ts is not None:
-            told = next((number for number, at, words in known if (at, words) == (_to_utc(ts), hashed)), None)
+            turn_number = next(
+                (number for number, at, words in dated_turns if (at, words) == (_to_utc(ts), hashed)), None
+            )
         else:
-            told = first.number if first.ts is None and first.text_hash == hashed else None
-        return told if told is not None else self.turns[-1].number + 1
+            turn_number = first.number if first.ts is None and first.text_hash == hashed else None
+        return turn_number if turn_number is not None else self.turns[-1].number + 1
 
     def open_turn_at(self, ts: datetime | None, *, at_its_end: bool = False) -> PastTurn | None:
         """Return the turn that was going on at this time; None when it had ended.

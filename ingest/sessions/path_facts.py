@@ -49,21 +49,21 @@ class PathFacts:
 
     def update(self, newer: PathFacts) -> PathFacts:
         """Return these facts with those of `newer` in the place of the same ones."""
-        found = {
+        facts = {
             field.name: getattr(newer, field.name) or getattr(self, field.name) for field in fields(self)
         }
-        return PathFacts(**found)
+        return PathFacts(**facts)
 
     def to_json(self) -> str | None:
         """Return the facts as the store keeps them, `{"model": ["gpt-4o", "path"]}`; None without any."""
-        known = {name: list(fact.values()) for name, fact in asdict(self).items() if fact is not None}
-        return json.dumps(known, ensure_ascii=False) if known else None
+        facts = {name: list(fact.values()) for name, fact in asdict(self).items() if fact is not None}
+        return json.dumps(facts, ensure_ascii=False) if facts else None
 
     @classmethod
     def from_json(cls, text: str | None) -> PathFacts:
         """Return the facts from the text that `to_json` made."""
-        known = json.loads(text) if text else {}
-        return cls(**{name: PathFact(value, FactSource(source)) for name, (value, source) in known.items()})
+        facts = json.loads(text) if text else {}
+        return cls(**{name: PathFact(value, FactSource(source)) for name, (value, source) in facts.items()})
 
 
 NO_FACTS = PathFacts()

@@ -106,13 +106,13 @@ class TableColumns:
 
     def _fit_names(self, table: str, field: pa.Field, names: pa.Array, unfit: list[Row]) -> pa.Array:
         """Shorten names that are too long, and add one reject per file and name to `unfit`."""
-        told: set[tuple[Any, str]] = set()
+        reported: set[tuple[Any, str]] = set()
         shown: list[str | None] = []
         for number, name in enumerate(names.to_pylist()):
             shown.append(shorten_name(name))
             row = {} if shown[-1] == name else self.read_row(number)
-            if row and (row.get("file_id"), name) not in told:
-                told.add((row.get("file_id"), name))
+            if row and (row.get("file_id"), name) not in reported:
+                reported.add((row.get("file_id"), name))
                 reason = (
                     f"{table}.{field.name} has {len(name):,} characters; its beginning and a hash are kept"
                 )

@@ -291,15 +291,17 @@ class SessionBuilder:
     def _recall(self, session: SessionState, past: PastSession) -> None:
         """Put in force what was in force in an earlier content, where this file does not say otherwise."""
         context = session.context
-        told = {"prompt_id": past.prompt_id, "provider": past.provider, "model": past.model}
-        session.put_in_force(**{name: getattr(context, name) or value for name, value in told.items()})
+        past_values = {"prompt_id": past.prompt_id, "provider": past.provider, "model": past.model}
+        session.put_in_force(**{name: getattr(context, name) or value for name, value in past_values.items()})
         if context.prompt_id is None:
             session.prompt_hash = past.prompt_hash
         if context.definitions == 0 and past.definitions:
             if past.definitions not in self._recalled:
                 self._recalled[past.definitions] = len(self._definitions)
-                held = ToolCatalog.from_definitions(restore_definition(*one) for one in past.definitions)
-                self._definitions.append(CallDefinitions(self._given, recalled=held))
+                recalled = ToolCatalog.from_definitions(
+                    restore_definition(*parts) for parts in past.definitions
+                )
+                self._definitions.append(CallDefinitions(self._given, recalled=recalled))
             session.put_in_force(definitions=self._recalled[past.definitions])
 
     def _close_turns(self, session: SessionState, *, keep: int, at_end: bool) -> None:

@@ -113,8 +113,8 @@ def strip_thought(words: str) -> str:
 
     Returns '' when the block has no end.
     """
-    said = words.lstrip()
+    text = words.lstrip()
     for opening, closing in _THOUGHTS:
-        if said.startswith(opening):
-            said = said.partition(closing)[2]
-    return said
+        if text.startswith(opening):
+            text = text.partition(closing)[2]
+    return text

@@ -178,8 +178,8 @@ def _cut_answer(answer: str | None) -> str | None:
 
 
 def _sum_known(numbers: Iterable[float | None]) -> float | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
+    measured = [number for number in numbers if number is not None]
+    return sum(measured) if measured else None
 
 
 def _count_tokens(steps: Iterable[StepMade]) -> dict[str, int]:
@@ -337,9 +337,9 @@ def definition_row(definition: ToolDefinition) -> Row:
     `definition_id` is a hash of the name, the description and the schema: all that the model was given.
     """
     text = json_text(definition.to_json_schema(), sort_keys=True)
-    told = f"{definition.name}\n{definition.description}\n{text}".encode("utf-8", "surrogatepass")
+    identity = f"{definition.name}\n{definition.description}\n{text}".encode("utf-8", "surrogatepass")
     return {
-        "definition_id": sha256(told).hexdigest()[:12],
+        "definition_id": sha256(identity).hexdigest()[:12],
         "tool": definition.name,
         "description": definition.description,
         "definition": text,

@@ -49,7 +49,7 @@ _SHELLS = re.compile(
 )
 _STATUSES = {FlagSource.ABSENT: ResultStatus.UNKNOWN, FlagSource.EXPLICIT: ResultStatus.OK}
 _SOURCES = {FlagSource.ABSENT: FlagSource.ENVELOPE, FlagSource.EXPLICIT: FlagSource.ENVELOPE_AGAINST_OK}
-_TOLD = {made: told for told, made in _SOURCES.items()}
+_TOLD = {made: source for source, made in _SOURCES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,11 @@ class FailureRules:
     def judge(self, tool: str | None, result: ResultSeen) -> ResultSeen:
         """Return the result as a failure when it is an envelope that counts for this tool."""
         content = result.content
-        told = result.flag_source
-        if content is None or _STATUSES.get(told) is not result.status or _LIKELY.search(content) is None:
+        source = result.flag_source
+        if content is None or _STATUSES.get(source) is not result.status or _LIKELY.search(content) is None:
             return result
         own = next((fields for pattern, fields in self.tools if fnmatchcase(tool or "", pattern)), None)
-        if own is None and told is FlagSource.EXPLICIT and _SHELLS.fullmatch(tool or ""):
+        if own is None and source is FlagSource.EXPLICIT and _SHELLS.fullmatch(tool or ""):
             return result
         error = find_error(content, self.fields if own is None else own)
         if error is None:
@@ -77,7 +77,7 @@ class FailureRules:
         layer = find_refusal(error) or FaultLayer.EXECUTION
         status = ResultStatus.DENIED if layer is FaultLayer.REFUSED else ResultStatus.ERROR
         return replace(
-            result, status=status, flag_source=_SOURCES[told], fault_layer=layer, message=error[:_MESSAGE]
+            result, status=status, flag_source=_SOURCES[source], fault_layer=layer, message=error[:_MESSAGE]
         )
 
 
@@ -103,8 +103,8 @@ def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
 
 def told_flag(status: ResultStatus, source: FlagSource) -> tuple[ResultStatus, FlagSource]:
     """Return the status and its source as the log had them, before `FailureRules.judge`."""
-    told = _TOLD.get(source)
-    return (status, source) if told is None else (_STATUSES[told], told)
+    original = _TOLD.get(source)
+    return (status, source) if original is None else (_STATUSES[original], original)
 
 
 def _says_failed(value: Mapping[str, Any], field: str) -> bool:
@@ -114,15 +114,15 @@ def _says_failed(value: Mapping[str, Any], field: str) -> bool:
         says_so = value.get(field) is False
     if not says_so or value.get("success") is True or value.get("ok") is True:
         return False
-    is_alone = all(name in _ABOUT_THE_ERROR or not held for name, held in value.items())
+    is_alone = all(name in _ABOUT_THE_ERROR or not member for name, member in value.items())
     return is_alone or (field != "status" and any(value.get(name) for name in _ERRORS))
 
 
 def _error_text(value: Mapping[str, Any]) -> str | None:
-    held = next((value[name] for name in _WORDS if value.get(name)), None)
-    if isinstance(held, Mapping) and isinstance(held.get("message"), str):
-        held = held["message"]
-    return held if held is None or isinstance(held, str) else orjson.dumps(held).decode()
+    error = next((value[name] for name in _WORDS if value.get(name)), None)
+    if isinstance(error, Mapping) and isinstance(error.get("message"), str):
+        error = error["message"]
+    return error if error is None or isinstance(error, str) else orjson.dumps(error).decode()
 
 
 def _read_object(text: str) -> Mapping[str, Any] | None:
@@ -133,7 +133,7 @@ def _read_object(text: str) -> Mapping[str, Any] | None:
         if not text.endswith("}"):
             return None
         read = parse_arguments(text)
-        is_certain = all(found.severity == "note" for found in read.diagnostics)
+        is_certain = all(diagnostic.severity == "note" for diagnostic in read.diagnostics)
         value = read.arguments if is_certain else None
     return value if isinstance(value, dict) else None
 
@@ -144,5 +144,5 @@ def _read_part(text: str) -> str:
         parts = orjson.loads(text)
     except ValueError:
         return ""
-    said = parts[0].get("text") if len(parts) == 1 and isinstance(parts[0], dict) else None
-    return said.strip() if isinstance(said, str) else ""
+    content = parts[0].get("text") if len(parts) == 1 and isinstance(parts[0], dict) else None
+    return content.strip() if isinstance(content, str) else ""

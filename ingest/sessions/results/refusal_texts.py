@@ -80,9 +80,9 @@ def settle_layer(result: ResultSeen) -> ResultSeen:
     return replace(result, fault_layer=layer, status=status)
 
 
-def find_refusal(said: str) -> FaultLayer | None:
+def find_refusal(message: str) -> FaultLayer | None:
     """Return the layer that a failed call's text shows; None when it shows none."""
-    head = said[:_LONGEST]
+    head = message[:_LONGEST]
     prefix = _PREFIX.match(head)
     start = prefix.end() if prefix else 0
     return next((layer for layer, words in _TEXTS if words.match(head, start)), None)
