@@ -113,13 +113,13 @@ class LoadTotals:
             companions=tuple(self.companions),
             lines=self.lines_read,
             bytes=self.bytes_read,
-            sessions=sum(one.sessions for one in self.loaded),
-            turns=sum(one.turns for one in self.loaded),
-            calls=sum(one.calls for one in self.loaded),
+            sessions=sum(loaded_file.sessions for loaded_file in self.loaded),
+            turns=sum(loaded_file.turns for loaded_file in self.loaded),
+            calls=sum(loaded_file.calls for loaded_file in self.loaded),
             duplicates=self.figures.get("duplicates", 0),
             rejects=self.rejects,
             new_rejects=self.figures.get("new_rejects", self.rejects),
-            new_rejected=sum(one.is_new for one in self.rejected),
+            new_rejected=sum(rejected_file.is_new for rejected_file in self.rejected),
             damaged=tuple(self.damaged),
             sessions_replaced=self.figures.get("sessions_replaced", 0),
             sessions_removed=self.figures.get("sessions_removed", 0),
@@ -176,8 +176,8 @@ def publish(
         building.add(_arrow_tables(building.schemas, {"files": files}))
     for copies in _split_rows(map(_copy_row, totals.copies)):
         building.add(_arrow_tables(building.schemas, {"copies": copies}))
-    for known in totals.renamed + [row for row in totals.veiled if row.file_id not in totals.replaced]:
-        building.rename(known)
+    for renamed_row in totals.renamed + [row for row in totals.veiled if row.file_id not in totals.replaced]:
+        building.rename(renamed_row)
     looks = [(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew
     building.update_stamps([{"file_id": file_id, **_look_row(outside)} for file_id, outside in looks])
     for row in totals.refused_again:
@@ -221,8 +221,8 @@ def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
 
     Raises StoreError.
     """
-    names, known = read_aliases(generation)
-    return {astuple(alias) for alias in find_aliases(names, aliases)} != known
+    names, stored_aliases = read_aliases(generation)
+    return {astuple(alias) for alias in find_aliases(names, aliases)} != stored_aliases
 
 
 def standing_tables(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
@@ -251,41 +251,41 @@ def _split_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _file_rows(totals: LoadTotals, run_id: int, unfit: Mapping[int, int]) -> Iterable[Row]:
-    for one in totals.loaded:
-        yield _file_row(one.known, run_id) | {
-            "source": one.known.source,
-            "lines": one.lines,
-            "read_bytes": one.known.size,
-            "sessions": one.sessions,
-            "turns": one.turns,
-            "calls": one.calls,
-            "rejects": one.rejects + unfit.get(one.known.file_id, 0),
+    for loaded_file in totals.loaded:
+        yield _file_row(loaded_file.known, run_id) | {
+            "source": loaded_file.known.source,
+            "lines": loaded_file.lines,
+            "read_bytes": loaded_file.known.size,
+            "sessions": loaded_file.sessions,
+            "turns": loaded_file.turns,
+            "calls": loaded_file.calls,
+            "rejects": loaded_file.rejects + unfit.get(loaded_file.known.file_id, 0),
         }
-    for known in totals.refused_new:
+    for refused_row in totals.refused_new:
         zero = dict.fromkeys(("lines", "read_bytes", "sessions", "turns", "calls", "rejects"), 0)
-        yield _file_row(known, run_id) | zero
+        yield _file_row(refused_row, run_id) | zero
 
 
-def _file_row(known: LedgerRow, run_id: int) -> Row:
+def _file_row(row: LedgerRow, run_id: int) -> Row:
     return {
-        "file_id": known.file_id,
+        "file_id": row.file_id,
         "run_id": run_id,
-        "path": known.name,
-        "status": known.status,
-        "reason": known.reason,
-        "size_bytes": known.size,
-        "fingerprint": known.fingerprint,
-        "head": known.head,
-        **_look_row(known.outside),
-        "tools_hash": known.read_with.tools,
-        "cut_at": known.read_with.cut_at,
-        "privacy": known.read_with.privacy,
-        "forgetful": known.forgetful,
-        "foreign_kind": known.foreign,
-        "refused_by": known.refused_by,
-        "path_facts": known.read_with.facts,
-        "follows": known.follows,
-        "lacks": json.dumps(known.lacks) if known.lacks else None,
+        "path": row.name,
+        "status": row.status,
+        "reason": row.reason,
+        "size_bytes": row.size,
+        "fingerprint": row.fingerprint,
+        "head": row.head,
+        **_look_row(row.outside),
+        "tools_hash": row.read_with.tools,
+        "cut_at": row.read_with.cut_at,
+        "privacy": row.read_with.privacy,
+        "forgetful": row.forgetful,
+        "foreign_kind": row.foreign,
+        "refused_by": row.refused_by,
+        "path_facts": row.read_with.facts,
+        "follows": row.follows,
+        "lacks": json.dumps(row.lacks) if row.lacks else None,
     }
 
 
@@ -294,11 +294,11 @@ def _copy_row(copy: LedgerCopy) -> Row:
 
 
 def _look_row(outside: FileLook) -> Row:
-    seen = outside.seen
+    file_state = outside.seen
     return {
-        "stored_bytes": seen.size,
-        "mtime_ns": seen.mtime_ns,
-        "version": seen.version,
+        "stored_bytes": file_state.size,
+        "mtime_ns": file_state.mtime_ns,
+        "version": file_state.version,
         "archive": outside.archive,
         "archive_seen": outside.archive_seen,
     }
@@ -314,7 +314,7 @@ def _run_row(totals: LoadTotals, run_id: int, started_at: datetime) -> Row:
         "parser_version": PARSER_VERSION,
         "files_loaded": report.loaded,
         "files_unchanged": report.unchanged + report.moved,
-        "files_rejected": sum(one.foreign is None for one in report.rejected),
+        "files_rejected": sum(rejected_file.foreign is None for rejected_file in report.rejected),
         "bytes": report.bytes,
         "lines": report.lines,
         "sessions": report.sessions,

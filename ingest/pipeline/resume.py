@@ -51,8 +51,8 @@ _MOVE = {
     **{
         table: f"""
         UPDATE {table} t SET file_id = $new WHERE file_id = $old AND byte_offset < $offset AND NOT EXISTS (
-            FROM reopened r WHERE r.place = t.byte_offset AND r.told = {told})"""  # noqa: S608
-        for table, told in (
+            FROM reopened r WHERE r.place = t.byte_offset AND r.told = {recorded_as})"""  # noqa: S608
+        for table, recorded_as in (
             {table: f"'{table}'" for table in BY_PLACE} | {"rejects": _TOLD_OF_REJECTS}
         ).items()
     },
@@ -77,7 +77,7 @@ def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | N
             row["line"],
             row["prefix"],
             row["state"],
-            *(tuple(map(tuple, told)) for told in orjson.loads(row["open_turns"])),
+            *(tuple(map(tuple, pairs)) for pairs in orjson.loads(row["open_turns"])),
         )
     return None
 
@@ -103,20 +103,20 @@ def _make_past_session(rows: Sequence[Row], definitions: Sequence[_Definition]) 
 
 def _read_past_definitions(building: GenerationBuilder, file_id: int) -> Mapping[str, list[_Definition]]:
     """Return the definitions that sessions offered before, by session; equal ones are one object."""
-    known: dict[str, _Definition] = {}
-    found: dict[str, list[_Definition]] = defaultdict(list)
+    by_id: dict[str, _Definition] = {}
+    by_session: dict[str, list[_Definition]] = defaultdict(list)
     for row in building.fetch_rows(read_script("past_definitions.sql"), {"file_id": file_id}):
         definition = (row["tool"], row["description"] or "", row["definition"])
-        found[row["session_id"]].append(known.setdefault(row["definition_id"], definition))
-    return found
+        by_session[row["session_id"]].append(by_id.setdefault(row["definition_id"], definition))
+    return by_session
 
 
 def store_checkpoint(building: GenerationBuilder, file_id: int, state: Checkpoint) -> None:
     """Store the checkpoint at which a later load can resume reading a file."""
-    told = orjson.dumps([state.turns, state.places]).decode()
+    open_turns = orjson.dumps([state.turns, state.places]).decode()
     with building.open_transaction("state") as con:
         con.execute(
-            _KEEP, [file_id, state.offset, state.line, state.prefix, state_version(), told, state.state]
+            _KEEP, [file_id, state.offset, state.line, state.prefix, state_version(), open_turns, state.state]
         )
 
 

@@ -57,20 +57,20 @@ def list_readable_logs() -> list[str]:
     return [path for survey in survey_machine() if survey.is_read for path in survey.paths]
 
 
-def _survey_files(found: FoundFiles) -> AgentSurvey:
-    files = [look_at_file(entry.path) for entry in found.files]
+def _survey_files(found_files: FoundFiles) -> AgentSurvey:
+    files = [look_at_file(entry.path) for entry in found_files.files]
     logs = [log for log in gather_trees(files, look_at_file).logs if log.problem is None]
     logs.sort(key=lambda log: (log.seen.mtime_ns, log.name), reverse=True)
     return AgentSurvey(
-        agent=found.agent.agent,
-        unit=found.agent.unit,
+        agent=found_files.agent.agent,
+        unit=found_files.agent.unit,
         files=len(logs),
         bytes=sum(log.seen.size for log in logs),
         newest=datetime.fromtimestamp(logs[0].seen.mtime_ns / 1e9, UTC) if logs else None,
-        is_read=not found.agent.why and any(map(_is_read, _spread(logs))),
-        why=found.agent.why,
-        paths=tuple(sorted(entry.path for entry in found.files)),
-        unreadable=tuple(found.unreadable),
+        is_read=not found_files.agent.why and any(map(_is_read, _spread(logs))),
+        why=found_files.agent.why,
+        paths=tuple(sorted(entry.path for entry in found_files.files)),
+        unreadable=tuple(found_files.unreadable),
     )
 
 

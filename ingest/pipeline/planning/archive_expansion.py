@@ -51,27 +51,27 @@ def expand_archives(
     """
     result = ExpandedFiles()
     named, result.veiled = redact_names(files, privacy, ledger)
-    for found in named:
+    for log_file in named:
         if (
-            found.problem is not None
-            or not found.place.can_reopen
-            or _is_unchanged_log(found, ledger, options)
+            log_file.problem is not None
+            or not log_file.place.can_reopen
+            or _is_unchanged_log(log_file, ledger, options)
         ):
-            result.logs.append(found)
-        elif settled := _known_members(found, ledger, options, again):
+            result.logs.append(log_file)
+        elif settled := _known_members(log_file, ledger, options, again):
             result.logs += settled
         else:
-            _expand_file(found, ledger, result)
+            _expand_file(log_file, ledger, result)
     if privacy:
         result.logs = [replace(log, name=privacy.redact_path(log.name)) for log in result.logs]
     return result
 
 
-def _is_unchanged_log(found: LogFile, ledger: Ledger, options: ReadOptions) -> bool:
-    row = ledger.find_by_name(found.name) or ledger.find_copy(found.name)
+def _is_unchanged_log(log_file: LogFile, ledger: Ledger, options: ReadOptions) -> bool:
+    row = ledger.find_by_name(log_file.name) or ledger.find_copy(log_file.name)
     if isinstance(row, LedgerRow) and row.status is not FileStatus.LOADED:
-        return is_still_foreign(found, row, options)
-    return row is not None and found.seen.is_telling and row.outside.seen == found.seen
+        return is_still_foreign(log_file, row, options)
+    return row is not None and log_file.seen.is_telling and row.outside.seen == log_file.seen
 
 
 def _known_members(
@@ -109,34 +109,34 @@ def _member_of_row(archive: LogFile, row: LedgerRow | LedgerCopy) -> LogFile:
     )
 
 
-def _expand_file(found: LogFile, ledger: Ledger, result: ExpandedFiles) -> None:
+def _expand_file(log_file: LogFile, ledger: Ledger, result: ExpandedFiles) -> None:
     try:
-        found, archive = look_inside(found)
+        log_file, archive = look_inside(log_file)
     except OSError as error:
-        result.logs.append(_unreadable_archive(found, error))
+        result.logs.append(_unreadable_archive(log_file, error))
         return
     if archive is None:
-        result.logs.append(found)
+        result.logs.append(log_file)
         return
-    members, broken = _read_members(found, archive, fingerprints=len(ledger) > 0)
+    members, broken = _read_members(log_file, archive, fingerprints=len(ledger) > 0)
     if broken is not None:
-        result.logs += [*members, _unreadable_archive(found, broken)]
+        result.logs += [*members, _unreadable_archive(log_file, broken)]
         return
-    mark = make_archive_mark(found.seen, len(members), reader_version())
+    mark = make_archive_mark(log_file.seen, len(members), reader_version())
     result.logs += [replace(member, archive_seen=mark) for member in members]
     if not members:
         problem = "is an archive without files (hidden files are skipped)"
-        result.logs.append(replace(found, problem=problem))
-    elif known := ledger.find_by_name(found.name):
-        result.turned.append(known)
+        result.logs.append(replace(log_file, problem=problem))
+    elif known_row := ledger.find_by_name(log_file.name):
+        result.turned.append(known_row)
 
 
 def _read_members(
-    found: LogFile, archive: Archive, *, fingerprints: bool
+    log_file: LogFile, archive: Archive, *, fingerprints: bool
 ) -> tuple[list[LogFile], OSError | None]:
     members: list[LogFile] = []
     try:
-        for member in list_members(found, archive, fingerprints=fingerprints):
+        for member in list_members(log_file, archive, fingerprints=fingerprints):
             members.append(member)  # noqa: PERF402 - those before a broken place count
     except OSError as error:
         return _gather_members(members, archive), error
@@ -154,5 +154,5 @@ def _gather_members(members: list[LogFile], archive: Archive) -> list[LogFile]:
     ]
 
 
-def _unreadable_archive(found: LogFile, error: OSError) -> LogFile:
-    return replace(found, problem=f"cannot be read: {error.strerror or error}")
+def _unreadable_archive(log_file: LogFile, error: OSError) -> LogFile:
+    return replace(log_file, problem=f"cannot be read: {error.strerror or error}")

@@ -57,22 +57,22 @@ class ReadOptions:
         """
         return _read_with(self.tools, self.max_line if cut else None, self.privacy, facts.to_json())
 
-    def facts_of(self, name: str, known: LedgerRow | None) -> PathFacts:
+    def facts_of(self, name: str, row: LedgerRow | None) -> PathFacts:
         """Return the facts about a file beside its content; `known` is its row in the ledger."""
-        return self.naming.facts_of(name, PathFacts.from_json(known.read_with.facts if known else None))
+        return self.naming.facts_of(name, PathFacts.from_json(row.read_with.facts if row else None))
 
-    def facts_for_format(self, name: str, known: LedgerRow) -> PathFacts:
+    def facts_for_format(self, name: str, row: LedgerRow) -> PathFacts:
         """Return the facts that the reading of a file depends on: a map only for chat transcripts."""
-        return select_facts(self.facts_of(name, known), self.form or known.source)
+        return select_facts(self.facts_of(name, row), self.form or row.source)
 
-    def map_of(self, name: str, known: LedgerRow | None) -> str | None:
+    def map_of(self, name: str, row: LedgerRow | None) -> str | None:
         """Return the map of a file alone, as the ledger records it for a file that was refused."""
-        return PathFacts(mapping=self.facts_of(name, known).mapping).to_json()
+        return PathFacts(mapping=self.facts_of(name, row).mapping).to_json()
 
-    def has_other_map(self, known: LedgerRow) -> bool:
+    def has_other_map(self, row: LedgerRow) -> bool:
         """Return True when a refused file was looked at with another map, or none."""
-        past = PathFacts.from_json(known.read_with.facts)
-        return self.facts_of(known.name, known).mapping != past.mapping
+        past = PathFacts.from_json(row.read_with.facts)
+        return self.facts_of(row.name, row).mapping != past.mapping
 
     def sees_more_than(self, past: ReadWith) -> bool:
         """Return True when reading a file again could find more than the reading `past` did.
@@ -88,15 +88,15 @@ class ReadOptions:
         """Return True when this load has privacy rules and the reading `past` had others or none."""
         return self.privacy is not None and self.privacy != past.privacy
 
-    def reads_otherwise_than(self, known: LedgerRow) -> bool:
+    def reads_otherwise_than(self, row: LedgerRow) -> bool:
         """Return True when a loaded file should be read again with these options.
 
         That is the case when this load prescribes another format, finds other facts in the path, or
         `sees_more_than` the earlier reading.
         """
-        other_form = self.form is not None and self.form != known.source
-        other_facts = self.facts_for_format(known.name, known).to_json() != known.read_with.facts
-        return other_form or other_facts or self.sees_more_than(known.read_with)
+        other_form = self.form is not None and self.form != row.source
+        other_facts = self.facts_for_format(row.name, row).to_json() != row.read_with.facts
+        return other_form or other_facts or self.sees_more_than(row.read_with)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,39 +120,39 @@ def sort_safely(files: Iterable[LogFile], ledger: Ledger) -> list[LogFile]:
     read forward.
     """
 
-    def key(found: LogFile) -> tuple[bool, str, int]:
-        return ledger.find_by_name(found.name) is None, found.archive or found.name, found.order
+    def key(log_file: LogFile) -> tuple[bool, str, int]:
+        return ledger.find_by_name(log_file.name) is None, log_file.archive or log_file.name, log_file.order
 
     return sorted(files, key=key)
 
 
-def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> ChangeDecision:
+def decide_change(log_file: LogFile, ledger: Ledger, options: ReadOptions) -> ChangeDecision:
     """Return what to do with a file that can be opened.
 
     Reads the content when name, size and time do not decide. Raises OSError when that fails.
     """
-    known = ledger.find_by_name(found.name)
-    refused = known is not None and known.status is not FileStatus.LOADED
-    if found.settled or (known is not None and is_still_foreign(found, known, options)):
-        return ChangeDecision(Change.REFUSED if refused else Change.UNCHANGED, known)
-    if known is not None and (refused or options.reads_otherwise_than(known)):
+    known_row = ledger.find_by_name(log_file.name)
+    refused = known_row is not None and known_row.status is not FileStatus.LOADED
+    if log_file.settled or (known_row is not None and is_still_foreign(log_file, known_row, options)):
+        return ChangeDecision(Change.REFUSED if refused else Change.UNCHANGED, known_row)
+    if known_row is not None and (refused or options.reads_otherwise_than(known_row)):
         # Permissions, a disk or a newer version may have mended it; to find out costs the first lines.
-        return ChangeDecision(Change.READ, known)
-    if known is not None and has_what_it_lacked(found, known):
-        return ChangeDecision(Change.READ, known)
-    row = known or ledger.find_copy(found.name)
-    if row is not None and looks_the_same(found, row):
-        return ChangeDecision(Change.UNCHANGED, known)
-    same = _find_same_content(found, ledger)
-    if known is not None and known in same:
-        return ChangeDecision(Change.UNCHANGED, known)
+        return ChangeDecision(Change.READ, known_row)
+    if known_row is not None and has_what_it_lacked(log_file, known_row):
+        return ChangeDecision(Change.READ, known_row)
+    row = known_row or ledger.find_copy(log_file.name)
+    if row is not None and looks_the_same(log_file, row):
+        return ChangeDecision(Change.UNCHANGED, known_row)
+    same = _find_same_content(log_file, ledger)
+    if known_row is not None and known_row in same:
+        return ChangeDecision(Change.UNCHANGED, known_row)
     if public := next((row for row in same if options.leaves_out_more_than(row.read_with)), None):
-        return ChangeDecision(Change.READ, public, left=known)
+        return ChangeDecision(Change.READ, public, left=known_row)
     if same:
-        return replace(decide_copy(same), left=known)
-    if continued := _find_continued_row(found, known, ledger):
-        return ChangeDecision(Change.READ, continued, left=known)
-    return ChangeDecision(Change.READ, known)
+        return replace(decide_copy(same), left=known_row)
+    if continued := _find_continued_row(log_file, known_row, ledger):
+        return ChangeDecision(Change.READ, continued, left=known_row)
+    return ChangeDecision(Change.READ, known_row)
 
 
 def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
@@ -174,28 +174,28 @@ def reader_version() -> str:
     return blake2b(" ".join([CALLGAUGE_VERSION, *formats()]).encode(), digest_size=8).hexdigest()
 
 
-def is_still_foreign(found: LogFile, known: LedgerRow, options: ReadOptions) -> bool:
+def is_still_foreign(log_file: LogFile, row: LedgerRow, options: ReadOptions) -> bool:
     """Return True when a file was no log, has not changed, and this version knows no other formats.
 
     A text may be the companion of a log that came since, so it is looked at again.
     """
     return (
-        known.foreign not in (None, ForeignKind.TEXT)
-        and known.refused_by == reader_version()
-        and not options.has_other_map(known)
+        row.foreign not in (None, ForeignKind.TEXT)
+        and row.refused_by == reader_version()
+        and not options.has_other_map(row)
         and options.form is None
-        and found.seen.is_telling
-        and known.outside.seen == found.seen
+        and log_file.seen.is_telling
+        and row.outside.seen == log_file.seen
     )
 
 
-def looks_the_same(found: LogFile, row: LedgerRow | LedgerCopy) -> bool:
+def looks_the_same(log_file: LogFile, row: LedgerRow | LedgerCopy) -> bool:
     """Return True when size and time show that a file has the content of the row.
 
     Those of the member in which an archive was cut off are the same when the archive is whole.
     """
-    was_cut_member = found.archive is not None and isinstance(row, LedgerRow) and row.is_cut_off
-    return found.seen.is_telling and row.outside.seen == found.seen and not was_cut_member
+    was_cut_member = log_file.archive is not None and isinstance(row, LedgerRow) and row.is_cut_off
+    return log_file.seen.is_telling and row.outside.seen == log_file.seen and not was_cut_member
 
 
 def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
@@ -207,58 +207,58 @@ def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
     return ChangeDecision(Change.MOVED, gone) if gone else ChangeDecision(Change.COPIED, same[0])
 
 
-def has_what_it_lacked(found: LogFile, known: LedgerRow) -> bool:
+def has_what_it_lacked(log_file: LogFile, row: LedgerRow) -> bool:
     """Return True when a file beside a log has come by now, with which the log would have been read."""
-    return any(can_open(found.place.sibling(name)) for name in known.lacks)
+    return any(can_open(log_file.place.sibling(name)) for name in row.lacks)
 
 
-def begins_like(found: LogFile, row: LedgerRow) -> bool:
+def begins_like(log_file: LogFile, row: LedgerRow) -> bool:
     """Return True when a file begins with the first bytes of a row's content. Raises OSError.
 
     Such a file has most likely grown; reading it shows whether it has.
     """
     looked_at = min(HEAD, row.size)
-    return compute_prefixes(found, [looked_at]).get(looked_at) == row.head
+    return compute_prefixes(log_file, [looked_at]).get(looked_at) == row.head
 
 
-def _find_continued_row(found: LogFile, known: LedgerRow | None, ledger: Ledger) -> LedgerRow | None:
+def _find_continued_row(log_file: LogFile, known_row: LedgerRow | None, ledger: Ledger) -> LedgerRow | None:
     """Return the row of an earlier content with which the file begins; None when there is none.
 
     A log that is rotated away after it was loaded has mostly grown before: it goes on under its new name.
     """
     rows = [row for row in ledger.earlier_rows() if row.fingerprint is not None and row.size]
-    if not rows or not found.place.can_reopen or found.archive is not None:
+    if not rows or not log_file.place.can_reopen or log_file.archive is not None:
         return None
-    if known is not None and known.fingerprint is not None and begins_like(found, known):
+    if known_row is not None and known_row.fingerprint is not None and begins_like(log_file, known_row):
         return None
-    heads = compute_prefixes(found, sorted({min(HEAD, row.size) for row in rows}))
+    heads = compute_prefixes(log_file, sorted({min(HEAD, row.size) for row in rows}))
     alike = [row for row in rows if heads.get(min(HEAD, row.size)) == row.head]
-    prefixes = compute_prefixes(found, sorted({row.size for row in alike})) if alike else {}
+    prefixes = compute_prefixes(log_file, sorted({row.size for row in alike})) if alike else {}
     longest_first = sorted(alike, key=lambda row: -row.size)
     return next((row for row in longest_first if prefixes.get(row.size) == row.content_hash), None)
 
 
-def _find_same_content(found: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
+def _find_same_content(log_file: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
     """Return the rows whose content equals the file's.
 
     The file is read only when a row has the same size, or the same first bytes.
     """
-    if found.fingerprint is not None:
-        return ledger.find_by_content(found.fingerprint)
-    if not found.place.can_reopen or not len(ledger):
+    if log_file.fingerprint is not None:
+        return ledger.find_by_content(log_file.fingerprint)
+    if not log_file.place.can_reopen or not len(ledger):
         return []  # of a stream, the pipeline asks when it has been read
     alike = (
-        ledger.find_by_size(found.content_size)
-        if found.content_size is not None
-        else _find_alike(found, ledger)
+        ledger.find_by_size(log_file.content_size)
+        if log_file.content_size is not None
+        else _find_alike(log_file, ledger)
     )
     if not alike:
         return []
-    return ledger.find_by_content(compute_fingerprint(found))
+    return ledger.find_by_content(compute_fingerprint(log_file))
 
 
-def _find_alike(found: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
-    with open_log(found) as content:
+def _find_alike(log_file: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
+    with open_log(log_file) as content:
         content.readinto(bytearray(HEAD))
         return ledger.find_by_head(content.head)
 
@@ -276,29 +276,35 @@ def _row_still_exists(row: LedgerRow) -> bool:
     )
 
 
-def is_likely_read(found: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str] = ()) -> bool:
+def is_likely_read(
+    log_file: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str] = ()
+) -> bool:
     """Return True when a load will probably read the file; the load decides later, in the file's turn.
 
     False when only reading could decide: a file as large as another one may be a copy. `again` are names of
     files that are read in any case.
     """
-    if found.problem is not None or found.settled or not found.place.can_reopen:
+    if log_file.problem is not None or log_file.settled or not log_file.place.can_reopen:
         return False
-    known = ledger.find_by_name(found.name)
-    if known is not None and (found.name in again or known.status is not FileStatus.LOADED):
-        return found.name in again or not is_still_foreign(found, known, options)
-    if known is not None and options.reads_otherwise_than(known):
+    known_row = ledger.find_by_name(log_file.name)
+    if known_row is not None and (log_file.name in again or known_row.status is not FileStatus.LOADED):
+        return log_file.name in again or not is_still_foreign(log_file, known_row, options)
+    if known_row is not None and options.reads_otherwise_than(known_row):
         return True
-    if known is not None and has_what_it_lacked(found, known):
+    if known_row is not None and has_what_it_lacked(log_file, known_row):
         return True
-    row = known or ledger.find_copy(found.name)
-    if row is not None and looks_the_same(found, row):
+    row = known_row or ledger.find_copy(log_file.name)
+    if row is not None and looks_the_same(log_file, row):
         return False
-    if found.fingerprint is not None:
-        return not ledger.find_by_content(found.fingerprint)
-    if found.content_size is None:
-        return known is not None or not len(ledger)
-    return found.content_size != known.size if known else not ledger.find_by_size(found.content_size)
+    if log_file.fingerprint is not None:
+        return not ledger.find_by_content(log_file.fingerprint)
+    if log_file.content_size is None:
+        return known_row is not None or not len(ledger)
+    return (
+        log_file.content_size != known_row.size
+        if known_row
+        else not ledger.find_by_size(log_file.content_size)
+    )
 
 
 def make_archive_mark(archive: FileStamp, members: int, reader: str) -> str:

@@ -67,13 +67,13 @@ def find_alias(name: str, settings: AliasSettings) -> ModelAlias | None:
     model, rules = name, []
     for _ in range(_LONGEST_CHAIN):
         if model in settings.own:
-            found = [(settings.own[model], settings.own_rule)]
+            replacements = [(settings.own[model], settings.own_rule)]
         else:
-            found = _apply_rules(model) if settings.defaults else []
-        if not found or found[-1][0] == model:
+            replacements = _apply_rules(model) if settings.defaults else []
+        if not replacements or replacements[-1][0] == model:
             break
-        model = found[-1][0]
-        rules += [rule for _, rule in found if rule not in rules]
+        model = replacements[-1][0]
+        rules += [rule for _, rule in replacements if rule not in rules]
     return ModelAlias(name, model, ", ".join(rules)) if model != name else None
 
 

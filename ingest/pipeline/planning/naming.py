@@ -83,9 +83,9 @@ class PathRule:
         match = self.regex.search(path)
         if match is None:
             return None
-        found = {**self.fixed, **match.groupdict()}
+        texts = {**self.fixed, **match.groupdict()}
         try:
-            facts = {name: PathFact(_clean(name, text), FactSource.PATH) for name, text in found.items()}
+            facts = {name: PathFact(_clean(name, text), FactSource.PATH) for name, text in texts.items()}
             return self.mapped.update(PathFacts(**facts))
         except ValueError:  # 20269999 is no day
             return None
@@ -121,10 +121,10 @@ class Naming:
     mapped: PathFacts = NO_FACTS
     failures: FailureRules = DEFAULT_RULES
 
-    def facts_of(self, path: str, known: PathFacts) -> PathFacts:
+    def facts_of(self, path: str, known_facts: PathFacts) -> PathFacts:
         """Return the facts of a file; `known` are those of an earlier load, which stay where no rule fits."""
-        told = (facts for rule in self.rules if (facts := rule.read_facts(path)) is not None)
-        return known.update(self.given).update(next(told, NO_FACTS)).update(self.mapped)
+        rule_facts = (facts for rule in self.rules if (facts := rule.read_facts(path)) is not None)
+        return known_facts.update(self.given).update(next(rule_facts, NO_FACTS)).update(self.mapped)
 
 
 NO_RULES = Naming()
@@ -151,16 +151,16 @@ def read_naming(
         mapped = check_mapping(mapping)
     except BadRuleError as problem:
         raise OptionError(f"--map {problem}") from problem
-    told, default, aliases, failures = _read_file(store_dir / FILE)
-    if kept := _read_kept_aliases(store_dir / KEPT_ALIASES):
+    file_rules, default, aliases, failures = _read_file(store_dir / FILE)
+    if own_aliases := _read_kept_aliases(store_dir / KEPT_ALIASES):
         if aliases.own:
             raise OptionError(
                 f"{store_dir / FILE} and the callgauge.toml of this store both name models; keep all names "
                 "in one of the two"
             )
-        aliases = replace(aliases, own=kept, own_rule="callgauge.toml")
-    given = PathFacts(model=PathFact(model, FactSource.GIVEN)) if model else NO_FACTS
-    return Naming((*rules, *told), default.update(given), aliases, mapped, failures)
+        aliases = replace(aliases, own=own_aliases, own_rule="callgauge.toml")
+    given_facts = PathFacts(model=PathFact(model, FactSource.GIVEN)) if model else NO_FACTS
+    return Naming((*rules, *file_rules), default.update(given_facts), aliases, mapped, failures)
 
 
 def keep_aliases(store_dir: Path, names: Mapping[str, str]) -> None:
@@ -239,25 +239,25 @@ def check_mapping(paths: Any) -> PathFacts:
 
 def _read_file(path: Path) -> tuple[list[PathRule], PathFacts, AliasSettings, FailureRules]:
     try:
-        told = tomllib.loads(path.read_text("utf-8"))
+        tables = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return [], NO_FACTS, DEFAULT_ALIASES, DEFAULT_RULES
     except (OSError, ValueError) as problem:  # no TOML, no UTF-8
         raise OptionError(f"{path} cannot be read: {problem}") from problem
-    if unknown := told.keys() - set(_TABLES):
+    if unknown := tables.keys() - set(_TABLES):
         raise OptionError(
             f"{path}: {min(unknown)!r} is unknown; use [[path]], [map], [aliases] and [failures]"
         )
     try:
-        rules = [_read_rule(rule) for rule in _list_of_tables(told.get("path", []))]
-        mapped, aliases = check_mapping(told.get("map", {})), _read_aliases(told.get("aliases", {}))
-        return rules, mapped, aliases, _read_failures(told.get("failures", {}))
+        rules = [_read_rule(rule) for rule in _list_of_tables(tables.get("path", []))]
+        mapped, aliases = check_mapping(tables.get("map", {})), _read_aliases(tables.get("aliases", {}))
+        return rules, mapped, aliases, _read_failures(tables.get("failures", {}))
     except BadRuleError as problem:
         raise OptionError(f"{path}: {problem}") from problem
 
 
 def _list_of_tables(value: Any) -> list[dict[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise BadRuleError("write each rule under [[path]]")
     return value
 
@@ -312,8 +312,10 @@ def _read_fields(listed: Any, name: str) -> frozenset[str]:
     if not isinstance(listed, list) or not all(
         isinstance(field, str) and field in FIELDS for field in listed
     ):
-        known = ", ".join(f'"{field}"' for field in sorted(FIELDS))
-        raise BadRuleError(f"{name} of [failures] is {listed!r}; write a list of {known}; [] counts none")
+        field_names = ", ".join(f'"{field}"' for field in sorted(FIELDS))
+        raise BadRuleError(
+            f"{name} of [failures] is {listed!r}; write a list of {field_names}; [] counts none"
+        )
     return frozenset(listed)
 
 

@@ -20,7 +20,7 @@ def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogF
     if since is None:
         return list(files), 0
     start = parse_moment(since, datetime.now().astimezone())
-    kept = [found for found in files if is_since(found, start)]
+    kept = [log_file for log_file in files if is_since(log_file, start)]
     return kept, len(files) - len(kept)
 
 
@@ -41,10 +41,10 @@ def parse_moment(since: str, now: datetime) -> int:
         raise OptionError(f"--since {problem}") from None
 
 
-def is_since(found: LogFile, moment_ns: int) -> bool:
+def is_since(log_file: LogFile, moment_ns: int) -> bool:
     """Return True when the file changed at `moment_ns` or later, or when its time is not known.
 
     An archive counts as one file with its own time, because the times of its members often come from another
     machine.
     """
-    return found.seen.mtime_ns == 0 or found.seen.mtime_ns >= moment_ns
+    return log_file.seen.mtime_ns == 0 or log_file.seen.mtime_ns >= moment_ns

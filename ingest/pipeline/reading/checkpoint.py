@@ -127,12 +127,12 @@ def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder, UnreadCalls]
     try:
         packed = zlib.decompressobj()
         data = packed.decompress(state, LARGEST + 1)
-        found = _RestrictedUnpickler(io.BytesIO(data)).load() if len(data) <= LARGEST else None
+        unpickled = _RestrictedUnpickler(io.BytesIO(data)).load() if len(data) <= LARGEST else None
     except Exception:  # a damaged pickle raises whatever the bytes lead to
         return None
-    if not isinstance(found, tuple) or len(found) != 3:
+    if not isinstance(unpickled, tuple) or len(unpickled) != 3:
         return None
-    translator, work, unread = found
+    translator, work, unread = unpickled
     if not isinstance(work, SessionBuilder) or not isinstance(unread, UnreadCalls):
         return None
     return translator, work, unread
@@ -159,7 +159,7 @@ class _RestrictedUnpickler(pickle.Unpickler):
         if full in _PLAIN or full in _OUR_FUNCTIONS:
             return super().find_class(module, name)
         if f"{module}.".startswith(_OUR_OWN):
-            found = getattr(importlib.import_module(module), name, None)
-            if isinstance(found, type):
-                return found
+            attribute = getattr(importlib.import_module(module), name, None)
+            if isinstance(attribute, type):
+                return attribute
         raise pickle.UnpicklingError(f"{full} is not allowed in a checkpoint")

@@ -445,7 +445,7 @@ class FileReader:
             self._add_reject(_make_end_reject(LogLine(self._lines + 1, self._content.bytes_read), damage))
 
     def _make_result(self) -> FileResult:
-        content, output, known = self._content, self._output, self._job.known
+        content, output, known_content = self._content, self._output, self._job.known
         fingerprint, head = content.fingerprint, content.head
         redact = self._settings.privacy.redact_path
         return FileResult(
@@ -464,16 +464,20 @@ class FileReader:
             forgot=self._sessions.forgot,
             # Without names that privacy rules would change: the store must not contain them.
             lacks=tuple(name for name in sorted(self._siblings.names) if redact(name) == name),
-            continues=known is not None and content.prefix(known[0]) == known[1],
+            continues=known_content is not None and content.prefix(known_content[0]) == known_content[1],
             missing=self._list_missing(),
         )
 
     def _list_missing(self) -> tuple[str, ...]:
         """Return the facts that the format looked for in vain, and that nothing beside the log gives."""
         facts = self._job.facts
-        given = {"model": facts.model, "time": facts.date, "tool definitions": self._settings.catalog}
+        supplied_facts = {
+            "model": facts.model,
+            "time": facts.date,
+            "tool definitions": self._settings.catalog,
+        }
         list_missing = getattr(self._translator, "list_missing", tuple)
-        return tuple(fact for fact in list_missing() if not given.get(fact))
+        return tuple(fact for fact in list_missing() if not supplied_facts.get(fact))
 
 
 def _make_end_reject(where: LogLine, damage: str) -> Rejected:

@@ -100,15 +100,15 @@ class RecognisedLog:
     head: tuple[dict[str, Any], ...]
 
 
-def recognise_log(found: LogFile, max_line: int) -> RecognisedLog:
+def recognise_log(log_file: LogFile, max_line: int) -> RecognisedLog:
     """Return the format and container of a log, from its beginning. Raises UnusableFileError, OSError."""
-    with open_log(found, rewinds=True) as content:
-        return recognise_content(content, found, max_line)
+    with open_log(log_file, rewinds=True) as content:
+        return recognise_content(content, log_file, max_line)
 
 
 def recognise_content(
     content: LogContent,
-    found: LogFile,
+    log_file: LogFile,
     max_line: int,
     form: str | None = None,
     mapping: RecordMapping | None = None,
@@ -120,14 +120,14 @@ def recognise_content(
     reason, or OSError.
     """
     head = read_head(content, max_line, mapping)
-    check_side_file(found.place, head)
-    about = replace(describe_log(found, content, head, max_line), mapping=mapping)
+    check_side_file(log_file.place, head)
+    about = replace(describe_log(log_file, content, head, max_line), mapping=mapping)
     if form is None and (described := describe_side_file(about)) is not None:
         side_file = UnusableFileError(f"is {described}, not a log")
         side_file.is_companion = True
         raise side_file
     chosen = choose_format(head, about, form)
-    siblings = SiblingFiles(found.place, max_line)
+    siblings = SiblingFiles(log_file.place, max_line)
     return RecognisedLog(
         chosen, head.container, about, siblings, chosen in head.claiming, tuple(head.objects)
     )
@@ -163,12 +163,16 @@ def _is_database(place: LogPlace) -> bool:
         return False
 
 
-def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: int) -> About:
-    name = found.place.own_name
+def describe_log(log_file: LogFile, content: LogContent, head: LogHead, max_line: int) -> About:
+    name = log_file.place.own_name
     if content.packed:
         name = _PACKED.sub("", name)
     return About(
-        name, _head_identity(head), SiblingFiles(found.place, max_line), found.place.folder_name, found.name
+        name,
+        _head_identity(head),
+        SiblingFiles(log_file.place, max_line),
+        log_file.place.folder_name,
+        log_file.name,
     )
 
 
@@ -209,25 +213,25 @@ def _read_objects_up_to(
     first = stream.peek(at_most)[:at_most]
     container = detect_container(first)
     records = read_records(stream, container, max_line, size=at_most)
-    seen, too_long = _collect_objects(records, objects, at_most)
+    values, too_long = _collect_objects(records, objects, at_most)
     stream.detach()
-    claiming = claiming_formats(seen, mapping)
-    return LogHead(first, container, seen, claiming, content.cut_off, too_long)
+    claiming = claiming_formats(values, mapping)
+    return LogHead(first, container, values, claiming, content.cut_off, too_long)
 
 
 def _collect_objects(
     records: Iterable[Record | Rejected], objects: int, at_most: int
 ) -> tuple[list[dict[str, Any]], str | None]:
-    seen: list[dict[str, Any]] = []
+    values: list[dict[str, Any]] = []
     too_long: str | None = None
     for record in records:
         if isinstance(record, Record):
-            seen.append(record.value)
+            values.append(record.value)
         elif record.code == "line_too_long":
             too_long = record.reason
-        if len(seen) == objects or record.where.offset >= at_most:
+        if len(values) == objects or record.where.offset >= at_most:
             break
-    return seen, too_long
+    return values, too_long
 
 
 def choose_format(head: LogHead, about: About, form: str | None = None) -> Format:
@@ -255,14 +259,16 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         return formats()[form]
     if not head.claiming:
         calls = [_describe_calls(mark, head.objects) for mark in islice(find_marks(head.objects), 1)]
-        told = _collect_explanations(about)
+        explanations = _collect_explanations(about)
         kind, why = _describe_head(head)
         if about.mapping is not None:
             why += f"; {_describe_failed_mapping(about.mapping, head.objects)}"
-        advice = "" if told else _suggest_map(head.objects) or "`callgauge formats` lists those that are"
-        raise _refuse_foreign(kind, why, [*calls, *told], advice)
+        advice = (
+            "" if explanations else _suggest_map(head.objects) or "`callgauge formats` lists those that are"
+        )
+        raise _refuse_foreign(kind, why, [*calls, *explanations], advice)
     if len(head.claiming) > 1:
-        names = " and ".join(one.SOURCE.name for one in head.claiming)
+        names = " and ".join(claimant.SOURCE.name for claimant in head.claiming)
         raise UnusableFileError(
             f"is claimed by {names}; only one can be right: name it with --format, and please report it"
         )
@@ -308,14 +314,16 @@ def _refuse_foreign(
 
 
 def _describe_calls(mark: CallMark, objects: Iterable[Mapping[str, Any]]) -> str:
-    found = f"it contains tool calls (`{mark.word[:60]}`)"
-    kind = next((name for keys, name in _UNREAD_KINDS for one in objects if keys <= one.keys()), None)
-    return f"{found} of {kind}, which no format reads" if kind else f"{found}, in a form that no format reads"
+    reason = f"it contains tool calls (`{mark.word[:60]}`)"
+    kind = next((name for keys, name in _UNREAD_KINDS for value in objects if keys <= value.keys()), None)
+    return (
+        f"{reason} of {kind}, which no format reads" if kind else f"{reason}, in a form that no format reads"
+    )
 
 
 def _collect_explanations(about: About) -> list[str]:
     """Return the explanations that the formats give for a file that none of them reads."""
-    return [_one_line(one) for one in explain_unread(about)]
+    return [_one_line(explanation) for explanation in explain_unread(about)]
 
 
 def _one_line(text: str) -> str:
@@ -329,8 +337,8 @@ def _head_identity(head: LogHead) -> str:
     many begin alike ("[" alone on the first line), so all bytes looked at are hashed.
     """
     grows = head.container.is_lines or head.container is Container.STREAM
-    kept = head.first[:1024].split(b"\n")[0] if grows else head.first
-    return blake2b(kept, digest_size=8).hexdigest()
+    start = head.first[:1024].split(b"\n")[0] if grows else head.first
+    return blake2b(start, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,13 +177,13 @@ def _describe_line(record: Record, marks: list[CallMark]) -> _Line:
     return _Line(where, word, calls, make_snippet(data[begin:] if begin else data))
 
 
-def _call_key(known: str | None, tool: str | None, arguments: Any) -> str:
+def _call_key(call_id: str | None, tool: str | None, arguments: Any) -> str:
     """Return a key by which a repeated call is recognised: its id, else a hash of its tool and arguments."""
-    if known is not None and len(known) <= _SHORT:
-        return known
-    if known is None:
+    if call_id is not None and len(call_id) <= _SHORT:
+        return call_id
+    if call_id is None:
         text = (
             canonical_json(arguments) if isinstance(arguments, str) else json_text(arguments, sort_keys=True)
         )
-        known = f"{tool}:{text}"
-    return blake2b(known.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        call_id = f"{tool}:{text}"
+    return blake2b(call_id.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -92,9 +92,9 @@ class TaskQueue:
     def peek(self) -> ReadTask | None:
         """Return the next task, which stays the next until `pop`; None when there is no file left to read."""
         while self._task is None and self._next < len(self._files):
-            found = self._files[self._next]
-            if self._likely(found):
-                self._task = ReadTask(self._next, self._job_of(found))
+            log_file = self._files[self._next]
+            if self._likely(log_file):
+                self._task = ReadTask(self._next, self._job_of(log_file))
             else:
                 self._next += 1
         return self._task

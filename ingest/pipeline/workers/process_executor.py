@@ -77,9 +77,9 @@ class ProcessExecutor:
         self._tasks.expect(files, likely, job_of)
         pays = FORKING_PAYS if can_fork() else PAYS
         logs, size = 0, 0
-        for found in files:
-            if likely(found):
-                logs, size = logs + 1, size + content_size(found)
+        for log_file in files:
+            if likely(log_file):
+                logs, size = logs + 1, size + content_size(log_file)
                 if logs >= self._size and size >= pays:
                     break
         if size >= pays or (self._is_asked_for and logs > 1):
@@ -92,7 +92,7 @@ class ProcessExecutor:
     def reach(self, position: int) -> None:
         self._position = position
         self._tasks.reach(position)
-        for ticket in [one for one in self._ahead if one < position]:
+        for ticket in [earlier for earlier in self._ahead if earlier < position]:
             del self._ahead[ticket]
 
     def read_file(self, job: ReadJob, on_bytes: OnBytes) -> FileResult:
@@ -156,15 +156,15 @@ class ProcessExecutor:
             self._ahead[task.ticket] = ReadAhead(task, worker)
             self._tasks.pop()
 
-    def _choose_worker(self, found: LogFile, ready: Sequence[WorkerProcess]) -> WorkerProcess:
+    def _choose_worker(self, log_file: LogFile, ready: Sequence[WorkerProcess]) -> WorkerProcess:
         least = min(ready, key=lambda worker: len(worker.waiting_tickets))
-        if found.archive is None or not (
-            isinstance(found.place, ArchiveMember) and found.place.needs_unpacking
+        if log_file.archive is None or not (
+            isinstance(log_file.place, ArchiveMember) and log_file.place.needs_unpacking
         ):
             return least
-        if self._on_tape.get(found.archive) not in self._workers:
-            self._on_tape[found.archive] = least
-        return self._on_tape[found.archive]
+        if self._on_tape.get(log_file.archive) not in self._workers:
+            self._on_tape[log_file.archive] = least
+        return self._on_tape[log_file.archive]
 
     def _skip_unwanted(self, worker: WorkerProcess) -> None:
         """Drop the parts a worker has sent of files that are no longer needed."""
@@ -226,6 +226,6 @@ class ProcessExecutor:
                 ahead.worker = another
 
 
-def content_size(found: LogFile) -> int:
+def content_size(log_file: LogFile) -> int:
     """Return the size of a log's content in bytes; an estimate when the log is compressed."""
-    return found.content_size if found.content_size is not None else _UNPACKED * found.seen.size
+    return log_file.content_size if log_file.content_size is not None else _UNPACKED * log_file.seen.size

@@ -71,9 +71,9 @@ class RayCluster:
             ) from error
         except (OSError, RuntimeError, ValueError, self._ray.exceptions.RayError) as error:
             if named is not None:
-                said = " ".join(str(error).split())[:200]
+                reason = " ".join(str(error).split())[:200]
                 raise OptionError(
-                    f"the Ray cluster at {named} cannot be reached ({said}); check that it runs "
+                    f"the Ray cluster at {named} cannot be reached ({reason}); check that it runs "
                     "(`ray status`), that its Ray and Python are those of this machine, and, where it asks "
                     "for a token, that RAY_AUTH_MODE=token and RAY_AUTH_TOKEN are set here"
                 ) from error

@@ -97,7 +97,9 @@ class RayExecutor:
             self._cluster.share(ClusterSettings(self._settings, schemas, self._rows.place))
         if (cluster := self._cluster) is None:
             return None
-        running = {one.reference: one for one in self._ahead.values() if not one.is_done}
+        running = {
+            submission.reference: submission for submission in self._ahead.values() if not submission.is_done
+        }
         for reference in cluster.find_done(list(running), 0.0):
             running.pop(reference).is_done = True
         for _ in range(max(_TASKS_PER_CPU * cluster.cpus, _FEWEST_TASKS) - len(running)):
@@ -118,12 +120,12 @@ class RayExecutor:
             intake.give_up(f"the task that read it died each time ({died})")
         if outcome.error is not None:
             raise outcome.error
-        found = ahead.task.job.found
-        if outcome.unseen_by is not None and can_open(found.place):
+        log_file = ahead.task.job.found
+        if outcome.unseen_by is not None and can_open(log_file.place):
             raise InputError(
-                f"the machine {outcome.unseen_by} of the cluster cannot open {found.name}: put the logs into "
-                "a folder that all machines have under the same path, or into an object store; nothing was "
-                "published"
+                f"the machine {outcome.unseen_by} of the cluster cannot open {log_file.name}: "
+                "put the logs into a folder that all machines have under the same path, or into an object "
+                "store; nothing was published"
             )
         shipments = self._rows.find(outcome.name) if outcome.name is not None else None
         if outcome.name is None or shipments is None:  # the file is gone, or somebody removed its rows
@@ -138,7 +140,7 @@ class RayExecutor:
 
     def close(self) -> None:
         if self._cluster is not None:
-            self._names |= self._cluster.names_of([one.reference for one in self._unwanted])
+            self._names |= self._cluster.names_of([submission.reference for submission in self._unwanted])
             self._cluster.close()
         self._tasks.clear()
         self._ahead.clear()

@@ -148,5 +148,5 @@ def _set_file_id(table: pa.Table, file_id: int) -> pa.Table:
     column = table.schema.get_field_index("file_id")
     if column < 0:
         return table
-    of = table.schema.field(column)
-    return table.set_column(column, of, pa.repeat(pa.scalar(file_id, of.type), table.num_rows))
+    field = table.schema.field(column)
+    return table.set_column(column, field, pa.repeat(pa.scalar(file_id, field.type), table.num_rows))

@@ -95,9 +95,9 @@ class SharedRows:
             yield
         except BackupError as error:
             cause = error.__cause__
-            said = " ".join(str(cause).split())[:200]
+            reason = " ".join(str(cause).split())[:200]
             raise StoreError(
-                f"rows cannot be shared in {self._place.name} ({type(cause).__name__}: {said}); free some "
+                f"rows cannot be shared in {self._place.name} ({type(cause).__name__}: {reason}); free some "
                 "space, change its permissions, or name another place with --shared, and run this again. "
                 "The published store is unchanged."
             ) from cause
