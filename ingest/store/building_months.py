@@ -104,12 +104,12 @@ class BuildingMonths:
 
     def pull_rows(self, table: str, condition: str) -> None:
         """Move the months into the open tables in which rows of a table of sums meet a condition."""
-        asked = f"SELECT EXISTS (FROM {{alias}}.{table} WHERE {condition})"
+        template = f"SELECT EXISTS (FROM {{alias}}.{table} WHERE {condition})"
         self._pull(
             [
                 month
                 for month in self._months
-                if self._con.execute(asked.format(alias=month.alias)).fetchone() == (True,)
+                if self._con.execute(template.format(alias=month.alias)).fetchone() == (True,)
             ]
         )
 
@@ -142,10 +142,10 @@ class BuildingMonths:
         return bool(sealed)
 
     def _check_open_days(self) -> None:
-        found = self._con.execute(_ON_SEALED_DAYS).fetchone() if self._months else None
-        if found and found[0]:
+        conflict = self._con.execute(_ON_SEALED_DAYS).fetchone() if self._months else None
+        if conflict and conflict[0]:
             raise StoreError(
-                f"sums of {found[0]} conflict with those of its month; nothing was published. "
+                f"sums of {conflict[0]} conflict with those of its month; nothing was published. "
                 "This is a bug; please report it"
             )
 
@@ -204,7 +204,7 @@ class BuildingMonths:
             self._con.execute(insertion, part)
 
     def _find_parts(
-        self, rows: str, order: Sequence[str], given: Mapping[str, Any] | None = None
+        self, rows: str, order: Sequence[str], parameters: Mapping[str, Any] | None = None
     ) -> list[tuple[dict[str, Any], str]]:
         """Return the parts in which to take rows, and how to sort each of them.
 
@@ -214,10 +214,10 @@ class BuildingMonths:
         if not names:
             return [({}, "")]
         counted = f"SELECT {', '.join(names)}, count(*) {rows} GROUP BY ALL ORDER BY ALL"
-        found = self._con.execute(counted, given).fetchall()
-        if sum(n for *_, n in found) <= ROWS_AT_ONCE:
+        counts = self._con.execute(counted, parameters).fetchall()
+        if sum(n for *_, n in counts) <= ROWS_AT_ONCE:
             return [({}, f"ORDER BY {', '.join(order)}")]
-        return [(dict(zip(names, values, strict=True)), "") for *values, _ in found]
+        return [(dict(zip(names, values, strict=True)), "") for *values, _ in counts]
 
 
 def _in_part(part: Mapping[str, Any]) -> str:

@@ -125,7 +125,7 @@ class BuildingSegments:
         return bool(self._segments)
 
     def _make_views(self) -> None:
-        catalogs = [OPEN, *(one.alias for one in self._segments.values())]
+        catalogs = [OPEN, *(segment.alias for segment in self._segments.values())]
         for table in FACT_TABLES:
             rows = union_rows(table, catalogs)
             self._con.execute(f"CREATE OR REPLACE TEMP VIEW stored_{table} AS {rows}")
@@ -146,10 +146,10 @@ class BuildingSegments:
             return
         self._con.execute(_SEARCHED_IDS)
         listed = {number for (number,) in self._con.execute(_LISTED).fetchall()}
-        asked = f"SELECT EXISTS (FROM {{alias}}.{IDS} SEMI JOIN searched_ids USING (id_hash))"
+        template = f"SELECT EXISTS (FROM {{alias}}.{IDS} SEMI JOIN searched_ids USING (id_hash))"
         near = [OPEN]
         for number, segment in self._segments.items():
-            query = asked.format(alias=segment.alias)
+            query = template.format(alias=segment.alias)
             if number not in listed or self._con.execute(query).fetchone() == (True,):
                 near.append(segment.alias)
         self._view_searched(near)
@@ -176,8 +176,8 @@ class BuildingSegments:
             self._mark_rows(own, chosen)
             for table in FACT_TABLES:
                 rows = f"{own.alias}.{table} WHERE rowid IN (FROM pulled_{table})"
-                kept = f"SELECT {_kept_columns(table)} FROM {rows}"  # noqa: S608
-                self._con.execute(f"INSERT INTO {OPEN}.{table} BY NAME {kept}")
+                select = f"SELECT {_kept_columns(table)} FROM {rows}"  # noqa: S608
+                self._con.execute(f"INSERT INTO {OPEN}.{table} BY NAME {select}")
                 self._con.execute(f"DELETE FROM {rows}")  # noqa: S608
             self._with_deleted.add(own.number)
 
@@ -293,8 +293,8 @@ class BuildingSegments:
             self._con.execute(f"DETACH {segment.alias}")
 
     def _is_empty(self, catalog: str) -> bool:
-        asked = " OR ".join(f"EXISTS (FROM {catalog}.{table})" for table in FACT_TABLES)
-        return self._con.execute(f"SELECT {asked}").fetchone() == (False,)
+        condition = " OR ".join(f"EXISTS (FROM {catalog}.{table})" for table in FACT_TABLES)
+        return self._con.execute(f"SELECT {condition}").fetchone() == (False,)
 
 
 def _kept_columns(table: str) -> str:

@@ -60,8 +60,8 @@ def has_rows(con: Connection, *sources: str) -> bool:
 
     EXISTS would take twice the time to plan.
     """
-    asked = " UNION ALL ".join(f"(SELECT 1 FROM {source} LIMIT 1)" for source in sources)  # noqa: S608 - our own names
-    return bool(con.execute(asked).fetchall())
+    query = " UNION ALL ".join(f"(SELECT 1 FROM {source} LIMIT 1)" for source in sources)  # noqa: S608 - our own names
+    return bool(con.execute(query).fetchall())
 
 
 def use_threads(con: Connection, *, many: bool) -> None:
@@ -86,11 +86,11 @@ GENERATED = ("arguments",)
 def arrow_schemas(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema]:
     """Return the Arrow schema of each table without its generated columns, by table name."""
     columns: dict[str, list[tuple[str, pa.DataType]]] = defaultdict(list)
-    asked = " UNION ALL ".join(_COLUMNS.format(table=table) for table in tables)
-    for table, name, kind in con.execute(asked).fetchall():
+    query = " UNION ALL ".join(_COLUMNS.format(table=table) for table in tables)
+    for table, name, kind in con.execute(query).fetchall():
         if name not in GENERATED:
             columns[table].append((name, _ARROW[kind]))
-    return {table: pa.schema(found) for table, found in columns.items()}
+    return {table: pa.schema(fields) for table, fields in columns.items()}
 
 
 _ALL_TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT temporary"

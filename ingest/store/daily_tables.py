@@ -112,7 +112,7 @@ class DailyTable:
             "date_trunc('month', day)::DATE AS day",
             *keys,
             *(f"sum({name})::BIGINT AS {name}" for name in self._sums(columns)),
-            *(part for one in self.extremes for part in _largest(one)),
+            *(part for extreme in self.extremes for part in _largest(extreme)),
         ]
         cells = f"SELECT {', '.join(parts)} FROM {rows} GROUP BY ALL"  # noqa: S608 - our own names
         return self._with_groups(cells, rows)
@@ -166,7 +166,7 @@ class DailyTable:
 
     def renew_extremes(self) -> str:
         """Return the statement that counts the extremes of the keys in `lost_…` anew."""
-        named = [name for one in self.extremes for name in one.columns]
+        named = [name for extreme in self.extremes for name in extreme.columns]
         same = " AND ".join(f"{self.name}.{key} IS NOT DISTINCT FROM a.{key}" for key in self.keys)
         lost = " AND ".join(f"l.{key} IS NOT DISTINCT FROM s.{key}" for key in self.keys)
         return f"""
@@ -179,19 +179,19 @@ class DailyTable:
         return f"SELECT {', '.join(self.keys)} FROM change GROUP BY ALL HAVING {worse}"  # noqa: S608
 
     def _sums(self, columns: Iterable[str]) -> list[str]:
-        others = {*self.keys, *self.groups, *(name for one in self.extremes for name in one.columns)}
+        others = {*self.keys, *self.groups, *(name for extreme in self.extremes for name in extreme.columns)}
         return [name for name in columns if name not in others and name != "group_ids"]
 
     def _changed_rows(self, sums: Sequence[str], has_before: bool) -> str:
         """Return the query for one row a key: the differences of sums, lists and extremes after the load."""
         if not has_before:
             return "FROM change"
-        kept = [name for one in self.extremes for name in one.columns]
+        extreme_names = [name for extreme in self.extremes for name in extreme.columns]
         lists = ("group_ids", *self.groups) if self.groups else ()
         parts = [
             *self.keys,
             *(f"sum(if(is_before, -{name}, {name})) AS {name}" for name in sums),
-            *(f"any_value({name}) FILTER (NOT is_before) AS {name}" for name in kept),
+            *(f"any_value({name}) FILTER (NOT is_before) AS {name}" for name in extreme_names),
             *(f"coalesce(any_value({name}) FILTER (NOT is_before), []) AS {name}" for name in lists),
             *(f"coalesce(any_value({name}) FILTER (is_before), []) AS {name}_before" for name in lists),
         ]
@@ -202,20 +202,23 @@ class DailyTable:
             return {}
         of_all = {name: _added_groups(name, has_before) for name in self.groups}
         ids = "joined_ids(d.group_ids, c.group_ids)"
-        there = f"[id for id in {ids} if {of_all[self.groups[-1]]} > 0]"
-        return {"group_ids": there, **{name: f"[{of_all[name]} for id in {there}]" for name in self.groups}}
+        group_ids = f"[id for id in {ids} if {of_all[self.groups[-1]]} > 0]"
+        return {
+            "group_ids": group_ids,
+            **{name: f"[{of_all[name]} for id in {group_ids}]" for name in self.groups},
+        }
 
     def _merged_extremes(self) -> dict[str, str]:
         merged: dict[str, str] = {}
-        for one in self.extremes:
-            if len(one.columns) == 1:
-                (name,) = one.columns
-                merged[name] = f"{'greatest' if one.is_largest else 'least'}(d.{name}, c.{name})"
+        for extreme in self.extremes:
+            if len(extreme.columns) == 1:
+                (name,) = extreme.columns
+                merged[name] = f"{'greatest' if extreme.is_largest else 'least'}(d.{name}, c.{name})"
                 continue
-            sign = ">" if one.is_largest else "<"
-            new, old = (f"row({_prefixed(side, one.columns)})" for side in "cd")
-            better = f"c.{one.columns[-1]} IS NOT NULL AND {new} {sign} {old}"
-            merged |= {name: f"if({better}, c.{name}, d.{name})" for name in one.columns}
+            sign = ">" if extreme.is_largest else "<"
+            new, old = (f"row({_prefixed(side, extreme.columns)})" for side in "cd")
+            better = f"c.{extreme.columns[-1]} IS NOT NULL AND {new} {sign} {old}"
+            merged |= {name: f"if({better}, c.{name}, d.{name})" for name in extreme.columns}
         return merged
 
 

@@ -108,8 +108,8 @@ class GenerationBuilder:
             use_threads(self._con, many=False)
             if is_new:
                 self._create_tables()
-            elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
-                self._migrate_tables(found)
+            elif (stored_version := read_schema_version(self._con, path)) < SCHEMA_VERSION:
+                self._migrate_tables(stored_version)
             segments = read_segments(self._con, OPEN)
             self._segments = BuildingSegments(
                 self._con, path, on_write, segments, has_migrated=self.has_migrated
@@ -131,10 +131,10 @@ class GenerationBuilder:
                 [SCHEMA_VERSION, PARSER_VERSION, utc_now()],
             )
 
-    def _migrate_tables(self, found: int) -> None:
+    def _migrate_tables(self, stored_version: int) -> None:
         self._on_write("migrate")
         with self.transaction():
-            migrate(self._con, found)
+            migrate(self._con, stored_version)
         self.has_migrated = True
 
     def leave_memory(self, to_workers: bool) -> None:
@@ -228,9 +228,9 @@ class GenerationBuilder:
     def note_refusal(self, row: LedgerRow) -> None:
         """Store the status of a file of the ledger that was not read this time, and the reason."""
         facts = row.read_with.facts
-        found = [row.status.value, row.reason, row.foreign, row.refused_by, facts, row.file_id]
+        values = [row.status.value, row.reason, row.foreign, row.refused_by, facts, row.file_id]
         columns = "status = ?, reason = ?, foreign_kind = ?, refused_by = ?, path_facts = ?"
-        self._change(f"UPDATE files SET {columns} WHERE file_id = ?", found)  # noqa: S608 - our own names
+        self._change(f"UPDATE files SET {columns} WHERE file_id = ?", values)  # noqa: S608 - our own names
 
     def _change(self, statement: str, values: list[Any]) -> None:
         self._on_write("ledger")
@@ -398,9 +398,9 @@ class GenerationBuilder:
     def fetch_rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """Return the rows of a query as dictionaries by column name."""
         with explain_duckdb_errors(self._path):
-            found = self._con.execute(query, values)
-            names = [column[0] for column in found.description or ()]
-            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+            cursor = self._con.execute(query, values)
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     @contextmanager
     def open_transaction(self, step: str) -> Iterator[Connection]:

@@ -182,10 +182,10 @@ class StoreFolder:
             if not self.shared and not (self.path / CURRENT).exists() and (whole := self._list_generations()):
                 self._replace_current(whole[-1])
             current = published_generation(self.path)
-            kept = current.name if current else ""
-            before = generation_number(kept) - 1
+            current_name = current.name if current else ""
+            before = generation_number(current_name) - 1
             for name in self._list_generations():
-                if name != kept and generation_number(name) != before:
+                if name != current_name and generation_number(name) != before:
                     self._remove_generation(name)
             for path in [*sorted(self.path.glob(f"{BUILDING}*")), self.path / f"{CURRENT}.new"]:
                 self._remove_generation(path.name)
@@ -193,11 +193,11 @@ class StoreFolder:
 
     def _remove_segments(self) -> None:
         """Remove the segments that no generation names; none when a generation cannot be read."""
-        there = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
-        if not there:
+        present = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
+        if not present:
             return
         named = named_segments(self.path / name for name in self._list_generations())
-        for name in sorted(there - named) if named is not None else ():
+        for name in sorted(present - named) if named is not None else ():
             self.on_write("remove")
             (self.path / name).unlink()
 
@@ -212,8 +212,8 @@ class StoreFolder:
 
         A file has such a name only when it is complete.
         """
-        found = [path.name for path in self.path.iterdir() if path.is_file()]
-        return sorted(filter(_GENERATION.fullmatch, found), key=generation_number)
+        names = [path.name for path in self.path.iterdir() if path.is_file()]
+        return sorted(filter(_GENERATION.fullmatch, names), key=generation_number)
 
     def _published_number(self) -> int:
         current = published_generation(self.path)

@@ -52,8 +52,8 @@ class FileLook:
     archive_seen: str | None = None
 
     @classmethod
-    def look_of(cls, found: LogFile) -> FileLook:
-        return cls(found.seen, found.archive, found.archive_seen)
+    def look_of(cls, log_file: LogFile) -> FileLook:
+        return cls(log_file.seen, log_file.archive, log_file.archive_seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class _LedgerIndex(Generic[Key]):
     def remove(self, row: LedgerRow) -> None:
         key = self._key(row)
         if self._rows is not None and key is not None and (rows := self._rows.get(key)):
-            self._rows[key] = [one for one in rows if one.file_id != row.file_id]
+            self._rows[key] = [other for other in rows if other.file_id != row.file_id]
 
 
 class Ledger:

@@ -142,14 +142,14 @@ def read_rejects(generation: Path) -> Iterator[Reject]:
     with open_generation(generation) as con:
         members = "file_members" if read_schema_version(con, generation) > 5 else _NO_MEMBERS
         for query in (_REJECTS.format(members=members), _REFUSED):
-            found = con.execute(query)
-            while rows := found.fetchmany(_AT_ONCE):
+            cursor = con.execute(query)
+            while rows := cursor.fetchmany(_AT_ONCE):
                 yield from map(_reject_of_row, rows)
 
 
 def _reject_of_row(row: Sequence[Any]) -> Reject:
-    *told, kind, log = row
-    return replace(Reject(*told), foreign=_KINDS[kind], part_of=log)
+    *fields, kind, log = row
+    return replace(Reject(*fields), foreign=_KINDS[kind], part_of=log)
 
 
 def holds_rejects(generation: Path) -> bool:

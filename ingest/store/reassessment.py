@@ -66,7 +66,7 @@ _NOTE = "INSERT INTO reworked SELECT DISTINCT session_id, file_id FROM incoming"
 
 
 def reassess_turns(
-    building: GenerationBuilder, failures: FailureRules, given: ToolCatalog | None = None
+    building: GenerationBuilder, failures: FailureRules, catalog: ToolCatalog | None = None
 ) -> int:
     """Judge the turns in the temporary table `wanted` (turn_id) again; return the number of changed calls.
 
@@ -84,7 +84,7 @@ def reassess_turns(
         with building.open_transaction(
             "rework"
         ) as con:  # in one transaction: what is known by rowid must stay where it is
-            changed += ReassessedBatch(building, con, row["batch"], failures, given).reassess()
+            changed += ReassessedBatch(building, con, row["batch"], failures, catalog).reassess()
     with building.open_transaction("reworked") as con:
         run_script(con, "rework_done.sql")
     return changed
@@ -99,7 +99,7 @@ class ReassessedBatch:
         con: Connection,
         number: int,
         failures: FailureRules,
-        given: ToolCatalog | None,
+        catalog: ToolCatalog | None,
     ) -> None:
         self._building = building
         self._failures = failures
@@ -107,7 +107,7 @@ class ReassessedBatch:
         self._number = number
         self._calls = self._read_rows("tool_calls", CALL_COLUMNS)
         self._turns = self._read_rows("turns", TURN_COLUMNS)
-        self._definitions = StoredDefinitions(self._read_definitions(), given)
+        self._definitions = StoredDefinitions(self._read_definitions(), catalog)
 
     def reassess(self) -> int:
         """Judge the calls, conclude the turns, write the changes; return the number of changed calls."""
@@ -224,7 +224,7 @@ def _findings_by_call(findings: Iterable[Row]) -> dict[tuple[Any, ...], list[str
 
     A call that stands twice in a file has its diagnostics twice.
     """
-    held: dict[tuple[Any, ...], list[str]] = {}
+    rows_by_call: dict[tuple[Any, ...], list[str]] = {}
     for row in findings:
-        held.setdefault(_call_key(row), []).append(repr(sorted(row.items())))
-    return {call: sorted(rows) for call, rows in held.items()}
+        rows_by_call.setdefault(_call_key(row), []).append(repr(sorted(row.items())))
+    return {call: sorted(rows) for call, rows in rows_by_call.items()}

@@ -67,11 +67,11 @@ class StoredDefinitions:
     --tools; None = the earlier ones stay.
     """
 
-    def __init__(self, known: Mapping[str, ToolDefinition], given: ToolCatalog | None) -> None:
-        self._known = known
-        self._given = given
+    def __init__(self, definitions: Mapping[str, ToolDefinition], catalog: ToolCatalog | None) -> None:
+        self._known = definitions
+        self._given = catalog
         self._places: dict[tuple[str | None, str | None, bool], int] = {}
-        self._ids = {id(definition): definition_id for definition_id, definition in known.items()}
+        self._ids = {id(definition): definition_id for definition_id, definition in definitions.items()}
         self.sets: list[CallDefinitions] = []
         self.new: list[ToolDefinition] = []  # of `given`: those that a call was judged by
 
@@ -94,12 +94,12 @@ class StoredDefinitions:
 
     def _make_set(self, definition_id: str | None, origin: str | None, offered: bool) -> CallDefinitions:
         definition = self._known.get(definition_id) if definition_id is not None else None
-        held = ToolCatalog.from_definitions([definition] if definition is not None else [])
+        recalled = ToolCatalog.from_definitions([definition] if definition is not None else [])
         if origin == "log":
-            return CallDefinitions(self._given or ToolCatalog(), held)
-        given = held if self._given is None else self._given
+            return CallDefinitions(self._given or ToolCatalog(), recalled)
+        catalog = recalled if self._given is None else self._given
         # What else the log offered is not kept: the name was not in it.
-        return CallDefinitions(given, ToolCatalog() if offered else None)
+        return CallDefinitions(catalog, ToolCatalog() if offered else None)
 
 
 def restore_turns(
@@ -197,15 +197,15 @@ def _restore_result(row: Row, event: CallMade) -> ResultSeen | None:
     if row["result_status"] in _NO_RESULT:
         return None
     source = FlagSource(row["error_flag_source"] or FlagSource.ABSENT)
-    status, told = told_flag(ResultStatus(row["result_status"]), source)
-    layer = row["result_fault_layer"] if told is source else None
+    status, original_source = told_flag(ResultStatus(row["result_status"]), source)
+    layer = row["result_fault_layer"] if original_source is source else None
     return ResultSeen(
         session_id=row["session_id"],
         where=event.where,
         status=status,
-        flag_source=told,
+        flag_source=original_source,
         fault_layer=FaultLayer(layer) if layer else None,
-        message=row["harness_message"] if told is source else None,
+        message=row["harness_message"] if original_source is source else None,
         content=row["result_text"],
         latency_ms=row["latency_ms"],
     )

@@ -23,5 +23,5 @@ def compare_changed_counts(con: Connection) -> str | None:
 def _compare_counts(con: Connection, extent: str) -> str | None:
     run_script(con, extent)
     wrong = run_script(con, "verify.sql").fetchall()
-    listed = (f"{what}: {expected} expected, {found} found" for what, expected, found in wrong[:_LISTED])
+    listed = (f"{what}: {expected} expected, {actual} found" for what, expected, actual in wrong[:_LISTED])
     return "; ".join(listed) or None

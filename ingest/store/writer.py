@@ -99,8 +99,8 @@ class FactWriter:
         """Turn the rows of the batch into Arrow tables, and append them to the waiting tables."""
         for name, columns in self._batch.drain().items():
             table, unfit = columns.to_arrow(name, self._all_schemas[name])
-            told = [row for row in unfit if row["file_id"] is not None and name != "rejects"]
-            self._tables.add({name: table}, told)
+            reported = [row for row in unfit if row["file_id"] is not None and name != "rejects"]
+            self._tables.add({name: table}, reported)
 
     @property
     def _all_schemas(self) -> Mapping[str, pa.Schema]:

@@ -68,25 +68,25 @@ def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int
     Raises StoreVersionError when this version of Callgauge cannot use the tables.
     """
     try:
-        ((found,),) = con.execute("SELECT max(schema_version) FROM store_info").fetchall()
+        ((stored_version,),) = con.execute("SELECT max(schema_version) FROM store_info").fetchall()
     except duckdb.CatalogException:
-        found = None
-    if found is None or not 1 <= found <= SCHEMA_VERSION:
-        version = "without a version" if found is None else f"of version {found}"
+        stored_version = None
+    if stored_version is None or not 1 <= stored_version <= SCHEMA_VERSION:
+        version = "without a version" if stored_version is None else f"of version {stored_version}"
         raise StoreVersionError(
             f"the store {generation.parent} has tables {version}, this Callgauge writes version "
             f"{SCHEMA_VERSION}; load the logs into a new folder, or use the Callgauge that made it"
         )
-    return int(found)
+    return int(stored_version)
 
 
-def migrate(con: duckdb.DuckDBPyConnection, found: int) -> None:
+def migrate(con: duckdb.DuckDBPyConnection, stored_version: int) -> None:
     """Migrate tables of version `found` to SCHEMA_VERSION; the caller holds the transaction."""
     con.execute(_FIND_MCP_SERVER)
     for name, (function, kinds) in _FUNCTIONS.items():
         con.create_function(name, function, kinds, "VARCHAR", null_handling=SPECIAL)
     try:
-        for version in range(found + 1, SCHEMA_VERSION + 1):
+        for version in range(stored_version + 1, SCHEMA_VERSION + 1):
             con.execute((_HERE / f"to_{version}.sql").read_text("utf-8"))
     finally:
         for name in _FUNCTIONS:

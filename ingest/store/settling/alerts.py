@@ -241,8 +241,8 @@ def _name_rows(source: str) -> str:
 
 def _read_series(con: Connection) -> list[_WatchedSeries]:
     """Return the series that are large enough, by their number in the table `alert_series`."""
-    given = {"least_calls": _LEAST_CALLS, "least_sessions": _LEAST_SESSIONS, "most": _MOST_SERIES}
-    con.execute(_SERIES.format(named=_name_rows("alert_rows")), given)
+    parameters = {"least_calls": _LEAST_CALLS, "least_sessions": _LEAST_SESSIONS, "most": _MOST_SERIES}
+    con.execute(_SERIES.format(named=_name_rows("alert_rows")), parameters)
     return [_WatchedSeries(*row) for row in con.execute(_LIST).fetchall()]
 
 
@@ -258,12 +258,12 @@ def _follow_series(con: Connection, nights: _Nights, series: Sequence[_WatchedSe
         (len(series), nights.days),
         (counts["number"], counts["place"], counts["session_group"], counts["k"], counts["n"]),
         (sessions["number"], sessions["place"], sessions["sessions"]),
-        [tables[_table_of(one)] for one in series],
+        [tables[_table_of(member)] for member in series],
     )
     walk = follow_changes(daily, (nights.begin - nights.first).days)
     models = [
-        number for number, one in enumerate(series)
-        if (one.dimension, one.second_dimension, one.rate) == ("model", "", RATES_OF_CALLS[0])
+        number for number, member in enumerate(series)
+        if (member.dimension, member.second_dimension, member.rate) == ("model", "", RATES_OF_CALLS[0])
     ]  # fmt: skip
     visible = find_visible_changes(daily, models, walk.tests)
     con.execute(_INSERT_NIGHT, [nights.night, walk.series, walk.tests, *visible, made_of])
@@ -300,7 +300,7 @@ class _Alert:
         return cls(series, change, measured, _find_place(con, nights, series, change))
 
     def make_row(self, nights: _Nights) -> list[Any]:
-        one, change, measured = self.series, self.change, self.measured
+        series, change, measured = self.series, self.change, self.measured
         difference = measured.difference
         size = [difference.estimate, difference.low, difference.high] if difference else [None] * 3
         bounds = measured.now.interval
@@ -309,9 +309,10 @@ class _Alert:
         baseline = [nights.day(day) for day in (change.baseline[0], change.baseline[-1])]
         where = [*self.where[:2], "only" if self.where[2] else "most"] if self.where else [None] * 3
         return [
-            self.key(nights), one.dimension, one.name, one.second_dimension or None, one.second_name or None,
-            one.rate, since, *days, change.rose, measured.now.k, measured.now.n, *interval, measured.before.k,
-            measured.before.n, *size, change.q, *baseline, self.part_of, *where,
+            self.key(nights), series.dimension, series.name, series.second_dimension or None,
+            series.second_name or None, series.rate, since, *days, change.rose,
+            measured.now.k, measured.now.n, *interval, measured.before.k, measured.before.n, *size,
+            change.q, *baseline, self.part_of, *where,
         ]  # fmt: skip
 
     def key(self, nights: _Nights) -> str:
@@ -332,9 +333,9 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
     for family in families.values():
         leaders: list[_Alert] = []
         for alert in _order_family(family):
-            met = [one for one in leaders if _overlap(one, alert)]
+            met = [leader for leader in leaders if _overlap(leader, alert)]
             if met:
-                without = [one.series.values for one in met]
+                without = [leader.series.values for leader in met]
                 rest = _read_counts(con, nights, alert.series.rate, alert.series.values, without)
                 days = alert.change.list_days(nights.days - 1)
                 if measure_change(rest, alert.change.baseline, days).p >= _PART / len(family):
@@ -346,32 +347,34 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
 
 def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
     """Return the alerts, the surest first, but what is only in some calls after the alert on just these."""
-    by_p = sorted(family, key=lambda one: (one.measured.p, one.change.series, one.change.since))
+    by_p = sorted(
+        family, key=lambda candidate: (candidate.measured.p, candidate.change.series, candidate.change.since)
+    )
     ordered: list[_Alert] = []
     for alert in by_p:
         if alert.where and alert.where[2]:
             dimension, value, _ = alert.where
             inner = [
-                one
-                for one in by_p
-                if one.where is None
-                and one.series.values.get(_COLUMNS[dimension]) == value
-                and _overlap(one, alert)
+                candidate
+                for candidate in by_p
+                if candidate.where is None
+                and candidate.series.values.get(_COLUMNS[dimension]) == value
+                and _overlap(candidate, alert)
             ]
             ordered += inner[:1]
         ordered.append(alert)
-    return list({id(one): one for one in ordered}.values())
+    return list({id(candidate): candidate for candidate in ordered}.values())
 
 
-def _overlap(one: _Alert, other: _Alert) -> bool:
+def _overlap(first: _Alert, other: _Alert) -> bool:
     """Return whether two alerts may have calls in common: of the same days, and of values that agree."""
-    values, others = one.series.values, other.series.values
+    values, others = first.series.values, other.series.values
     if any(values[column] != others[column] for column in values.keys() & others.keys()):
         return False
-    ends = [one.change.back, other.change.back]
+    ends = [first.change.back, other.change.back]
     return all(
         end is None or since < end
-        for end, since in zip(ends, (other.change.since, one.change.since), strict=True)
+        for end, since in zip(ends, (other.change.since, first.change.since), strict=True)
     )
 
 
@@ -396,8 +399,8 @@ def _find_place(
 def _list_values(con: Connection, series: _WatchedSeries, column: str) -> list[str]:
     chosen, values = _write_condition(series.values)
     query = _VALUES.format(column=column, chosen=chosen)
-    given = {"rate": series.rate, "by_tool": "tool" in (column, *series.values), **values}
-    return [value for (value,) in con.execute(query, given).fetchall()]
+    parameters = {"rate": series.rate, "by_tool": "tool" in (column, *series.values), **values}
+    return [value for (value,) in con.execute(query, parameters).fetchall()]
 
 
 def _read_counts(
@@ -411,16 +414,16 @@ def _read_counts(
     from callgauge.stats.over_time.window_changes import sum_entries
 
     chosen, conditions = _write_condition(values)
-    given: dict[str, Any] = {**conditions}
+    parameters: dict[str, Any] = {**conditions}
     for number, left_out in enumerate(without):
         condition, more = _write_condition(left_out, f"without_{number}_")
         chosen += f" AND NOT coalesce({condition}, false)"
-        given |= more
+        parameters |= more
     by_tool = any("tool" in columns for columns in (values, *without))
-    found: Any = con.execute(
-        _OF_ONE.format(chosen=chosen), {"rate": rate, "by_tool": by_tool, **given}
+    counts: Any = con.execute(
+        _OF_ONE.format(chosen=chosen), {"rate": rate, "by_tool": by_tool, **parameters}
     ).fetchnumpy()
-    return sum_entries(nights.days, (found["place"], found["session_group"], found["k"], found["n"]))
+    return sum_entries(nights.days, (counts["place"], counts["session_group"], counts["k"], counts["n"]))
 
 
 def _write_condition(values: Mapping[str, str], prefix: str = "of_") -> tuple[str, dict[str, str]]:

@@ -64,10 +64,10 @@ def _join_turns(building: GenerationBuilder, batch: int) -> None:
     calls_of: dict[str, list[Row]] = defaultdict(list)
     for call in calls:
         calls_of[call["turn_id"]].append(call)
-    told: dict[str, list[Row]] = defaultdict(list)
+    rows_by_turn: dict[str, list[Row]] = defaultdict(list)
     for turn in turns:
-        told[turn["turn_id"]].append(turn)
-    changed = [row for turn_id, rows in told.items() for row in _join_rows(rows, calls_of[turn_id])]
+        rows_by_turn[turn["turn_id"]].append(turn)
+    changed = [row for turn_id, rows in rows_by_turn.items() for row in _join_rows(rows, calls_of[turn_id])]
     if not changed:
         return
     table, _ = to_arrow("turns", changed, building.schemas["turns"])
@@ -85,7 +85,8 @@ def _join_rows(rows: list[Row], calls: list[Row]) -> list[Row]:
     The list is empty when the turn is not split.
     """
     ids: dict[Place, set[str]] = {
-        row_place(row): {call["call_id"] for call in held} for row, held in assign_calls(rows, calls)
+        row_place(row): {call["call_id"] for call in turn_calls}
+        for row, turn_calls in assign_calls(rows, calls)
     }
     parts = find_parts(rows, ids)
     if len(parts) < 2:

@@ -205,13 +205,13 @@ def _find_tables(con: Connection) -> Sequence[DailyTable]:
     """Return the tables that get rows: to plan the script of another takes ten times as long as to ask."""
     empty: set[DailyTable] = set()
     for facts in {table.counted.facts for table in DAILY_TABLES if table.counted}:
-        asked = {
+        expressions = {
             table: table.counted.number
             for table in DAILY_TABLES
             if table.counted and table.counted.facts == facts
         }
-        numbers = con.execute(f"SELECT {', '.join(asked.values())} FROM {facts}").fetchall()[0]  # noqa: S608
-        empty |= {table for table, number in zip(asked, numbers, strict=True) if not number}
+        numbers = con.execute(f"SELECT {', '.join(expressions.values())} FROM {facts}").fetchall()[0]  # noqa: S608
+        empty |= {table for table, number in zip(expressions, numbers, strict=True) if not number}
     return [table for table in DAILY_TABLES if table not in empty]
 
 

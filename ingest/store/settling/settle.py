@@ -145,12 +145,12 @@ def rename_models(building: GenerationBuilder, aliases: Sequence[Row]) -> None:
 
     Call it between `settle` and `add_changes`, or before `sum_days`.
     """
-    known = building.fetch_rows("SELECT model_name, model, rule FROM model_aliases")
+    stored = building.fetch_rows("SELECT model_name, model, rule FROM model_aliases")
     values = itemgetter("model_name", "model", "rule")
-    is_same = set(map(values, known)) == set(map(values, aliases))
+    is_same = set(map(values, stored)) == set(map(values, aliases))
     if is_same and not aliases:
         return  # each row has the model that its log names
-    _pull_renamed(building, known, aliases)
+    _pull_renamed(building, stored, aliases)
     with building.open_transaction("models") as con:
         if not is_same:
             con.execute("DELETE FROM model_aliases")

@@ -37,8 +37,8 @@ class Follower:
     def look(self) -> None:
         """Fetch what is new; where that fails, note it in the folder, which shows what it has."""
         try:
-            found = self._store.place.find(CURRENT)
-            if found is None or found.etag != self._seen:
+            current = self._store.place.find(CURRENT)
+            if current is None or current.etag != self._seen:
                 self._seen = self._store.fetch().etag
         except (IngestError, OSError) as problem:
             note_outage(self._store.folder, str(problem))

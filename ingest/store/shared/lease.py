@@ -43,11 +43,11 @@ class Lease:
     def take(self, wait: Callable[[str], None]) -> None:
         """Take the lease; while another holds it, `wait` is called with a sentence, and sleeps or raises."""
         while True:
-            found = self._place.read(LEASE)
-            who = self._describe_holder(*found) if found else None
+            current = self._place.read(LEASE)
+            who = self._describe_holder(*current) if current else None
             if who is None:
                 with suppress(ChangedError):  # another was quicker
-                    self._write(found[1].etag if found else None)
+                    self._write(current[1].etag if current else None)
                     self._check_conditions()
                     return
             else:
@@ -56,8 +56,8 @@ class Lease:
     def _describe_holder(self, content: bytes, state: FileState) -> str | None:
         """Return who holds the lease, and how long it may last; None when nobody does."""
         try:
-            told = json.loads(content)
-            holder, owner, since = (str(told[name])[:80] for name in ("holder", "owner", "since"))
+            fields = json.loads(content)
+            holder, owner, since = (str(fields[name])[:80] for name in ("holder", "owner", "since"))
         except (ValueError, TypeError, KeyError, RecursionError):
             holder, owner, since = "another process", "unknown", "an unknown time"
         left = LASTS - (state.now - state.modified)

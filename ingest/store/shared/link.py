@@ -44,8 +44,8 @@ def read_link(folder: Path) -> SharedLink | None:
     Raises StoreError where the file cannot be read.
     """
     try:
-        told = json.loads((folder / LINK).read_text("utf-8"))
-        link = SharedLink(check_shared_address(str(told["address"])), str(told["folder_id"]))
+        fields = json.loads((folder / LINK).read_text("utf-8"))
+        link = SharedLink(check_shared_address(str(fields["address"])), str(fields["folder_id"]))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, TypeError, KeyError, OptionError):

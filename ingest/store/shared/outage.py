@@ -25,11 +25,11 @@ def note_outage(folder: Path, problem: str | None) -> None:
     The time of the first problem stays until the store can be used again.
     """
     with suppress(OSError):
-        known = read_outage(folder)
+        outage = read_outage(folder)
         if problem is None:
             (folder / OUTAGE).unlink(missing_ok=True)
-        elif known is None or known.problem != problem:
-            since = known.since if known else datetime.now(UTC)
+        elif outage is None or outage.problem != problem:
+            since = outage.since if outage else datetime.now(UTC)
             new = folder / f"{OUTAGE}.new"
             new.write_text(json.dumps({"since": since.isoformat(), "problem": problem}), "utf-8")
             new.replace(folder / OUTAGE)
@@ -38,8 +38,8 @@ def note_outage(folder: Path, problem: str | None) -> None:
 def read_outage(folder: Path) -> Outage | None:
     """Return what `note_outage` noted; None where the shared store can be used, or there is none."""
     try:
-        told = json.loads((folder / OUTAGE).read_text("utf-8"))
-        since = datetime.fromisoformat(told["since"])
-        return Outage(since.astimezone(UTC), str(told["problem"]))
+        fields = json.loads((folder / OUTAGE).read_text("utf-8"))
+        since = datetime.fromisoformat(fields["since"])
+        return Outage(since.astimezone(UTC), str(fields["problem"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -107,9 +107,9 @@ class SharedPlace:
                 if code not in _REFUSED and not (etag is not None and code in _GONE):
                     raise
         # The answer to a first try may have been lost, and the second was refused because of the first.
-        found = self.read(name)
-        if found is not None and found[0] == data:
-            return found[1]
+        current = self.read(name)
+        if current is not None and current[0] == data:
+            return current[1]
         raise ChangedError(f"{self.address}/{name} was changed by another process")
 
     def upload(self, file: Path, name: str) -> None:
@@ -135,13 +135,13 @@ class SharedPlace:
         """Return the names of all files of the store, with the times at which they were written."""
         with self._explain_errors():
             try:
-                found = self._files.ls(self._path, detail=True, refresh=True)
+                entries = self._files.ls(self._path, detail=True, refresh=True)
             except FileNotFoundError:
                 return {}
         return {
-            str(one["name"]).removeprefix(f"{self._path}/"): one["LastModified"]
-            for one in found
-            if one.get("type") == "file" and one.get("LastModified")
+            str(entry["name"]).removeprefix(f"{self._path}/"): entry["LastModified"]
+            for entry in entries
+            if entry.get("type") == "file" and entry.get("LastModified")
         }
 
     def remove(self, name: str) -> None:
@@ -152,14 +152,14 @@ class SharedPlace:
     def drop_unfinished(self, before: datetime) -> None:
         """Remove the parts of uploads that began before a time and were never finished."""
         with self._explain_errors():
-            found = self._files.call_s3("list_multipart_uploads", Bucket=self._bucket, Prefix=self._key(""))
-            for one in found.get("Uploads", ()):
-                if one["Initiated"] < before:
+            uploads = self._files.call_s3("list_multipart_uploads", Bucket=self._bucket, Prefix=self._key(""))
+            for upload in uploads.get("Uploads", ()):
+                if upload["Initiated"] < before:
                     self._files.call_s3(
                         "abort_multipart_upload",
                         Bucket=self._bucket,
-                        Key=one["Key"],
-                        UploadId=one["UploadId"],
+                        Key=upload["Key"],
+                        UploadId=upload["UploadId"],
                     )
 
     def _request(self, what: str, name: str, **more: Any) -> Mapping[str, Any]:
@@ -182,9 +182,10 @@ class SharedPlace:
             raise
         except Exception as error:  # the driver has errors of its own
             kind = type(error).__name__
-            said = _CREDENTIALS.sub("://", " ".join(str(error).split()))[:200]
+            reason = _CREDENTIALS.sub("://", " ".join(str(error).split()))[:200]
             raise UnreachableError(
-                f"the shared store {self.address} cannot be reached ({kind}: {said}); {_advise(kind, error)}"
+                f"the shared store {self.address} cannot be reached ({kind}: {reason}); "
+                f"{_advise(kind, error)}"
             ) from error
 
 

@@ -52,15 +52,17 @@ class Pointer:
         """
         if before is None:
             return self
-        lately = [one for one in before.replaced if self.published_at - one.at < _REMEMBERED]
+        lately = [
+            replacement for replacement in before.replaced if self.published_at - replacement.at < _REMEMBERED
+        ]
         replaced = [*lately, Replaced(sorted(before.files - self.files), self.published_at)]
         if alone:
-            replaced = [replace(one, at=one.at - _REMEMBERED) for one in replaced]
+            replaced = [replace(replacement, at=replacement.at - _REMEMBERED) for replacement in replaced]
         return replace(self, replaced=tuple(replaced))
 
     def to_json(self) -> bytes:
-        said = {"format": _FORMAT, **asdict(self)}
-        return json.dumps(said, default=datetime.isoformat, indent=1).encode()
+        fields = {"format": _FORMAT, **asdict(self)}
+        return json.dumps(fields, default=datetime.isoformat, indent=1).encode()
 
 
 def find_unnamed(
@@ -76,7 +78,11 @@ def find_unnamed(
     What no generation ever named may still be on its way into one, until `unfinished` has passed.
     """
     named = pointer.files if pointer else set()
-    since = {name: one.at for one in pointer.replaced for name in one.files} if pointer else {}
+    since = (
+        {name: replacement.at for replacement in pointer.replaced for name in replacement.files}
+        if pointer
+        else {}
+    )
     for name, written in files.items():
         if name in named or not (GENERATION.fullmatch(name) or SEGMENT.fullmatch(name)):
             continue
@@ -87,18 +93,18 @@ def find_unnamed(
 def read_pointer(data: bytes, address: str) -> Pointer:
     """Return the pointer that `to_json` wrote. Raises StoreError for anything else."""
     try:
-        told = json.loads(data)
-        if told["format"] > _FORMAT:
+        fields = json.loads(data)
+        if fields["format"] > _FORMAT:
             raise StoreError(f"{address} was written by a newer version of Callgauge; update this one")
         return Pointer(
-            generation=_check(GENERATION, told["generation"]),
-            size=_check_size(told["size"]),
-            sha256=_check(_SHA256, told["sha256"]),
-            segments={_check(SEGMENT, name): _check_size(size) for name, size in told["segments"].items()},
-            published_at=_check_time(told["published_at"]),
+            generation=_check(GENERATION, fields["generation"]),
+            size=_check_size(fields["size"]),
+            sha256=_check(_SHA256, fields["sha256"]),
+            segments={_check(SEGMENT, name): _check_size(size) for name, size in fields["segments"].items()},
+            published_at=_check_time(fields["published_at"]),
             replaced=tuple(
-                Replaced([_check(_FILE, name) for name in one["files"]], _check_time(one["at"]))
-                for one in told["replaced"]
+                Replaced([_check(_FILE, name) for name in entry["files"]], _check_time(entry["at"]))
+                for entry in fields["replaced"]
             ),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

@@ -43,11 +43,11 @@ class ChannelPlace:
         with self.lock, self.channel.makefile("rwb") as stream:
             stream.write(json.dumps(question).encode() + b"\n")
             stream.flush()
-            told = json.loads(stream.readline() or b'{"problem": "the server is gone"}')
-            data = stream.read(told.get("bytes", 0))
-        if "problem" in told:
-            raise UnreachableError(told["problem"])
-        return told["size"], data
+            answer = json.loads(stream.readline() or b'{"problem": "the server is gone"}')
+            data = stream.read(answer.get("bytes", 0))
+        if "problem" in answer:
+            raise UnreachableError(answer["problem"])
+        return answer["size"], data
 
 
 def open_channel(address: str) -> socket.socket:
@@ -66,8 +66,8 @@ def read_through(address: str, channel: int) -> None:
 def _answer(channel: socket.socket, files: SegmentFiles) -> None:
     with suppress(OSError), channel, channel.makefile("rwb") as stream:
         for line in stream:
-            told, data = _read_part(json.loads(line), files)
-            stream.write(json.dumps(told).encode() + b"\n" + data)
+            answer, data = _read_part(json.loads(line), files)
+            stream.write(json.dumps(answer).encode() + b"\n" + data)
             stream.flush()
 
 

@@ -73,10 +73,10 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
     def find_size(self, name: str) -> int:
         """Return the size of a segment in bytes. Raises FileNotFoundError; DuckDB asks for a .wal, too."""
         if name not in self._sizes:
-            found = self._place.find(name) if SEGMENT.fullmatch(name) else None
-            if found is None or found.size is None:
+            entry = self._place.find(name) if SEGMENT.fullmatch(name) else None
+            if entry is None or entry.size is None:
                 raise FileNotFoundError(name)
-            self._sizes[name] = found.size
+            self._sizes[name] = entry.size
         return self._sizes[name]
 
     def fetch_ends(self, names: Sequence[str]) -> None:
@@ -102,11 +102,13 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
         number = first
         while number <= last:
             with self._lock:
-                known = self._blocks.get((name, number))
-                if known is not None:
+                first_block = self._blocks.get((name, number))
+                if first_block is not None:
                     self._blocks.move_to_end((name, number))
                 is_next = (name, number - 1) in self._blocks
-            blocks = [known] if known is not None else self._fetch(name, number, last, is_next=is_next)
+            blocks = (
+                [first_block] if first_block is not None else self._fetch(name, number, last, is_next=is_next)
+            )
             number += len(blocks)
             yield from blocks
 

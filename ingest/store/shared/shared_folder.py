@@ -41,19 +41,19 @@ class SharedFolder:
         Raises UnreachableError, and StoreError for what is no store or is damaged; the folder is as it was.
         """
         with self.hold_folder():
-            found = self.place.read(CURRENT)
+            stored = self.place.read(CURRENT)
             shown = self._read_current()
-            if found is None:
+            if stored is None:
                 if shown:
                     raise StoreError(
                         f"{self.place.address} has no store any more, but {self.folder} still has {shown}: "
                         f"check the bucket, or remove {self.folder / CURRENT} to start with an empty store"
                     )
                 return Published(None, None)
-            pointer = read_pointer(found[0], self.place.address)
+            pointer = read_pointer(stored[0], self.place.address)
             with explain_os_errors(self.folder):
                 self._bring(pointer, shown)
-            return Published(pointer, found[1].etag)
+            return Published(pointer, stored[1].etag)
 
     def _bring(self, pointer: Pointer, shown: str) -> None:
         file = self.folder / pointer.generation
@@ -133,10 +133,10 @@ class SharedLoad:
         at once. Raises StoreBusy when another load was quicker, StoreError; nothing is published then.
         """
         place, before = self.store.place, self.base.pointer
-        known = before.segments if before else {}
-        news = [*sorted(set(segments) - known.keys()), generation]
+        known_sizes = before.segments if before else {}
+        news = [*sorted(set(segments) - known_sizes.keys()), generation]
         self._upload(news)
-        pointer = self._make_pointer(generation, segments, known).follow(before, alone=alone)
+        pointer = self._make_pointer(generation, segments, known_sizes).follow(before, alone=alone)
         with self.store.hold_folder():
             self.lease.check()
             self.on_write("commit")
@@ -169,12 +169,15 @@ class SharedLoad:
             for name in names:
                 self.store.place.remove(name)
 
-    def _make_pointer(self, generation: str, segments: Collection[str], known: Mapping[str, int]) -> Pointer:
+    def _make_pointer(
+        self, generation: str, segments: Collection[str], known_sizes: Mapping[str, int]
+    ) -> Pointer:
         folder = self.store.folder
         with explain_os_errors(folder), (folder / generation).open("rb") as stream:
             digest, size = file_digest(stream, "sha256").hexdigest(), (folder / generation).stat().st_size
             sizes = {
-                name: known[name] if name in known else (folder / name).stat().st_size for name in segments
+                name: known_sizes[name] if name in known_sizes else (folder / name).stat().st_size
+                for name in segments
             }
         return Pointer(generation, size, digest, sizes, self.lease.find_time())
 
