@@ -31,15 +31,15 @@ class FoundFiles:
 
 def find_agent_files(agent: AgentLogs, home: str, environment: Mapping[str, str]) -> FoundFiles:
     """Return the files at an agent's places, each once; their content is not looked at."""
-    found = FoundFiles(agent)
+    agent_files = FoundFiles(agent)
     seen: set[str] = set()
     for place in _places_of(agent):
         for root, pattern in _locate_place(place, home, environment):
-            for entry in match_files(root, pattern, found.unreadable):
+            for entry in match_files(root, pattern, agent_files.unreadable):
                 if entry.path not in seen:
                     seen.add(entry.path)
-                    found.files.append(entry)
-    return found
+                    agent_files.files.append(entry)
+    return agent_files
 
 
 def _places_of(agent: AgentLogs) -> Iterator[str]:
@@ -113,10 +113,10 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 @cache
 def hidden_patterns() -> dict[str, tuple[tuple[str, ...], ...]]:
     """Return the patterns below hidden folders of a home, by the hidden folder's name."""
-    found: dict[str, list[tuple[str, ...]]] = {}
+    by_folder: dict[str, list[tuple[str, ...]]] = {}
     for agent in AGENTS:
         for place in _places_of(agent):
             for _, pattern in _locate_place(place, "", {}):
-                if pattern[0].startswith(".") and tuple(pattern) not in found.setdefault(pattern[0], []):
-                    found[pattern[0]].append(tuple(pattern))
-    return {name: tuple(patterns) for name, patterns in found.items()}
+                if pattern[0].startswith(".") and tuple(pattern) not in by_folder.setdefault(pattern[0], []):
+                    by_folder[pattern[0]].append(tuple(pattern))
+    return {name: tuple(patterns) for name, patterns in by_folder.items()}

@@ -39,17 +39,17 @@ def find_logs(named: Iterable[Named], store_dir: Path, hidden: HiddenNames | Non
     none of the names exists or no file is found; OptionError when the driver of an address is not installed.
     """
     named, hidden = list(named), hidden if hidden is not None else HiddenNames()
-    found: dict[str, LogFile] = {}
-    for one in named:
-        found |= {log.name: log for log in _find_files(one, store_dir, hidden)}
-    missing = [log.name for log in found.values() if log.problem == _MISSING]
-    if missing and len(missing) == len(found):
+    logs: dict[str, LogFile] = {}
+    for path in named:
+        logs |= {log.name: log for log in _find_files(path, store_dir, hidden)}
+    missing = [log.name for log in logs.values() if log.problem == _MISSING]
+    if missing and len(missing) == len(logs):
         verb = "does" if len(missing) == 1 else "do"
         raise InputError(f"{' and '.join(missing[:3])} {verb} not exist; check the spelling")
-    gathered = gather_trees(found.values(), look_at_file)
+    gathered = gather_trees(logs.values(), look_at_file)
     hidden.idle += gathered.idle
     if not gathered.logs:
-        where = ", ".join(stored_path(one) for one in named) or "no path"
+        where = ", ".join(stored_path(path) for path in named) or "no path"
         raise NothingFoundError("; ".join((f"nothing to load: {where} contains no files", *hidden.notes())))
     return sorted(gathered.logs, key=lambda log: log.name)
 
@@ -58,20 +58,20 @@ _MISSING = "does not exist"
 _NO_STORE = Path(os.devnull)
 
 
-def find_named(one: Named) -> list[LogFile]:
+def find_named(named: Named) -> list[LogFile]:
     """Return the logs that one name stands for, not sorted."""
-    return gather_trees(_find_files(one, _NO_STORE, HiddenNames()), look_at_file).logs
+    return gather_trees(_find_files(named, _NO_STORE, HiddenNames()), look_at_file).logs
 
 
-def _find_files(one: Named, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:
-    if one == STDIN:
+def _find_files(named: Named, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:
+    if named == STDIN:
         yield _standard_input_log()
-    elif is_address(one):
+    elif is_address(named):
         from ingest.sources.object_store import find_objects  # half a second of imports
 
-        yield from find_objects(str(one))
+        yield from find_objects(str(named))
     else:
-        path = os.path.abspath(one)  # noqa: PTH100 - resolve() would rename linked files
+        path = os.path.abspath(named)  # noqa: PTH100 - resolve() would rename linked files
         matching = [path] if os.path.lexists(path) or not glob.has_magic(path) else _match_pattern(path)
         for match in matching:
             if os.path.isdir(match):  # noqa: PTH112 - Path.is_dir raises where a folder may not be entered
@@ -121,7 +121,7 @@ def _database_state(path: Path | str) -> str:
     return f"wal:{state.st_size}:{state.st_mtime_ns}" if state.st_size else ""
 
 
-def still_exists(name: str, seen: FileStamp) -> bool:
+def still_exists(name: str, stamp: FileStamp) -> bool:
     """Return True when the file still exists and its size and time equal `seen`.
 
     An address (`s3://…`) always counts as existing.
@@ -130,9 +130,9 @@ def still_exists(name: str, seen: FileStamp) -> bool:
         return True
     path = os.fspath(parse_stored_path(name))
     now = look_at_file(path)
-    if now.problem is None and now.seen == seen:
+    if now.problem is None and now.seen == stamp:
         return True
-    return any((log.name, log.seen) == (name, seen) for log in find_named(path))
+    return any((log.name, log.seen) == (name, stamp) for log in find_named(path))
 
 
 def _walk_folder(root: str, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:
@@ -164,7 +164,7 @@ def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) ->
         hidden.files += 1
         return
     unreadable: list[str] = []
-    found = {
+    matches = {
         file.path: None
         for pattern in hidden_patterns().get(entry.name, ())
         for file in match_files(folder, pattern, unreadable)
@@ -172,11 +172,11 @@ def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) ->
     for problem in unreadable:
         path, _, why = problem.rpartition(" cannot be read: ")
         yield LogFile(stored_path(path), LocalFile(path), problem=f"cannot be read: {why}")
-    if found:
-        hidden.searched[stored_path(entry.path)] += len(found)
+    if matches:
+        hidden.searched[stored_path(entry.path)] += len(matches)
     else:
         hidden.leave_out(entry.name, entry.path)
-    for path in found:
+    for path in matches:
         yield look_at_file(path)
 
 
@@ -224,8 +224,8 @@ class HiddenNames:
         """Return sentences on what was found in hidden folders, and on what was left out."""
         notes = []
         if self.searched:
-            told = ", ".join(f"{path} ({count:,})" for path, count in sorted(self.searched.items()))
-            notes.append(f"skipped hidden folders, except the log folders of known agents: {told}")
+            searched = ", ".join(f"{path} ({count:,})" for path, count in sorted(self.searched.items()))
+            notes.append(f"skipped hidden folders, except the log folders of known agents: {searched}")
         if self.left_out or self.files:
             notes.append(self._describe_left_out())
         for (agent, tree), count in sorted(self.idle.items()):
@@ -236,11 +236,13 @@ class HiddenNames:
         return tuple(notes)
 
     def _describe_left_out(self) -> str:
-        told = [
+        listed = [
             f"{name} ({count:,})" if count > 1 else name for name, count in self.left_out.most_common(_NAMED)
         ]
-        more = len(self.left_out) - len(told)
-        parts = [f"{_count(sum(self.left_out.values()), 'hidden folder')}: {', '.join(told)}"] if told else []
+        more = len(self.left_out) - len(listed)
+        parts = (
+            [f"{_count(sum(self.left_out.values()), 'hidden folder')}: {', '.join(listed)}"] if listed else []
+        )
         if more > 0:
             parts[0] += f" and {more:,} other names"
         parts += [_count(self.files, "hidden file")] if self.files else []

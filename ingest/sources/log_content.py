@@ -37,8 +37,8 @@ class LogContent(io.RawIOBase):
     `.eval` archive, UTF-16, database, several files).
     """
 
-    def __init__(self, found: LogFile) -> None:
-        self._found = found
+    def __init__(self, log_file: LogFile) -> None:
+        self._found = log_file
         self._noted_sizes: tuple[int, ...] = (HEAD,)
         self._open_source()
 
@@ -164,43 +164,43 @@ class LogContent(io.RawIOBase):
         return io.BufferedReader(self, size)
 
 
-def open_log(found: LogFile, *, rewinds: bool = False) -> LogContent:
+def open_log(log_file: LogFile, *, rewinds: bool = False) -> LogContent:
     """Open the content of a log, up to the size that the log had when it was found.
 
     `rewinds` True: the caller calls `rewind` on the content before the final reading. False: the content is
     ready for it. Raises OSError, including DamagedFileError.
     """
-    content = LogContent(found)
+    content = LogContent(log_file)
     if not rewinds:
         content.rewind()
     return content
 
 
-def _unpack_source(stored: StreamPart, found: LogFile) -> tuple[RewindableStream, bool]:
+def _unpack_source(stored: StreamPart, log_file: LogFile) -> tuple[RewindableStream, bool]:
     """Return the stream of the content as UTF-8, and whether the stored bytes were packed or encoded.
 
     Raises DamagedFileError when the file is an archive that is not itself a log.
     """
-    keeps = _KEPT if found.place.can_reopen else _KEPT_OF_PIPES
-    plain = RewindableStream(stored, keeps=0 if isinstance(found.place, LocalFile) else keeps)
+    keeps = _KEPT if log_file.place.can_reopen else _KEPT_OF_PIPES
+    plain = RewindableStream(stored, keeps=0 if isinstance(log_file.place, LocalFile) else keeps)
     stream, packing = unpack_stream(plain, keeps=keeps)
     if packing.is_database:
-        return RewindableStream(_read_database(stream, packing, found), keeps=0), True
+        return RewindableStream(_read_database(stream, packing, log_file), keeps=0), True
     if packing.archive is None:
-        return stream, not packing.is_as_stored or isinstance(found.place, SessionTree)
-    if packing.archive is ArchiveKind.ZIP and packing.compression is None and found.place.random_access:
+        return stream, not packing.is_as_stored or isinstance(log_file.place, SessionTree)
+    if packing.archive is ArchiveKind.ZIP and packing.compression is None and log_file.place.random_access:
         stream.detach()
         documents = find_documents(zip_archive.list_zip_members(stored))
         if documents is not None:
             return RewindableStream(EvalLines(stored, documents), keeps=keeps), True
-    raise DamagedFileError(_why_no_archive(packing, found))
+    raise DamagedFileError(_why_no_archive(packing, log_file))
 
 
-def _read_database(stream: RewindableStream, packing: Packing, found: LogFile) -> DatabaseLines:
-    place = found.place
+def _read_database(stream: RewindableStream, packing: Packing, log_file: LogFile) -> DatabaseLines:
+    place = log_file.place
     if packing.compression is None and place.can_reopen:
         stream.close()
-        return DatabaseLines(copy_database(place.open, SideFiles(place), found.seen.size))
+        return DatabaseLines(copy_database(place.open, SideFiles(place), log_file.seen.size))
     stream.rewind()
     with stream:
         return DatabaseLines(copy_stream(stream))
@@ -220,25 +220,25 @@ class SideFiles:
             return None
 
 
-def _why_no_archive(packing: Packing, found: LogFile) -> str:
+def _why_no_archive(packing: Packing, log_file: LogFile) -> str:
     kind = f"it is a {packing.archive} archive"
-    if not found.place.can_reopen:
+    if not log_file.place.can_reopen:
         return f"{kind}; name the file instead of piping it"
-    if found.archive is not None:
+    if log_file.archive is not None:
         return f"{kind} inside an archive; unpack the outer one"
     if packing.compression is not None:
         return f"{kind} inside {packing.compression} data; unpack that"
     return f"{kind}, which became one while it was being loaded; load it again"
 
 
-def compute_prefixes(found: LogFile, sizes: Sequence[int]) -> dict[int, str]:
+def compute_prefixes(log_file: LogFile, sizes: Sequence[int]) -> dict[int, str]:
     """Return the SHA-256 of the first bytes of a log's content, in hexadecimal, by the number of bytes.
 
     `sizes` are these numbers, in ascending order; those beyond the end of the log are left out. Raises
     OSError.
     """
     digests: dict[int, str] = {}
-    with open_log(found) as content:
+    with open_log(log_file) as content:
         buffer = memoryview(bytearray(_PIECE))
         for size in sizes:
             while (left := size - content.bytes_read) > 0 and content.readinto(buffer[:left]):
@@ -249,9 +249,9 @@ def compute_prefixes(found: LogFile, sizes: Sequence[int]) -> dict[int, str]:
     return digests
 
 
-def compute_fingerprint(found: LogFile) -> str:
+def compute_fingerprint(log_file: LogFile) -> str:
     """Return the SHA-256 of a log's whole content, in hexadecimal. Raises OSError."""
-    with open_log(found) as content:
+    with open_log(log_file) as content:
         buffer = bytearray(_PIECE)
         while content.readinto(buffer):
             pass

@@ -98,8 +98,8 @@ def find_objects(url: str) -> Iterator[LogFile]:
         return
     for key, info in sorted(listed.items()):
         at = url if scheme in _WEB else f"{scheme}://{key}"
-        seen = _object_stamp(info)
-        yield LogFile(strip_credentials(at), RemoteObject(at, seen, info.get("size") is not None), seen)
+        stamp = _object_stamp(info)
+        yield LogFile(strip_credentials(at), RemoteObject(at, stamp, info.get("size") is not None), stamp)
 
 
 def locate_driver(url: str, **options: Any) -> tuple[Any, str]:
@@ -109,8 +109,8 @@ def locate_driver(url: str, **options: Any) -> tuple[Any, str]:
     """
     scheme = url.partition("://")[0].lower()
     if scheme not in DRIVERS:
-        known = ", ".join(f"{name}://" for name in DRIVERS)
-        raise OptionError(f"{strip_credentials(url)} cannot be read: addresses begin with one of {known}")
+        schemes = ", ".join(f"{name}://" for name in DRIVERS)
+        raise OptionError(f"{strip_credentials(url)} cannot be read: addresses begin with one of {schemes}")
     extra, package = DRIVERS[scheme]
     try:
         files, path = fsspec.core.url_to_fs(url, **options)
@@ -172,8 +172,8 @@ def describe_failure(error: Exception) -> str:
     status = getattr(cause, "status", None)
     if isinstance(cause, FileNotFoundError) or status in (404, 410):
         return "does not exist"
-    said = " ".join(str(cause).split())[:200]
-    return f"cannot be accessed: {type(cause).__name__}{f': {strip_credentials(said)}' if said else ''}"
+    reason = " ".join(str(cause).split())[:200]
+    return f"cannot be accessed: {type(cause).__name__}{f': {strip_credentials(reason)}' if reason else ''}"
 
 
 def _without_query(url: str) -> str:
@@ -290,5 +290,5 @@ class ObjectStream(io.RawIOBase):
 
 
 def _failure_at(error: Exception, at: int) -> OSError:
-    said = " ".join(str(error).split())[:200]
-    return OSError(f"the server failed at byte {at:,} ({type(error).__name__}: {said})")
+    reason = " ".join(str(error).split())[:200]
+    return OSError(f"the server failed at byte {at:,} ({type(error).__name__}: {reason})")

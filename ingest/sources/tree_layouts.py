@@ -69,15 +69,15 @@ class TreeLayout:
         for rank, kind in enumerate(self.kinds):
             match = kind.pattern.fullmatch(path)
             if match is not None and self._is_ours(match["root"], path):
-                told = match.groupdict()
+                groups = match.groupdict()
                 return TreePath(
                     self,
                     match["root"],
                     path[len(match["root"]) :],
-                    told.get("session"),
-                    told.get("group") or "",
+                    groups.get("session"),
+                    groups.get("group") or "",
                     rank,
-                    int(told.get("number") or 0),
+                    int(groups.get("number") or 0),
                 )
         return None
 
@@ -152,7 +152,7 @@ def parse_tree_path(path: str) -> TreePath | None:
     """Return what a path says of a file in one of the trees; None for other files."""
     if not path.endswith(".json") or not any(name in path for name in _FOLDERS):
         return None  # a night may have 100,000 files
-    return next((told for layout in LAYOUTS if (told := layout.parse(path)) is not None), None)
+    return next((tree_path for layout in LAYOUTS if (tree_path := layout.parse(path)) is not None), None)
 
 
 def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:

@@ -115,8 +115,8 @@ class DatabaseLines(io.RawIOBase):
 
 def _encode_line(value: dict[str, Any]) -> bytes:
     shown = {
-        key: one.decode("utf-8", "surrogateescape") if isinstance(one, bytes) else one
-        for key, one in value.items()
+        key: cell.decode("utf-8", "surrogateescape") if isinstance(cell, bytes) else cell
+        for key, cell in value.items()
     }
     return json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
 
@@ -138,9 +138,9 @@ class RowKind:
 
     def in_table(self, table: str, columns: Sequence[str]) -> RowKind | None:
         """Return this kind of row as a table has it; None when it lacks a column."""
-        there = tuple(column for column in self.columns if column in columns)
-        lacking = set(self.columns) - set(there)
-        return replace(self, table=table, columns=there) if lacking <= self.optional else None
+        present = tuple(column for column in self.columns if column in columns)
+        lacking = set(self.columns) - set(present)
+        return replace(self, table=table, columns=present) if lacking <= self.optional else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +162,10 @@ class Layout:
         kinds = []
         for kind in self.kinds:
             table = free if kind.table == _ANY else kind.table
-            found = kind.in_table(table, tables[table]) if table in tables else None
-            if found is None:
+            fitted = kind.in_table(table, tables[table]) if table in tables else None
+            if fitted is None:
                 return None
-            kinds.append(found)
+            kinds.append(fitted)
         return replace(self, kinds=tuple(kinds), order=self.order.replace("{table}", quote_name(free)))
 
 
