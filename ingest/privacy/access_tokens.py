@@ -223,8 +223,8 @@ class TokenDetector:
                 return
             at, kind = begin.start(), self._begins[begin[0]]
             start = at + 1
-            if found := self._patterns[kind].match(text, at, at + _LONGEST):
-                start = _match_end(_DOTTED_TAIL if kind == "jwt" else _TAIL, text, found.end())
+            if match := self._patterns[kind].match(text, at, at + _LONGEST):
+                start = _match_end(_DOTTED_TAIL if kind == "jwt" else _TAIL, text, match.end())
                 yield Match(at, start, kind)
             begin = self._begin.search(text, start, end + 1)
 
@@ -262,8 +262,8 @@ def _ends_in_run(looked: SearchedText) -> bool:
 
 def _find_azure_secrets(looked: SearchedText) -> Iterator[Match]:
     for place in looked.find_needle("q~"):
-        if found := _AZURE.match(looked.text, max(0, place - _AZURE_BEFORE), place + 40):
-            yield Match(*found.span(), "azure")
+        if match := _AZURE.match(looked.text, max(0, place - _AZURE_BEFORE), place + 40):
+            yield Match(*match.span(), "azure")
 
 
 def _pattern_text(pattern: str | re.Pattern[str]) -> str:
@@ -274,11 +274,11 @@ def _pattern_text(pattern: str | re.Pattern[str]) -> str:
 
 def _first_match(pattern: re.Pattern[str], text: str, places: range, kind: str) -> Iterator[Match]:
     for place in places:
-        if found := pattern.match(text, place):
-            yield Match(place, _match_end(_TAIL, text, found.end()), kind)
+        if match := pattern.match(text, place):
+            yield Match(place, _match_end(_TAIL, text, match.end()), kind)
             return
 
 
 def _match_end(tail: re.Pattern[str], text: str, start: int) -> int:
-    found = tail.match(text, start)
-    return found.end() if found else start
+    match = tail.match(text, start)
+    return match.end() if match else start

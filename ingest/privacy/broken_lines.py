@@ -99,8 +99,8 @@ def _find_windows(text: str, forced: Collection[int]) -> list[_Window]:
 
 def _find_breaks(text: str) -> Iterator[tuple[int, int]]:
     """Yield what is between two lines, without the margin that both have."""
-    for found in _BREAK.finditer(text):
-        at, behind = found.span()
+    for match in _BREAK.finditer(text):
+        at, behind = match.span()
         if text[at - 1] in "\r\\ ":
             while at and text[at - 1] in "\r\\ ":
                 at -= 1
@@ -114,7 +114,7 @@ def _find_breaks(text: str) -> Iterator[tuple[int, int]]:
                 behind += 1
             if text[behind : behind + 1].isalnum():
                 yield at, behind
-        elif not found["margin"] or _HAS_MARGIN.match(text, line):
+        elif not match["margin"] or _HAS_MARGIN.match(text, line):
             yield at, behind
 
 

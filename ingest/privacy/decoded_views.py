@@ -143,9 +143,9 @@ def _decode(text: str, parent: View | None) -> View | None:
     view = View("", text, parent)
     parts: list[str] = []
     last = length = 0
-    for found in _ESCAPE.finditer(text):
-        start, end = found.span()
-        escape = found[0]
+    for match in _ESCAPE.finditer(text):
+        start, end = match.span()
+        escape = match[0]
         if escape.startswith(_COLOURS):
             parts.append(text[last:start])
             length += start - last
@@ -247,11 +247,11 @@ def _find_lists(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
     """Yield the words of each list: in brackets, with texts in quotes, or one a line after a dash."""
     lists: list[tuple[int, bool, list[tuple[int, int]]]] = []
     for pattern, each in ((_LIST, _QUOTED), (_LINES, _LINE)):
-        for found in pattern.finditer(text):
-            if _HAS_OPTION.search(text, *found.span()):
-                spans = [word.span(each.groups) for word in each.finditer(text, *found.span())]
+        for match in pattern.finditer(text):
+            if _HAS_OPTION.search(text, *match.span()):
+                spans = [word.span(each.groups) for word in each.finditer(text, *match.span())]
                 words = [_within_quotes(text, *span) for span in spans]
-                program = _PROGRAM.search(text, max(0, found.start() - 140), found.start())
+                program = _PROGRAM.search(text, max(0, match.start() - 140), match.start())
                 words = [program.span(1), *words] if program else words
                 lists.append((words[0][0], pattern is _LIST, words))
     behind = 0

@@ -60,10 +60,10 @@ def find_url_passwords(looked: SearchedText) -> Iterator[Match]:
     A long user without a password is a token, as in https://TOKEN@host/repository.git.
     """
     for place in looked.find_needle("://") if "@" in looked.text else ():
-        found = _URL_PASSWORD.match(looked.text, place, place + _LONGEST)
-        found = found or _URL_TOKEN.match(looked.text, place, place + _LONGEST)
-        if found and not found[1].startswith("$"):
-            yield Match(*found.span(1), "password")
+        match = _URL_PASSWORD.match(looked.text, place, place + _LONGEST)
+        match = match or _URL_TOKEN.match(looked.text, place, place + _LONGEST)
+        if match and not match[1].startswith("$"):
+            yield Match(*match.span(1), "password")
 
 
 def find_random_text(looked: SearchedText) -> Iterator[Match]:
@@ -72,9 +72,9 @@ def find_random_text(looked: SearchedText) -> Iterator[Match]:
     Hashes, ids and images have high entropy, too, so this detector is off by default.
     """
     for plugin in _ENTROPY:
-        for found in plugin.regex.finditer(looked.text):
-            if plugin.calculate_shannon_entropy(found[2]) > plugin.entropy_limit:
-                yield Match(*found.span(2), "secret")
+        for match in plugin.regex.finditer(looked.text):
+            if plugin.calculate_shannon_entropy(match[2]) > plugin.entropy_limit:
+                yield Match(*match.span(2), "secret")
 
 
 _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
@@ -83,11 +83,11 @@ _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w
 def find_public_addresses(looked: SearchedText) -> Iterator[Match]:
     """Yield IP addresses outside private networks."""
     for pattern in IPPublicDetector.denylist:
-        for found in pattern.finditer(looked.text):
-            yield Match(*found.span(1), "ip")
-    for found in _IPV6.finditer(looked.text):
-        if _is_public(found[0]):
-            yield Match(*found.span(), "ip")
+        for match in pattern.finditer(looked.text):
+            yield Match(*match.span(1), "ip")
+    for match in _IPV6.finditer(looked.text):
+        if _is_public(match[0]):
+            yield Match(*match.span(), "ip")
 
 
 def _is_public(text: str) -> bool:

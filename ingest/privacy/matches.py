@@ -95,6 +95,6 @@ class LabelDetector(NamedTuple):
 
     def find(self, looked: SearchedText) -> Iterator[Match]:
         for place in looked.find_needle(self.needle):
-            found = self.pattern.match(looked.text, max(0, place - self.before), place + self.longest)
-            if found:
-                yield Match(*found.span(self.group), self.kind)
+            match = self.pattern.match(looked.text, max(0, place - self.before), place + self.longest)
+            if match:
+                yield Match(*match.span(self.group), self.kind)

@@ -115,13 +115,13 @@ def _decode_escape(escape: re.Match[str]) -> str:
     return chr(int(body[1:], 16)) if len(body) == 5 else body
 
 
-def _restore_escapes(text: str, start: int, end: int, given: str, *, nested: bool, parsed: bool) -> str:
+def _restore_escapes(text: str, start: int, end: int, replacement: str, *, nested: bool, parsed: bool) -> str:
     r"""Return the placeholder `given` with the letters of escapes put back.
 
     In a text that is not parsed, a value may begin after a backslash (C:\\nina): its first letter is not part
     of an escape.
     """
-    first, chosen = start, list(given)
+    first, chosen = start, list(replacement)
     while text[first - 1 : first] == "\\":
         first -= 1
     for escape in _ESCAPE.finditer(text, first, end + 5):
@@ -153,8 +153,8 @@ def _choose_escape(body: str, chosen: str) -> str:
     The result is an escape of the same kind, for another letter where possible.
     """
     if len(body) == 5:
-        meant = chr(int(body[1:], 16))
-        return f"u{_OTHER_LETTER[not meant.isascii()]}" if meant.isalpha() else body
+        letter = chr(int(body[1:], 16))
+        return f"u{_OTHER_LETTER[not letter.isascii()]}" if letter.isalpha() else body
     if len(body) == 1 and body.isascii() and body.isalpha() and (body.isupper() or body in _NOT_ESCAPING):
         return chosen if body.isupper() or chosen in _NOT_ESCAPING else "z"
     return body

@@ -57,7 +57,7 @@ def _order_needles(detectors: Sequence[Detector]) -> list[_Needle]:
             needles.setdefault(text, _Needle(text, [], [])).places.append(place)
     first: list[_Needle] = []
     for needle in sorted(needles.values(), key=lambda needle: len(needle.text)):
-        within = next((one for one in first if one.text in needle.text), None)
+        within = next((other for other in first if other.text in needle.text), None)
         if within is None:
             first.append(needle)
         else:
@@ -93,7 +93,9 @@ class Redactor:
     def __post_init__(self) -> None:
         self._detectors = self.rules.detectors()
         self._needles = _order_needles(self._detectors)
-        self._guards = [(at, one.guard) for at, one in enumerate(self._detectors) if not one.needles]
+        self._guards = [
+            (at, detector.guard) for at, detector in enumerate(self._detectors) if not detector.needles
+        ]
         self._name = lru_cache(_NAMES_KEPT)(self._redact)
         self._forget()
 
@@ -110,10 +112,10 @@ class Redactor:
 
         `parsed`: `lenient` will parse the text, so every escape must stay valid.
         """
-        known = self._known[parsed]
-        new = known.get(text)
+        cached = self._known[parsed]
+        new = cached.get(text)
         if new is None:
-            new = known[text] = self._redact(text, parsed=parsed)
+            new = cached[text] = self._redact(text, parsed=parsed)
             if new == text:
                 self._known[not parsed][text] = text
             self._kept += len(text)
@@ -135,26 +137,26 @@ class Redactor:
 
         Of matches with one start, those of the first detector come first, and those in the most decoded view.
         """
-        found = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
+        ranked_spots = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
         views = list(decode_layers(text))
         for depth, view in enumerate(views, 1):
-            found += [
+            ranked_spots += [
                 (place, -depth, Spot(*view.locate(*match[:2]), match.kind, view, *match[:2]))
                 for place, match in self._find_matches(view.text)
             ]
-        whole = [spot for *_, spot in found]
+        whole = [spot for *_, spot in ranked_spots]
         for shown in (None, *views):
             lines = shown.text if shown else text
             if "\n" in lines:
-                found += self._find_broken(lines, shown, whole, -1 - len(views))
+                ranked_spots += self._find_broken(lines, shown, whole, -1 - len(views))
             if words := join_words(lines, shown):
-                found += [
+                ranked_spots += [
                     (place, -1 - len(views), Spot(*words.locate(*match[:2]), match.kind, words, *match[:2]))
                     for place, match in self._find_matches(words.text)
                     if self._detectors[place].labelled
                 ]
-        found.sort(key=itemgetter(0, 1))
-        return [spot for *_, spot in found]
+        ranked_spots.sort(key=itemgetter(0, 1))
+        return [spot for *_, spot in ranked_spots]
 
     def _find_matches(self, text: str) -> list[tuple[int, Match]]:
         looked = SearchedText(text)
@@ -181,9 +183,9 @@ class Redactor:
         if joined is None:
             return
         for place, match in self._find_matches(joined.text):
-            kept = values.trim(joined, match.start, match.end, labelled=self._detectors[place].labelled)
-            if kept is not None:
-                yield place, rank, Spot(*joined.locate(*kept), match.kind, joined, *kept)
+            trimmed = values.trim(joined, match.start, match.end, labelled=self._detectors[place].labelled)
+            if trimmed is not None:
+                yield place, rank, Spot(*joined.locate(*trimmed), match.kind, joined, *trimmed)
 
     def redact_name(self, text: str) -> str:
         """Redact a short text that occurs often (an id, a name, a model); results are cached."""
@@ -231,9 +233,9 @@ class Redactor:
         return ToolCatalog.from_definitions(map(self._redact_definition, catalog))
 
     def _redact_definition(self, tool: ToolDefinition) -> ToolDefinition:
-        told = {"name": tool.name, "description": tool.description, "parameters": tool.to_json_schema()}
-        new = self.redact_value(told)
-        return tool if new == told else next(iter(ToolCatalog.load(new)))
+        definition = {"name": tool.name, "description": tool.description, "parameters": tool.to_json_schema()}
+        new = self.redact_value(definition)
+        return tool if new == definition else next(iter(ToolCatalog.load(new)))
 
     def redact_value(self, value: Any) -> Any:
         """Return a decoded JSON value of any depth with all its texts redacted, including keys.
@@ -267,9 +269,9 @@ class Redactor:
         """
         if "password" not in self.rules.on:
             return ""
-        told = _fold_key(key)
-        if told in _VALUES:
-            if told != "value":
+        folded = _fold_key(key)
+        if folded in _VALUES:
+            if folded != "value":
                 return outer
             return next((name for at, name in members.items() if _names_value(at, name)), outer)
         return key

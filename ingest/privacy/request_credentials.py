@@ -27,16 +27,16 @@ def find_authorization(looked: SearchedText) -> Iterator[Match]:
     """Yield the credentials of `Authorization` headers, and `Basic` ones that decode to user:password."""
     text = looked.text
     for place in looked.find_needle("authorization"):
-        found = _AUTHORIZATION.match(text, place, place + 2_100)
-        if found is None or not is_secret(found["value"]):
+        match = _AUTHORIZATION.match(text, place, place + 2_100)
+        if match is None or not is_secret(match["value"]):
             continue
-        value = found["value"]
-        if found["scheme"] or (len(value) >= _PLAIN_SHORTEST and any(map(str.isdigit, value))):
-            yield Match(*found.span("value"), "authorization")
+        value = match["value"]
+        if match["scheme"] or (len(value) >= _PLAIN_SHORTEST and any(map(str.isdigit, value))):
+            yield Match(*match.span("value"), "authorization")
     for place in looked.find_needle("basic "):
-        found = _BASIC.match(text, place)
-        if found and _is_user_and_password(found[1]):
-            yield Match(*found.span(1), "authorization")
+        match = _BASIC.match(text, place)
+        if match and _is_user_and_password(match[1]):
+            yield Match(*match.span(1), "authorization")
 
 
 def _is_user_and_password(encoded: str) -> bool:
@@ -67,27 +67,27 @@ def find_cookies(looked: SearchedText) -> Iterator[Match]:
     behind = 0
     for place in looked.find_needle("cookie"):
         if place >= behind and (begin := _COOKIES.match(looked.text, place)):
-            found, behind = _collect_values(looked.text, begin.end())
-            yield from found
+            cookies, behind = _collect_values(looked.text, begin.end())
+            yield from cookies
     behind = 0
     for begin in _find_options(looked, _CURL_COOKIES):
         if begin.end() >= behind:
-            found, behind = _collect_values(looked.text, begin.end())
-            yield from found
+            cookies, behind = _collect_values(looked.text, begin.end())
+            yield from cookies
 
 
 def _collect_values(text: str, start: int) -> tuple[list[Match], int]:
     """Return the values of the cookies from `start` on, and where the last one ends."""
     values: list[Match] = []
     for _ in range(_COOKIES_MOST):
-        found = _COOKIE.match(text, start)
-        if found is None:
+        match = _COOKIE.match(text, start)
+        if match is None:
             break
-        long = found.end(2) - found.start(2) >= _COOKIE_SHORTEST
-        if long and found[1].lower() not in _ATTRIBUTES and is_secret(found[2]):
-            values.append(Match(*found.span(2), "cookie"))
-        attribute = _ATTRIBUTE.match(text, found.end())
-        start = attribute.end() if attribute else found.end()
+        long = match.end(2) - match.start(2) >= _COOKIE_SHORTEST
+        if long and match[1].lower() not in _ATTRIBUTES and is_secret(match[2]):
+            values.append(Match(*match.span(2), "cookie"))
+        attribute = _ATTRIBUTE.match(text, match.end())
+        start = attribute.end() if attribute else match.end()
     return values, start
 
 
@@ -122,9 +122,9 @@ COMMAND_NEEDLES = ("curl", *(needle for needle, _ in _OPTIONS))
 def find_command_passwords(looked: SearchedText) -> Iterator[Match]:
     """Yield the passwords in `curl -u user:…`, `mysql -p…`, `sshpass -p …`, `docker login -p …`."""
     text = looked.text
-    for found in _find_options(looked, _USER):
-        if not found["value"].isdecimal() and is_secret(found["value"]):
-            yield Match(*found.span("value"), "password")
+    for match in _find_options(looked, _USER):
+        if not match["value"].isdecimal() and is_secret(match["value"]):
+            yield Match(*match.span("value"), "password")
     for needle, pattern in _OPTIONS:
         for place in looked.find_needle(needle):
             found_option = pattern.match(text, place, place + _OPTION_LONGEST)
