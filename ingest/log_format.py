@@ -45,13 +45,13 @@ class Record(msgspec.Struct, gc=False):
         if self._missed == _MISSES or not self._in_lines:
             return self.where
         sought = token.encode("utf-8", "surrogatepass")
-        found = self.data.find(sought, self._seen)
-        if found < 0:
+        position = self.data.find(sought, self._seen)
+        if position < 0:
             self._missed += 1
             return self.where
-        self._line += self.data.count(b"\n", self._seen, found)
-        self._seen = found + len(sought) if past and b"\n" not in sought else found
-        start = self.data.rfind(b"\n", 0, found) + 1
+        self._line += self.data.count(b"\n", self._seen, position)
+        self._seen = position + len(sought) if past and b"\n" not in sought else position
+        start = self.data.rfind(b"\n", 0, position) + 1
         return LogLine(self.where.line + self._line, self.start + start) if start else self.where
 
 

@@ -137,8 +137,8 @@ class RecordMapping:
     def find_fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of a record by field, without the fields whose path finds nothing."""
         opened: dict[int, Any] = {}
-        found = ((name, path.find(record, opened)) for name, path in self.paths)
-        return {name: value for name, value in found if value is not None}
+        values = ((name, path.find(record, opened)) for name, path in self.paths)
+        return {name: value for name, value in values if value is not None}
 
     def apply(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record with the values of `find_fields` under the keys of their fields."""
@@ -180,10 +180,10 @@ def _parse_path(name: str, text: str) -> FieldPath:
         raise BadMappingError(f"{name}: {problem}") from problem
 
 
-def put_fields(record: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+def put_fields(record: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record with the values of fields under the keys that the chat format looks up."""
     mapped = dict(record)
-    for name, value in found.items():
+    for name, value in fields.items():
         key, *inner = FIELDS[name]
         outer = mapped.get(key)
         mapped[key] = {**(outer if isinstance(outer, dict) else {}), inner[0]: value} if inner else value
@@ -234,8 +234,8 @@ def _write_step(step: str | int) -> str:
 
 
 def _suggest_field(name: str) -> str:
-    known = _OTHER_NAMES.get(name)
+    other_name = _OTHER_NAMES.get(name)
     near = get_close_matches(name, [*FIELDS, *_OTHER_NAMES], 1)
-    suggested = known or (_OTHER_NAMES.get(near[0], near[0]) if near else None)
+    suggested = other_name or (_OTHER_NAMES.get(near[0], near[0]) if near else None)
     hint = f"did you mean {suggested}? " if suggested else ""
     return f"{hint}the fields are {', '.join(FIELDS)}"

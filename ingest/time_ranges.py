@@ -73,9 +73,9 @@ def read_range(text: str, today: date | None = None) -> TimeRange:
     understood.
     """
     words = " ".join(text.split())
-    known = _NAMED.get(words.lower())
-    if known is not None:
-        return known
+    named_range = _NAMED.get(words.lower())
+    if named_range is not None:
+        return named_range
     try:
         if span := _SPAN.fullmatch(words):
             return TimeRange(_count_days(span), bool(span[3]))

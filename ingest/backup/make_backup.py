@@ -73,9 +73,9 @@ def make_backup(
             newest = write_manifest(place, manifest)
             on_write("manifest written")
         removed, notes = _remove_old(place, newest, keep, sender.pieces_there, on_write)
-        kept = list_backups(place)
+        backups = list_backups(place)
     with suppress(StoreError):  # the store may be read-only here; the backup is there
-        _record(store_dir, place.name, kept)
+        _record(store_dir, place.name, backups)
     return BackupReport(
         place=place.name,
         name=newest,
@@ -84,7 +84,7 @@ def make_backup(
         files=len(manifest.files),
         bytes=sum(file.size for file in manifest.files),
         bytes_sent=sender.bytes_sent,
-        backups=len(kept),
+        backups=len(backups),
         removed=tuple(removed),
         notes=tuple(notes),
         seconds=time.monotonic() - started,
@@ -217,17 +217,17 @@ def _send_content(path: Path, name: str, sender: PieceSender) -> BackupFile:
             return sender.send(name, stream)
 
 
-def _holds_the_same(place: BackupPlace, name: str, manifest: Manifest, there: Collection[str]) -> bool:
+def _holds_the_same(place: BackupPlace, name: str, manifest: Manifest, present: Collection[str]) -> bool:
     """Return True when a backup holds the same files, and all of its pieces are there."""
     try:
-        known = read_manifest(place, name)
+        earlier = read_manifest(place, name)
     except BackupError:
         return False
-    return set(known.files) == set(manifest.files) and known.pieces() <= set(there)
+    return set(earlier.files) == set(manifest.files) and earlier.pieces() <= set(present)
 
 
 def _remove_old(
-    place: BackupPlace, newest: str, keep: int, there: Collection[str], on_write: OnWrite
+    place: BackupPlace, newest: str, keep: int, present: Collection[str], on_write: OnWrite
 ) -> tuple[list[str], list[str]]:
     """Remove all but the newest backups, and the pieces that none of these needs.
 
@@ -246,30 +246,30 @@ def _remove_old(
     for name in removed:
         on_write("remove backup")
         place.remove(f"{BACKUPS}/{name}.json")
-    for piece in sorted(set(there) - needed):
+    for piece in sorted(set(present) - needed):
         on_write("remove piece")
         place.remove(f"{PIECES}/{piece}")
     return removed, []
 
 
-def _record(store_dir: Path, place: str, kept: Sequence[str]) -> None:
+def _record(store_dir: Path, place: str, backups: Sequence[str]) -> None:
     """Note in the store's folder which backups there are, for those who remove data."""
-    known = {**read_record(store_dir), place: list(kept)}
+    records = {**read_record(store_dir), place: list(backups)}
     path = store_dir / RECORD
     new = path.with_name(f"{path.name}.new")
     with explain_os_errors(store_dir):
-        new.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+        new.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
         new.replace(path)
 
 
 def read_record(store_dir: Path) -> Mapping[str, Sequence[str]]:
     """Return the names of the backups of a store by their place, as the last backup to it left them."""
     try:
-        known = json.loads((store_dir / RECORD).read_text("utf-8"))
+        records = json.loads((store_dir / RECORD).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
     return {
         str(place): [name for name in names if isinstance(name, str)]
-        for place, names in (known.items() if isinstance(known, dict) else ())
+        for place, names in (records.items() if isinstance(records, dict) else ())
         if isinstance(names, list)
     }

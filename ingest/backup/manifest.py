@@ -88,13 +88,13 @@ def read_manifest(place: BackupPlace, name: str) -> Manifest:
 
 def choose_backup(place: BackupPlace, wanted: str | None) -> str:
     """Return the name of a place's newest backup, or check that `wanted` is there. Raises BackupError."""
-    there = list_backups(place)
-    if not there:
+    backups = list_backups(place)
+    if not backups:
         raise BackupError(f"no backup in {place.name}; check the spelling")
     if wanted is None:
-        return there[-1]
-    if wanted not in there:
-        raise BackupError(f"no backup {wanted} in {place.name}, only {', '.join(there[-10:])}")
+        return backups[-1]
+    if wanted not in backups:
+        raise BackupError(f"no backup {wanted} in {place.name}, only {', '.join(backups[-10:])}")
     return wanted
 
 

@@ -73,11 +73,11 @@ def check_database(path: Path, *, named: Path | None = None) -> None:
     """Raise StoreError unless SQLite finds the whole file in order; `named` is the file to speak of."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAITS)) as con:
-            found = [str(row[0]) for row in con.execute("PRAGMA integrity_check(1)")]
+            problems = [str(row[0]) for row in con.execute("PRAGMA integrity_check(1)")]
     except sqlite3.Error as error:
-        found = [str(error)]
-    if found != ["ok"]:
-        raise _damaged(named or path, found[0] if found else "no answer")
+        problems = [str(error)]
+    if problems != ["ok"]:
+        raise _damaged(named or path, problems[0] if problems else "no answer")
 
 
 def _damaged(path: Path, why: str) -> StoreError:
@@ -111,8 +111,8 @@ def read_everything(generation: Path) -> Mapping[str, int]:
         rows = {}
         for (name,) in con.execute(_TABLES).fetchall():
             query = f"SELECT count(*), bit_xor(hash(t)) FROM {name_table(name)} t"  # noqa: S608 - our own names
-            found = con.execute(query).fetchall()
-            rows[name] = int(found[0][0])
+            counts = con.execute(query).fetchall()
+            rows[name] = int(counts[0][0])
         listed = compare_all_counts(con) if version == SCHEMA_VERSION else None
     if listed:
         raise StoreError(f"the tables of {generation} do not add up ({listed}); restore a backup")

@@ -69,10 +69,12 @@ def find_marks(value: Any) -> Iterator[CallMark]:
             if isinstance(kind, str) and _is_call_type(kind, inner):
                 yield _make_mark(kind, inner)
                 continue
-            found = {key: list(_named_calls(inner[key])) for key in _KEYS if key in inner}
-            for key, calls in found.items():
+            calls_by_key = {key: list(_named_calls(inner[key])) for key in _KEYS if key in inner}
+            for key, calls in calls_by_key.items():
                 yield from (_make_mark(key, call) for call in calls)
-            left.extend(part for key, part in inner.items() if not found.get(key) and key not in _NOT_BELOW)
+            left.extend(
+                part for key, part in inner.items() if not calls_by_key.get(key) and key not in _NOT_BELOW
+            )
 
 
 def _is_call_type(kind: str, inner: Mapping[str, Any]) -> bool:
@@ -81,8 +83,8 @@ def _is_call_type(kind: str, inner: Mapping[str, Any]) -> bool:
     return kind in _TYPES and _find_name(inner) is not None
 
 
-def _named_calls(held: Any) -> Iterator[Mapping[str, Any]]:
-    for call in held if isinstance(held, list) else [held]:
+def _named_calls(calls: Any) -> Iterator[Mapping[str, Any]]:
+    for call in calls if isinstance(calls, list) else [calls]:
         if isinstance(call, dict) and _find_name(call) is not None:
             yield call
 
@@ -90,13 +92,13 @@ def _named_calls(held: Any) -> Iterator[Mapping[str, Any]]:
 def _find_name(call: Mapping[str, Any]) -> str | None:
     for part in (call, read_object(call.get("function"))):
         for key in _NAMES:
-            if found := read_text(part.get(key)):
-                return found
+            if name := read_text(part.get(key)):
+                return name
     return None
 
 
 def _make_mark(word: str, call: Mapping[str, Any]) -> CallMark:
     inner = read_object(call.get("function")) or call
-    known = next((found for key in _IDS if (found := read_text(call.get(key)))), None)
+    call_id = next((text for key in _IDS if (text := read_text(call.get(key)))), None)
     arguments = next((inner[key] for key in _ARGUMENTS if key in inner), None)
-    return CallMark(word, known, _find_name(call) or word.removeprefix(_PART), arguments)
+    return CallMark(word, call_id, _find_name(call) or word.removeprefix(_PART), arguments)

@@ -21,7 +21,7 @@ _PATH_PART = re.compile(r"[^/\\:]+")
 
 def json_type(value: Any) -> str:
     """Return the JSON name of a decoded value's type: boolean, number, string, array, object or null."""
-    return next((kind for known, kind in _KINDS if isinstance(value, known)), "null")
+    return next((kind for python_type, kind in _KINDS if isinstance(value, python_type)), "null")
 
 
 def read_text(value: Any) -> str | None:

@@ -98,7 +98,7 @@ def read_blocks(
     """
     line, offset = begin.line, begin.offset
     begun: list[bytes] = []  # pieces of a line whose end has not been read
-    held = 0  # bytes in them
+    begun_size = 0  # bytes in them
     ahead = b""  # read, but not looked at
     while data := ahead or stream.read(size):
         ahead = b""
@@ -109,19 +109,19 @@ def read_blocks(
             lines[0] = b"".join([*begun, lines[0]])
             yield from _split_long_lines(Block(lines, line, offset, common), max_line)
             line += len(lines)
-            offset += held + len(data) - len(rest)
-            begun, held = [], 0
+            offset += begun_size + len(data) - len(rest)
+            begun, begun_size = [], 0
         if rest:
             begun.append(rest)
-            held += len(rest)
-        if held > max_line:
+            begun_size += len(rest)
+        if begun_size > max_line:
             head = b"".join(piece[:_HEAD] for piece in begun)
             passed, ahead = _skip_line(stream, size)
-            yield _reject_long_line(LogLine(line, offset), head, held + passed, max_line)
+            yield _reject_long_line(LogLine(line, offset), head, begun_size + passed, max_line)
             line += 1
-            offset += held + passed + 1
-            begun, held = [], 0
-    if held:
+            offset += begun_size + passed + 1
+            begun, begun_size = [], 0
+    if begun_size:
         yield from _split_long_lines(Block([b"".join(begun)], line, offset, whole=False), max_line)
 
 

@@ -33,8 +33,8 @@ def make_first_line(producer: str, session: str | None) -> bytes:
 
 def make_file_line(path: str, unread: str | None = None) -> bytes:
     """Return the line before a file's content; `unread` says why there is none."""
-    told = {_FILE: path} if unread is None else {_FILE: path, _UNREAD: unread}
-    return orjson.dumps(told) + b"\n"
+    fields = {_FILE: path} if unread is None else {_FILE: path, _UNREAD: unread}
+    return orjson.dumps(fields) + b"\n"
 
 
 def read_producer(head: Any) -> str | None:
