@@ -42,9 +42,9 @@ def test_a_log_is_read_on_after_any_record(path: Path) -> None:
             events.append(record)
             continue
         events += translator.take(record)
-        kept = pickle.dumps(translator)
+        state = pickle.dumps(translator)
         translator.close()
-        translator = pickle.loads(kept)  # noqa: S301 - our own bytes of a moment ago
+        translator = pickle.loads(state)  # noqa: S301 - our own bytes of a moment ago
     events += translator.finish()
     translator.close()
     assert [plain(event) for event in events] == [plain(event) for event in events_of(name, path)]
@@ -108,12 +108,12 @@ def test_a_rewind_to_an_unknown_message_takes_back_all_that_is_held() -> None:
 
 def test_few_messages_of_a_gemini_log_are_held() -> None:
     translator = formats()["gemini_cli"].translator(About())
-    seen = 0
+    calls = 0
     for line, value in enumerate(gemini_log(500), start=1):
         record = record_of("gemini_cli", value, line)
         assert isinstance(record, Record)
-        seen += sum(isinstance(event, CallMade) for event in translator.take(record))
-    assert seen == 400
+        calls += sum(isinstance(event, CallMade) for event in translator.take(record))
+    assert calls == 400
 
 
 def test_openclaw_turns_that_wait_for_too_many_events_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,8 @@ def records_of(path: Path, name: str | None = None) -> list[Record | Rejected]:
     """What stands in the logs at a path, decoded for the format of this name, or as plain objects."""
     decode = line_decoder(formats()[name]) if name else decode_object
     records: list[Record | Rejected] = []
-    for found in find_named(path):
-        with open_log(found).open_buffered() as stream:
+    for log_file in find_named(path):
+        with open_log(log_file).open_buffered() as stream:
             container = detect_container(stream.peek(65536))
             records += read_records(stream, container, MAX_LINE, decode)
     return records
@@ -131,13 +131,13 @@ def test_lines_that_are_skimmed_become_the_same_events(path: Path) -> None:
 @pytest.mark.parametrize("path", [*LOGS, *SAMPLES], ids=case_name)
 def test_a_log_is_recognised_by_its_own_format_only(path: Path) -> None:
     owner = path.parent.name if path in LOGS else next(name for name in formats() if name in path.parts)
-    assert [found.SOURCE.name for found in claiming_formats(head_of(path))] == [owner]
+    assert [form.SOURCE.name for form in claiming_formats(head_of(path))] == [owner]
 
 
 def test_every_expectation_has_its_log() -> None:
     expectations = (CASES / "formats").glob(f"*/*{_EXPECTED}")
-    found = {(path.parent.name, path.name.removesuffix(_EXPECTED)) for path in expectations}
-    assert found == {(path.parent.name, path.stem) for path in LOGS}
+    expected_names = {(path.parent.name, path.name.removesuffix(_EXPECTED)) for path in expectations}
+    assert expected_names == {(path.parent.name, path.stem) for path in LOGS}
 
 
 @pytest.mark.parametrize("name", sorted(formats()))

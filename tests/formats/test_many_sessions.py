@@ -103,14 +103,14 @@ def test_texts_that_wait_are_not_held_in_memory() -> None:
     records = [history("turn_start"), history("assistant", 0, "x" * 1_000_000)]
     tracemalloc.start()
     try:
-        found = sum(
+        count = sum(
             isinstance(event, StepMade)
             for event in translate("session_history", round_robin("session_history", 200, records))
         )
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert found == 200
+    assert count == 200
     assert peak < 100_000_000
 
 

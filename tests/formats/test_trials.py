@@ -33,7 +33,7 @@ def test_an_id_is_found_where_it_was_unless_asked_to_go_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "layer"),
+    ("text", "layer"),
     [
         ("Error: book() got an unexpected keyword argument 'when'", FaultLayer.SCHEMA),
         ("Error: book() missing 1 required positional argument: 'day'", FaultLayer.SCHEMA),
@@ -43,8 +43,8 @@ def test_an_id_is_found_where_it_was_unless_asked_to_go_on() -> None:
         ("Error: the required seat is missing", None),
     ],
 )
-def test_the_layer_of_a_python_error_is_told_from_its_text(said: str, layer: FaultLayer | None) -> None:
-    assert python_fault_layer(said) is layer
+def test_the_layer_of_a_python_error_is_told_from_its_text(text: str, layer: FaultLayer | None) -> None:
+    assert python_fault_layer(text) is layer
 
 
 def test_a_last_message_of_the_user_that_nobody_answers_begins_no_turn() -> None:
