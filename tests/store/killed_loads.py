@@ -159,11 +159,11 @@ def left_behind(store: Path) -> str:
     shutil.copytree(store, copy)
     forked(lambda: lock(copy))
     (copy / LOCK).write_bytes(b"")  # says who has locked it and since when, which no load reads
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(path for path in copy.rglob("*") if path.is_file()):
-        found.update(f"{path.relative_to(copy)} {path.stat().st_size}\n".encode() + path.read_bytes())
+        digest.update(f"{path.relative_to(copy)} {path.stat().st_size}\n".encode() + path.read_bytes())
     shutil.rmtree(copy)
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 def noting(log: Path) -> OnWrite:
@@ -183,11 +183,11 @@ def choose_writes(steps: list[str], first: int, among: Collection[str]) -> list[
     for number, step in enumerate(steps, 1):
         if THOROUGH or not among or step in among:
             places.setdefault(step, []).append(number)
-    return sorted({number for found in places.values() for number in chosen(found, first)})
+    return sorted({number for writes in places.values() for number in chosen(writes, first)})
 
 
-def chosen(found: list[int], first: int) -> list[int]:
-    return [*found[:first], found[-1]] if THOROUGH else [found[len(found) // 2]]
+def chosen(writes: list[int], first: int) -> list[int]:
+    return [*writes[:first], writes[-1]] if THOROUGH else [writes[len(writes) // 2]]
 
 
 def kill_one(
@@ -195,15 +195,15 @@ def kill_one(
 ) -> Kill:
     """Kill the work at its `number`-th write. `locks_first`: all that it changes is in the store it locks."""
     place.mkdir(parents=True)
-    store, step, seen = place / "store", place / "step", place / "seen"
+    store, step, seen_file = place / "store", place / "step", place / "seen"
     if base.exists():
         shutil.copytree(base, store)
     if base.with_name("backups").exists():
         shutil.copytree(base.with_name("backups"), store.with_name("backups"))
     assert forked(lambda: work(store, dying_at(number, step))) == signal.SIGKILL
-    forked(lambda: see(store, seen))
+    forked(lambda: see(store, seen_file))
     left = left_behind(store) if locks_first else str(place)
-    return Kill(step.read_text(), json.loads(seen.read_text()), store, left)
+    return Kill(step.read_text(), json.loads(seen_file.read_text()), store, left)
 
 
 if __name__ == "__main__":

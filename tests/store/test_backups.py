@@ -248,7 +248,7 @@ def test_two_at_once_do_not_write_into_one_place(loaded: Path, place: Path) -> N
 @pytest.mark.parametrize("name", ["../stolen", "/stolen", "CURRENT", "building.duckdb", "gen-000009.duckdb"])
 def test_a_forged_list_of_files_writes_nothing(place: Path, tmp_path: Path, name: str) -> None:
     generation = "gen-000001.duckdb"
-    files = tuple(BackupFile(one, 0, sha256(b"").hexdigest(), ()) for one in (generation, name))
+    files = tuple(BackupFile(file_name, 0, sha256(b"").hexdigest(), ()) for file_name in (generation, name))
     manifest = Manifest(
         made_at="2026-11-27T00:00:00",
         callgauge_version="1",

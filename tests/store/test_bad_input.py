@@ -55,7 +55,7 @@ def test_a_file_that_is_no_log_is_rejected_with_the_reason(
     (logs / "good.jsonl").write_text(session("s1"))
     report = load([logs], store)
     assert report.loaded == 1
-    assert [Path(one.path).name for one in report.rejected] == ["bad"]
+    assert [Path(rejected.path).name for rejected in report.rejected] == ["bad"]
     assert reason in report.rejected[0].reason
     assert reason in rejected(logs, store)["bad"]
     assert load([logs], store).generation is None, "the same refusal is no news"
@@ -251,10 +251,10 @@ def test_pipes_sockets_and_devices_are_not_opened(logs: Path, begun: Path) -> No
     os.mkfifo(logs / "pipe")
     (logs / "null").symlink_to("/dev/null")
     with socket.socket(socket.AF_UNIX) as listener:
-        here = Path.cwd()
+        cwd = Path.cwd()
         os.chdir(logs)  # a socket's path may have some hundred characters only
         listener.bind("socket")
-        os.chdir(here)
+        os.chdir(cwd)
         load([logs], begun)
     assert rejected(logs, begun) == {
         "null": "is a device, not a file",

@@ -70,8 +70,8 @@ def test_times_are_stored_in_utc() -> None:
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_a_value_that_does_not_fit_becomes_unknown_and_a_reject(column: str, value: Any) -> None:
-    found, unfit = stored(value, column)
-    assert found is None
+    stored_value, unfit = stored(value, column)
+    assert stored_value is None
     assert [(row["file_id"], row["line"], row["byte_offset"], row["code"]) for row in unfit] == [
         (7, 3, 40, "wrong_type")
     ]

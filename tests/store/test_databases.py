@@ -62,7 +62,7 @@ def stamps(logs: Path) -> dict[str, tuple[int, int]]:
 
 
 def why_rejected(logs: Path, store: Path) -> list[str]:
-    return [one.reason for one in load([logs], store).rejected]
+    return [rejected.reason for rejected in load([logs], store).rejected]
 
 
 def test_what_a_writer_has_committed_is_read_and_what_it_has_not_is_not(
@@ -90,11 +90,11 @@ def test_files_beside_a_database_are_read_with_it(
 ) -> None:
     add_call(writer, 1)
     report = load([logs], store)
-    assert [(Path(one.path).name, one.reason) for one in report.companions] == [
+    assert [(Path(companion.path).name, companion.reason) for companion in report.companions] == [
         ("state.db-shm", "is read with state.db"),
         ("state.db-wal", "is read with state.db"),
     ]
-    assert [one.reason for one in forecast_load([logs], store).rejected] == []
+    assert [rejected.reason for rejected in forecast_load([logs], store).rejected] == []
 
 
 @pytest.mark.thorough
@@ -195,7 +195,7 @@ def test_a_database_that_is_compressed_or_in_an_archive_is_read(
     (logs / "whole.db.gz").write_bytes(gzip.compress(database.read_bytes(), mtime=0))
     database.unlink()
     report = load([logs], store)
-    assert (report.rejected, [Path(one.path).name for one in report.companions]) == (
+    assert (report.rejected, [Path(companion.path).name for companion in report.companions]) == (
         (),
         ["backup.zip!state.db-wal"],
     )

@@ -60,7 +60,7 @@ def killing(processes: list[subprocess.Popen[bytes]], name: str) -> Callable[[Pr
 
 
 def reasons(report: LoadReport) -> dict[str, str]:
-    return {Path(one.path).name: one.reason for one in report.rejected}
+    return {Path(rejected.path).name: rejected.reason for rejected in report.rejected}
 
 
 @pytest.mark.thorough
@@ -103,11 +103,11 @@ def test_an_end_that_was_asked_for_undoes_what_was_read_ahead(
     (logs / "b.jsonl").write_text(session("b"))
     (logs / "c.jsonl").write_text(session("c"))
     at: list[Progress] = []
-    asked: list[str] = []
+    names: list[str] = []
 
     def stop() -> bool:
-        asked.append(at[-1].name)
-        return asked.count(str(logs / "a.jsonl")) > 2  # once before the file, then while it is read
+        names.append(at[-1].name)
+        return names.count(str(logs / "a.jsonl")) > 2  # once before the file, then while it is read
 
     report = load([logs], store, workers=2, on_progress=at.append, stop=stop)
 

@@ -79,8 +79,8 @@ def test_reparse_applies_changed_rules_and_takes_them_back(log: Path, store: Pat
 def test_a_load_with_the_rules_off_equals_a_reparse_with_them_off(log: Path, store: Path) -> None:
     load([log], store)
     other = store.with_name("other")
-    for one in (store, other):
-        write_rules(one, '[failures]\nfields = ["success"]\n')
+    for place in (store, other):
+        write_rules(place, '[failures]\nfields = ["success"]\n')
     reparse(store, everything=True)
     load([log], other)
     assert contents(store, [*FACTS, *ROLLUPS]) == contents(other, [*FACTS, *ROLLUPS])

@@ -195,11 +195,11 @@ def test_small_batches_give_the_same_tables(logs: Path, store: Path, monkeypatch
 def test_progress_goes_up_to_the_end(logs: Path, store: Path) -> None:
     write(logs / "a.jsonl", session("s1"), "broken\n")
     write(logs / "b.jsonl", session("s2"))
-    seen: list[Progress] = []
-    load([logs], store, on_progress=seen.append)
-    done = [progress.bytes_done for progress in seen]
+    reports: list[Progress] = []
+    load([logs], store, on_progress=reports.append)
+    done = [progress.bytes_done for progress in reports]
     assert done == sorted(done)
-    last = seen[-1]
+    last = reports[-1]
     assert (last.files_done, last.bytes_done, last.rejects) == (2, last.bytes_total, 1)
     assert last.bytes_total == sum(path.stat().st_size for path in logs.iterdir())
 

@@ -221,12 +221,12 @@ def test_days_without_facts_take_turn_success_from_what_the_log_reported(
                 con.execute(f"ALTER TABLE daily_turns DROP COLUMN IF EXISTS {column}")
     load([logs], store)
     columns = "day::VARCHAR, k, n, total, group_k"
-    asked = f"SELECT {columns} FROM daily_rates WHERE rate = '{{}}' AND cut = 'all' ORDER BY day"
-    found, reported = ask(store, asked.format("turn_success")), ask(store, asked.format("recorded_ok"))
-    assert found[0] == reported[0]
-    assert (found[0][0][:7], found[1][0][:7], len(found)) == ("2026-09", "2026-11", 2)
+    query = f"SELECT {columns} FROM daily_rates WHERE rate = '{{}}' AND cut = 'all' ORDER BY day"
+    successes, reported = ask(store, query.format("turn_success")), ask(store, query.format("recorded_ok"))
+    assert successes[0] == reported[0]
+    assert (successes[0][0][:7], successes[1][0][:7], len(successes)) == ("2026-09", "2026-11", 2)
     ((_, k, n, *_), *_), ((_, _, measured, *_), *_) = (
-        ask(store, asked.format(rate)) for rate in ("defined", "parse_error")
+        ask(store, query.format(rate)) for rate in ("defined", "parse_error")
     )
     assert k == n == measured > 0
     assert ask(store, "SELECT count(*) FROM daily_calls WHERE parse_errors IS NULL") == [(0,)]

@@ -193,10 +193,10 @@ def test_days_to_come_make_no_month_old(logs: Path, store: Path, monkeypatch: py
 @pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 @pytest.mark.parametrize(
-    ("day", "said"), [(2, "do not add up"), (5, "sums of 2026-08-05 conflict with those of its month")]
+    ("day", "message"), [(2, "do not add up"), (5, "sums of 2026-08-05 conflict with those of its month")]
 )
 def test_a_sum_beside_those_of_its_month_is_not_published(
-    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, day: int, said: str
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, day: int, message: str
 ) -> None:
     """Of a day with sums and of one without: whoever forgets to move the month back is told."""
     first_night(logs)
@@ -204,7 +204,7 @@ def test_a_sum_beside_those_of_its_month_is_not_published(
     before = contents(store)
     (logs / "late.jsonl").write_text(in_month(session("late", day=day), 8))
     monkeypatch.setattr(BuildingMonths, "pull_days", lambda *_: None)
-    with pytest.raises(StoreError, match=said):
+    with pytest.raises(StoreError, match=message):
         load([logs], store)
     assert contents(store) == before
 
@@ -213,8 +213,8 @@ def test_a_sum_beside_those_of_its_month_is_not_published(
 @pytest.mark.usefixtures("sealed")
 def test_what_is_forgotten_is_in_no_byte_of_any_month(logs: Path, store: Path) -> None:
     first_night(logs)
-    said = task_session("gone", raw='{"path": "a.py", "canary-7731": 1}').replace("What is in", "canary-7731")
-    (logs / "gone.jsonl").write_text(in_month(said, 8))
+    text = task_session("gone", raw='{"path": "a.py", "canary-7731": 1}').replace("What is in", "canary-7731")
+    (logs / "gone.jsonl").write_text(in_month(text, 8))
     load([logs], store)
     assert ask(store, "SELECT count(*) FROM task_trials WHERE contains(task_text, 'canary-7731')") == [(1,)]
     late_log(logs)
@@ -265,9 +265,9 @@ def test_a_server_that_shows_no_texts_shows_none_of_old_months(logs: Path, store
     (number,) = ask(store, "SELECT number FROM segments WHERE month = DATE '2026-08-01'")[0]
     with open_generation(generation, texts=False) as con:
         for trials in ("task_trials", f"parts.task_trials_{number}"):
-            found = con.execute(f"SELECT count(*), count(task_text) FROM {trials}").fetchone()  # noqa: S608
-            assert found is not None
-            assert found[0] > found[1] == 0
+            counts = con.execute(f"SELECT count(*), count(task_text) FROM {trials}").fetchone()  # noqa: S608
+            assert counts is not None
+            assert counts[0] > counts[1] == 0
 
 
 def test_months_whose_columns_stand_in_another_order_join_by_name() -> None:

@@ -110,9 +110,9 @@ def test_a_session_that_goes_on_across_a_rotation_is_one(
 ) -> None:
     halves = ["".join(LONG_SESSION[:cut]), "".join(LONG_SESSION[cut:])]
     in_turn(logs / "app.jsonl", store, [halves[0] + session("o"), session("p", day=2) + halves[1]])
-    kept = [row for row in told(store) if not isinstance(row, dict) or row["session_id"] == "s"]
+    rows = [row for row in told(store) if not isinstance(row, dict) or row["session_id"] == "s"]
     expected = [row for row in told(long_session_at_once) if isinstance(row, dict)]
-    assert [row for row in kept if isinstance(row, dict)] == expected
+    assert [row for row in rows if isinstance(row, dict)] == expected
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
 
@@ -167,14 +167,14 @@ def test_prompt_model_and_definitions_hold_across_a_rotation(logs: Path, tmp_pat
     whole = with_prompt_and_tools(session("s", turns=(1, 1, 1), raw='{"path": 1}'))
     lines = whole.splitlines(keepends=True)
     columns = "turn, prompt_id, provider, model, definition_id, definition_origin, outcome, schema_seen"
-    told = f"SELECT {columns}, parse_warning FROM tool_calls WHERE NOT duplicate ORDER BY ALL"
+    query = f"SELECT {columns}, parse_warning FROM tool_calls WHERE NOT duplicate ORDER BY ALL"
     in_turn(logs / "whole.jsonl", tmp_path / "whole", [whole])
-    expected = ask(tmp_path / "whole", told)
+    expected = ask(tmp_path / "whole", query)
     assert [row[6] for row in expected] == ["coerced"] * 3
     for cut in (9, 14, 16):
         store = tmp_path / f"{cut}"
         in_turn(logs / f"{cut}.jsonl", store, ["".join(lines[:cut]), "".join(lines[cut:])])
-        assert ask(store, told) == expected
+        assert ask(store, query) == expected
 
 
 @pytest.mark.thorough

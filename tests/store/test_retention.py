@@ -55,13 +55,13 @@ def plain_sums(store: Path) -> dict[str, list[str]]:
 
 def holding(store: Path, word: str = CANARY) -> list[str]:
     """The files of a store that hold a word; DuckDB's own compression is taken off."""
-    found = [path.name for path in store.iterdir() if word.encode() in path.read_bytes()]
+    places = [path.name for path in store.iterdir() if word.encode() in path.read_bytes()]
     for path in store.glob("gen-*.duckdb"):
         with opened(path, "READ_ONLY") as con:
             for (table,) in con.execute("SELECT table_name FROM duckdb_tables()").fetchall():
                 where = f"FROM {table} t WHERE contains(t::VARCHAR, ?)"
-                found += [f"{path.name}: {table}"] * bool(con.execute(where, [word]).fetchall())
-    return found
+                places += [f"{path.name}: {table}"] * bool(con.execute(where, [word]).fetchall())
+    return places
 
 
 @pytest.fixture
@@ -187,8 +187,8 @@ def test_what_is_kept_for_reading_on_goes_with_the_texts(
 
 @pytest.mark.thorough
 def test_a_session_without_a_time_keeps_its_facts_and_loses_its_texts(logs: Path, store: Path) -> None:
-    said = claude_code_session("timeless").replace("text of the file", CANARY)
-    (logs / "a.jsonl").write_text(re.sub('"timestamp": "[^"]*", ', "", said))
+    text = claude_code_session("timeless").replace("text of the file", CANARY)
+    (logs / "a.jsonl").write_text(re.sub('"timestamp": "[^"]*", ', "", text))
     load([logs], store)
     far = date(2100, 1, 1)
     report = apply_retention(store, text_days=10, fact_days=20, today=far)

@@ -128,24 +128,24 @@ def test_lists_look_at_the_segments_of_their_days_and_show_the_same(loaded: Load
     ):
         ((first, last),) = whole.ask("extent").itertuples(index=False)
         ranges = [{}, {"from_day": last}, {"to_day": first}, {"from_day": first, "to_day": first}]
-        for given in ranges:
+        for dates in ranges:
             for also in ({}, {"turns": "retried"}, {"search": "a"}, {"order": "retries"}):
-                one, other = (
-                    read_page(reader.ask, replace(listed, look=1), given | also, 50)
+                unsplit, other = (
+                    read_page(reader.ask, replace(listed, look=1), dates | also, 50)
                     for reader in (whole, in_segments)
                 )
-                assert one.rows.to_csv() == other.rows.to_csv()
-                assert (one.found, one.since) == (other.found, other.since)
+                assert unsplit.rows.to_csv() == other.rows.to_csv()
+                assert (unsplit.found, unsplit.since) == (other.found, other.since)
 
 
 @pytest.mark.thorough
 def test_the_newest_turn_is_looked_for_in_the_segments_of_its_day(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[tuple[date, date]] = []
+    ranges: list[tuple[date, date]] = []
 
     def narrow(cursor: duckdb.DuckDBPyConnection, sql: str, first: date, last: date) -> None:
-        seen.append((first, last))
+        ranges.append((first, last))
         narrow_facts(cursor, sql, first, last)
 
     monkeypatch.setattr(metrics, "narrow_facts", narrow)
@@ -156,7 +156,7 @@ def test_the_newest_turn_is_looked_for_in_the_segments_of_its_day(
         newest = whole.ask("last_load").newest.item()
         assert in_segments.ask("last_load").newest.item() == newest
         assert in_segments.ask("last_load", runs=("no run",)).newest.item() is None
-    assert seen == [(newest.date(), newest.date())], "without a turn there is no day to look at"
+    assert ranges == [(newest.date(), newest.date())], "without a turn there is no day to look at"
 
 
 @pytest.mark.thorough
@@ -278,8 +278,8 @@ def test_many_facts_become_several_segments(logs: Path, store: Path, monkeypatch
     load([logs], store)
     assert len(segments(store)) == 3
     (logs / "more.jsonl").unlink()
-    found = contents(store, tuple(whole))
-    assert all(set(rows) <= set(found[table]) for table, rows in whole.items())
+    stored = contents(store, tuple(whole))
+    assert all(set(rows) <= set(stored[table]) for table, rows in whole.items())
 
 
 @pytest.mark.thorough
@@ -308,8 +308,8 @@ def test_what_does_not_fit_into_memory_lies_beside_the_generation(loaded: Loaded
         path = published_generation(store)
         assert path is not None
         with open_generation(path, texts=texts) as connection:
-            found = connection.execute("SELECT current_setting('temp_directory')").fetchone()
-        assert found == (f"{path}.tmp",)
+            setting = connection.execute("SELECT current_setting('temp_directory')").fetchone()
+        assert setting == (f"{path}.tmp",)
 
 
 @pytest.mark.thorough

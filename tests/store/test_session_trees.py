@@ -110,9 +110,9 @@ def test_a_call_within_a_file_has_its_line_and_byte(logs: Path, store: Path) -> 
     )
     put(folder / "message_2.json", {"message": {"role": "assistant", "content": content}, "message_id": 2})
     load([logs], store)
-    found = ask(store, PLACES)
-    assert [call for *_, call in found] == ["t1", "t2"]
-    for path, line, byte, call in found:
+    rows = ask(store, PLACES)
+    assert [call for *_, call in rows] == ["t1", "t2"]
+    for path, line, byte, call in rows:
         data = Path(path).read_bytes()
         assert data.count(b"\n", 0, byte) == line - 1
         assert f'"{call}"'.encode() in data[byte:].split(b"\n")[0]
@@ -204,7 +204,10 @@ def test_parts_whose_message_is_missing_are_rejected_one_by_one(logs: Path, tree
     (tree / "message" / "ses_a" / "msg_a2.json").unlink()
     report = load([logs], store)
     assert (report.calls, report.rejects) == (3, 2)
-    assert [(Path(one.file).name, one.line, one.byte_offset, one.message) for one in list_rejects(store)] == [
+    assert [
+        (Path(reject.file).name, reject.line, reject.byte_offset, reject.message)
+        for reject in list_rejects(store)
+    ] == [
         (f"prt_a2{n}.json", 1, 0, "a part of the message msg_a2, whose file is missing or broken")
         for n in (0, 1)
     ]
@@ -291,7 +294,7 @@ def test_a_tree_in_a_zip_or_tar_is_read_and_in_a_compressed_tar_refused(
         assert {path.split("!")[0] for path, *_ in ask(target, PLACES)} == {str(archive)}
         assert load([archive], target).generation is None
     report = load([packed], store)
-    assert {one.reason for one in report.rejected} == {
+    assert {rejected.reason for rejected in report.rejected} == {
         "is a session in many files, which cannot be put together in a compressed tar; unpack it"
     }
     assert report.calls == 0
@@ -321,10 +324,10 @@ def test_the_sessions_of_a_machine_are_found_with_all_their_files(
     home = tmp_path / "home"
     place = home / ".local" / "share" / "opencode" / "storage"
     shutil.copytree(tree, place)
-    [found] = survey_machine(str(home), {})
+    [survey] = survey_machine(str(home), {})
     size = sum(
         path.stat().st_size for path in place.rglob("*.json") if path.parts[-2] not in ("todo", "project")
     )
-    assert (found.files, found.bytes, found.is_read) == (2, size, True)
-    assert load(found.paths, store).calls == 5
+    assert (survey.files, survey.bytes, survey.is_read) == (2, size, True)
+    assert load(survey.paths, store).calls == 5
     assert load([home], store.with_name("other")).calls == 5

@@ -23,11 +23,11 @@ def signed(*calls: dict[str, Any]) -> list[tuple[str, str]]:
         insert(connection, "tool_calls", rows)
         connection.execute("CREATE TEMP TABLE touched_days AS SELECT DISTINCT day FROM tool_calls")
         sign_calls_of_days(connection)
-        found: list[tuple[str, str]] = connection.execute(
+        signatures: list[tuple[str, str]] = connection.execute(
             "SELECT signature_id, text FROM tool_calls JOIN signatures USING (signature_id) ORDER BY call_id"
         ).fetchall()
-    assert len(found) == len(calls)
-    return found
+    assert len(signatures) == len(calls)
+    return signatures
 
 
 RESULTS = {
@@ -76,8 +76,8 @@ RESULTS = {
 
 
 def test_a_result_is_told_by_the_line_that_says_why_without_its_particulars() -> None:
-    found = signed(*({"result_text": text} for text in RESULTS))
-    assert {text: told for text, (_, told) in zip(RESULTS, found, strict=True)} == RESULTS
+    signatures = signed(*({"result_text": text} for text in RESULTS))
+    assert {text: signature for text, (_, signature) in zip(RESULTS, signatures, strict=True)} == RESULTS
 
 
 FINDINGS = {
@@ -95,26 +95,28 @@ FINDINGS = {
 
 
 def test_findings_of_the_parser_are_told_once_each_and_without_values() -> None:
-    found = signed(*({"fault_layer": "schema", "parse_error": text} for text in FINDINGS))
-    assert {text: told for text, (_, told) in zip(FINDINGS, found, strict=True)} == FINDINGS
+    signatures = signed(*({"fault_layer": "schema", "parse_error": text} for text in FINDINGS))
+    assert {text: signature for text, (_, signature) in zip(FINDINGS, signatures, strict=True)} == FINDINGS
 
 
 def test_texts_that_differ_only_by_case_are_one_signature() -> None:
-    found = signed({"result_text": "Error: not enough seats"}, {"result_text": "Error: Not enough seats"})
-    assert found[0] == found[1]
+    signatures = signed(
+        {"result_text": "Error: not enough seats"}, {"result_text": "Error: Not enough seats"}
+    )
+    assert signatures[0] == signatures[1]
 
 
 def test_the_same_words_at_another_layer_are_another_signature() -> None:
-    said = {"result_text": "File not found"}
-    found = signed(said, said | {"fault_layer": "tool_rejected"})
-    assert found[0][0] != found[1][0]
-    assert found[0][1] == found[1][1]
+    call = {"result_text": "File not found"}
+    signatures = signed(call, call | {"fault_layer": "tool_rejected"})
+    assert signatures[0][0] != signatures[1][0]
+    assert signatures[0][1] == signatures[1][1]
 
 
 def test_a_message_that_was_cut_gives_way_to_the_result_behind_it() -> None:
     trace = "Traceback (most recent call last):\n" + "  a line\n" * 80 + "KeyError: 'b'\n"
-    found = signed({"harness_message": trace[:500], "result_text": trace})
-    assert found[0][1] == "KeyError: <text>"
+    signatures = signed({"harness_message": trace[:500], "result_text": trace})
+    assert signatures[0][1] == "KeyError: <text>"
 
 
 @pytest.mark.parametrize(
@@ -122,9 +124,9 @@ def test_a_message_that_was_cut_gives_way_to_the_result_behind_it() -> None:
     ["[" * 5000, "{" * 5000 + '"error"', "'" * 9999, "Error: " * 3000, "\x00\x1b[\u202e", "/a" * 9000, "é" * 9000],
 )  # fmt: skip
 def test_hostile_texts_give_a_short_signature(text: str) -> None:
-    [(identity, told)] = signed({"result_text": text})
+    [(identity, signature)] = signed({"result_text": text})
     assert len(identity) == 12
-    assert 0 < len(told) <= 210
+    assert 0 < len(signature) <= 210
 
 
 def test_every_failed_call_has_a_signature_and_no_other_has() -> None:
@@ -136,6 +138,8 @@ def test_every_failed_call_has_a_signature_and_no_other_has() -> None:
         insert(connection, "tool_calls", rows)
         connection.execute("CREATE TEMP TABLE touched_days AS SELECT DISTINCT day FROM tool_calls")
         sign_calls_of_days(connection)
-        found = connection.execute("SELECT call_id, signature_id FROM tool_calls ORDER BY 1").fetchall()
-    assert found[0] == ("a", None)
-    assert len(found[1][1]) == 12
+        signed_calls = connection.execute(
+            "SELECT call_id, signature_id FROM tool_calls ORDER BY 1"
+        ).fetchall()
+    assert signed_calls[0] == ("a", None)
+    assert len(signed_calls[1][1]) == 12

@@ -83,10 +83,10 @@ class Chain:
         name = self.chance.choice(FILES)
         text = self.whole.setdefault(name, self.some_sessions())
         path = self.logs / f"{name}.jsonl"
-        held = path.read_text() if path.exists() else ""
-        if held and not text.startswith(held):
-            text = self.whole[name] = held + self.some_sessions()
-        least = len(held.splitlines())
+        content = path.read_text() if path.exists() else ""
+        if content and not text.startswith(content):
+            text = self.whole[name] = content + self.some_sessions()
+        least = len(content.splitlines())
         lines = text.splitlines(keepends=True)
         self.write(name, "".join(lines[: self.chance.randint(least, len(lines))]))
 
@@ -135,8 +135,8 @@ def rows(tables: dict[str, list[str]], frozen: bool) -> dict[str, list[str]]:
     """Rows of days from FROZEN on, or those before it."""
     days = [repr(date(2026, 11, day)) for day in range(1, FROZEN.day)]
     return {
-        table: [row for row in found if any(day in row for day in days) is frozen]
-        for table, found in tables.items()
+        table: [row for row in entries if any(day in row for day in days) is frozen]
+        for table, entries in tables.items()
         if table != "signatures"
     }
 
@@ -171,9 +171,9 @@ def test_the_sums_of_days_whose_facts_are_gone_stay_whatever_is_loaded(tmp_path:
     for change in (chain.grow, chain.write_over, chain.repeat, chain.grow, chain.split):
         change()
         load([chain.logs], chain.store)
-        found = contents(chain.store, ROLLUPS)
-        assert rows(found, frozen=False) == rows(from_scratch(chain.store, tmp_path), frozen=False)
-        assert rows(found, frozen=True) == before
+        tables = contents(chain.store, ROLLUPS)
+        assert rows(tables, frozen=False) == rows(from_scratch(chain.store, tmp_path), frozen=False)
+        assert rows(tables, frozen=True) == before
 
 
 @pytest.mark.thorough
@@ -186,12 +186,12 @@ def test_the_example_of_an_error_is_the_next_newest_when_its_session_goes(tmp_pa
     examples = "SELECT session_id FROM tool_calls JOIN daily_errors ON call_id = example"
     ((newest,),) = ask(store, examples)
     forget(store, SessionChoice(sessions=[newest]))
-    assert {newest, *(one for (one,) in ask(store, examples))} == {"a", "b"}
+    assert {newest, *(example for (example,) in ask(store, examples))} == {"a", "b"}
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
 
 def test_every_daily_table_is_kept(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(session("a"))
     load([tmp_path / "a.jsonl"], tmp_path / "store")
-    found = {name for (name,) in ask(tmp_path / "store", "SELECT table_name FROM duckdb_tables()")}
-    assert {name for name in found if name.startswith("daily_")} == {table.name for table in DAILY_TABLES}
+    tables = {name for (name,) in ask(tmp_path / "store", "SELECT table_name FROM duckdb_tables()")}
+    assert {name for name in tables if name.startswith("daily_")} == {table.name for table in DAILY_TABLES}

@@ -213,9 +213,9 @@ def test_lines_without_a_mark_do_not_wait_in_a_kept_state() -> None:
         assert not watch.look(
             Record(LogLine(number, number * 1_000), value, data, 0), unread_calls.Made.NOTHING
         )
-    kept = pickle.dumps(watch)
-    assert b"agent_step" in kept
-    assert b"nothing" not in kept
+    state = pickle.dumps(watch)
+    assert b"agent_step" in state
+    assert b"nothing" not in state
 
 
 def test_lines_that_were_placed_are_forgotten_in_a_log_without_calls(monkeypatch: pytest.MonkeyPatch) -> None:
