@@ -114,9 +114,9 @@ def test_watching_loads_what_grows_and_ends_with_ctrl_c(log: Path, tmp_path: Pat
         assert watching.stderr is not None
         until(watching.stderr, "does not exist; check the spelling")
         watching.send_signal(signal.SIGINT)
-        said = watching.stderr.read()
-    assert (watching.returncode, "Traceback" in said) == (0, False)
-    assert f"stopped watching; all loaded data is in {tmp_path / 'store'}" in said
+        stderr = watching.stderr.read()
+    assert (watching.returncode, "Traceback" in stderr) == (0, False)
+    assert f"stopped watching; all loaded data is in {tmp_path / 'store'}" in stderr
 
 
 def heed_ctrl_c() -> None:

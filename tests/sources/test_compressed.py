@@ -36,9 +36,9 @@ def content_of(path: Path) -> bytes:
 def reason(logs: Path, store: Path) -> str:
     report = load([logs], store)
     assert not report.loaded
-    (one,) = report.rejected
-    assert "\n" not in one.reason
-    return one.reason
+    (rejected,) = report.rejected
+    assert "\n" not in rejected.reason
+    return rejected.reason
 
 
 @pytest.mark.parametrize("kind", KINDS)

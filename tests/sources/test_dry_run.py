@@ -47,7 +47,7 @@ def test_every_kind_of_file_is_foretold(logs: Path, store: Path) -> None:
         "unchanged": ("session_history", 1),
         "rejected": (None, 2),
     }
-    assert [Path(one.path).name for one in outlook.rejected] == ["is-refused", "archive!b"]
+    assert [Path(rejected.path).name for rejected in outlook.rejected] == ["is-refused", "archive!b"]
     report = load([logs], store)
     assert (report.loaded, report.unchanged, len(report.rejected)) == (4, 3, 2)
     assert told(forecast_load([logs], store)) == {"unchanged": ("session_history", 7), "rejected": (None, 2)}

@@ -148,7 +148,7 @@ def test_a_list_names_files_relative_to_itself(
     )
     report = load(read_file_list(str(manifest)), store)
     assert report.loaded == 7
-    assert [one.path for one in report.rejected] == [str(logs / "missing")]
+    assert [rejected.path for rejected in report.rejected] == [str(logs / "missing")]
 
 
 def test_addresses_in_a_list_stay_what_they_are(tmp_path: Path) -> None:

@@ -37,10 +37,10 @@ class Slow(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        given = self._left[: min(len(buffer), self._size)]
-        self._left = self._left[len(given) :]
-        buffer[: len(given)] = given
-        return len(given)
+        piece = self._left[: min(len(buffer), self._size)]
+        self._left = self._left[len(piece) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 def decoded(data: bytes, encoding: str, size: int = 1000) -> bytes:

@@ -21,10 +21,10 @@ class Folder:
         self.troubles: list[Exception] = []
 
     def look(self) -> object:
-        seen = next(self._looks, KeyboardInterrupt())
-        if isinstance(seen, BaseException):
-            raise seen
-        return seen
+        look = next(self._looks, KeyboardInterrupt())
+        if isinstance(look, BaseException):
+            raise look
+        return look
 
     def load(self) -> None:
         self.loads += 1
