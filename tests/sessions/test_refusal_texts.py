@@ -64,11 +64,11 @@ SAID = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("tool", "said", "layer"), SAID)
+@pytest.mark.parametrize(("tool", "text", "layer"), SAID)
 def test_a_failed_call_has_the_layer_that_its_text_shows(
-    tool: str, said: str, layer: FaultLayer | None
+    tool: str, text: str, layer: FaultLayer | None
 ) -> None:
-    assert find_refusal(said) is layer, tool
+    assert find_refusal(text) is layer, tool
 
 
 def result(**facts: object) -> ResultSeen:

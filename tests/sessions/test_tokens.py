@@ -46,7 +46,7 @@ def counts(*numbers: int | None) -> dict[str, int | None]:
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("counted", "expected"),
     [
         (count_whole_input(100, 60, 30), (100, 60, 30)),
         (count_whole_input(100), (100, None, None)),
@@ -58,12 +58,12 @@ def counts(*numbers: int | None) -> dict[str, int | None]:
         (count_input_parts(0), (None, None, None)),
     ],
 )
-def test_input_is_all_of_it_and_the_cache_is_a_part_of_it(found: Any, expected: tuple[Any, ...]) -> None:
-    assert found == counts(*expected)
+def test_input_is_all_of_it_and_the_cache_is_a_part_of_it(counted: Any, expected: tuple[Any, ...]) -> None:
+    assert counted == counts(*expected)
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("counted", "expected"),
     [
         # Anthropic counts the cache beside the input; OpenAI, DeepSeek, Moonshot and Gemini within it.
         (
@@ -98,8 +98,8 @@ def test_input_is_all_of_it_and_the_cache_is_a_part_of_it(found: Any, expected: 
         ),
     ],
 )
-def test_providers_count_their_cache_differently(found: Any, expected: tuple[Any, ...]) -> None:
-    assert found == counts(*expected)
+def test_providers_count_their_cache_differently(counted: Any, expected: tuple[Any, ...]) -> None:
+    assert counted == counts(*expected)
 
 
 def test_a_response_of_openai_tells_its_cache_within_the_input() -> None:
