@@ -196,8 +196,8 @@ def _spell_unicode(text: str) -> str:
 
 def _escape_some(text: str) -> str:
     r"""JSON as careful writers make it: `=`, `&`, `@`, `<` and `>` as escapes, `/` as `\/`."""
-    told = json.dumps(text)[1:-1].replace("/", "\\/")
-    return "".join(f"\\u{ord(sign):04x}" if sign in "=&@<>'" else sign for sign in told)
+    escaped = json.dumps(text)[1:-1].replace("/", "\\/")
+    return "".join(f"\\u{ord(sign):04x}" if sign in "=&@<>'" else sign for sign in escaped)
 
 
 def _spell_entities(text: str) -> str:

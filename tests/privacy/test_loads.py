@@ -254,13 +254,13 @@ def test_a_reason_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, plac
 @pytest.mark.parametrize("place", [440, 460, 480, 500, 2_000])
 def test_a_message_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, place: int) -> None:
     refusal = f"Tool call error: No tool calls found {'y' * (place - 64)} {LOGIN} {'y' * 3_000}"
-    told: list[dict[str, Any]] = [
+    messages: list[dict[str, Any]] = [
         {"role": "system", "content": "You are a helpful assistant."},
         {"role": "user", "content": "Please solve this."},
         {"role": "user", "content": refusal, "extra": {"interrupt_type": "FormatError"}},
     ]
     trajectory = json.loads(Path("tests/cases/formats/mini_swe/native_calls_of_2x.json").read_text())
-    trajectory["messages"] = told
+    trajectory["messages"] = messages
     logs = tmp_path / "a.traj.json"
     logs.write_text(json.dumps(trajectory))
     load([logs], store, private=REDACTED)

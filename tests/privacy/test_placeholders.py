@@ -37,16 +37,16 @@ def cases() -> list[dict[str, Any]]:
 
 def drawn() -> Iterator[tuple[dict[str, Any], str]]:
     """Raw arguments of the parser's cases with a secret somewhere in them, the same ones each time."""
-    seeded, given = random.Random(20), cases()
+    seeded, all_cases = random.Random(20), cases()
     for _ in range(SAMPLE):
-        case, secret = seeded.choice(given), seeded.choice(SECRETS)
+        case, secret = seeded.choice(all_cases), seeded.choice(SECRETS)
         at = seeded.randint(0, len(case["raw"]))
         yield case, case["raw"][:at] + secret + case["raw"][at:]
 
 
 def findings(case: dict[str, Any], raw: str) -> tuple[Any, ...]:
     request: ToolCallRequest = parse_arguments(raw, definition(case), tool_name=case.get("called"))
-    return request.outcome, [(found.code, found.start, found.end) for found in request.diagnostics]
+    return request.outcome, [(error.code, error.start, error.end) for error in request.diagnostics]
 
 
 @pytest.mark.thorough
@@ -102,8 +102,8 @@ def test_any_text_keeps_its_length_and_every_sign_that_is_no_letter(
 def test_no_escape_is_split_or_becomes_another_kind(text: str) -> None:
     new = REDACTOR.redact_text(text, parsed=True)
     assert new != text
-    assert [found.code for found in parse_arguments(new, None).diagnostics] == [
-        found.code for found in parse_arguments(text, None).diagnostics
+    assert [diagnostic.code for diagnostic in parse_arguments(new, None).diagnostics] == [
+        diagnostic.code for diagnostic in parse_arguments(text, None).diagnostics
     ]
 
 
