@@ -38,8 +38,8 @@ def belongs(folder: Path) -> SharedFolder:
 
 def keys(s3: Any) -> list[str]:
     """The names of all files of the shared store."""
-    found = s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
-    return [one["Key"].removeprefix("team/store/") for one in found]
+    contents = s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
+    return [entry["Key"].removeprefix("team/store/") for entry in contents]
 
 
 @pytest.fixture

@@ -43,9 +43,9 @@ def main(logs: str, out: str) -> None:
     link_all(base)
     forked(lambda: load([Path(logs) / "a"], base / "one"))
     forked(lambda: load(both, begin_from(base, Path(out) / "whole"), on_write=note))
-    found = steps.read_text().splitlines()
+    step_names = steps.read_text().splitlines()
     for step in (*STEPS, *(MORE_STEPS if THOROUGH else ())):
-        kill_one(both, base, Path(out) / step, found.index(step) + 1)
+        kill_one(both, base, Path(out) / step, step_names.index(step) + 1)
 
 
 def kill_one(both: list[Path], base: Path, place: Path, number: int) -> None:
@@ -74,24 +74,24 @@ def begin_from(base: Path, place: Path) -> Path:
 
 
 def tell(place: Path, both: list[Path]) -> None:
-    told: dict[str, object] = {"step": (place / "step").read_text()}
+    outcome: dict[str, object] = {"step": (place / "step").read_text()}
     belongs(place / "two").fetch()
-    told["seen"] = count(place / "two", "sessions")
+    outcome["seen"] = count(place / "two", "sessions")
     try:
         load(both, place / "three")
-        told["others"] = "loads"
+        outcome["others"] = "loads"
     except StoreBusy:
-        told["others"] = "waits"
+        outcome["others"] = "waits"
     load(both, place / "one")
     belongs(place / "two").fetch()
-    told["then"] = count(place / "two", "sessions")
+    outcome["then"] = count(place / "two", "sessions")
     shared = belongs(place / "two")
     content = shared.place.read("CURRENT")
     assert content is not None
     pointer = read_pointer(content[0], shared.place.address)
-    told["left"] = sorted(shared.place.list_files().keys() - pointer.files)
-    told["here"] = len(list((place / "one").glob("gen-*")))
-    (place / "told").write_text(json.dumps(told))
+    outcome["left"] = sorted(shared.place.list_files().keys() - pointer.files)
+    outcome["here"] = len(list((place / "one").glob("gen-*")))
+    (place / "told").write_text(json.dumps(outcome))
 
 
 if __name__ == "__main__":

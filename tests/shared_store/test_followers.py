@@ -49,17 +49,17 @@ def test_a_follower_asks_only_whether_something_is_new(
     shared = belongs(folder("reader"))
     follower = Follower(shared)
     follower.look()
-    asked: list[str] = []
+    requests: list[str] = []
     request = SharedPlace._request
 
     def note(place: SharedPlace, what: str, name: str, **more: Any) -> Any:
-        asked.append(what)
+        requests.append(what)
         return request(place, what, name, **more)
 
     monkeypatch.setattr(SharedPlace, "_request", note)
     monkeypatch.setattr(SharedPlace, "read", lambda *_: pytest.fail("it read the content"))
     follower.look()
-    assert asked == ["head_object"]
+    assert requests == ["head_object"]
 
 
 @pytest.mark.thorough

@@ -61,18 +61,18 @@ def test_a_load_that_finds_nothing_new_publishes_nothing(s3: Any, logs: Path, fo
 @pytest.mark.thorough
 def test_a_second_load_is_told_who_loads(s3: Any, logs: Path, folder: MakeFolder) -> None:
     (logs / "a").write_text(session("s1"))
-    said: list[str] = []
+    holders: list[str] = []
 
     def wait_twice(who: str) -> bool:
-        said.append(who)
-        return len(said) < 2
+        holders.append(who)
+        return len(holders) < 2
 
     with lock_store(folder("one")):
         with pytest.raises(StoreBusy, match=r"process \d+ on .* since .* its lease ends in 1\d\d s"):
             load([logs], folder("two"))
         with pytest.raises(StoreBusy):
             load([logs], folder("two"), patience=wait_twice)
-    assert len(said) == 2
+    assert len(holders) == 2
     assert load([logs], folder("two")).loaded == 1
 
 
@@ -202,10 +202,10 @@ def test_nothing_secret_is_in_the_object_store_or_the_folder(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI")
     (logs / "a").write_text(session("s1"))
     load([logs], folder("one"))
-    said = [path.read_bytes() for path in folder("one").iterdir()]
+    contents = [path.read_bytes() for path in folder("one").iterdir()]
     bucket = ADDRESS.split("/")[2]
-    said += [
+    contents += [
         s3.get_object(Bucket=bucket, Key=f"team/store/{key}")["Body"].read() for key in ("CURRENT", "lease")
     ]
-    assert not [text for text in said if b"wJalrXUtnFEMI" in text]
+    assert not [text for text in contents if b"wJalrXUtnFEMI" in text]
     assert json.loads((folder("one") / LINK).read_text())["address"] == ADDRESS
