@@ -1,7 +1,7 @@
 """Classifies one call with its result: the outcome, the fault layer, and which faults could be seen.
 
-Two verdicts are used: that of the harness, from the log, and that of `lenient`, which parses the text again.
-The fault layer of a call is the first layer that either of them names.
+It uses two verdicts: the harness's, from the log, and that of `lenient`, which parses the text again. The
+fault layer of a call is the first layer that either of them names.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from lenient.diagnostics.codes import Stage
 LAYERS = tuple(FaultLayer)  # in the order in which a call passes them
 ARGUMENT_LAYERS = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA})
 _ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
-# Named once: looking a member up in its Enum takes as long as making a small object.
+# Bound once: an Enum look-up takes as long as making a small object.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _EMISSION, _SYNTAX, _SCHEMA, _, _EXECUTION, _REFUSED = LAYERS
 _ERROR, _DENIED = ResultStatus.ERROR, ResultStatus.DENIED
 _CLEAN, _COERCED = Outcome.CLEAN, Outcome.COERCED
 _FAILED, _UNMEASURED = Outcome.FAILED, Outcome.UNMEASURED
 _FULL, _FAILURES, _NONE = Visibility.FULL, Visibility.FAILURES, Visibility.NONE
-_MESSAGE = 200  # characters of a harness's message that parse_error repeats
+_MESSAGE = 200  # characters of the harness's message that parse_error repeats
 
 
 class ToolSize(NamedTuple):
@@ -48,11 +48,11 @@ class ToolSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CallDefinitions:
-    """The tool definitions by which a call is judged: first those offered in the log, then those of --tools.
+    """The tool definitions for judging a call: first those offered in the log, then those of --tools.
 
-    Where the log lists definitions, a name outside both is an unknown tool. Where the log lists none, nothing
-    is concluded from a name without a definition. `recalled` are definitions that an earlier part of the log
-    offered: only those that were used are known. `sizes` are those of `offered`, one for each tool.
+    Where the log lists definitions, a name outside both is an unknown tool. Where the log lists none, a name
+    without a definition proves nothing. `recalled` are definitions that an earlier part of the log offered
+    and whose tools were called. `sizes` are those of `offered`, one for each tool.
     """
 
     given: ToolCatalog
@@ -91,7 +91,7 @@ class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     parse_warning: str | None
     definition: ToolDefinition | None
     definition_origin: str | None  # log | tools
-    tools_offered: bool  # the log lists what the model was offered
+    tools_offered: bool  # the log lists the tools that the model was offered
 
 
 class LoggedCall(NamedTuple):
@@ -129,14 +129,14 @@ def classify_call(
     message = cut_message(call.harness_message or result_message)
     request = _parse_call(call, definition, definitions)
     offered = definitions.offered is not None or origin == "log"
-    # A plain tuple: most verdicts are known, and to name its parts takes as long as to look one up.
+    # A plain tuple: most verdicts are cached, and named fields would take as long as the look-up.
     facts = (call.args_source, call.refused_by_harness, call.syntax_seen, call.schema_seen, status, layer)
     if request is None and definition is None and message is None:
         return _classify_without_text(facts, offered)
     return _make_verdict(LoggedCall(*facts), message, request, definition, origin, offered)
 
 
-@lru_cache(maxsize=1024)  # most calls of a night are alike, but for their texts
+@lru_cache(maxsize=1024)  # most calls of a load differ only in their texts
 def _classify_without_text(facts: tuple[Any, ...], offered: bool) -> CallClassification:
     """Return the verdict on a call that has neither a text to parse nor a message."""
     return _make_verdict(LoggedCall(*facts), None, None, None, None, offered)
@@ -202,13 +202,13 @@ def _decide_outcome(
     logged_call: LoggedCall, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
 ) -> Outcome:
     if logged_call.args_source is _RAW and request is not None:
-        # Without a definition nobody can say what type a value should have had.
+        # Without a definition, the expected type of a value is unknown.
         return request.outcome if defined or request.outcome not in (_CLEAN, _COERCED) else _UNMEASURED
     if refused_at in ARGUMENT_LAYERS:
         return _FAILED
     if request is not None and request.outcome in (_FAILED, _COERCED):
         return request.outcome
-    # Without the model's own text nobody can say that it needed no mending.
+    # Without the model's own text, it is unknown whether a repair was needed.
     return _UNMEASURED
 
 
@@ -229,12 +229,12 @@ def _schema_visibility(
         return _FULL
     if refused_at is _SCHEMA:
         return _FAILURES
-    # A harness that never answered has not said that the arguments fit.
+    # A call without a result does not show that the arguments were valid.
     return logged_call.schema_seen if logged_call.status is not None else _NONE
 
 
 def _is_unknown_tool(request: ToolCallRequest) -> bool:
-    """Return True for a name that is not among the offered definitions: these are at hand."""
+    """Return True for a name outside the offered definitions, when these are known."""
     return any(finding.code == "unknown_tool" for finding in request.diagnostics)
 
 
@@ -304,7 +304,7 @@ def _load_definition(text: str) -> ToolCatalog | str:
 
 @lru_cache(maxsize=4096)
 def _measure_definitions(text: str) -> tuple[ToolSize, ...]:
-    """Return the sizes of the definitions in a text; those of a list of several are measured one by one."""
+    """Return the sizes of the definitions in a text; a list of several is measured one by one."""
     loaded = _load_definition(text)
     if isinstance(loaded, str):
         return ()

@@ -27,8 +27,8 @@ class SessionState(msgspec.Struct):
 
     session_id: str
     where: LogLine
-    forgotten: bool = False  # nothing of it is taken in
-    is_listed: bool = True  # False: it is no session, but a run of trials
+    forgotten: bool = False  # none of its events is stored
+    is_listed: bool = True  # False: a run of trials, not a session
     facts: dict[str, str] = {}
     started: datetime | None = None
     ended: datetime | None = None

@@ -1,4 +1,4 @@
-"""Joins the rows of one turn of which several files each hold a part.
+"""Joins the rows of a turn that is spread over several files.
 
 A session that continues in the next file leaves a turn without an end in the first file and an end without a
 beginning in the second. Copies of a turn share their calls; parts of a turn share none.
@@ -34,7 +34,7 @@ def row_place(row: Row) -> Place:
 def assign_calls(turns: Sequence[Row], calls: Sequence[Row]) -> list[tuple[Row, list[Row]]]:
     """Return the rows of one turn in order of place, each with the calls that belong to it.
 
-    A file may hold a turn twice: a call belongs to the last row that begins before it.
+    A file may contain a turn twice: a call belongs to the last row that begins before it.
     """
     ordered = sorted(turns, key=row_place)
     places = [row_place(row) for row in ordered]

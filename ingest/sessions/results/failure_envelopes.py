@@ -1,15 +1,15 @@
 """Finds results that are a failure envelope: an object in which the tool itself says that it failed.
 
-Many tools report a failure as a value, and their agent takes the call for a success:
-`{"success": false, "error": "no such city"}`. Such a call failed, whatever the log's flag says. Some tools
-return the same words as data: a query of another system's log, a health check. So an envelope is the whole
-result, the field is at its top, and
+Many tools report a failure as a value, and the agent treats the call as a success: `{"success": false,
+"error": "no such city"}`. Such a call failed, whatever the log's flag says. Some tools return the same words
+as data: a query of another system's log, a health check. So an envelope is the whole result, has the field at
+its top, and
 
 - `success` and `ok` are the boolean false, with an error text or without other content;
 - `status` is the text "error", and no field has other content than codes and texts of the error.
 
-A command's output is data: an explicit success of a shell tool stands. On the real logs in which these rules
-were measured, no result changed, and no result was taken for an envelope that was none.
+A command's output is data, so an explicit success of a shell tool is not changed. On the real logs used to
+test these rules, they changed no result, and no other result matched.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FIELDS = frozenset({"success", "ok", "status"})
 """The fields of an envelope that say that the tool failed."""
 
 _MESSAGE = 500  # characters of an error that are kept as the reason
-_MAY_BE_CUT = 1_900  # characters; of a result the first 2,000 are kept
+_MAY_BE_CUT = 1_900  # characters; results are stored up to the first 2,000
 _ERRORS = ("error", "errors", "error_message", "errorMessage")
 _WORDS = (*_ERRORS, "message", "msg", "reason", "detail", "details")
 _CODES = frozenset({"code", "error_code", "errorCode", "error_type", "errorType"})
@@ -39,7 +39,7 @@ _ABOUT_THE_ERROR = FIELDS | _CODES | frozenset(_WORDS)
 _LIKELY = re.compile(
     r"[\"'](?:success|ok)[\"']\s*:\s*[fF]alse|[\"']status[\"']\s*:\s*[\"']error", re.IGNORECASE
 )
-# What is cut off cannot be read as a whole: an envelope whose error text is long begins like this.
+# A truncated result cannot be parsed; an envelope with a long error text begins like this.
 _CUT = re.compile(r'\{\s*"(success|ok)"\s*:\s*false\s*,\s*"(?:error|error_message|errorMessage)"\s*:\s*"[^"]')
 _FRAME = re.compile(r"Wall time: [\d.]{1,20} seconds\nOutput:\n")  # of MCP tools in Codex
 _PART = re.compile(r'\[\s*\{\s*"type"\s*:\s*"text"')
@@ -54,7 +54,7 @@ _TOLD = {made: source for source, made in _SOURCES.items()}
 
 @dataclass(frozen=True, slots=True)
 class FailureRules:
-    """Which fields of an envelope count as a failure: of all tools, and of those whose name fits a pattern.
+    """Which fields of an envelope count as a failure, for all tools and by patterns for tool names.
 
     The first pattern that fits counts.
     """
@@ -85,7 +85,7 @@ DEFAULT_RULES = FailureRules()
 
 
 def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
-    """Return the error that an envelope reports, its whole text without one; None when it is no envelope."""
+    """Return the error in an envelope, else the envelope's whole text; None for another result."""
     frame = _FRAME.match(content)
     text = (content[frame.end() :] if frame else content).strip()
     if _PART.match(text):
@@ -102,7 +102,7 @@ def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
 
 
 def told_flag(status: ResultStatus, source: FlagSource) -> tuple[ResultStatus, FlagSource]:
-    """Return the status and its source as the log had them, before `FailureRules.judge`."""
+    """Return the status and its source from the log, before `FailureRules.judge` changed them."""
     original = _TOLD.get(source)
     return (status, source) if original is None else (_STATUSES[original], original)
 
@@ -126,7 +126,7 @@ def _error_text(value: Mapping[str, Any]) -> str | None:
 
 
 def _read_object(text: str) -> Mapping[str, Any] | None:
-    """Return the object in a text of JSON or of a printed Python dict; None when it is not whole."""
+    """Return the object in a text of JSON or of a printed Python dict; None when it is incomplete."""
     try:
         value = orjson.loads(text)
     except ValueError:
