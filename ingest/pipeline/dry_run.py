@@ -1,7 +1,7 @@
 """Forecasts a load from the beginnings of the files, without changing or locking the store.
 
-Only the first bytes of a file are read, and none of a file that has not changed. The exception is a
-compressed tar archive: listing its members means uncompressing the archive.
+It reads only the first bytes of a file, and nothing of a file that has not changed. Only a compressed tar
+archive is read whole, because listing its members requires it.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ _LOOKED_FOR = ("messages", "model", "session_id", "timestamp", "tools", "usage")
 class PlannedAction(StrEnum):
     """What a load would do with a file.
 
-    A load reads the file in all cases except `UNCHANGED`, `COMPANION` and `REJECTED`; in case `ALIKE` it
-    compares the content first.
+    A load reads the file except for `UNCHANGED`, `COMPANION` and `REJECTED`. For `ALIKE` it first compares
+    the content.
     """
 
     NEW = "new"
     GROWN = "grown"
     CHANGED = "changed"
-    AGAIN = "again"  # it is in, but the options given now, or a file that came since, let more be seen in it
-    ALIKE = "alike"  # it begins like a log that is in and is as large: passed over when all of it is the same
+    AGAIN = "again"  # it is loaded, but this load's options or a new file next to it show more of it
+    ALIKE = "alike"  # it begins like a loaded log of the same size: skipped when all bytes are equal
     UNCHANGED = "unchanged"
-    COMPANION = "companion"  # it is read together with another file, or a side file
+    COMPANION = "companion"  # it is read together with another file, or is a side file
     REJECTED = "rejected"
 
 
@@ -71,7 +71,7 @@ class FileShare:
     """The files for which a load would take the same action and use the same format.
 
     `files` is their number, `bytes` their total size as stored. `form` is the name of the format; None when
-    no format was recognised, or none was looked for.
+    no format was recognised or searched for.
     """
 
     would: PlannedAction
@@ -99,7 +99,7 @@ class LoadForecast:
 
     `companions` are files that it would read together with another one, which the reason names. `left` is the
     number of files that `--since` and `--limit` would leave out. `notes` are sentences on what else was left
-    out, and on fields that are not where a mapping says. `mapped` are the first mapped records.
+    out, and on mapped fields that were not found. `mapped` are the first mapped records.
     """
 
     shares: tuple[FileShare, ...]
@@ -236,7 +236,7 @@ class LoadPlanner:
     def _show_mapping(
         self, file: str, facts: PathFacts, mapping: RecordMapping, records: Sequence[dict[str, Any]]
     ) -> None:
-        """Note the first records of a file as they are mapped, and the paths that find nothing in them."""
+        """Note the first mapped records of a file, and the paths without a value in them."""
         numbered = list(enumerate(records, 1))
         numbered = [pair for pair in numbered if not mapping.skips(mapping.apply(pair[1]))] or numbered
         gaps = mapping.list_gaps([record for _, record in numbered])

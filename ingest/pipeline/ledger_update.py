@@ -23,8 +23,8 @@ KEPT = "; what was loaded from it before stays"
 class LedgerUpdate:
     """Records the outcome of each log in the ledger and in the totals of the load.
 
-    While logs are read, no other class changes the ledger. `replacing`: contents that their files no longer
-    have are removed, else they stay.
+    While logs are read, no other class changes the ledger. `replacing` True = remove contents that their
+    files no longer have; else keep them.
     """
 
     def __init__(
@@ -43,20 +43,20 @@ class LedgerUpdate:
         self._writer = writer
 
     def note_became_archive(self, row: LedgerRow) -> None:
-        """Update the row of a file that was a log when it was loaded and is an archive now."""
+        """Update the row of a file that was loaded as a log and is an archive now."""
         self._retire(row)
 
     def remove_earlier(self, names: Collection[str]) -> None:
-        """Remove the contents that the files with these names no longer have."""
+        """Remove earlier contents of the files with these names."""
         for row in [row for row in self._ledger.earlier_rows() if row.name in names]:
             self._totals.retired.pop(row.file_id, None)
             self._remove(row, None)
 
     def _retire(self, known_row: LedgerRow, now: int | None = None) -> None:
-        """Keep the rows of a content that its file no longer has; `now` is the id of its present content.
+        """Retire the rows of a content that its file no longer has; `now` is the id of the present content.
 
-        The content may have other names that are still there: then it is that file's. With `replacing`, and
-        where nothing was read of it, the row goes.
+        If a copy of the content still exists, the rows move to that file. With `replacing`, or if the content
+        was never read, the row is removed.
         """
         if known_row.fingerprint is None or self._replacing:
             self._remove(known_row, now)
@@ -127,8 +127,8 @@ class LedgerUpdate:
     def note_read(self, log_file: LogFile, decision: ChangeDecision, intake: FileResult) -> None:
         """Add a log that was read to the ledger and the totals.
 
-        A new log whose content turns out to be in the store already is taken back and recorded as a copy or a
-        new name. That happens with streams, whose fingerprint is only known at their end.
+        If the content turns out to be in the store, the log's rows are dropped and it is recorded as a copy
+        or a new name. That happens with streams, whose fingerprint is known only at their end.
         """
         options, known_row, left = self._settings.options, decision.known, decision.left
         is_new = known_row is None or known_row.fingerprint is None
@@ -165,7 +165,7 @@ class LedgerUpdate:
         self._totals.add_loaded(row, intake)
 
     def note_refused(self, log_file: LogFile, unusable: UnusableFileError) -> None:
-        """Record why a log cannot be used by itself, unless the store records that reason already.
+        """Record why a log cannot be used, unless the store has that reason already.
 
         Rows of an earlier reading of the log stay.
         """
@@ -182,7 +182,7 @@ class LedgerUpdate:
         foreign, by = unusable.foreign, reader_version() if unusable.foreign else None
         read_with = ReadWith(facts=self._settings.options.map_of(log_file.name, known_row))
         if known_row is not None and known_row.fingerprint is not None:
-            reason, foreign, by = reason + KEPT, None, None  # rows of it are in: it is a log
+            reason, foreign, by = reason + KEPT, None, None  # the store has its rows, so it is a log
         status = FileStatus.COMPANION if unusable.is_companion else FileStatus.REJECTED
         if known_row is None:
             outside = FileLook.look_of(log_file)

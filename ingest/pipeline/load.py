@@ -1,7 +1,7 @@
-"""Loads logs into a store: decides which files are read and in what order, and handles failures.
+"""Loads logs into a store: decides which files to read and in what order, and handles failures.
 
-When a file fails, only that file is left out; when a line fails, only that line. The rows that the store has
-of a file stay until the file has been read again to its end.
+A failure costs only the file or the line that fails. A file's stored rows stay until the file has been read
+again to its end.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def never_stop() -> bool:
     return False
 
 
-class LoadCancelled(BaseException):  # no Exception: the file reader reports those as the file's
+class LoadCancelled(BaseException):  # not an Exception, which the file reader would handle
     """The user asked the load to stop while a file was being read."""
 
 
@@ -102,7 +102,7 @@ def load(
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
-    Publish no first generation when no file could be read.
+    A new store is not created when no file could be read.
 
     `paths` are files, folders, patterns, addresses and `-` (see `ingest.sources.discovery`). `tools` are
     files of tool definitions (see `ingest.pipeline.planning.tool_catalog`). `labels` is a file of people's
@@ -110,14 +110,14 @@ def load(
     in bytes. `form` is the name of the format in which all files are read; None = each file's format is
     recognised.
 
-    Files that did not change `since` (see `ingest.pipeline.planning.selection`) are left out. At most `limit`
-    files are read; files that are in the store already, or that no format can read, do not count. `private`
-    says what is left out of all texts. `from_path` are patterns that find model, prompt, run and date in
+    `since` leaves out files that have not changed since that time (see `ingest.pipeline.planning.selection`).
+    At most `limit` files are read; files that are loaded already or unreadable do not count. `private`
+    defines what is removed from all texts. `from_path` are patterns that find model, prompt, run and date in
     paths, `model` is the model of logs that name none, `mapping` are paths in the records of chat
-    transcripts, by field (see `ingest.pipeline.planning.naming`). `again` names files that are read although
-    they are in the store. `workers`, `on` and `shared` say where logs are read:
-    in so many processes, on a cluster (see `ExecutorOptions`). What a file held before and holds no longer
-    stays, except with `replacing`.
+    transcripts, by field (see `ingest.pipeline.planning.naming`). `again` names files to read again although
+    they are in the store. `workers`, `on` and `shared` are the number of processes and the cluster that read
+    logs (see `ExecutorOptions`). Data that a file no longer contains stays in the store, except with
+    `replacing`.
 
     Once `stop()` returns True, the file being read is given up after its current batch, and the files read
     completely so far are published. Raises InputError, StoreError, StoreBusy or StoreVersionError, with
@@ -142,7 +142,7 @@ def load(
         run.totals.left = left
         try:
             run.load_all(log_files)
-            del log_files  # of 100,000 files 90 MB, which the tables can use
+            del log_files  # 100,000 files take 90 MB, which the tables can use
             news = _has_news(run.totals, current, names, naming)
             generation = publish(run.writer, folder, run.totals, started_at, names, naming) if news else None
         except BaseException:
@@ -159,7 +159,7 @@ def load(
 
 def _has_news(totals: LoadTotals, current: Path | None, names: Mapping[str, str], naming: Naming) -> bool:
     """Return True when there is something to publish: new data, or other names of prompts or models."""
-    if current is None:  # a store of refused files only would look like one whose data is lost
+    if current is None:  # a store with only refused files would look as if its data were lost
         return bool(totals.loaded)
     if totals.has_changes or is_outdated(current):
         return True
@@ -203,7 +203,7 @@ class LogLoader:
         self._executor = make_executor(executor, settings, self.writer, folder)
 
     def load_all(self, files: Iterable[LogFile]) -> None:
-        gc.freeze()  # what is imported by now stays; looking through it again and again is of no use
+        gc.freeze()  # imported modules stay; the garbage collector need not scan them again
         try:
             self._load_logs(self.expand_archives(files))
         finally:
@@ -211,7 +211,7 @@ class LogLoader:
             self._executor.close()
 
     def drop_rows(self) -> None:
-        """Remove what is kept of rows outside the store: what was read is published."""
+        """Remove rows that are kept outside the store, once they are published."""
         self._executor.drop_rows()
         self._folder.remove_shared_rows()
 
@@ -308,7 +308,7 @@ class LogLoader:
         )
 
     def _find_past(self, log_file: LogFile, decision: ChangeDecision) -> PastSessions | None:
-        """Return the sessions of the contents that the file had before; None when it had no other."""
+        """Return the sessions of the file's earlier contents; None without any."""
         row, left = decision.known, decision.left
         if self._replacing or not log_file.place.can_reopen:
             return None
@@ -316,8 +316,8 @@ class LogLoader:
         if left is not None and left.fingerprint is not None:
             before = before or left.file_id
         elif row is not None and row.fingerprint is not None:
-            with suppress(OSError):  # reading it will say so
-                # A packed archive would have to be unpacked up to its member to look.
+            with suppress(OSError):  # reading it will report the error
+                # Checking this would mean to unpack the archive up to its member.
                 grows = log_file.archive is None and begins_like(log_file, row)
                 before = before if grows else row.file_id
         return read_past_sessions(self.writer.builder, before) if before is not None else None

@@ -61,22 +61,22 @@ class LoadTotals:
     companions: list[RejectedFile] = field(default_factory=list)
     refused_again: list[LedgerRow] = field(default_factory=list)
     renamed: list[LedgerRow] = field(default_factory=list)
-    seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id, how it looks by now
+    seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id, its present stamps
     copies: list[LedgerCopy] = field(default_factory=list)
-    worth_noting: bool = False  # among the two above is one that it cost something to find out
-    # Ids of files whose rows others have taken the place of, with the ids of these; None = of no file.
+    worth_noting: bool = False  # finding out one of the two above was costly
+    # By id of a replaced file, the id of the file that replaced it; None = no file.
     replaced: dict[int, int | None] = field(default_factory=dict)
-    removed: set[int] = field(default_factory=set)  # of these: contents that their files no longer have
+    removed: set[int] = field(default_factory=set)  # of these, contents that their files no longer have
     retired: dict[int, LedgerRow] = field(default_factory=dict)  # contents that stay, by file id
     figures: dict[str, int] = field(default_factory=dict)  # see `GenerationBuilder.run_figures`
-    veiled: list[LedgerRow] = field(default_factory=list)  # under the names that the store may hold
-    less_kept: bool = False  # files were read again to keep less of them
+    veiled: list[LedgerRow] = field(default_factory=list)  # under the names that the store may record
+    less_kept: bool = False  # files were read again to store less of them
     unread: int = 0
     left: int = 0
-    present: list[int] = field(default_factory=list)  # ids of the files of this load that are in
+    present: list[int] = field(default_factory=list)  # ids of this load's files that are stored
     newest: datetime | None = None  # when the newest session of these files ended
     notes: tuple[str, ...] = ()
-    missing: dict[str, list[str]] = field(default_factory=dict)  # names of files by the fact they lack
+    missing: dict[str, list[str]] = field(default_factory=dict)  # names of files, by missing fact
     rejects: int = 0
     damaged: list[DamagedFile] = field(default_factory=list)
 
@@ -160,11 +160,11 @@ def publish(
 ) -> str:
     """Write the ledger, complete and check the new generation, publish it, and return its name.
 
-    Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts,
-    `naming` says how models are counted and which results are failures.
+    Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts.
+    `naming` has the rules for model aliases and for failure results.
     """
     writer.flush()
-    pa.default_memory_pool().release_unused()  # what it keeps of the last batch DuckDB can use
+    pa.default_memory_pool().release_unused()  # DuckDB can use the memory of the last batch
     building = writer.builder
     run_id = building.next_run_id()
     building.mark_replaced(totals.replaced, totals.removed)
@@ -211,13 +211,13 @@ def publish(
 
 
 def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
-    """Count the models of a generation as the aliases say; a table `touched_days` (day) must exist."""
+    """Apply the aliases to the models of a generation; a table `touched_days` (day) must exist."""
     names = [row["model_name"] for row in building.fetch_rows(MODEL_NAMES)]
     rename_models(building, [asdict(alias) for alias in find_aliases(names, aliases)])
 
 
 def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
-    """Return True when the aliases would count a model otherwise than the generation.
+    """Return True when the aliases would change how the generation counts a model.
 
     Raises StoreError.
     """

@@ -1,4 +1,4 @@
-"""Stores and reads what a later load goes on from: checkpoints of large logs, sessions of earlier contents.
+"""Stores and reads what a later load continues: checkpoints of large logs, sessions of earlier contents.
 
 A log that has grown gets a new file id; the rows of its first part are moved to that id.
 """
@@ -21,7 +21,7 @@ from ingest.store.scripts import read_script
 from ingest.store.settling.rollup import keep_facts
 
 _Definition = tuple[str, str, str]  # name, description, definition as JSON
-_PAST = 200_000  # turns, of the sessions that were heard last
+_PAST = 200_000  # turns, from the sessions with the latest events
 
 _STATE = (
     "SELECT byte_offset, line, prefix, open_turns, state FROM unfinished WHERE file_id = ? AND made_by = ?"
@@ -38,7 +38,7 @@ _REOPENED = """
 _TAKEN_BACK = """
     (t.byte_offset >= $offset
     OR EXISTS (FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line))"""
-# A result without its call is a reject as well, made of the row of `late_results`.
+# A result without its call is a reject, too, made from the row of `late_results`.
 _TOLD_OF_REJECTS = "if(t.code = 'orphan_result', 'late_results', 'rejects')"
 _MOVE = {
     "diagnostics": f"""
@@ -83,7 +83,7 @@ def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | N
 
 
 def read_past_sessions(building: GenerationBuilder, file_id: int) -> PastSessions:
-    """Return the sessions of a content, and of those that its file had before; at most `_PAST` turns."""
+    """Return the sessions of a content and of the file's earlier contents; at most `_PAST` turns."""
     rows = building.fetch_rows(read_script("past_turns.sql"), {"file_id": file_id, "most": _PAST})
     offered = _read_past_definitions(building, file_id)
     return {

@@ -1,4 +1,4 @@
-"""Replaces each archive among the files by the logs in the archive.
+"""Replaces each archive among the files by the logs in it.
 
 An archive that has not changed since all its members were read is not opened: the ledger lists its members.
 """
@@ -28,8 +28,8 @@ _SPREAD = "is a session in many files, which cannot be put together in a compres
 class ExpandedFiles:
     """The logs to load, and the ledger rows to remove or rename.
 
-    `turned` are rows to remove, of files that were logs when they were loaded and are archives now. `veiled`
-    are rows under the new names that the privacy rules require.
+    `turned` are rows to remove: their files were loaded as logs and are archives now. `veiled` are rows under
+    the new names that the privacy rules require.
     """
 
     logs: list[LogFile] = field(default_factory=list)
@@ -84,7 +84,7 @@ def _known_members(
     if not archive.seen.is_telling:
         return []
     by_mark: dict[str | None, list[LedgerRow | LedgerCopy]] = {}
-    for row in ledger.find_members(archive.name):  # among them members that are no longer in it
+    for row in ledger.find_members(archive.name):  # including members that are no longer in it
         by_mark.setdefault(row.outside.archive_seen, []).append(row)
     for mark, rows in by_mark.items():
         if mark == make_archive_mark(archive.seen, len(rows), reader_version()):
@@ -144,9 +144,10 @@ def _read_members(
 
 
 def _gather_members(members: list[LogFile], archive: Archive) -> list[LogFile]:
-    """Return the members, with one log in the place of all files of a session.
+    """Return the members; all files of a session become one log.
 
-    In a compressed archive such a session is refused: each of its files lies somewhere else on the tape.
+    In a compressed archive such a session is refused, because its files are at different positions of the
+    stream.
     """
     return [
         replace(log, problem=_SPREAD) if archive.compression and isinstance(log.place, SessionTree) else log

@@ -164,7 +164,7 @@ def read_naming(
 
 
 def keep_aliases(store_dir: Path, names: Mapping[str, str]) -> None:
-    """Keep the aliases of a callgauge.toml in the store, in place of those kept before; none take them away.
+    """Store the aliases of a callgauge.toml, replacing the stored ones; without aliases, remove those.
 
     Raises StoreError.
     """
@@ -191,7 +191,7 @@ def _read_kept_aliases(path: Path) -> dict[str, str]:
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Return a pattern as a regular expression, to be searched in a path.
+    """Return a pattern as a regular expression that is searched in a path.
 
     `{name}` and `*` stand for a part of a file's or folder's name, `**` for any number of folders, `?` for a
     character. The pattern begins at any folder, and ends at the end of a name. Raises BadRuleError.
@@ -216,7 +216,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _clean(name: str, text: str) -> str:
-    """Return a fact as the store has it; a day is written 2026-11-20. Raises ValueError for another text."""
+    """Return a fact in the form of the store, such as the day 2026-11-20. Raises ValueError."""
     return date.fromisoformat(text).isoformat() if name == "date" else text
 
 
@@ -226,7 +226,7 @@ def read_mapping(facts: PathFacts) -> RecordMapping | None:
 
 
 def check_mapping(paths: Any) -> PathFacts:
-    """Return paths by field as a fact of files; no fact without paths. Raises BadRuleError."""
+    """Return field paths as a fact about files; without paths, no fact. Raises BadRuleError."""
     if not isinstance(paths, Mapping) or not all(isinstance(path, str) for path in paths.values()):
         raise BadRuleError('map has lines such as messages = ".request.messages"')
     if not paths:
@@ -242,7 +242,7 @@ def _read_file(path: Path) -> tuple[list[PathRule], PathFacts, AliasSettings, Fa
         tables = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return [], NO_FACTS, DEFAULT_ALIASES, DEFAULT_RULES
-    except (OSError, ValueError) as problem:  # no TOML, no UTF-8
+    except (OSError, ValueError) as problem:  # not TOML or not UTF-8
         raise OptionError(f"{path} cannot be read: {problem}") from problem
     if unknown := tables.keys() - set(_TABLES):
         raise OptionError(

@@ -37,7 +37,7 @@ def redact_names(
 
 
 def warn_of_earlier_privacy(ledger: Ledger, options: ReadOptions) -> Iterator[str]:
-    """Yield a warning when the store holds files that were read with other privacy rules than this load's.
+    """Yield a warning when the store has files that were read with other privacy rules.
 
     Yields nothing otherwise.
     """

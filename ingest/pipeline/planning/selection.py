@@ -13,7 +13,7 @@ from ingest.time_ranges import read_moment
 
 
 def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogFile], int]:
-    """Return the files that changed since the time `since`, and the number of the others.
+    """Return the files that changed at `since` or later, and the number of the others.
 
     `since` is a text as in `parse_moment`; None keeps all files. Raises OptionError when it is not a time.
     """
@@ -25,7 +25,7 @@ def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogF
 
 
 def check_format_name(name: str | None) -> str | None:
-    """Return the name if there is a format of that name, or None for None. Raises OptionError."""
+    """Return the name if a format has it; None for None. Raises OptionError."""
     if name is None or name in formats():
         return name
     near = difflib.get_close_matches(name, formats(), n=3)
@@ -34,7 +34,7 @@ def check_format_name(name: str | None) -> str | None:
 
 
 def parse_moment(since: str, now: datetime) -> int:
-    """Return the time that a `--since` text means, in nanoseconds since 1970. Raises OptionError."""
+    """Parse a `--since` text; return the time in nanoseconds since 1970. Raises OptionError."""
     try:
         return int(read_moment(since, now).timestamp() * 1e9)
     except (ValueError, OverflowError, OSError) as problem:

@@ -31,7 +31,7 @@ from ingest.store.ledger import Ledger
 _NAMED = 4  # keys that a reason names
 _BEFORE = "does not match before any key is checked (for example by the number of objects)"
 _NOT_ASKED = "reads only files that no other format reads"
-_KEYS = 12  # … and the answer, of the first object
+_KEYS = 12  # … and that the answer names, of the first object
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class FormatClaim:
 
     `name` is the name of the format; None = none, and `reason` ends a sentence that begins with the file's
     name. `container` is how the objects are laid out in the file, `keys` are those of the first object.
-    `others` maps each format that does not read the file to an explanation.
+    `others` maps every other format to an explanation.
     """
 
     file: str
@@ -52,7 +52,7 @@ class FormatClaim:
 
 
 def explain_files(named: Named, max_line: int = MAX_LINE) -> Iterator[FormatClaim]:
-    """Yield the answer for each log that a path, pattern or address stands for. Raises OptionError."""
+    """Yield the answer for each log that a path, pattern or address names. Raises OptionError."""
     for log_file in expand_archives(find_named(named), Ledger(), ReadOptions()).logs:
         yield _explain_file(log_file, max_line)
 
@@ -84,7 +84,7 @@ def explain_refusal(form: Format, objects: Sequence[dict[str, Any]]) -> str:
     looked_up = LookedUpKeys()
     try:
         form.recognise([WatchedObject(value, looked_up) for value in objects])
-    except (TypeError, ValueError):  # it may hand objects on to what takes plain ones only
+    except (TypeError, ValueError):  # it may pass objects to functions that take only plain dictionaries
         return "checks whole objects"
     if missing := [key for key in looked_up.missing if key not in looked_up.there]:
         return f"needs {_list_keys(missing)}: not there"

@@ -1,7 +1,7 @@
 """Recognises the format of a log from its first records, or explains why it has none.
 
-A log that is still being written is read only up to the size it had when it was found, so that the store
-records exactly the bytes that were read.
+A log that is still being written is read only up to the size at which it was found. So the store records
+exactly the bytes that were read.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from ingest.sources.stored_names import stored_path
 
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
-_FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
+_FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; enough to recognise most files quickly
 _UNDER_WAY = ".jsonl.part"  # of a session in a run of trials
-# Known kinds of files with calls that no format reads: the keys of their objects, and what they are.
+# Known files with calls that no format reads: the keys of their objects, and what the files are.
 _UNREAD_KINDS = (
     (frozenset({"eval_set_id", "eval_cases"}), "an evaluation set of ADK (expected calls)"),
     (frozenset({"hookName", "iteration"}), "hooks of Cline"),
@@ -63,9 +63,9 @@ class UnusableFileError(Exception):
     """The file as a whole cannot be used; the message ends a sentence that begins with the file's name.
 
     `may_pass` True = the cause is the disk or the network, so a later load may succeed. `is_companion` True =
-    nothing failed: the file is read together with another one, which the message names, or is no log.
-    `foreign` = what the file holds when it is no log of any known format; None = it may be one. `is_noted`
-    False = the cause is an option of this load, so the store does not record it.
+    nothing failed: the file is read together with another one, which the message names, or is not a log.
+    `foreign` = the kind of content of a file that is not a log; None = it may be a log. `is_noted` False =
+    the cause is an option of this load, so the store does not record it.
     """
 
     may_pass = False
@@ -77,7 +77,7 @@ class UnusableFileError(Exception):
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
     """Return an UnusableFileError for a file that could not be read.
 
-    `beyond` names the place up to which it could be read, such as " beyond line 12".
+    `beyond` is the place up to which it was read, such as " beyond line 12".
     """
     unusable = UnusableFileError(f"cannot be read{beyond}: {error.strerror or error}")
     unusable.may_pass = not isinstance(error, DamagedFileError)
@@ -88,8 +88,8 @@ def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
 class RecognisedLog:
     """A log's format and container, and the facts on the file for the translator.
 
-    `is_claimed` False = the format is only the one that an option names; it does not recognise the file.
-    `head` are the first objects of the log.
+    `is_claimed` False = an option names the format, and the format does not recognise the file. `head` are
+    the first objects of the log.
     """
 
     form: Format
@@ -134,7 +134,7 @@ def recognise_content(
 
 
 def check_side_file(place: LogPlace, head: LogHead) -> None:
-    """Raise UnusableFileError for a file that is only whole later, or with the database beside it."""
+    """Raise UnusableFileError for a file that is incomplete, or only part of a database next to it."""
     if place.own_name.endswith(_UNDER_WAY) and any(_is_of_trial(value) for value in head.objects[:1]):
         under_way = UnusableFileError("is a trial that is still under way; it is read when it has ended")
         under_way.is_companion = True
@@ -180,8 +180,8 @@ def describe_log(log_file: LogFile, content: LogContent, head: LogHead, max_line
 class LogHead:
     """The beginning of a log: its first bytes, its first objects, and the formats that claim these.
 
-    `cut_off` says why the log ends there, when it is compressed data that ends in the middle. `too_long` is
-    why a line or the document was not read, None where none is longer than `--max-line`.
+    `cut_off` is the reason when compressed data ends in the middle. `too_long` is the reason when a line or
+    the document is longer than `--max-line`; else None.
     """
 
     first: bytes
@@ -196,7 +196,7 @@ def read_head(content: LogContent, max_line: int, mapping: RecordMapping | None 
     """Return the beginning of a log, and rewind the log for the final reading. Raises OSError."""
     head = _read_objects_up_to(content, max_line, *_FIRST_LOOK, mapping)
     objects, size = _FIRST_LOOK
-    was_whole = len(head.first) < size and len(head.objects) < objects  # a second look would show the same
+    was_whole = len(head.first) < size and len(head.objects) < objects  # reading more would find nothing new
     is_certain = len(head.claiming) == 1 and not is_last_resort(head.claiming[0])
     if not is_certain and head.first and not was_whole:
         content.go_back()
@@ -238,7 +238,7 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
     """Return the only format that claims the log, or the format named `form`.
 
     Raises UnusableFileError when the log contains no object, or when no format or more than one claims it;
-    also when it is read together with another file.
+    also for a file that is read together with another one.
     """
     named = form is not None and bool(head.objects)
     if not named and not head.claiming and (companion := find_companion(about)) is not None:
@@ -253,7 +253,7 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         kind, why = _describe_no_records(head.first, about.name)
         refusal = _refuse_foreign(kind, why, _collect_explanations(about))
         if kind is ForeignKind.TEXT and not _WRITTEN_CALL.search(head.first):
-            refusal.foreign = kind  # plain prose, whatever else a text of this name could be
+            refusal.foreign = kind  # plain prose, whatever the file's name suggests
         raise refusal
     if form is not None:
         return formats()[form]
@@ -276,7 +276,7 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
 
 
 def _suggest_map(records: Sequence[dict[str, Any]]) -> str | None:
-    """Return how to read a file in no format that has messages somewhere; None when none are found."""
+    """Return a suggested mapping for a file that has messages but no format; None without messages."""
     first = records[: _FIRST_LOOK[0]]
     for path in find_message_lists(first[0]):
         if claiming_formats(first, RecordMapping.parse({"messages": path})):
@@ -307,7 +307,7 @@ def _shorten_names(names: Iterable[str]) -> list[str]:
 def _refuse_foreign(
     kind: ForeignKind | None, why: str, explanations: list[str], advice: str = ""
 ) -> UnusableFileError:
-    """Return the error for a file in no format; it is not foreign when calls or a format explain it."""
+    """Return the error for a file without a format; calls or an explanation make it not foreign."""
     unusable = UnusableFileError("; ".join(filter(None, (why, *explanations, advice))))
     unusable.foreign = None if explanations else kind
     return unusable
@@ -322,7 +322,7 @@ def _describe_calls(mark: CallMark, objects: Iterable[Mapping[str, Any]]) -> str
 
 
 def _collect_explanations(about: About) -> list[str]:
-    """Return the explanations that the formats give for a file that none of them reads."""
+    """Return the formats' explanations for a file that none of them reads."""
     return [_one_line(explanation) for explanation in explain_unread(about)]
 
 

@@ -1,7 +1,7 @@
 """Executor with a Ray cluster: each log is a task that reads it and shares its rows, in any order.
 
-This process takes the rows in the load's order, as from worker processes, and writes the store. What a task
-has shared stays until the load is published: a load that was killed finds it when it is run again.
+As with worker processes, this process takes the rows in the load's order and writes the store. Shared rows
+stay until the load is published, so that a killed load finds them when it runs again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ingest.sources.log_file import LogFile, can_open
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-_PATIENCE = 0.2  # seconds without a word from the cluster, after which the caller is heard
-_TASKS_PER_CPU = 4  # that are submitted and have not ended: enough to keep all machines at work
-_FEWEST_TASKS = 64  # … of a small cluster, which may grow with what waits
+_PATIENCE = 0.2  # seconds without a message from the cluster, after which the caller gets control
+_TASKS_PER_CPU = 4  # unfinished tasks: enough to keep all machines busy
+_FEWEST_TASKS = 64  # … for a small cluster, which may grow with waiting tasks
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class RayExecutor:
             del self._ahead[self._position]
 
     def _submit_tasks(self) -> RayCluster | None:
-        """Note which tasks have ended, submit as many as the cluster can be at, and return the cluster.
+        """Note which tasks have ended, submit as many as the cluster can run, and return the cluster.
 
         None when there was nothing to submit yet.
         """
@@ -128,7 +128,7 @@ class RayExecutor:
                 "store; nothing was published"
             )
         shipments = self._rows.find(outcome.name) if outcome.name is not None else None
-        if outcome.name is None or shipments is None:  # the file is gone, or somebody removed its rows
+        if outcome.name is None or shipments is None:  # the file no longer exists, or its rows were removed
             return self._alone.read_file(ahead.task.job, on_bytes)
         self._names.add(outcome.name)
         for shipment in shipments:

@@ -56,7 +56,7 @@ class FileIntake:
         self._came = (0, 0)
 
     def take(self, part: ReceivedPart | TaskEnded | None) -> FileResult | None:
-        """Write a part; None = nothing has come. Return the result at the end of the file.
+        """Write a part; None = nothing has arrived. Return the result at the end of the file.
 
         Raises UnusableFileError, after taking back the file's rows, when the file cannot be used.
         """
@@ -74,7 +74,7 @@ class FileIntake:
         return None
 
     def give_up(self, why: str) -> NoReturn:
-        """Take back what was written of the file, and raise UnusableFileError."""
+        """Remove the rows written of the file, and raise UnusableFileError."""
         self._take_back()
         unusable = UnusableFileError(f"cannot be read: {why}")
         unusable.may_pass = True
@@ -89,7 +89,7 @@ class ReceivedShipment:
     """A shipment of a worker, whose parts are taken or skipped in order.
 
     The file of rows is opened with the first part taken. After the last part `taken_in` is called with the
-    shipment: then the file may be deleted, the rows stay readable as long as a table refers to them.
+    shipment. Then the file may be deleted; rows stay readable while a table refers to them.
     """
 
     def __init__(
