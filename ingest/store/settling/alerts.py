@@ -1,11 +1,11 @@
 """Decides the alerts of a generation: which rates of the newest nights changed, since when, and where.
 
-The table `alerts` follows from the daily sums alone, so that it is the same however the logs came in. It is
-the only module of `ingest` that asks `callgauge.stats`: every way to change a store decides its alerts, and
-pages only read them. Small stores return before that import, which takes longer than a small load.
+The table `alerts` depends only on the daily sums, so the order of loads does not matter. This is the only
+module of `ingest` that uses `callgauge.stats`: every change of a store decides its alerts, and pages only
+read them. Small stores return before that import, which takes longer than a small load.
 
-A night is judged when it is over: the newest one is the day before the last load, or the newest day with
-calls where that is earlier, unless it has less than a tenth of the usual calls.
+A night is judged when it is over. The newest one is the day before the last load, or the newest day with
+calls if that is earlier, unless it has less than a tenth of the usual calls.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ _MOST_SERIES = 1_000  # pairs with the fewest observations are left out: a thous
 _LEAST_DAYS = 6  # five days before, and one
 _LEAST_CALLS = 60  # 30 on each side
 _LEAST_SESSIONS = 20
-_PART = 0.05  # the p-value, over the alerts of a rate, from which on the rest of one did not change by itself
-_MOST_VALUES = 200  # of a dimension in which an alert is located
-_RULES = 1  # goes up when the same daily sums are to give other alerts
+_PART = 0.05  # the p-value, over a rate's alerts, from which the rest of an alert counts as unchanged
+_MOST_VALUES = 200  # values per dimension in which an alert is located
+_RULES = 1  # increase it when the same daily sums must give other alerts
 
 _EXTENT = """
     SELECT
         min(day), max(day), count(DISTINCT day), sum(calls)::BIGINT,
         (SELECT max(finished_at)::DATE FROM ingest_runs)
     FROM stored_daily_calls WHERE day IS NOT NULL AND trial_run IS NULL"""
-# The day before, where the night itself has less than a tenth of the usual calls: sessions that went on.
+# The day before, if the night has less than a tenth of the usual calls (sessions that ran past midnight).
 _USUAL_CALLS = """
     WITH calls AS (
         SELECT day, sum(calls) AS calls FROM stored_daily_calls
@@ -77,7 +77,7 @@ _ENTRIES = """
         rate, by_tool, place, model, provider, prompt_id, tool,
         unnest(group_ids) AS session_group, unnest(group_k) AS k, unnest(group_n) AS n
     FROM alert_rows"""
-# A pair that has all observations of one of its values is that value once more.
+# A pair with all observations of one of its values would repeat that value.
 _SERIES = """
     CREATE OR REPLACE TEMP TABLE alert_series AS
     WITH
@@ -129,7 +129,7 @@ _INSERT = f"INSERT INTO alerts VALUES ({', '.join('?' * 27)})"  # noqa: S608 - o
 
 
 def decide_alerts(building: GenerationBuilder) -> None:
-    """Bring the tables `alerts` and `alert_night` up to date; call it when the daily sums are."""
+    """Update the tables `alerts` and `alert_night`; call it after the daily sums are updated."""
     with building.open_transaction("alerts") as con:
         write_alerts(con)
 
@@ -164,7 +164,7 @@ class _Nights:
 
     @classmethod
     def read(cls, con: Connection) -> _Nights | None:
-        """Return the nights of a store; None where it has too few days or calls for any alert."""
+        """Return the nights of a store; None when it has too few days or calls for any alert."""
         row = run_often(con, _EXTENT).fetchone()
         first, last, days, calls, loaded = row or (None, None, 0, 0, None)
         if first is None or days < _LEAST_DAYS or calls < _LEAST_CALLS:
@@ -198,7 +198,7 @@ class _Nights:
 
 @dataclass(frozen=True, slots=True)
 class _WatchedSeries:
-    """One series that the nights test; `second` is the other value of a pair."""
+    """One series to test each night; `second` is the other value of a pair."""
 
     dimension: str
     name: str
@@ -208,12 +208,12 @@ class _WatchedSeries:
 
     @property
     def values(self) -> Mapping[str, str]:
-        """The values that its calls have, by the column of the daily sums."""
+        """The values of its calls, by column of the daily sums."""
         pairs = ((self.dimension, self.name), (self.second_dimension, self.second_name))
         return {_COLUMNS[dimension]: value for dimension, value in pairs if dimension}
 
     def make_key(self, since: date) -> str:
-        """Return the name of an alert in the team's memory: the same from night to night."""
+        """Return the name of an alert for notes and triage; it stays the same from night to night."""
         pair = [self.dimension, self.name, self.second_dimension, self.second_name]
         name = pair if self.second_dimension else pair[:2]
         dimension = "+".join(name[::2])
@@ -222,7 +222,7 @@ class _WatchedSeries:
 
 
 def _name_rows(source: str) -> str:
-    """Return the query for the rows of a table under the names of the series that they are of."""
+    """Return the query for the rows of a table, with the names of their series."""
     parts = []
     for dimension, second in DIMENSIONS:
         by_tool = "tool" in (dimension, second)
@@ -247,7 +247,7 @@ def _read_series(con: Connection) -> list[_WatchedSeries]:
 
 
 def _follow_series(con: Connection, nights: _Nights, series: Sequence[_WatchedSeries], made_of: str) -> None:
-    """Walk the nights of the series, and write what they found."""
+    """Test the series night by night, and write the alerts found."""
     from callgauge.stats.over_time.visible_changes import find_visible_changes
     from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
 
@@ -276,7 +276,7 @@ def _table_of(series: _WatchedSeries) -> tuple[str, str, str]:
     return series.dimension, series.second_dimension, series.rate
 
 
-# --- what each alert is, and whether it is part of another ----------------------------------------
+# --- each alert, and the alert of which it is part --------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -320,10 +320,10 @@ class _Alert:
 
 
 def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) -> Sequence[_Alert]:
-    """Note of each alert of which surer one it is a part: without the calls of those, nothing changed.
+    """Set for each alert the surer one that explains it: without that one's calls, nothing changed.
 
-    The surest alert of a rate leads, unless it is only in the calls of another one. The next one leads, too,
-    where its own calls without those of the leaders before it still changed.
+    The surest alert of a rate leads, unless another one covers all its calls. The next one also leads, if its
+    rate still changed without the calls of the earlier leaders.
     """
     from callgauge.stats.over_time.window_changes import measure_change
 
@@ -346,7 +346,7 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
 
 
 def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
-    """Return the alerts, the surest first, but what is only in some calls after the alert on just these."""
+    """Return the alerts, the surest first; but one located in certain calls follows the alert on those."""
     by_p = sorted(
         family, key=lambda candidate: (candidate.measured.p, candidate.change.series, candidate.change.since)
     )
@@ -367,7 +367,7 @@ def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
 
 
 def _overlap(first: _Alert, other: _Alert) -> bool:
-    """Return whether two alerts may have calls in common: of the same days, and of values that agree."""
+    """Return whether two alerts may share calls: same days and compatible values."""
     values, others = first.series.values, other.series.values
     if any(values[column] != others[column] for column in values.keys() & others.keys()):
         return False
@@ -381,7 +381,7 @@ def _overlap(first: _Alert, other: _Alert) -> bool:
 def _find_place(
     con: Connection, nights: _Nights, series: _WatchedSeries, change: WindowChange
 ) -> tuple[str, str, bool] | None:
-    """Return the dimension and value in which the rate changed, and whether only there; None if anywhere."""
+    """Return the dimension and value in which the rate changed, and whether only there; else None."""
     from callgauge.stats.over_time.window_changes import locate_change
 
     whole = _read_counts(con, nights, series.rate, series.values)

@@ -1,6 +1,6 @@
-"""Joins turns whose parts stand in several files, in the generation being built, and concludes them again.
+"""Joins turns whose parts are in several files, in the generation being built, and concludes them again.
 
-`late.sql` has joined late results to their calls before.
+`late.sql` has already joined late results to their calls.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NOTE = "INSERT INTO late_turns SELECT turn_id FROM incoming EXCEPT FROM late_tu
 
 
 def conclude_late_turns(building: GenerationBuilder, failures: FailureRules) -> None:
-    """Join turns that are split over files, and conclude again the turns that a late result or part changed.
+    """Join turns that are split over files, and conclude changed turns again.
 
     Call it after `settle`.
     """
@@ -80,7 +80,7 @@ def _join_turns(building: GenerationBuilder, batch: int) -> None:
 
 
 def _join_rows(rows: list[Row], calls: list[Row]) -> list[Row]:
-    """Return all rows of a split turn, the first of them with the facts of all parts.
+    """Return all rows of a split turn, the first with the facts of all parts.
 
     The list is empty when the turn is not split.
     """

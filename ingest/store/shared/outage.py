@@ -1,4 +1,4 @@
-"""Notes in a store's folder since when its shared store has not answered, so that pages can say it."""
+"""Notes in a store's folder since when its shared store has not answered, for pages to show."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ OUTAGE = "unreachable.json"
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A shared store could not be used since a time, and why. `problem` names the store's address."""
+    """The time since when a shared store cannot be used, and why. `problem` names the store's address."""
 
     since: datetime
     problem: str
 
 
 def note_outage(folder: Path, problem: str | None) -> None:
-    """Note that the shared store cannot be used and why, or with None that it can. Never raises.
+    """Note why the shared store cannot be used; None = it can. Never raises.
 
     The time of the first problem stays until the store can be used again.
     """
@@ -36,7 +36,7 @@ def note_outage(folder: Path, problem: str | None) -> None:
 
 
 def read_outage(folder: Path) -> Outage | None:
-    """Return what `note_outage` noted; None where the shared store can be used, or there is none."""
+    """Return what `note_outage` noted; None when the shared store can be used, or there is none."""
     try:
         fields = json.loads((folder / OUTAGE).read_text("utf-8"))
         since = datetime.fromisoformat(fields["since"])

@@ -1,4 +1,4 @@
-"""What `CURRENT` of a shared store says: the published generation, its segments, and what came before it."""
+"""The content of a shared store's `CURRENT`: the published generation, its segments, and earlier files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ingest.errors import StoreError
 
 CURRENT = "CURRENT"
 _FORMAT = 1
-# Of an object store nothing is believed: a name becomes the name of a file on this machine.
+# The object store is not trusted: a name becomes a file name on this machine.
 GENERATION = re.compile(r"gen-(\d{6,12})-[0-9a-f]{12}\.duckdb", re.ASCII)
 SEGMENT = re.compile(r"seg-[0-9a-f]{12}\.duckdb")
 _FILE = re.compile(r"[\w.-]+")
@@ -23,7 +23,7 @@ _REMEMBERED = timedelta(days=1)  # of replaced generations, from then on
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """Files of a generation that was published until `at`, and that the next one does not name."""
+    """Files of a generation that was published until `at`, without those that the next one names."""
 
     files: Sequence[str]
     at: datetime
@@ -46,9 +46,9 @@ class Pointer:
         return {self.generation, *self.segments}
 
     def follow(self, before: Pointer | None, *, alone: bool = False) -> Pointer:
-        """Return this pointer with the files that it replaces, and those that were replaced not long ago.
+        """Return this pointer with the files that it replaces and those that were replaced recently.
 
-        With `alone`, nobody is to read these any more: they count as replaced long ago.
+        With `alone`, they count as replaced long ago, so that nobody reads them any more.
         """
         if before is None:
             return self
@@ -72,10 +72,10 @@ def find_unnamed(
     grace: timedelta,
     unfinished: timedelta,
 ) -> Iterator[str]:
-    """Yield those files of a store that nobody reads any more, or that a killed load left.
+    """Yield the files of a store that nobody reads any more or that a killed load left.
 
-    `files` are the times of writing by name. Files of a replaced generation are read for a while, `grace`.
-    What no generation ever named may still be on its way into one, until `unfinished` has passed.
+    `files` are the times of writing by name. Files of a replaced generation may be read for the time `grace`.
+    A file that no generation names may belong to a running load, until `unfinished` has passed.
     """
     named = pointer.files if pointer else set()
     since = (

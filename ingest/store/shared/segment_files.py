@@ -1,6 +1,6 @@
-"""Reads the segments of a shared store by range: DuckDB attaches them where they are.
+"""Reads the segments of a shared store by range, so that DuckDB attaches them in the object store.
 
-DuckDB reads through a file system of fsspec. A part that was read once is kept in memory, within a limit.
+DuckDB reads through an fsspec file system. Parts that were read stay in memory, up to a limit.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ingest.store.shared.pointer import SEGMENT
 
 PROTOCOL = "shared"
 _BLOCK = 1024 * 1024  # bytes; DuckDB asks for a quarter of it at a time
-_AHEAD = 8  # blocks of one request, where a file is read from one end to the other
+_AHEAD = 8  # blocks of one request when a file is read sequentially
 _KEPT = 128 * 1024 * 1024  # bytes of blocks in memory, for all segments of a store
 _ASKED_AT_ONCE = 16  # requests; the object store takes some milliseconds for each
-_NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment is not changed
+_NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment never changes
 
 
 class SegmentSource(Protocol):
-    """What segments are read from: an object store, or a process that reads it."""
+    """The source of segments: an object store, or a process that reads it."""
 
     @property
     def address(self) -> str: ...
@@ -40,7 +40,7 @@ class SegmentSource(Protocol):
 
 
 class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
-    """The segments of one shared store, by paths that end in a segment's name. May be used by threads."""
+    """The segments of one shared store, by paths that end in a segment's name. Thread-safe."""
 
     protocol: ClassVar[str] = PROTOCOL
     cachable: ClassVar[bool] = False
@@ -82,7 +82,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
     def fetch_ends(self, names: Sequence[str]) -> None:
         """Fetch the first and last block of several segments at once: mostly all that ATTACH reads.
 
-        Whatever fails is left to the one who attaches.
+        Errors are ignored; attaching will report them.
         """
         with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:
             list(threads.map(self._fetch_ends_of, names))
@@ -113,7 +113,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
             yield from blocks
 
     def _fetch(self, name: str, first: int, last: int, *, is_next: bool) -> list[bytes]:
-        """Fetch a block and those behind it, in one request, and keep them; return those up to `last`."""
+        """Fetch a block and the following ones in one request, and cache them; return those up to `last`."""
         count = _AHEAD if is_next else last - first + 1
         end = min((first + count) * _BLOCK, self.find_size(name))
         data = self._place.read_range(name, first * _BLOCK, end)
@@ -128,9 +128,9 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
 
 
 class SegmentStream(io.RawIOBase):
-    """A segment as DuckDB reads it: several of its threads seek and read the same stream at once.
+    """A segment as DuckDB reads it: several threads seek and read the same stream at the same time.
 
-    So each thread has a position of its own.
+    So each thread has its own position.
     """
 
     def __init__(self, files: SegmentFiles, name: str, size: int) -> None:
@@ -165,7 +165,7 @@ _OPENING = threading.Lock()
 
 
 def segment_files(address: str) -> SegmentFiles:
-    """Return the segments of the shared store at an address, with what this process has read of them."""
+    """Return the segments of the shared store at an address, with this process's cache of them."""
     with _OPENING:
         if address not in _opened:
             _opened[address] = SegmentFiles(SharedPlace(address))
@@ -173,5 +173,5 @@ def segment_files(address: str) -> SegmentFiles:
 
 
 def use_segment_files(address: str, files: SegmentFiles) -> None:
-    """Let `segment_files` return these for an address."""
+    """Make `segment_files` return these for an address."""
     _opened[address] = files
