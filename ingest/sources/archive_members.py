@@ -1,6 +1,6 @@
-"""Lists the members of an archive as logs of their own, each with a place to open it from.
+"""Lists the members of an archive as separate logs, each with a place to open it from.
 
-A zip whose layout is Inspect's is one log, not an archive. A member may be compressed; one that is itself an
+A zip with Inspect's layout is one log, not an archive. A member may be compressed; one that is itself an
 archive is refused when it is opened. Nothing is unpacked to disk, and no member's name is used as a path.
 """
 
@@ -32,10 +32,10 @@ Packed = zip_archive.ZipMember | tar_archive.TarMember
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A zip or tar archive that may hold logs.
+    """A zip or tar archive that may contain logs.
 
-    `compression` is that of a whole tar archive, None when it has none. The members of a zip are compressed
-    one by one.
+    `compression` is that of a whole tar archive, None = uncompressed. The members of a zip are compressed one
+    by one.
     """
 
     place: LogPlace
@@ -79,7 +79,7 @@ class ArchiveMember:
 
     def sibling(self, name: str) -> ArchiveMember | None:
         if self.archive.compression:
-            return None  # the tape would have to go back
+            return None  # the stream would have to go back
         path = PurePosixPath(self.member.name).parent / name
         member = _members_by_path(self.archive).get(path) if path.name == name else None
         return ArchiveMember(self.archive, member) if member else None
@@ -99,8 +99,8 @@ def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
 def look_inside(log_file: LogFile) -> tuple[LogFile, Archive | None]:
     """Detect whether a file is an archive.
 
-    Return the file and its `Archive`; None in place of the `Archive` when the file is a log. In a log that is
-    read as it is stored, `content_size` is filled in. Raises OSError.
+    Return the file and its `Archive`; None instead of the `Archive` when the file is a log. For an
+    uncompressed log, `content_size` is filled in. Raises OSError.
     """
     if isinstance(log_file.place, SessionTree):
         return log_file, None
@@ -177,7 +177,7 @@ def _member_log(archive: LogFile, place: ArchiveMember, order: int) -> LogFile:
 
 @dataclass(frozen=True, slots=True)
 class StreamedMember:
-    """The place of a tar member that is read during the listing, while the stream stands at its start."""
+    """The place of a tar member that is read during the listing, while the stream is at its start."""
 
     tape: tar_archive.ForwardStream
     member: tar_archive.TarMember
@@ -200,7 +200,7 @@ def _member_fingerprint(
 ) -> str | None:
     """Return the fingerprint of a member's content; None when the member cannot be read.
 
-    Whether the rest of the archive is lost, too, shows when the next header is read.
+    Reading the next header will show whether the rest of the archive is lost, too.
     """
     try:
         return compute_fingerprint(replace(log, place=StreamedMember(tape, member)))

@@ -59,7 +59,7 @@ _NO_STORE = Path(os.devnull)
 
 
 def find_named(named: Named) -> list[LogFile]:
-    """Return the logs that one name stands for, not sorted."""
+    """Return the logs that one name denotes, not sorted."""
     return gather_trees(_find_files(named, _NO_STORE, HiddenNames()), look_at_file).logs
 
 
@@ -67,7 +67,7 @@ def _find_files(named: Named, store_dir: Path, hidden: HiddenNames) -> Iterator[
     if named == STDIN:
         yield _standard_input_log()
     elif is_address(named):
-        from ingest.sources.object_store import find_objects  # half a second of imports
+        from ingest.sources.object_store import find_objects  # importing it takes half a second
 
         yield from find_objects(str(named))
     else:
@@ -107,9 +107,9 @@ def look_at_file(path: Path | str) -> LogFile:
 
 
 def _database_state(path: Path | str) -> str:
-    """Return a text that changes when a write-ahead log beside an SQLite database does; else ''.
+    """Return a text that changes with the write-ahead log of an SQLite database; else ''.
 
-    What a program writes to a database may stand there for days, while the database itself does not change.
+    New data may be there for days while the database file itself does not change.
     """
     text = os.fspath(path)
     if not text.lower().endswith(DATABASE_NAMES):
@@ -159,7 +159,7 @@ def _walk_folder(root: str, store_dir: Path, hidden: HiddenNames) -> Iterator[Lo
 
 
 def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) -> Iterator[LogFile]:
-    """Yield the logs of known agents in a hidden folder, and note what was left out."""
+    """Yield the logs of known agents in a hidden folder, and note the skipped files."""
     if not _is_folder(entry):
         hidden.files += 1
         return
@@ -183,7 +183,7 @@ def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) ->
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link in a circle, a folder that may not be entered
+    except OSError:  # a circular link, or a folder without permission
         return False
 
 
@@ -204,10 +204,9 @@ def _file_kind(mode: int) -> str:
 class HiddenNames:
     """The hidden files and folders that a search met.
 
-    `searched` counts the logs found in hidden folders that are known to hold some, by the folder's path.
-    `left_out` counts hidden folders that were not entered by name, `first` has the path of the first of each,
-    `files` counts hidden files. `idle` counts the files that agents keep beside their sessions and that hold
-    no calls, by agent and tree.
+    `searched` counts the logs in the hidden log folders of known agents, by path. `left_out` counts skipped
+    hidden folders by name, `first` has the first path of each name, `files` counts hidden files. `idle`
+    counts agents' files without calls next to their sessions, by agent and tree.
     """
 
     searched: Counter[str] = field(default_factory=Counter)
@@ -221,7 +220,7 @@ class HiddenNames:
         self.first.setdefault(name, stored_path(path))
 
     def notes(self) -> tuple[str, ...]:
-        """Return sentences on what was found in hidden folders, and on what was left out."""
+        """Return sentences on logs found in hidden folders, and on skipped files and folders."""
         notes = []
         if self.searched:
             searched = ", ".join(f"{path} ({count:,})" for path, count in sorted(self.searched.items()))

@@ -19,14 +19,14 @@ from ingest.sources.local_files import LocalFile
 from ingest.sources.log_file import LogFile, LogPlace
 from ingest.sources.session_trees import SessionTree
 
-HEAD = 64 * 1024  # bytes of content that a log is known by before all of it is read
-CUT_OFF = "-cut"  # ends the fingerprint of content that is cut off
-_BUFFER = 64 * 1024  # bytes; larger reads go past it, and to make one of a megabyte for each file costs more
+HEAD = 64 * 1024  # bytes of content that identify a log before it is read whole
+CUT_OFF = "-cut"  # suffix of the fingerprint of truncated content
+_BUFFER = 64 * 1024  # bytes; larger reads bypass the buffer, and a buffer of a megabyte per file costs more
 _PIECE = 1024 * 1024
 _KEPT = (
     4 * 1024 * 1024
-)  # bytes of content that are kept while its format is looked for; else it is opened again
-_KEPT_OF_PIPES = 128 * 1024 * 1024  # … which cannot be done with these
+)  # bytes of content kept while its format is searched for; with more, it is opened again
+_KEPT_OF_PIPES = 128 * 1024 * 1024  # … for logs that cannot be opened again
 
 
 class LogContent(io.RawIOBase):
@@ -53,9 +53,9 @@ class LogContent(io.RawIOBase):
         self.begin_again()
 
     def begin_again(self) -> None:
-        # Processors have SHA-256 built in, and nobody can make two logs that look alike.
+        # Processors have SHA-256 built in, and nobody can forge two logs with the same hash.
         self._digest = hashlib.sha256()
-        self.cut_off: str | None = None  # why the content ends before its end, once that is reached
+        self.cut_off: str | None = None  # why the content is truncated, once its end is reached
         self._noted: dict[int, str] = {}  # fingerprints of the first bytes, by their number
         self._stored_before = self._stored.bytes_read
         self.bytes_read = 0
@@ -68,7 +68,7 @@ class LogContent(io.RawIOBase):
         super().close()
 
     def go_back(self) -> None:
-        """Go back to the first byte, to recognise the format once more. Raises OSError."""
+        """Go back to the first byte, to recognise the format again. Raises OSError."""
         if not self._stream.rewinds:
             if not self._found.place.can_reopen:
                 raise DamagedFileError(
@@ -112,7 +112,7 @@ class LogContent(io.RawIOBase):
         self.bytes_read += len(data)
 
     def note_prefix(self, size: int) -> None:
-        """Have the fingerprint of the first `size` bytes noted, for `prefix`.
+        """Request the fingerprint of the first `size` bytes, for `prefix`.
 
         Call it before the final reading.
         """
@@ -121,7 +121,7 @@ class LogContent(io.RawIOBase):
     def prefix(self, size: int) -> str | None:
         """Return the SHA-256 of the first `size` bytes, in hexadecimal.
 
-        None when so many have not been read, or `note_prefix` was not called.
+        None when fewer bytes were read, or `note_prefix` was not called.
         """
         return self._noted.get(size)
 
@@ -129,7 +129,7 @@ class LogContent(io.RawIOBase):
     def fingerprint(self) -> str:
         """SHA-256 of the bytes read so far, in hexadecimal; at the end, of the whole content.
 
-        Content that is cut off gets a mark: it is not the whole, even where all of its bytes came out.
+        Truncated content gets a mark, because it is incomplete even if all of its bytes were decoded.
         """
         return self._digest.hexdigest() + (CUT_OFF if self.cut_off is not None else "")
 
@@ -208,7 +208,7 @@ def _read_database(stream: RewindableStream, packing: Packing, log_file: LogFile
 
 @dataclass(frozen=True, slots=True)
 class SideFiles:
-    """Function that opens the file beside a database that has its name and this suffix."""
+    """Function that opens the file with a database's name and this suffix."""
 
     place: LogPlace
 

@@ -2,7 +2,7 @@
 
 Uses fsspec (https://filesystem-spec.readthedocs.io). The fsspec drivers take credentials from their own files
 and environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …); each driver is an extra of this project. A
-pattern, or an address of a folder, stands for all objects in it; web addresses have no folders.
+pattern or a folder's address denotes all objects in it; web addresses have no folders.
 
 An object of up to `PIECE` bytes is fetched in one request, a larger one in pieces; a failed request is
 repeated. When the object changes during the reading, the reading fails, so that two versions are never mixed.
@@ -47,7 +47,7 @@ class RemoteObject:
 
     url: str
     seen: FileStamp
-    sized: bool = True  # the server says how large it is, and so gives parts of it
+    sized: bool = True  # the server sends the size, so it can send parts
 
     can_reopen: ClassVar[bool] = True
 
@@ -82,10 +82,10 @@ class RemoteObject:
 
 
 def find_objects(url: str) -> Iterator[LogFile]:
-    """Yield each object that the address stands for.
+    """Yield each object that the address denotes.
 
     When the address cannot be listed, one LogFile with a `problem` is yielded. Raises OptionError when the
-    driver for the address is not installed, or there is no driver for such addresses.
+    driver for the address is not installed, or when no driver supports such addresses.
     """
     scheme = url.partition("://")[0].lower()
     try:
@@ -191,7 +191,7 @@ class ObjectStream(io.RawIOBase):
     """The content of an object on a server as a stream.
 
     `files` is the fsspec driver, `path` the object's path for that driver. `size` is in bytes; None when the
-    server does not tell it. `is_same` asks the server and returns True when the object has not changed.
+    server does not send it. `is_same` asks the server and returns True when the object has not changed.
     """
 
     def __init__(self, files: Any, path: str, size: int | None, is_same: Callable[[], bool]) -> None:
@@ -199,7 +199,7 @@ class ObjectStream(io.RawIOBase):
         self._size = size
         self._is_same = is_same
         self._handle: Any = None
-        self._whole = size is None  # the server gives no parts, only all of it from the first byte on
+        self._whole = size is None  # the server sends only whole objects, from the first byte
         self._at = 0
 
     def readable(self) -> bool:
@@ -259,7 +259,7 @@ class ObjectStream(io.RawIOBase):
             except Exception as error:
                 self._drop_connection()
                 if isinstance(error, ValueError) and not self._whole:
-                    self._whole = True  # what fsspec raises where a server gives no parts
+                    self._whole = True  # fsspec's error when a server cannot send parts
                     continue
                 tries -= 1
                 if not tries:

@@ -1,7 +1,8 @@
 """Gathers the files of sessions that agents keep in trees of folders: all files of a session become one log.
 
 Its content is that of all its files, one after another (`ingest.decoding.session_files`), and its stamp
-changes when any of them does. Where a local file of a session was named, the others are found beside it.
+changes when any of them does. For a named local file of a session, the session's other files are found on
+disk.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ LookAt = Callable[[str], LogFile]
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """A file of a session: its path in the tree and its place; `problem` says why it cannot be read."""
+    """A file of a session: its path in the tree and its place; `problem` is why it cannot be read."""
 
     path: str
     place: LogPlace
@@ -68,7 +69,7 @@ class SessionTree:
 
 
 class SessionTreeLines(PieceStream[Generator[bytes]]):
-    """The files of a session as a stream of lines. At most a piece of one file is held."""
+    """The files of a session as a stream of lines. At most a piece of one file is in memory."""
 
     def __init__(self, tree: SessionTree) -> None:
         super().__init__(_read_session(tree))
@@ -109,14 +110,14 @@ def _read_session_file(file: SessionFile) -> Iterator[bytes]:
 
 @dataclass(slots=True)
 class GatheredTrees:
-    """The logs among files; `idle` counts files of trees that hold no calls, by producer and root."""
+    """The logs among files; `idle` counts files of trees without calls, by producer and root."""
 
     logs: list[LogFile] = field(default_factory=list)
     idle: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> GatheredTrees:
-    """Return the files, with one log in the place of all files of a session.
+    """Return the files; all files of a session become one log.
 
     `look_at` finds files of local sessions that are not among `files`.
     """
@@ -145,7 +146,7 @@ def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> Gat
 
 
 def _find_path(log_file: LogFile) -> str:
-    """Return the path by which a file is known as part of a tree: of local files the real one."""
+    """Return the path of a file for finding its tree; for local files, the real path."""
     return (
         log_file.place.path.replace(os.sep, "/") if isinstance(log_file.place, LocalFile) else log_file.name
     )
@@ -188,14 +189,14 @@ class _Tree:
             yield self._make_log(session, group, files)
 
     def _look_up_groups(self) -> dict[str, str]:
-        """Return the sessions of all groups of a local tree, as the names of its files tell them."""
+        """Return the sessions of all groups of a local tree, from the names of its files."""
         tree_paths = self._list_files("{session}", {"session": "*"}, {})
         return {
             tree_path.group: tree_path.session for tree_path in tree_paths if tree_path.session is not None
         }
 
     def _list_files(self, by: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[TreePath]:
-        """Yield the files on disk whose kinds lie at places named by `by`."""
+        """Yield the files on disk of kinds whose places contain `by`."""
         for kind in self._layout.kinds:
             if by in kind.places:
                 for path in list_places(self._root, kind.places, ids, problems):
@@ -203,7 +204,7 @@ class _Tree:
                         yield tree_path
 
     def _complete(self, session: str | None, group: str, files: _Files, look_at: LookAt) -> None:
-        """Add the files of a session that are on disk and not among `files`."""
+        """Add the session's files on disk that are not in `files`."""
         problems: dict[str, str] = {}
         groups = {group}
         if session is not None:
@@ -245,7 +246,7 @@ class _Tree:
 
 
 def _sum_stamps(files: Sequence[tuple[TreePath, LogFile]]) -> FileStamp:
-    """Return a stamp that changes when a file of a session comes, goes or changes."""
+    """Return a stamp that changes when a file of a session is added, removed or changed."""
     digest = blake2b(digest_size=16)
     for tree_path, log_file in files:
         stamp = log_file.seen

@@ -1,11 +1,10 @@
 """Copies an SQLite database that may be in use, with its write-ahead log, and opens the copy.
 
 The database itself is never opened with SQLite, so that no lock is taken and none of its files is touched.
-What a writer has committed stands partly in the file and partly in `-wal`
-(https://sqlite.org/walformat.html) or, while it changes the file itself, has to be restored from `-journal`
-(https://sqlite.org/atomiccommit.html). A copy is one moment of the database when the file did not change
-between a first reading before the side file is copied and a second one after it, and the side file was not
-begun anew meanwhile.
+Committed data is partly in the file and partly in `-wal` (https://sqlite.org/walformat.html) or, while it
+changes the file itself, must be restored from `-journal` (https://sqlite.org/atomiccommit.html). A copy is
+consistent if the file reads the same before and after the side file is copied, and the side file was not
+restarted meanwhile.
 """
 
 from __future__ import annotations
