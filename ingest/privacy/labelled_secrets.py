@@ -16,11 +16,11 @@ from detect_secrets.plugins.softlayer import SoftlayerDetector
 from ingest.privacy.matches import LabelDetector, Match, SearchedText
 from lenient.regex import compile_regex
 
-_NEAR = 160  # characters looked at where a pattern may pass over any number of blanks
+_NEAR = 160  # characters searched when a pattern may skip any number of blanks
 _LONGEST = 1_200
 _KEY_BODY = compile_regex(r"(?:(?!-----END)[\w+/=:,.\s|>→-]|\\+[nrt])*+")  # with the margin of a quotation
 KEY_NEEDLES = ("private key", "putty-user-key-file-")
-_KEY_SHORTEST = 40  # characters; less is a text about keys, and so is a body …
+_KEY_SHORTEST = 40  # characters; a shorter body belongs to a text about keys, and so does a body …
 _KEY_LINE = re.compile(r"[\w+/=]{24}")  # … without a line of Base64 near its beginning
 _KEY_BEGIN = re.compile(
     r"BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?(?:-----)?|PuTTY-User-Key-File-\d"
@@ -49,7 +49,7 @@ def find_private_keys(looked: SearchedText) -> Iterator[Match]:
                 yield Match(*body.span(), "key")
 
 
-# The user may be missing (redis://:password@host), and people write passwords with @ and : in them.
+# The user may be missing (redis://:password@host), and passwords may contain @ and :.
 _URL_PASSWORD = re.compile(r"://[^\s:/?#\[\]@\"'`<>{}\\|^]{0,100}:([^\s/\"'`<>{}\\|^]{1,256})@(?=[\w.\[-])")
 _URL_TOKEN = re.compile(r"://((?=[^@/]*\d)[^\s:/?#\[\]@\"'`<>{}\\|^$]{16,256})@(?=[\w.\[-])")
 

@@ -26,7 +26,7 @@ _WHOLE_NAME = re.compile(r"[\w.-]{0,40}\Z")
 _WORDS_BEFORE = re.compile(r"[^\W\d_]{2,20} (?:de )?\Z")  # API key, mot de passe
 _BEFORE = 40  # characters of a name before its needle
 
-# After the name: what closes it, a sign, and the value, in quotes, in escaped quotes, cut off, or bare.
+# After the name: its end, a sign, and the value: in quotes, in escaped quotes, truncated, or bare.
 _VALUE_FORM = r"""(?:
       (?P<close>[\]\\"'`”’]{0,8})
       (?P<sign>\s{0,4}(?:=>|:=|={1,3}|:)\s{0,8}
@@ -67,7 +67,7 @@ def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
     """Yield the values of names that denote a secret.
 
     A quoted value matches unless it is a word such as `string`, a template or a sentence. An unquoted one
-    must hold letters and digits, or stand where a program or a command has no other words.
+    must contain letters and digits, or be at a place where programs and commands have no other words.
     """
     for needle in NAME_NEEDLES:
         for place in looked.find_needle(needle):
@@ -140,7 +140,7 @@ def _is_option(text: str, place: int, family: Family) -> bool:
 def _cut_before_members(value: str) -> str:
     """Return the value up to its first quote when other JSON members seem to follow that quote.
 
-    The closing quote of the value is missing in that case.
+    Then the closing quote of the value is missing.
     """
     if value[:1].isspace() or value.startswith((",", ":")):
         return ""
@@ -153,7 +153,7 @@ def _is_shouted(name: str) -> bool:
 
 
 def _is_short_secret(text: str, match: re.Match[str], name: str, value: str, family: Family) -> bool:
-    """Return True when an unquoted value is short or has no digits, but can be nothing else than a secret."""
+    """Return True when an unquoted value is short or has no digits, but can only be a secret."""
     if not is_plain_value(value):
         return False
     end = match.end("bare")

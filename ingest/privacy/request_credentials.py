@@ -1,4 +1,4 @@
-"""Finds what a request or a command gives to be let in: headers, cookies, options of `curl`, `mysql` …"""
+"""Finds credentials in requests and commands: headers, cookies, options of `curl`, `mysql` …"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AUTHORIZATION = re.compile(
     r"(?P<value>[^\s\"'`\\<>{}$,;&]{4,2000})",
     re.IGNORECASE,
 )
-_PLAIN_SHORTEST = 12  # characters of a value without a scheme; less is a word in a text about headers
+_PLAIN_SHORTEST = 12  # characters of a value without a scheme; shorter ones are words in a text about headers
 _BASIC = re.compile(r"basic ([A-Za-z0-9+/]{8,1000}={0,2})", re.IGNORECASE)
 
 
@@ -77,7 +77,7 @@ def find_cookies(looked: SearchedText) -> Iterator[Match]:
 
 
 def _collect_values(text: str, start: int) -> tuple[list[Match], int]:
-    """Return the values of the cookies from `start` on, and where the last one ends."""
+    """Return the values of the cookies from `start` on, and the end of the last one."""
     values: list[Match] = []
     for _ in range(_COOKIES_MOST):
         match = _COOKIE.match(text, start)
@@ -95,7 +95,7 @@ _USER = re.compile(
     rf"(?<=\s)(?:-u|--(?:proxy-)?user)(?:[ =]{{1,2}}|(?=[\w\"'])){_QUOTES}"
     r"[^\s:\"'`\\]{1,100}:(?P<value>[^\s\"'`\\]{1,256})"
 )
-_COMMAND = 1_000  # characters of a command in which its option is looked for
+_COMMAND = 1_000  # characters of a command that are searched for its option
 # The commands whose -p, -a or -w takes a password.
 _LOGIN = re.compile(rf"login\b[^\r\n|;&]{{0,300}}?\s-p\s{{1,4}}{_QUOTES}([^\s\"'`\\]{{3,128}})")
 _MYSQL = re.compile(
@@ -133,7 +133,7 @@ def find_command_passwords(looked: SearchedText) -> Iterator[Match]:
 
 
 def _find_options(looked: SearchedText, option: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Yield where an option stands in a command of curl."""
+    """Yield the places of an option in a command of curl."""
     behind = 0
     for place in looked.find_needle("curl"):
         yield from option.finditer(looked.text, max(place, behind), max(behind, place + _COMMAND))

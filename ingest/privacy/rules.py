@@ -55,7 +55,7 @@ from ingest.privacy.request_credentials import (
 from ingest.privacy.secret_names import NAME_NEEDLES
 from ingest.privacy.stated_secrets import PASSWORD_FILE_NEEDLES, find_password_lines, find_sql_passwords
 
-RULES_VERSION = 3  # what the detectors find; a file read with another version is read again
+RULES_VERSION = 3  # increase it when detectors find other matches; then files are read again
 
 _DETECTORS: Mapping[str, Sequence[Detector]] = {
     "key": (Detector(find_private_keys, KEY_NEEDLES),),
@@ -102,7 +102,7 @@ class CustomPattern:
 
 @dataclass(frozen=True, slots=True)
 class RedactionRules:
-    """The rules of redaction. `on` holds the names of the enabled detectors, `own` the user's patterns."""
+    """The rules of redaction. `on` contains the names of the enabled detectors, `own` the user's patterns."""
 
     on: frozenset[str] = field(default=_NAMES - _OFF)
     own: tuple[CustomPattern, ...] = ()
@@ -110,7 +110,7 @@ class RedactionRules:
     def detectors(self) -> tuple[Detector, ...]:
         """Return the enabled detectors in order of precedence.
 
-        Of two matches at one place, the type of the first is shown.
+        Of two matches at the same place, the first one's type is shown.
         """
         own = (Detector(custom.find) for custom in self.own)
         beside = (

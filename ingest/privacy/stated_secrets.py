@@ -1,8 +1,8 @@
-"""Finds the value of a telling name where people, tables and configurations write it without a plain sign.
+"""Finds the value of a telling name in prose, tables and configurations without a plain sign.
 
-`find_stated_values` looks at what follows a name: a sentence (`Your password is: …`), markup
-(`**Password:** …`), the next cell of a table, the word after it (`ENV DB_PASSWORD …`, netrc, SQL), or the
-value beside the name in another attribute or member (`name: DB_PASSWORD`, `value: …`).
+`find_stated_values` checks the text behind a name: a sentence (`Your password is: …`), markup (`**Password:**
+…`), the next cell of a table, the word after it (`ENV DB_PASSWORD …`, netrc, SQL), or the value in another
+attribute or member next to the name (`name: DB_PASSWORD`, `value: …`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ingest.privacy.secret_names import Family, is_bare_secret, is_named_secret,
 
 _QUOTE = "\"'`“”„‘’«»「」『』【】"
 _TAG = r"</?(?:a|b|i|u|em|strong|code|span|font|kbd|tt|small|mark|label|p|div|li|td|th|dt|dd)\b[^<>]{0,80}>"
-_COLOUR = r"\[[\d;]{0,12}m"  # of a terminal, where a log has lost the escape before it
+_COLOUR = r"\[[\d;]{0,12}m"  # of a terminal, when the log has lost the escape before it
 _MARKUP = (
     rf"(?P<markup>(?:[*_~]{{1,3}}\s{{0,4}}|`{{3}}\w{{0,10}}\s{{1,4}}|{_TAG}\s{{0,40}}|{_COLOUR}){{0,6}})"
 )
@@ -125,7 +125,7 @@ _Span = tuple[int, int]
 
 
 def find_stated_values(text: str, place: int, end: int, name: str, family: Family) -> Iterator[_Span]:
-    """Yield where the values of a name are that ends at `end`; `place` is within the name."""
+    """Yield the places of the values of a name that ends at `end`; `place` is within the name."""
     if name.lower() == "pass":  # mostly a verb
         return
     before = text[max(0, place - _BEFORE) : place]
@@ -224,7 +224,7 @@ def _find_assigned(text: str, end: int, name: str, family: Family) -> _Span | No
 
 
 def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value that is the next word: of a setting, in netrc, in SQL, or in quotes."""
+    """Return the next word as the value: of a setting, in netrc, in SQL, or in quotes."""
     match = _NEXT.match(text, end, end + 400)
     if match is None:
         return None
@@ -250,7 +250,7 @@ def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _
 
 
 def _find_beside(text: str, before: str, place: int, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value in the attribute, the member or the element beside the one that names it."""
+    """Return the value in the attribute, member or element next to the one that names it."""
     if text[end : end + 1] not in _NAME_ENDS:
         return None
     if match := _TAGGED.match(text, end, end + 300):
