@@ -1,6 +1,7 @@
 """Rows read by a cluster's workers: files in a place that all machines can access, named by content.
 
-A file's rows are several pieces and a list of them, which is written last; each is complete or missing. Two workers that read the same content write the same names, so neither harms the other.
+A file's rows are several pieces and a list of them, which is written last; each is complete or missing. Two
+workers that read the same content write the same names, so neither harms the other.
 """
 
 from __future__ import annotations
