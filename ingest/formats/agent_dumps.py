@@ -74,7 +74,7 @@ SOURCE = Source(
     "promptfoo does not run the calls.",
 )
 
-_HELD = 10  # records before the first that tells whose file it is: prompts and plans
+_HELD = 10  # records before the first one that shows the file's producer: prompts and plans
 _Value = Mapping[str, Any]
 
 
@@ -91,7 +91,7 @@ def translator(about: About) -> Translator:
 
 
 class _AgentDump:
-    """Translator of one file, which is read by the class for its first record that is known."""
+    """Translator of one file; the first record that is recognised selects the class that reads it."""
 
     def __init__(self, about: About) -> None:
         self._about = about
@@ -215,7 +215,7 @@ class _AmpThread(MessageDump):
 
 
 def _amp_block(block: _Value) -> Iterator[_Value]:
-    """Yield a block as Anthropic's; a result of a call that still runs is left out."""
+    """Yield a block as one of Anthropic's; leave out the result of a call that still runs."""
     if block.get("type") != "tool_result":
         yield block
         return
@@ -297,7 +297,7 @@ def _promptfoo_result(row: _Value, tools: _Value, at: datetime | None) -> Conver
 
 
 def _promptfoo_output(output: Any) -> Any:
-    """Return the content of a reply: text, or the parts that promptfoo keeps of it as JSON or as text."""
+    """Return the content of a reply: text, or the parts that promptfoo stores as JSON or text."""
     if isinstance(output, dict):
         calls = output.get("tool_calls")
         return [*read_objects(calls), output.get("content") or ""] if calls else output
@@ -415,7 +415,7 @@ def _smolagents_step(step: _Value) -> Iterator[Any]:
 
 
 def _smolagents_call(call: _Value) -> dict[str, Any]:
-    """Return a call as the agent parsed it; a code agent's argument is code, no JSON."""
+    """Return a call as the agent parsed it; a code agent's argument is code, not JSON."""
     function = read_object(call.get("function")) or call
     sent, name = function.get("arguments"), function.get("name")
     arguments = {"code": sent} if name == _CODE_CALL and isinstance(sent, str) else sent

@@ -103,7 +103,7 @@ def _list_events(record: _Value) -> Sequence[_Value]:
 
 
 def _find_producer(record: _Value) -> type[AgentRun] | None:
-    """Return the class that reads the stream of which an event is; None where it may be of several."""
+    """Return the class that reads the stream of an event; None when several may."""
     kind = record.get("type")
     if not isinstance(kind, str):
         return None
@@ -158,7 +158,7 @@ class AgentRun(ABC):
     @staticmethod
     @abstractmethod
     def owns(kind: str, event: _Value) -> bool:
-        """Return True when an event of this type can only be of this agent's stream."""
+        """Return True when only this agent's stream has an event of this type."""
 
     @abstractmethod
     def take(self, event: _Value, where: LogLine) -> Iterable[Event]:
@@ -172,8 +172,8 @@ class AgentRun(ABC):
 class _SequentialRun(AgentRun):
     """The run of an agent whose stream has texts, calls and results one after another.
 
-    A step begins with the first text or call after a result. Its text is held until a call follows or the
-    run ends, because it may come in pieces.
+    A step begins with the first text or call after a result. Its text waits until a call follows or the run
+    ends, because it may arrive in pieces.
     """
 
     harness: ClassVar[str]
@@ -212,7 +212,7 @@ class _SequentialRun(AgentRun):
         self.turns.ask(where, ts, text)
 
     def say(self, where: LogLine, ts: datetime | None, text: str | None, *, piece: bool = False) -> None:
-        """Add a text of the model; a whole text replaces its pieces."""
+        """Add a text of the model; a complete text replaces its pieces."""
         before = self._text
         if not text:
             return
@@ -320,7 +320,7 @@ class _CodexRun(_SequentialRun):
             yield from self.result(where, ts, call_id, _codex_flag(item, content or ""), content)
 
 
-# What a call of each kind of item is: the tool's name and the arguments.
+# The tool's name and the arguments of a call, by kind of item.
 _CODEX_CALLS: Mapping[str, Callable[[_Value], tuple[str, Any]]] = {
     "command_execution": lambda item: ("command_execution", {"command": item.get("command")}),
     "file_change": lambda item: ("file_change", {"changes": item.get("changes")}),
@@ -492,7 +492,7 @@ class _ManagedRun(_SequentialRun):
     @staticmethod
     def owns(kind: str, event: _Value) -> bool:
         if kind == "user.message":
-            return "processed_at" in event and "content" in event  # other agents have the type as well
+            return "processed_at" in event and "content" in event  # other agents use this type, too
         return kind in _MANAGED and "id" in event
 
     def read_time(self, event: _Value) -> datetime | None:

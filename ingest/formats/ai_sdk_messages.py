@@ -153,7 +153,7 @@ class _AiSdkMessages(MessageDump):
 
 
 def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of a model message; a result states its flag, a call of the provider is left out."""
+    """Return a part of a model message; a result gets its flag, and a provider's call is left out."""
     if part.get("providerExecuted") is True:
         return {"type": "at-the-provider"}
     status = output_status(part)
@@ -163,7 +163,7 @@ def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split_steps(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield an interface message as model messages: each step, and the results of its calls behind it."""
+    """Yield an interface message as model messages: each step, followed by the results of its calls."""
     invocations = [
         {"type": "tool-invocation", "toolInvocation": invocation}
         for invocation in read_objects(message.get("toolInvocations"))

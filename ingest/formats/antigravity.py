@@ -63,7 +63,7 @@ def translator(about: About) -> Translator:
 
 
 class _AntigravityConversation:
-    """Translator of one file, which holds one conversation."""
+    """Translator of one file, which contains one conversation."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)

@@ -43,10 +43,10 @@ SOURCE = Source(
     cannot_tell="What was asked and what came of the calls: the requests are not in the log.",
 )
 
-# What other loggers write around or into such objects; theirs to read.
+# Keys that other loggers add to such objects; their formats read these.
 _OTHERS = frozenset({"request", "messages", "parentUuid", "sessionId", "parentId", "call_type", "custom_id"})
 
-_ENDS = frozenset({"choices", "output", "stop_reason", "candidates"})  # one of them is in every whole reply
+_ENDS = frozenset({"choices", "output", "stop_reason", "candidates"})  # every complete reply has one of these
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -57,7 +57,7 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     if not _ENDS & record.keys():
         return False
     named = isinstance(record.get("model"), str) or isinstance(record.get("modelVersion"), str)
-    named = named or bedrock_converse.is_reply(record)  # which names its model in the address only
+    named = named or bedrock_converse.is_reply(record)  # it names its model only in the address
     return is_reply(record) and named and not _OTHERS & record.keys()
 
 
@@ -72,7 +72,7 @@ class _Replies:
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         exchange = make_exchange(HttpBody(), HttpBody((record.value,)), where=record.where)
         if exchange is not None:
-            provider = read_text(record.value.get("provider"))  # OpenRouter names who served it
+            provider = read_text(record.value.get("provider"))  # OpenRouter names the host
             exchange.provider = provider.lower() if provider else None
             yield from self._traffic.take(exchange)
         elif not is_error(record.value):

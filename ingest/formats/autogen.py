@@ -74,7 +74,7 @@ def translator(about: About) -> Translator:
 
 
 class _Recording:
-    """Translator of one file, which holds the model calls of one test or run."""
+    """Translator of one file, which contains the model calls of one test or run."""
 
     def __init__(self, about: About) -> None:
         self._traffic = ExchangeTranslator(about.identity)

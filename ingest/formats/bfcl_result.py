@@ -158,8 +158,8 @@ def _take_reply(
     """Yield the events of one reply: the step and its calls, native or written as Python text.
 
     A reply without calls is the answer, and its text ends the turn. `decoded` is the benchmark's own decoding
-    of the reply; an empty list means that the text is not searched for calls. `proceeds`: the benchmark took
-    the reply for the end of the turn.
+    of the reply; an empty list means that the text is not searched for calls. `proceeds`: the benchmark
+    treated the reply as the end of the turn.
     """
     words = _join_words(reply)
     if words is not None and words.startswith(_INFERENCE_FAILED):
@@ -192,7 +192,7 @@ def _take_reply(
 
 
 def _join_words(reply: Any) -> str | None:
-    """Return the text of a reply, which some handlers keep as a list of texts; None of a reply of calls."""
+    """Return the text of a reply, which may be a list of texts in the log; None for a reply with calls."""
     if isinstance(reply, str):
         return reply
     texts = _list_items(reply)
@@ -227,8 +227,7 @@ def _offer_tools(request: Mapping[str, Any], shared: dict[str, Any]) -> Iterator
 def _take_question(messages: Any) -> str | None:
     """Return the user's text: that of the last message.
 
-    Where the log keeps the whole request as Python text, this text is returned; None where there is no
-    message.
+    If the log has the whole request as Python text, that text is returned; None without a message.
     """
     if isinstance(messages, str):
         return messages

@@ -96,7 +96,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_history(head: Sequence[dict[str, Any]]) -> bool:
-    """Return True for messages as only these agents keep them: with a time, or with the model's id."""
+    """Return True for messages as only these agents store them: with a time, or with the model's id."""
     return all(_is_message(record) for record in head) and any(
         read_count(record.get("ts")) is not None or "modelId" in read_object(record.get("modelInfo"))
         for record in head
@@ -122,13 +122,13 @@ def read_with(about: About) -> str | None:
 
 
 def side_file(about: About) -> str | None:
-    """Return a description of a file of a task that holds no call of its own; None for others."""
+    """Return a description of a task's file without calls; None for other files."""
     is_ours = _SIDE_FILE.fullmatch(about.name) is not None and about.read_sibling(_HISTORY) is not None
     return f"a side file of a task, which is read from {_HISTORY}" if is_ours else None
 
 
 class _ClineSessions:
-    """Translator of one file: the history of one task, or documents of which each is one session."""
+    """Translator of one file: the history of one task, or documents with one session each."""
 
     def __init__(self, about: About) -> None:
         self._identity = about.identity
@@ -159,14 +159,14 @@ class _ClineSessions:
 
 
 class _TaskHistory:
-    """The messages of one task, each of which is a record."""
+    """The messages of one task, one per record."""
 
     def __init__(self, about: About) -> None:
         is_task = about.name == _HISTORY and (about.folder.isdecimal() or is_unique(about.folder))
         task = about.folder if is_task else about.identity
         self._dialogue = AgentSession(task)
         self._about = about
-        self._models: list[tuple[int, str]] | None = None  # when each came into use, in ms; None = not read
+        self._models: list[tuple[int, str]] | None = None  # from when each was used, in ms; None = not read
         self._told_old = False
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
@@ -230,7 +230,7 @@ def _read_models(about: About) -> list[tuple[int, str]]:
 
 
 def _find_typed_text(words: str, *, beside_result: bool) -> str | None:
-    """Return what the user typed in a message; None when all of it is the harness's.
+    """Return what the user typed in a message; None when all of it comes from the harness.
 
     `beside_result`: the message has results, so only text that is marked as the user's is.
     """

@@ -93,7 +93,7 @@ _TEXTS: Texts = (
 )
 _REFUSED_CODES = frozenset({"denied", "rejected"})
 _EXIT = re.compile(r"<(?:shellId: \S{1,80} completed|exited) with exit code (-?\d{1,10})>\s*\Z")
-_TAIL = 200  # characters at the end of a result in which its exit code stands
+_TAIL = 200  # characters at the end of a result that contain its exit code
 _HELD = 1_000  # events that wait for the name of the model
 _REMEMBERED = 1_000  # sub-agents that run at the same time
 
@@ -131,7 +131,7 @@ class CopilotSession:
         self._main = AgentSession(identity)
         self._agents: dict[str, AgentSession] = {}  # by the id of the call that started them
         self._named: set[str] = set()  # ids of sessions whose messages name the model
-        self._models: dict[str, str] = {}  # session id → the model that was named behind a message
+        self._models: dict[str, str] = {}  # session id → the model that was named after a message
         self._held: list[Event] | None = []  # events that wait for the model; None = it is known
         self._place: dict[str, Any] = {}  # project and branch, which sub-agents share
         self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
@@ -157,7 +157,7 @@ class CopilotSession:
     # --- the model ------------------------------------------------------------------------------
 
     def _hold(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Keep events until one names the model: some versions name it only behind the first calls."""
+        """Keep events until one names the model: some versions name it only after the first calls."""
         for event in events:
             if self._held is None:
                 yield event
@@ -185,7 +185,7 @@ class CopilotSession:
             yield SessionSeen(**self._event_place(dialogue), model=model)
 
     def _take_shutdown(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        if self._held is not None:  # at the end it can only tell what nothing else did
+        if self._held is not None:  # at the end it is used only if nothing else named the model
             used = list(read_object(data.get("modelMetrics")))
             current = read_text(data.get("currentModel")) if not used else None
             yield from self._name_model_late(self._main, used[0] if len(used) == 1 else current)

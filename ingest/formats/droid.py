@@ -97,7 +97,7 @@ class _DroidSession:
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
         self._begun = False
-        self._answered = False  # a result came after the model's last message: it will speak again
+        self._answered = False  # a result followed the model's last message, so another message will follow
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -196,9 +196,9 @@ class _DroidSession:
 
 
 def _failed_command_fields(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the status fields of a result whose text alone says that the command failed.
+    """Return the status fields of a result if only its text shows that the command failed.
 
-    The dict is empty when the result has a status already or its text reports no failed command.
+    The dict is empty when the result has a status or its text reports no failed command.
     """
     content = result.get("content") or ""
     if result["status"] is not ResultStatus.UNKNOWN or not _COMMAND.match(content):

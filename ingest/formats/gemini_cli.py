@@ -80,9 +80,9 @@ SOURCE = Source(
     cannot_tell="Calls that the model malformed are not in the log at all.",
 )
 _SIDE_FILE = re.compile(r"(?:.*[/!])?tmp/[0-9a-f]{64}/(?:logs\.json|shell_history)")
-_HELD = 200  # messages that may still be changed or taken back …
-_HELD_BYTES = 8 * 1024 * 1024  # … as long as they are not larger together
-_REMEMBERED = 50_000  # ids of messages that were let go
+_HELD = 200  # messages that may still be changed or withdrawn …
+_HELD_BYTES = 8 * 1024 * 1024  # … and the most bytes of them together
+_REMEMBERED = 50_000  # ids of messages that were released
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
@@ -120,7 +120,7 @@ class GeminiRecording:
 
     def __init__(self, identity: str) -> None:
         self._conversation = GeminiConversation(identity)
-        self._held: dict[str, tuple[LogLine, Mapping[str, Any], int]] = {}  # by id, in the order they came
+        self._held: dict[str, tuple[LogLine, Mapping[str, Any], int]] = {}  # by id, in the order of arrival
         self._bytes = 0
         self._gone: dict[str, None] = {}
 
@@ -170,9 +170,9 @@ class GeminiRecording:
         self._held[ident] = (where, message, size)
 
     def _release_oldest(self, *, all_of_them: bool = False) -> Iterator[Event]:
-        """Translate the oldest held messages, of which no later change is expected, until the limits are met.
+        """Translate the oldest waiting messages, which will probably not change, until the limits are met.
 
-        `all_of_them`: translate every held message.
+        `all_of_them`: translate every waiting message.
         """
         while self._held and (
             all_of_them or len(self._held) > _HELD or (self._bytes > _HELD_BYTES and len(self._held) > 1)
@@ -191,10 +191,9 @@ class GeminiRecording:
             del self._gone[next(iter(self._gone))]
 
     def _rewind(self, ident: str) -> Iterator[Event]:
-        """Translate all held messages; end as cancelled the turns from message `ident` on.
+        """Translate all waiting messages; the turns from message `ident` on end as cancelled.
 
-        The messages before `ident` are translated unchanged. An `ident` that is not held takes back all held
-        turns.
+        The messages before `ident` are translated unchanged. An unknown `ident` cancels all waiting turns.
         """
         taken_back = ident not in self._held
         for each in list(self._held):
@@ -213,7 +212,7 @@ class GeminiConversation(AgentSession):
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
         self.is_taken_back = False
-        self._may_call = False  # the message made last is the model's and made no call
+        self._may_call = False  # the last message is the model's and made no call
         self._last = LogLine(1, 0)
         self._last_ts: datetime | None = None
 
@@ -239,7 +238,7 @@ class GeminiConversation(AgentSession):
         return ()
 
     def take_back(self) -> Iterator[Event]:
-        """Yield the end of the open turn, as cancelled, when the user took it back; else nothing."""
+        """Yield the end of the open turn, as cancelled, when the user withdrew it; else nothing."""
         if self.is_taken_back:
             self.note_stop(self._last, self._last_ts, TurnStatus.CANCELLED.value)
             yield from self.close_turn()

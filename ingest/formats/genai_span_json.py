@@ -65,7 +65,7 @@ def _is_span(span: dict[str, Any]) -> bool:
     return "attributes" not in span and sum(key.startswith("gen_ai.") for key in span) >= _CERTAIN
 
 
-_CERTAIN = 2  # keys of the convention at the top of a record that make it a span's attributes
+_CERTAIN = 2  # keys of the convention that make a record a span's attributes
 
 
 def _has_model_attributes(attributes: Attributes) -> bool:

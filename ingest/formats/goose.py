@@ -115,7 +115,7 @@ def translator(about: About) -> Translator:
 
 
 class _GooseSession:
-    """Translator of one file, which holds one session; a database holds many."""
+    """Translator of one file, which contains one session, or of a database with many."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -129,7 +129,7 @@ class _GooseSession:
             yield from self._take_record(record)
 
     def _take_row(self, record: Record, kind: str) -> Iterator[Event | Rejected]:
-        """Yield the events of a row: a session, or a message of the session whose row came last."""
+        """Yield the events of a row: a session, or a message of the session in the latest session row."""
         columns = ("model_config_json",) if kind == "session" else ("content_json", "metadata_json")
         decoded = [read_json_column(record, column) for column in columns]
         bad = find_unread(record) or next(

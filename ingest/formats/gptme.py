@@ -79,7 +79,7 @@ def translator(about: About) -> Translator:
 class _GptmeConversation:
     """Translator of one file, which holds one conversation.
 
-    A reply is held until the next message, which shows whether its blocks were run.
+    A reply waits for the next message, which shows whether its blocks were run.
     """
 
     def __init__(self, identity: str) -> None:
@@ -115,7 +115,7 @@ class _GptmeConversation:
         """Do nothing: no file or other resource is open."""
 
     def _release(self, *, answered: bool) -> Iterator[Event]:
-        """Yield the events of the held reply; `answered`: the message after it is a tool's."""
+        """Yield the events of the waiting reply; `answered`: the next message is a tool's."""
         if self._held is None:
             return
         (message, where), self._held = self._held, None

@@ -94,7 +94,7 @@ def translator(about: About) -> Translator:
 
 
 class _HermesSessions:
-    """Translator of one file: a database, or documents of which each is one session."""
+    """Translator of one file: a database, or documents with one session each."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity

@@ -79,7 +79,7 @@ def _is_recording(record: Mapping[str, Any]) -> bool:
 
 
 def _pair_lists(record: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the pairs of a recording that keeps its requests and its responses in two lists."""
+    """Return the pairs of a recording with its requests and responses in two lists."""
     sent, came = read_objects(record.get("requests")), read_objects(record.get("responses"))
     if not sent or not came or not {"uri", "url"} & sent[0].keys() or "body" not in came[0]:
         return []
@@ -214,7 +214,7 @@ class _InteractionLines:
     def line_of(self, key: str) -> LogLine:
         """Return the line of the next `key` in the document.
 
-        Where the key is not found, return the line of the key found before.
+        If it is not found, return the line of the previous key.
         """
         place = self._record.find_line(f"{self._quote}{key}{self._quote}:")
         self._last = self._last if place is self._record.where else place

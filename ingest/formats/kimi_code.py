@@ -105,18 +105,18 @@ class _KimiStep:
 
     @property
     def is_full(self) -> bool:
-        """True when more items are held than any model call makes."""
+        """True when more items wait than any model call makes."""
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
 class KimiAgent:
-    """Translator of one file, which holds one agent."""
+    """Translator of one file, which contains one agent."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
         self._step: _KimiStep | None = None
         self._model: dict[str, str | None] = {}
-        self._declined: set[str] = set()  # calls of the turn that the user said no to
+        self._declined: set[str] = set()  # calls of the turn that the user denied
         self._prompt: str | None = None
         self._active: set[str] = set()  # the names of the tools that the agent may use
         self._where = LogLine(1, 0)
@@ -257,7 +257,7 @@ class KimiAgent:
     def _close_step(self, step_end: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of the open step.
 
-        `told` is the record of the step's end, with the token counts; empty where there is none.
+        `step_end` is the record of the step's end, with the token counts; empty without one.
         """
         step, self._step = self._step, None
         usage = read_object(step_end.get("usage"))
@@ -277,7 +277,7 @@ class KimiAgent:
             yield self._dialogue.add_call(**call)
         yield from step.results
         if step_end and not step.calls:
-            self._dialogue.note_stop(self._where, self._ts)  # a step is dated by its beginning
+            self._dialogue.note_stop(self._where, self._ts)  # a step has the time of its beginning
 
     @property
     def _event_place(self) -> dict[str, Any]:
@@ -285,7 +285,7 @@ class KimiAgent:
 
 
 def _read_latency(step_end: Mapping[str, Any]) -> float | None:
-    """Return the milliseconds from the request to the last token; None where the log does not have them."""
+    """Return the milliseconds from the request to the last token; None when the log does not have them."""
     waited, streamed = (
         read_number(step_end.get("llmFirstTokenLatencyMs")),
         read_number(step_end.get("llmStreamDurationMs")),

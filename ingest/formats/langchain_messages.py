@@ -77,7 +77,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _has_sign(message: Mapping[str, Any]) -> bool:
-    """Return True when only LangChain writes such a message: others have types like `system` as well."""
+    """Return True when only LangChain writes such a message: others also have types like `system`."""
     kind = str(message.get("type"))
     wrapped = "data" in message or kind == "constructor" or not _SIGNS.isdisjoint(message)
     return wrapped or kind.startswith(("human", "ai", "Human", "AI"))
@@ -129,7 +129,7 @@ class _LangchainMessages(MessageDump):
         return [conversation for conversation in fresh if conversation.messages]
 
     def _drop_seen(self, state: Conversation) -> list[Any]:
-        """Return the messages that no earlier state of the thread had."""
+        """Return the messages that are new in the thread."""
         fresh: list[Any] = []
         for message in state.messages:
             ident = read_text(message.get("id"))

@@ -104,7 +104,7 @@ def _find_spans(record: Record) -> Iterator[Found]:
     rows = _list_observations(record.value)
     row_ids = {read_text(row.get("id")) for row in rows}
     if repeated := read_objects(read_object(record.value.get("trace")).get("observations")):
-        record.find_line(str(repeated[-1].get("id")))  # past the copies without bodies
+        record.find_line(str(repeated[-1].get("id")))  # behind the copies without bodies
         record.find_line('"observations"')
     for row in rows:
         trace_id, span_id = text_of(row, "traceId", "trace_id"), text_of(row, "id")
@@ -195,7 +195,7 @@ def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
 
 
 def _read_calls(row: Mapping[str, Any]) -> Iterator[MessageCall]:
-    """Yield the calls of `toolCalls`, named by `toolCallNames` where a call has no name of its own.
+    """Yield the calls of `toolCalls`, named by `toolCallNames` if a call has no name of its own.
 
     Langfuse serialised the arguments again, so their text is not the model's own and is decoded.
     """

@@ -97,7 +97,7 @@ def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _RunFinder:
-    """Finds the runs of a file's records; keeps those that a batch has begun and not ended."""
+    """Finds the runs in a file's records; keeps the runs that a batch has begun but not ended."""
 
     def __init__(self) -> None:
         self._begun: dict[str, dict[str, Any]] = {}
@@ -120,7 +120,7 @@ class _RunFinder:
 
 
 def _merge_run(begun: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run with what its two parts say; of a field in both the second counts."""
+    """Return a run from its two parts; the second part has precedence."""
     filled = {key: value for key, value in ended.items() if value is not None}
     extra = {**read_object(begun.get("extra")), **read_object(filled.get("extra"))}
     return {**begun, **filled, **({"extra": extra} if extra else {})}
@@ -161,7 +161,7 @@ def _parent_session(run: Mapping[str, Any]) -> str | None:
 
 
 def _root_id(dotted_order: str | None) -> str | None:
-    """Return the root run's id from `<time>Z<id>.<time>Z<id>`; None where there is no such id."""
+    """Return the root run's id from `<time>Z<id>.<time>Z<id>`; None without such an id."""
     return dotted_order.split(".", 1)[0].partition("Z")[2] or None if dotted_order else None
 
 

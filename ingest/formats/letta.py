@@ -94,9 +94,9 @@ def _take_agent(
     definitions = [read_object(tool.get("json_schema")) for tool in agent_tools if tool is not None]
     if any(definitions):
         if not any(definition.get("name") == _ANSWER for definition in definitions):
-            definitions.append({"name": _ANSWER})  # Letta's own, with which it greets in the agent's name
+            definitions.append({"name": _ANSWER})  # Letta's own greeting in the agent's name
         yield ToolsOffered(**place, definitions=tuple(filter(None, definitions)))
-    record.find_line('"messages"', past=True)  # behind the list of the ids in context, where there is one
+    record.find_line('"messages"', past=True)  # behind the list of the ids in context, if there is one
     for message in read_objects(agent.get("messages")):
         ident = read_text(message.get("id"))
         where = record.find_line(f'"{ident}"') if ident is not None else record.where
@@ -124,7 +124,7 @@ def _take_message(message: Mapping[str, Any], dialogue: AgentSession, where: Log
 
 
 def _read_question(words: str | None) -> str | None:
-    """Return what a person said; None for an event of Letta's own."""
+    """Return a person's message; None for an event of Letta itself."""
     fields = read_object(open_json(words))
     if "type" not in fields:
         return words

@@ -149,7 +149,7 @@ def _make_exchange(payload: Mapping[str, Any], record: Record) -> Exchange | Non
 
 
 def _error_body(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body of the server's error, which LiteLLM quotes behind words of its own."""
+    """Return the body of the server's error, which LiteLLM quotes after its own words."""
     message = read_text(payload.get("error_str")) or ""
     error_text = (
         message or read_text(read_object(payload.get("error_information")).get("error_message")) or ""

@@ -107,7 +107,7 @@ def translator(about: About) -> Translator:
 
 
 class _MiniSweRuns(SessionPerRecord):
-    """Translator of a file: each record is a run, or in an old file a message of its only run."""
+    """Translator of a file: each record is a run or, in an old file, a message of the only run."""
 
     def __init__(self, about: About) -> None:
         super().__init__(about, partial(take_run, _MiniSweRun, about.name))
@@ -135,14 +135,14 @@ class _MiniSweRun(SweRun):
 
     def __init__(self, session_id: str, record: Record, places: Sequence[LogLine] = ()) -> None:
         super().__init__(session_id, record)
-        self._places = places  # of the messages, where each is a record of its own
+        self._places = places  # of the messages, if each is a record of its own
         config = read_object(self.info.get("config"))
         self._model = read_text(read_object(config.get("model")).get("model_name"))
         self._format_errors = tuple(_find_refusal_openings(config))
         self._submitted = self.info.get("exit_status") == "Submitted"
         self._asked = False
         self._step = -1
-        self._awaited = 0  # calls of the newest reply whose results have not come
+        self._awaited = 0  # calls of the newest reply without a result
 
     def events(self, file: str) -> Iterator[Event]:
         messages = read_objects(self.record.value.get("messages"))
@@ -154,7 +154,7 @@ class _MiniSweRun(SweRun):
             self.where = self._places[at] if self._places else self.where
             following = messages[at + 1] if at + 1 < len(messages) else {}
             yield from self._take_message(message, extra, following, last=at + 1 == len(messages))
-        if self.info:  # an old list of messages does not tell whether the run had ended
+        if self.info:  # an old list of messages does not show whether the run ended
             yield self.make_end()
 
     def _take_message(
@@ -226,8 +226,8 @@ class _MiniSweRun(SweRun):
     def _take_lost_reply(self, extra: Mapping[str, Any], refusal: str) -> Iterator[Event]:
         """Yield the step and call of a refused reply of 2.x that is not itself in the log.
 
-        At most the provider's response is kept in `extra`. Yield nothing where the reply is in the log: its
-        call was made with this refusal already taken into account.
+        At most the provider's response is in `extra`. Yield nothing when the reply is in the log, because its
+        call already includes this refusal.
         """
         if extra.get("interrupt_type") is None:
             return
@@ -300,9 +300,9 @@ class _MiniSweRun(SweRun):
 
 
 def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime | None:
-    """Return the time of a message; None where the log has none.
+    """Return the time of a message; None when the log has none.
 
-    A reply before 1.16 has no time of its own: the provider's start time of the response is used.
+    A reply before 1.16 has no time of its own, so the provider's start time of the response is used.
     """
     response = read_object(extra.get("response"))
     times = (
@@ -316,7 +316,7 @@ def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime
 
 
 def _is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
-    """Return True for bare messages among which a reply with one bash block has the harness's answer."""
+    """Return True for bare messages in which the harness answers a reply with one bash block."""
     if not all(message.get("role") in _ROLES and message.keys() <= _KEYS for message in head):
         return False
     for reply, answer in pairwise(head):

@@ -85,7 +85,7 @@ SOURCE = Source(
 )
 
 _SIDE_FILE = re.compile(r"(?:.*[/!])?agents/[^/]+/sessions/sessions\.json")
-_LANES = 10_000  # sessions that are known at the same time; one that was forgotten begins a new turn
+_LANES = 10_000  # sessions in memory at the same time; a dropped one begins a new turn
 _HELD = 10_000  # events that wait
 _TYPES = frozenset({"tool.start", "tool.end", "agent.start", "agent.end", "llm.usage"})
 Message = Mapping[str, Any]
@@ -130,12 +130,12 @@ class _TelemetrySession:
 
 
 class _Telemetry:
-    """Translator of one file, which holds the sessions of a gateway."""
+    """Translator of one file, which contains the sessions of a gateway."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._lanes: dict[str, _TelemetrySession] = {}
-        self._held = 0  # events that were kept since all were released, at most so many wait
+        self._held = 0  # upper bound of the number of waiting events
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -266,7 +266,7 @@ def _add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> 
 
     The messages are those of this turn when the last user message is its prompt and the same calls follow;
     else the events are yielded unchanged. No steps are added when the messages end at a call (as in a turn
-    that waits for a sub-agent): nobody could say whether the turn came to an answer.
+    that waits for a sub-agent), because it is unknown whether the turn had an answer.
     """
     repeated = _RepeatedMessages(messages)
     calls = [event for event in events if isinstance(event, CallMade)]

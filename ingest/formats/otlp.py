@@ -75,7 +75,7 @@ def translator(_about: About) -> Translator:
 
 
 def _unwrap_text(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the record itself and the objects in which an API's answer may hold the request."""
+    """Return the record itself and the objects in which an API's answer may contain the request."""
     return [record, *(read_object(record.get(key)) for key in ("result", "trace", "data"))]
 
 

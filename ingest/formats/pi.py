@@ -83,8 +83,8 @@ _TEXTS: Texts = (
     (FaultLayer.SCHEMA, re.compile(r'Validation failed for tool "|Tool \S{1,200} not found\s*\Z')),
     (FaultLayer.REFUSED, re.compile(r"(?:Operation|Command) aborted|Skipped due to queued user message")),
 )
-_TAIL = 200  # characters at the end of a result in which a command is said to be aborted
-_ABORTED = re.compile(r"(?:^|\n)Command aborted\s*\Z")  # below what the command had printed
+_TAIL = 200  # characters at the end of a result that may report an aborted command
+_ABORTED = re.compile(r"(?:^|\n)Command aborted\s*\Z")  # below the output of the command
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

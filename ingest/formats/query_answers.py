@@ -51,9 +51,9 @@ _KEY = (
     "an answer key: an argument is the list of values that would be accepted, so nobody made these calls; "
     "nothing is read from this file"
 )
-_HELD = 50  # lines with answers that are looked at before it is decided whether they are a key …
-_HELD_BYTES = 4_000_000  # … or so many bytes of them
-_SHARE = 10  # one in so many of them shows a key
+_HELD = 50  # lines with answers that are checked before deciding whether they are a key …
+_HELD_BYTES = 4_000_000  # … or this many bytes of them
+_SHARE = 10  # one in this many lines shows a key
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

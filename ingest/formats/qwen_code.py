@@ -87,7 +87,7 @@ class _QwenSession:
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
         self._version: str | None = None
-        self._message: list[tuple[Mapping[str, Any], LogLine]] = []  # the records of the message at hand
+        self._message: list[tuple[Mapping[str, Any], LogLine]] = []  # the records of the current message
 
     def take(self, record: Record) -> Iterator[Event]:
         value = record.value

@@ -80,7 +80,7 @@ _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs", "elapsed_m
 _SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId")
 _URLS = ("url", "uri", "endpoint", "base_url", "api_base")
 _STATUSES = ("status_code", "statusCode", "response_status", "response_status_code", "status")
-# What other producers write beside such bodies; theirs to read.
+# Keys that other producers add to such bodies; their formats read these.
 _OTHERS = frozenset({"call_type", "data_index", "run_type", "traceId", "spanContext", "spanId", "parentUuid"})
 _OTHER_APIS = frozenset(
     {"list", "embedding", "text_completion.chunk", "image", "moderation", "file", "batch"}
@@ -134,7 +134,7 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
 
 
 def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _RequestPair:
-    """Return the pair of bodies, taken out of HTTP envelopes where the log has envelopes around them."""
+    """Return the pair of bodies, without the HTTP envelopes that some logs have around them."""
     holders = (read_object(request), read_object(response), record)
     url = next(filter(None, (_first_text(holder, _URLS) for holder in holders)), None)
     codes = (read_count(holder.get(name)) for holder in holders[1:] for name in _STATUSES)
@@ -145,7 +145,7 @@ def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _Req
 
 
 def _unwrap_inner(body: Any) -> Any:
-    """Return the body in an HTTP envelope; `kept` itself when it is no envelope."""
+    """Return the body in an HTTP envelope; `body` itself when it is not an envelope."""
     if not isinstance(body, dict) or is_request(body) or is_reply(body) or not _ENVELOPE & body.keys():
         return body
     return next((body[name] for name in _BODIES if isinstance(body.get(name), dict | list | str)), body)

@@ -54,7 +54,7 @@ SOURCE = Source(
 _REQUEST = frozenset(("modelId", "inferenceConfig", "toolConfig", "response", "output"))
 _FILE = re.compile(r"message_[0-9]{1,9}\.json")
 _ALONE = "one message of a session; name the folder session_<id>, with agents/agent_<id>/messages in it"
-_DEFAULT = "default"  # the id of an agent to which nobody gave one
+_DEFAULT = "default"  # the id of an agent without its own
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -76,7 +76,7 @@ SOURCE = Source(
     ),
 )
 
-# What the harness itself wrote as the last action when it stopped the run (0.x, sweagent/agent/agents.py).
+# The harness's own last action when it stopped the run (0.x, sweagent/agent/agents.py).
 _STOPPED = frozenset({"exit_cost", "exit_context", "exit_format", "exit_error", "exit_api", "exit_forfeit"})
 _GAVE_UP = ("Exit due to ", "Exiting due to ", "Exited")
 _DOCS = re.compile(r"^([\w-]{1,80}):\n +docstring:", re.MULTILINE)
@@ -114,7 +114,7 @@ def translator(about: About) -> Translator:
 class _SweAgentRun(SweRun):
     """Translator of one trajectory.
 
-    Each step is joined with the history's message of the same reply, where the harness accepted the reply.
+    Each step is joined with the history's message of the same reply, if the harness accepted the reply.
     """
 
     harness = "SWE-agent"
@@ -192,14 +192,14 @@ class _SweAgentRun(SweRun):
             yield self._make_command_call(action, strategy)
         if calls or action.strip():
             call_id = read_text(calls[0]["id"]) if calls else None
-            if call_id is not None:  # the id stands again in the answer to the call, and later ones repeat it
+            if call_id is not None:  # the id occurs again in the answer to the call, and later ones repeat it
                 self.where = self.record.find_line(f'"{call_id}"', past=True)
             yield self._make_observation(step, refusal, call_id, took * 1000 if took is not None else None)
 
     def _make_command_call(self, action: str, strategy: Strategy) -> CallMade:
         """Return the call of an action that has no native call in the history.
 
-        The action is a code block, or the command that was made of a native call which the log does not keep.
+        The action is a code block, or the command made from a native call that is not in the log.
         """
         word = action.split(None, 1)[0]
         tool = word if word in self._commands else "bash"
@@ -244,7 +244,7 @@ class _SweAgentRun(SweRun):
 
 
 def _find_refusal(following: Mapping[str, Any]) -> str | None:
-    """Return the harness's answer to the reply before the step `following`; None where it was accepted."""
+    """Return the harness's answer to the reply before the step `following`; None when it was accepted."""
     query = read_objects(following.get("query"))
     if (
         len(query) < 2

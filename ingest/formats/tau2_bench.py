@@ -132,8 +132,8 @@ def _take_simulation(
 def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
     """Return the tool definitions of `stated`.
 
-    `stated` maps names to signatures, `{name: {doc, params}}`, or is a list of definitions, returned as it
-    is.
+    `stated` maps names to signatures, `{name: {doc, params}}`, or is a list of definitions, returned
+    unchanged.
     """
     if isinstance(stated, dict):
         return tuple(
@@ -158,7 +158,7 @@ def _to_chat_messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the message's calls, with the model's own argument text where `raw_data` has it."""
+    """Return the message's calls, with the model's own argument text if `raw_data` has it."""
     response = read_object(message.get("raw_data"))
     choices = read_objects(response.get("choices"))
     reply_message = read_object((choices[0] if choices else response).get("message")) or response

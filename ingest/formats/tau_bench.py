@@ -77,8 +77,8 @@ def translator(about: About) -> Translator:
 class _AttemptTranslator(SessionPerRecord):
     """Translator of one file.
 
-    `_waiting` has the attempts without messages (only their exception is kept) until the first attempt with
-    messages tells the domain; None from then on.
+    `_waiting` has the attempts without messages (only with an exception) until the first attempt with
+    messages shows the domain; afterwards None.
     """
 
     def __init__(self, about: About) -> None:
@@ -123,7 +123,7 @@ def _take_attempt(record: Record, session_id: str, domain: str | None) -> Iterat
 
 
 def _take_dead_attempt(error: str, traceback: str, shared: dict[str, Any]) -> Iterator[Event]:
-    """Yield the events of an attempt of which the log keeps only the exception.
+    """Yield the events of an attempt that has only its exception in the log.
 
     When the traceback shows that a call's arguments were not JSON, a step with the refused call comes first.
     """

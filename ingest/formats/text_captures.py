@@ -79,7 +79,7 @@ def translator(about: About) -> Translator:
 def read_with(about: About) -> str | None:
     """Return the name of the JSON file with which a captured reply (`.txt`) is read.
 
-    None: `about` is no captured reply, or that file is not beside it.
+    None: `about` is not a captured reply, or that file is missing.
     """
     request = _request_name(about)
     data = about.read_sibling(request) if request else None
@@ -90,9 +90,9 @@ def read_with(about: About) -> str | None:
 
 
 def explain(about: About) -> str | None:
-    """Return a sentence on the JSON file that is missing beside a captured reply (`.txt`).
+    """Return a sentence on the missing JSON file of a captured reply (`.txt`).
 
-    None: `about` is no captured reply, or there is a file of that name.
+    None: `about` is not a captured reply, or the file exists.
     """
     request = _request_name(about)
     if request is None or about.read_sibling(request) is not None:
@@ -174,7 +174,7 @@ def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Itera
 def _readable(definitions: Sequence[Mapping[str, Any]]) -> Iterator[ToolDefinition]:
     """Yield the definitions that can be loaded.
 
-    The others are skipped here; they are reported where the tools are offered.
+    The others are skipped here; the event that offers the tools reports them.
     """
     for definition in definitions:
         try:

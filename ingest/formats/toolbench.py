@@ -174,7 +174,7 @@ def _make_observation(shared: dict[str, Any], node: Mapping[str, Any]) -> Result
 def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, FlagSource]:
     """Return the layer at which a call failed, and the source of this verdict.
 
-    The layer is None for a call that did not fail, or of which nothing is known.
+    The layer is None for a call that did not fail or whose outcome is unknown.
     """
     if code in (1, 2):
         return FaultLayer.SCHEMA, FlagSource.EXPLICIT
@@ -188,7 +188,7 @@ def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, Flag
 
 
 def _error_in(content: str) -> str | None:
-    """Return the `error` of a response, '' for no error; None when the content is no such JSON object."""
+    """Return the `error` of a response, '' for no error; None when the content is not such a JSON object."""
     if not content.startswith("{"):
         return None
     try:
@@ -206,7 +206,7 @@ def _first_message(answer: Mapping[str, Any], role: str) -> str | None:
 
 
 def _final_answer(stated: Any) -> str:
-    """Return the `final_answer` that the model passed to Finish; '' where the search was given up."""
+    """Return the `final_answer` that the model passed to Finish; '' when the search was given up."""
     if not isinstance(stated, str):
         return ""
     try:

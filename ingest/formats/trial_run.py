@@ -61,7 +61,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def read_with(about: About) -> str | None:
-    """Return `lock.json` for the files of a run's folder that are not read by themselves."""
+    """Return `lock.json` for the files of a run's folder that are not read on their own."""
     if about.name not in _READ_WITH_LOCK:
         return None
     return _LOCK if f'"{_MARK}"'.encode() in (about.read_sibling(_LOCK) or b"") else None
@@ -72,7 +72,7 @@ def translator(_about: About) -> Translator:
 
 
 class _RunFile:
-    """Translates the files of a run, by what each record is."""
+    """Translates the files of a run, by the kind of each record."""
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:
         if _MARK in record.value:
@@ -87,7 +87,7 @@ class _RunFile:
 
 
 class _Fields:
-    """Reads fields as one type each, and remembers those of another type."""
+    """Reads each field as one type, and notes fields of another type."""
 
     def __init__(self, value: Mapping[str, Any], within: str = "") -> None:
         self._value = value

@@ -67,7 +67,7 @@ SOURCE = Source(
 
 _TOP = ("responderUsername", "sessionId", "creationDate")
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
-_FARTHEST = 100_000  # an index beyond this is no session's
+_FARTHEST = 100_000  # a larger index does not occur in sessions
 
 # The extension's own answers to a call (microsoft/vscode-copilot-chat, `toolCalling.tsx`, `toolsService.ts`).
 _TEXTS: Texts = (
@@ -81,7 +81,7 @@ _STATES = {1: TurnStatus.COMPLETED, 2: TurnStatus.CANCELLED, 3: TurnStatus.ERROR
 _UNFINISHED = (0, 4)  # pending, needs input
 _PICTURE = "toolInvocationSerialized"
 _SHOWN = (None, "markdownContent")
-_DEEPEST = 40  # nodes in nodes of a result
+_DEEPEST = 40  # levels of nodes in a result
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -135,7 +135,7 @@ class _ChatSession:
 
 
 class StateLog:
-    """The state after all lines so far, None before the first whole one, and the lines that wrote it.
+    """The state after all lines so far, None before the first complete one, and the lines that wrote it.
 
     A line is `{kind, k, v, i}` (microsoft/vscode, `objectMutationLog.ts`): kind 0 sets the whole state, 1
     sets the value at the path `k`, 2 appends the items `v` to the array at `k` after cutting it to the length
@@ -219,7 +219,7 @@ def _put(holder: Any, step: Any, value: Any) -> bool:
 def _translate_request(
     request: Mapping[str, Any], dialogue: AgentSession, record: Record | None, where: LogLine
 ) -> Iterator[Event]:
-    """Yield the events of a request. `record` is the document that holds it, None in a log of changes."""
+    """Yield the events of a request. `record` is the document that contains it, None in a log of changes."""
     result = read_object(request.get("result"))
     metadata = read_object(result.get("metadata"))
     ident, ts = read_text(request.get("requestId")), read_epoch_ms(request.get("timestamp"))
@@ -258,13 +258,13 @@ def _find_place(record: Record | None, ident: Any, where: LogLine) -> LogLine:
 
 
 def _list_calls(round_: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls of a round; an id that is no text becomes None."""
+    """Return the calls of a round; an id that is not text becomes None."""
     made = list_calls({"tool_calls": round_.get("toolCalls")})
     return [{**call, "id": read_text(call["id"])} for call in made]
 
 
 def _model_facts(request: Mapping[str, Any], metadata: Mapping[str, Any], *, alone: bool) -> dict[str, Any]:
-    """Return the `StepMade` fields for the model; the token counts belong to a reply that stands alone."""
+    """Return the `StepMade` fields for the model; the token counts belong to the only reply."""
     chosen = read_text(request.get("modelId")) or ""
     vendor, _, name = chosen.rpartition("/")
     facts: dict[str, Any] = {
@@ -286,7 +286,7 @@ def _join_markdown(request: Mapping[str, Any]) -> str | None:
 
 
 def _refused_calls(request: Mapping[str, Any], calls: list[dict[str, Any]]) -> set[Any]:
-    """Return the ids of the calls that a person did not allow, as the pictures of the calls tell."""
+    """Return the ids of the calls that a person denied, according to the shown calls."""
     pictures = [part for part in read_objects(request.get("response")) if part.get("kind") == _PICTURE]
     call_ids = {call["id"] for call in calls}
     by_order = len(pictures) == len(calls)

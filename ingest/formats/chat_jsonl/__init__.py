@@ -105,7 +105,7 @@ _TOKENS = frozenset(("prompt_tokens", "input_tokens", "completion_tokens", "outp
 _ENDS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 _ANSWERS = ("stop", "end_turn")
 _USERS = ("user", "user_id", "userId")
-_BARE = frozenset(("role", "content", "name", "tool_call_id"))  # keys that say nothing of a reply
+_BARE = frozenset(("role", "content", "name", "tool_call_id"))  # keys that do not show a reply
 _PLAIN = frozenset(("role", "content", "tool_calls"))  # of a reply …
 _CALL = frozenset(("id", "type", "function"))  # … a call …
 _FUNCTION = frozenset(("name", "arguments"))  # … and its function
@@ -130,14 +130,14 @@ def _is_transcript(record: Mapping[str, Any]) -> bool:
 
 
 def _list_messages(value: Mapping[str, Any]) -> Any:
-    """Return the messages of a record in OpenAI's shape; another value as it is."""
+    """Return the messages of a record in OpenAI's shape; other values unchanged."""
     messages = value.get("messages")
     messages = open_json(value.get("conversations") if messages is None else messages)
     return unify_messages(messages) if isinstance(messages, list) else messages
 
 
 def _read_one(raw: Any) -> Message | None:
-    """Return a message; None when it is none, or has a content or a call that cannot be read."""
+    """Return a message; None for another object, or for an unreadable content or call."""
     if not isinstance(raw, dict) or raw.get("role") not in _ROLES:
         return None
     content = raw.get("content")
@@ -160,10 +160,10 @@ def _read_one(raw: Any) -> Message | None:
 
 
 def _read_plain(raw: dict[str, Any], content: str | None) -> Message | None:
-    """Return what `read_message` returns for the messages that most logs have, and quicker; else None."""
+    """Return the result of `read_message` for the most common messages, but faster; else None."""
     role, text = raw["role"], content or ""
     if role == "user" and content is not None:
-        return Message(role="user", text=content)  # also where it looks like a list of calls
+        return Message(role="user", text=content)  # also if it looks like a list of calls
     if text.startswith("[{"):  # calls as text
         return None
     if raw.keys() <= _BARE and text:
@@ -208,9 +208,9 @@ def translator(about: About) -> Translator:
 
 
 def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is read of a record, in short texts by the name of a field that can be mapped.
+    """Return the values read from a record, as short texts by mappable field.
 
-    Without the fields that the record does not have.
+    Fields that the record lacks are left out.
     """
     pairs, value = _read_said(value), _merge_metadata(value)
     messages = [] if isinstance(pairs, tuple) else [pair.message for pair in pairs]
@@ -239,7 +239,7 @@ def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
 
 
 class SaidMessage(NamedTuple):
-    """A message, as it was read and as the log has it."""
+    """A message as it was read, and in the form of the log."""
 
     message: Message
     raw: Mapping[str, Any]
@@ -252,7 +252,7 @@ class _ChatTranscripts:
         self._unmapped = dict(about.mapping.paths) if about.mapping else {}  # paths that found nothing so far
         self._ids = RecordIds(about.identity)
         self._joiner = ConversationJoiner()
-        self._names: OrderedDict[str, int] = OrderedDict()  # how many sessions are named by a line of this id
+        self._names: OrderedDict[str, int] = OrderedDict()  # number of sessions named by a line with this id
         self._missing = dict.fromkeys(_FACTS)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
@@ -304,7 +304,7 @@ class _ChatTranscripts:
         return put_fields(value, mapped_fields)
 
     def _name_session(self, line: TranscriptLine, made_id: str) -> str:
-        """Return the id of a new session: the log's own id of it, that of its first line, or a made one."""
+        """Return the id of a new session: the log's own, that of its first line, or a made one."""
         if line.conversation is not None or line.name is None:
             return line.conversation or made_id
         base_name = line.name if is_unique(line.name) else f"{self._identity}/{line.name}"
@@ -317,7 +317,7 @@ class _ChatTranscripts:
     def _take_offers(
         self, conversation: JoinedConversation, line: TranscriptLine, value: Mapping[str, Any]
     ) -> Iterator[Event]:
-        """Yield the tool definitions and the system prompt of a line, where they are new."""
+        """Yield the tool definitions and the system prompt of a line, if they are new."""
         place = conversation.session.event_place()
         definitions = tuple(_read_definitions(value) or read_prompt_tools(line.prompt))
         if definitions:
@@ -370,7 +370,7 @@ class _ChatTranscripts:
 
 
 def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
-    """Return the messages of a record and the reply next to them, or a reject's code and reason."""
+    """Return the messages of a record with the reply next to them, or a reject's code and reason."""
     messages = _list_messages(value)
     if messages is None or messages == []:
         return "missing_field", "there are no messages"
@@ -428,7 +428,7 @@ def _read_system(value: Any) -> str | None:
 
 
 def _merge_metadata(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a record or a message with the fields of its `metadata` at the top, where it has none itself."""
+    """Return a record or a message with the fields of its `metadata` at the top; its own have precedence."""
     metadata = value.get("metadata")
     return {**metadata, **value} if isinstance(metadata, dict) else value
 
@@ -475,7 +475,7 @@ def _count_tokens(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
-    """Return the fields of `StepMade` that stand next to a reply: tokens, latency, why it stopped."""
+    """Return the fields of `StepMade` from next to a reply: tokens, latency, stop reason."""
     if not value:
         return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
     inner = next(

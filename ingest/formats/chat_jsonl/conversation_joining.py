@@ -24,7 +24,7 @@ from ingest.formats.provider_messages.message_hashes import call_mark, is_unique
 from ingest.formats.provider_messages.message_parts import Message
 
 KEPT = 64 * 1024 * 1024
-_MARK = 100  # bytes that a mark takes, roughly …
+_MARK = 100  # approximate bytes of a mark …
 _CONVERSATION = 2_000  # … and a conversation without its marks and texts
 
 
@@ -37,7 +37,7 @@ class MessageMark(NamedTuple):
 
 
 class RepeatedPart(NamedTuple):
-    """How many marks at the beginning of a line are not new, and whether the conversation ends with them."""
+    """The number of repeated marks at a line's beginning, and whether the conversation ends with them."""
 
     marks: int
     is_to_end: bool
@@ -45,17 +45,16 @@ class RepeatedPart(NamedTuple):
 
 @dataclass(slots=True)
 class JoinedConversation:
-    """What is remembered of one conversation, and the session that is made of it.
+    """The remembered facts of one conversation, and its session.
 
-    `id` is the name that the log gives it; None = it is found by what was said. `name` is that of its first
-    line.
+    `id` is its name in the log; None = it is found by its messages. `name` is that of its first line.
     """
 
     number: int
     session: DumpedSession
     id: str | None
     name: str | None
-    history: bytes  # the hash of all that was said
+    history: bytes  # the hash of all messages
     marks: list[MessageMark] = field(default_factory=list)
     places: dict[bytes, int] = field(default_factory=dict)  # of the unique marks
     results: int = 0  # messages with results since the last mark
@@ -63,13 +62,13 @@ class JoinedConversation:
     texts: tuple[int, int] = (
         0,
         0,
-    )  # lengths of the last prompt and the last answer, which the session keeps
-    prompt: bytes | None = None  # hashes of what the log said last
+    )  # lengths of the last prompt and the last answer, which are in the session
+    prompt: bytes | None = None  # hashes of the latest tools and prompt in the log
     tools: bytes | None = None
 
 
 class TranscriptLine(NamedTuple):
-    """The messages of a line, with its system prompt and the names that it gives.
+    """The messages of a line, with its system prompt and names.
 
     `conversation` is the id of the conversation, `name` that of the line, which may be the same on several
     lines.
@@ -91,11 +90,11 @@ class ConversationJoiner:
         self._open: OrderedDict[int, JoinedConversation] = OrderedDict()
         self._by_id: dict[str, int] = {}
         self._by_name: dict[str, int] = {}
-        self._by_history: dict[bytes, dict[int, None]] = {}  # several may have said the same
+        self._by_history: dict[bytes, dict[int, None]] = {}  # several may have the same history
         self._by_call: dict[bytes, int] = {}
 
     def find(self, line: TranscriptLine) -> tuple[JoinedConversation, int] | None:
-        """Return the conversation of a line and the index of its first new message; None for a new one."""
+        """Return the conversation of a line and the index of its first new message; None if there is none."""
         marks = [mark for mark in line.marks if mark is not None]
         if line.conversation is not None:
             conversation = self._open.get(self._by_id.get(line.conversation, 0))
@@ -147,7 +146,7 @@ class ConversationJoiner:
             self._by_history.setdefault(conversation.history, {})[conversation.number] = None
 
     def drain_surplus(self) -> Iterator[JoinedConversation]:
-        """Remove and yield the conversations silent for longest, while too much is kept."""
+        """Remove and yield the conversations inactive for longest, while they take too much memory."""
         while self._kept > KEPT and len(self._open) > 1:
             yield self._forget_oldest()
 
@@ -180,7 +179,7 @@ class ConversationJoiner:
     def _find_unnamed(
         self, line: TranscriptLine, marks: Sequence[MessageMark]
     ) -> tuple[JoinedConversation | None, RepeatedPart | None]:
-        """Return the conversation that a line repeats, and how much of it."""
+        """Return the conversation that a line repeats, and the repeated part."""
         history, number, repeated = hash_parts(line.prompt or ""), 0, RepeatedPart(0, is_to_end=True)
         for count, mark in enumerate(marks[:-1], start=1):
             history = _extend_history(history, mark.digest)
@@ -198,7 +197,7 @@ class ConversationJoiner:
 
 
 def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark]) -> RepeatedPart | None:
-    """Return what a line repeats of a conversation; None when the line is of another one.
+    """Return the part of a conversation that a line repeats; None when the line belongs to another one.
 
     A conversation without an id must be repeated to its end, or contain all of the line.
     """
@@ -215,19 +214,19 @@ def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark
     if conversation.id is None:
         return None
     if _is_exchange(marks[:shared]):
-        return RepeatedPart(shared, is_to_end=False)  # the conversation was continued in another way
+        return RepeatedPart(shared, is_to_end=False)  # the conversation was continued differently
     shared = _count_overlap(conversation.marks, marks)
     is_window = shared < len(marks) and _is_exchange(marks[:shared])
     return RepeatedPart(shared if is_window else 0, is_to_end=True)
 
 
 def _is_exchange(marks: Sequence[MessageMark]) -> bool:
-    """Return True when marks say enough to be recognised by: more than one, and one of them a model's."""
+    """Return True when marks suffice for recognition: more than one, including a model's."""
     return len(marks) > 1 and any(mark.is_model for mark in marks)
 
 
 def _count_shared(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
-    """Return how many marks both begin with."""
+    """Return the number of equal marks at the beginning of both."""
     for count, (mine, other) in enumerate(zip(earlier_marks, marks, strict=False)):
         if mine.digest != other.digest:
             return count
@@ -235,9 +234,9 @@ def _count_shared(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageM
 
 
 def _count_overlap(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
-    """Return the largest number of marks that are the end of `known` and the beginning of `marks`.
+    """Return the largest number of marks that are the end of `earlier_marks` and the beginning of `marks`.
 
-    By the failure function of Knuth, Morris and Pratt: linear in the number of marks.
+    Uses the failure function of Knuth, Morris and Pratt, so the time is linear.
     """
     borders = [0] * len(marks)
     shared = 0

@@ -43,7 +43,7 @@ _QUOTED = re.compile(
 
 
 def unify_messages(messages: list[Any]) -> list[Any]:
-    """Return messages with those of training data in OpenAI's shape; others are returned as they are."""
+    """Return messages with those of training data in OpenAI's shape; others unchanged."""
     is_share_gpt = any(isinstance(raw, dict) and "from" in raw and "role" not in raw for raw in messages)
     if is_share_gpt:
         messages = [_translate_message(raw) if isinstance(raw, dict) else raw for raw in messages]
@@ -53,7 +53,7 @@ def unify_messages(messages: list[Any]) -> list[Any]:
 
 
 def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
-    """Return the tool definitions in the `<tools>` of a system prompt: an array, or an object a line."""
+    """Return the tool definitions in the `<tools>` of a system prompt: an array, or one object per line."""
     for block in reversed(_TOOLS.findall(prompt) if prompt and "<tools>" in prompt else ()):
         listed = open_json(block.strip())
         if isinstance(listed, list | dict):
@@ -108,7 +108,7 @@ def _follows_hermes(raw: Any) -> bool:
 
 
 def _read_written(raw: Any) -> Iterable[Any]:
-    """Return a message of a conversation in Hermes' convention, with the calls and results of its text."""
+    """Return a message in Hermes' convention, with the calls and results from its text."""
     content = raw.get("content") if isinstance(raw, dict) else None
     if not isinstance(content, str) or raw.get("tool_calls"):
         return (raw,)
@@ -132,7 +132,7 @@ def _read_written_calls(raw: dict[str, Any], content: str) -> dict[str, Any]:
 
 
 def _read_responses(raw: dict[str, Any], content: str) -> Iterator[Mapping[str, Any]]:
-    """Yield a tool message for each result in a text; results have no ids, they are in the calls' order."""
+    """Yield a tool message for each result in a text; they have no ids and follow the calls' order."""
     for response in _RESPONSES.finditer(content):
         text = response[1].strip()
         answer = read_object(decode_json(text)) if text.startswith("{") else {}

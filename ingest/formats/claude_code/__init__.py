@@ -113,7 +113,7 @@ _SIDE_FILE = re.compile(
     r"|\.claude/(?:(?:history|settings|stats-cache|\.credentials)[^/]*\.jsonl?|[^/]+\.md|(?:backups|cache|debug|file-history|ide|paste-cache|plans|plugins|session-env"
     r"|shell-snapshots|skills|statsig|tasks|telemetry|todos)/.+))"
 )
-_WEIGHED = 256 * 1024  # bytes of records after which the open conversations are weighed
+_WEIGHED = 256 * 1024  # bytes of records after which the memory of open conversations is checked
 _STARTING = frozenset({"Task", "Agent"})  # tools that start a sub-agent
 _CHAINED = 50_000  # records of sidechains without an id that are remembered
 
@@ -157,9 +157,9 @@ class _Transcript:
         self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
         self._headless = ConsecutiveRuns("session_id", HeadlessRun)
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
-        self._spoken: ClaudeConversation | None = None  # of the record before: mostly it goes on
+        self._spoken: ClaudeConversation | None = None  # the previous record's conversation
         self._lane_spoken: str | None = None
-        self._grown = 0  # bytes of its records since it was weighed
+        self._grown = 0  # bytes of its records since the last check
 
     def finish(self) -> Iterator[Event]:
         for conversation in self._open.drain():
@@ -177,7 +177,7 @@ class _Transcript:
             return [event for line in self._split_document(record) for event in self.take(line)]
         if isinstance(entry, dict) and is_stream_event(entry):
             return self._headless.take(entry, record.where)
-        if type(entry) is not TranscriptEntry:  # of most lines `skim` has made one
+        if type(entry) is not TranscriptEntry:  # `skim` has already decoded most lines
             entry = read_entry(entry) if isinstance(entry, dict) else entry
             if entry is None:
                 return []
@@ -207,7 +207,7 @@ class _Transcript:
             yield Record(where, {"sessionId": self._identity, **line}, b"", where.offset)
 
     def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
-        """Return the conversation to which the entry belongs, newly opened if needed.
+        """Return the conversation of the entry, opened if necessary.
 
         `lane` is the conversation's session id. None: a `system` entry for a conversation that is not open.
         """
@@ -247,8 +247,7 @@ class _Transcript:
     def _end_sub_agent(self, lane: str, report: ToolReport, out: list[Event]) -> None:
         """Finish the conversation of a completed sub-agent, if it is open.
 
-        `report` is the result of the call that started the sub-agent; it holds the sub-agent's status and
-        answer.
+        `report` is the result of the call that started the sub-agent, with the sub-agent's status and answer.
         """
         if lane == self._lane_spoken:
             self._spoken = self._lane_spoken = None

@@ -71,9 +71,10 @@ class OpenMessage(msgspec.Struct, gc=False):
     after: list[Event] = []
 
     def hear(self, usage: Usage | None, stop_reason: str | None) -> None:
-        """Add the token counts and stop reason of one more record.
+        """Add the token counts and stop reason of another record.
 
-        The counts are final with a stop reason, or when the output tokens have grown since the record before.
+        The counts are final with a stop reason, or when the output tokens have grown since the previous
+        record.
         """
         if usage is not None and usage != _NOTHING_SAID:
             before, self.usage = self.output_tokens, usage
@@ -108,7 +109,7 @@ class TranscriptTurn(msgspec.Struct, gc=False):
 
 
 class ClaudeConversation:
-    """The open state of one session or sub-agent run, which is given its records in file order.
+    """The open state of one session or sub-agent run, which takes its records in file order.
 
     The methods append each event to the list `out` when the event is complete.
     """
@@ -126,7 +127,7 @@ class ClaudeConversation:
 
     @property
     def weight(self) -> int:
-        """Approximate size in bytes of what is kept: lines not yet complete and keys that detect repeats."""
+        """Approximate bytes in memory: incomplete lines and the keys that detect repeats."""
         return self._waiting + _KEY_SIZE * len(self._seen)
 
     def take(self, entry: TranscriptEntry, where: LogLine, size: int, out: list[Event]) -> None:
@@ -226,7 +227,7 @@ class ClaudeConversation:
                 message.after.append(make_call(self._session_id, block, where, ts))
 
     def _is_repeated_call(self, block: ContentBlock, message: str | None) -> bool:
-        """Return True for a call that was seen before; a short id says so only within one message."""
+        """Return True for a call that was seen before; a short id proves it only within one message."""
         if block.id is None or (message is None and not names_one_call(block.id)):
             return False
         return self._is_repeated(
@@ -269,7 +270,7 @@ class ClaudeConversation:
         if kind is UserLineKind.MALFORMED_CALL:
             self._take_lost_call(words, where, ts, out)
         elif kind is UserLineKind.INTERRUPTED and self._prompt is not None:
-            self._prompt = None  # taken back before the model said a word
+            self._prompt = None  # withdrawn before the model answered
         elif kind is UserLineKind.INTERRUPTED:
             self.finish(out, status=TurnStatus.CANCELLED.value, answer="")
         elif (
@@ -282,7 +283,7 @@ class ClaudeConversation:
             self._take_user_words(kind, TranscriptPrompt(where, ts, words, entry.uuid, kind), bool(blocks))
 
     def _take_user_words(self, kind: UserLineKind, prompt: TranscriptPrompt, has_content: bool) -> None:
-        # An empty text beside other blocks is a pasted image.
+        # An empty text next to other blocks is a pasted image.
         if kind in (UserLineKind.PROMPT, UserLineKind.COMMAND) or (not prompt.text and has_content):
             self._prompt = prompt
 
@@ -309,8 +310,8 @@ class ClaudeConversation:
     def _enter_turn(self, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
         """Begin the turn of the waiting prompt, after ending the open turn.
 
-        A prompt becomes a turn only when the model answers it. Without a waiting prompt an open turn goes on;
-        with neither, a turn without text begins.
+        A prompt becomes a turn only when the model answers it. Without a waiting prompt an open turn
+        continues; without either, a turn without text begins.
         """
         prompt, self._prompt = self._prompt, None
         if prompt is None and self._turn is not None:
@@ -383,14 +384,14 @@ class ClaudeConversation:
         return []
 
     def _take_lost_call(self, notice: str, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """Add the call whose markup Claude Code could not read, as the notice says.
+        """Add the call whose markup Claude Code could not read, according to the notice.
 
         The call is added to the message before the notice, or to a new message when that has calls already.
         It is not added when the message itself shows the loss (see `_find_lost_call`).
         """
         message = self._message
         if message is None or message.calls:
-            # The model's message with the broken call is not in the log at all.
+            # The model's message with the broken call is not in the log.
             message = self._open_message(None, message.model if message else None, where, ts, out)
         if message.stop_reason != "tool_use" and not find_leaked_call("\n".join(message.texts)):
             message.after.append(make_lost_call(self._session_id, where, ts, notice.strip()[:MESSAGE_READ]))

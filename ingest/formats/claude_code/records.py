@@ -24,7 +24,7 @@ from ingest.formats.claude_code.transcript_entries import ContentBlock, ToolRepo
 from ingest.formats.claude_code.user_lines import find_fault
 from ingest.formats.provider_messages.message_hashes import is_unique
 
-# Named once: looking a member up in its Enum takes as long as making a small object.
+# Bound once: an Enum look-up takes as long as making a small object.
 _RESERIALISED, _MISSING = ArgsSource.RESERIALISED, ArgsSource.MISSING
 _OK, _EXPLICIT = ResultStatus.OK, FlagSource.EXPLICIT
 _FAILURES, _TOOL_USE = Visibility.FAILURES, Strategy.TOOL_USE
@@ -89,7 +89,7 @@ def make_lost_call(
 ) -> CallMade:
     """Return the event of a call that the model began but that never became a tool call.
 
-    `raw` is the text that the model wrote of the call, None where the log does not have it.
+    `raw` is the model's text of the call, None when the log does not have it.
     """
     return CallMade(
         session_id=session_id,

@@ -85,7 +85,7 @@ class MessageBody(msgspec.Struct, gc=False):
 
 
 class ToolReport(msgspec.Struct, gc=False, rename="camel"):
-    """The record's own report on a tool run, beside the result that the model received.
+    """The record's own report on a tool run, next to the result that the model received.
 
     `content` is the answer of a sub-agent.
     """
@@ -157,7 +157,7 @@ class UnusableEntry(NamedTuple):
     reason: str
 
 
-_OF_PROGRESS = ("sessionId", "version", "timestamp", "cwd", "gitBranch")  # what an inner record shares
+_OF_PROGRESS = ("sessionId", "version", "timestamp", "cwd", "gitBranch")  # fields that an inner record shares
 _DECODE = msgspec.json.Decoder(TranscriptEntry).decode
 
 

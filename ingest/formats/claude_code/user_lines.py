@@ -46,7 +46,7 @@ _REFUSALS = re.compile(
     r"|Hook PreToolUse:\S{1,200} denied|Operation stopped by hook|This command requires approval"
     r"|This Bash command contains multiple operations"
     r"|\S{1,200} (in|to) '.{1,4000}?' was blocked\. For security"
-    # The call itself was in order; the harness dropped it because another call of the same step failed.
+    # The call itself was valid; the harness dropped it because another call of the same step failed.
     r"|Sibling tool call errored|Cancelled: parallel tool call",
     re.DOTALL,
 )
@@ -111,8 +111,7 @@ def is_malformed_notice(content: str) -> bool:
 def find_leaked_call(content: str) -> tuple[str, str] | None:
     """Return (tool, text) of a tool call that the model wrote as plain text.
 
-    The text begins at the call's markup. Calls inside of code fences are not considered. None when there is
-    none.
+    The text begins at the call's markup. Calls inside code fences do not count. None when there is none.
     """
     if "invoke name=" not in content:
         return None

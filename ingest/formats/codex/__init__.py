@@ -72,8 +72,8 @@ _SIDE_FILE = re.compile(
     r"(?:.*[/!])?\.codex/(?:(?:history|session_index)\.jsonl|(?:auth|version)\.json|config\.toml|log/.+)"
 )
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
-# Nothing is used of these lines, and they are a quarter of a rollout. A line that does not end like an object
-# is decoded all the same, so that a torn one is told.
+# These lines are not used, and they are a quarter of a rollout. A line that does not end like an object
+# is decoded anyway, so that a torn line is reported.
 _UNUSED = re.compile(
     rb'\{"timestamp":"[^"\\]{1,40}",(?:"ordinal":\d{1,12},)?"type":'
     rb'(?:"compacted"|"event_msg","payload":\{"type":"(?:agent_message|agent_reasoning\w*|item_started|\w*_begin'
@@ -92,7 +92,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def decode(line: Line) -> Mapping[str, Any] | Rejected:
-    """Return the record of a line; an empty mapping for a line of which nothing is used."""
+    """Return the record of a line; an empty mapping for an unused line."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}}") else decode_object(line)
 

@@ -15,7 +15,7 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_result
 
-_HEAD = 400  # characters in which Codex says how a command ended, before what it printed
+_HEAD = 400  # characters before the output in which Codex states how a command ended
 
 _EXIT_CODE = FlagSource.DERIVED_EXIT_CODE
 
@@ -27,7 +27,7 @@ _OLD = re.compile(
 )
 
 _UNPARSED = "failed to parse function arguments"
-# serde's words for JSON that is not what a tool's Rust type asks for; its other errors are about JSON itself.
+# serde's messages for JSON that does not match a tool's Rust type; its others are about JSON itself.
 _SCHEMA = re.compile(
     r"missing field|unknown field|duplicate field|unknown variant|invalid (?:type|value|length)"
     r"|did not match any"
@@ -67,10 +67,9 @@ def output_text(payload: Mapping[str, Any]) -> str | None:
 
 
 def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
-    """Return the status of a result, from its text, its exit code and `told`.
+    """Return the status of a result, from its text, its exit code and `is_success`.
 
-    `told` is the success that an event of Codex reported before the result; None when there was no such
-    event.
+    `is_success` is the success that an event of Codex reported before the result; None without such an event.
     """
     fault = _find_fault(content)
     if fault is not None:
@@ -116,7 +115,7 @@ def _parse_exit_code(content: str) -> int | None:
 
 
 def _command_head(content: str) -> str:
-    """Return Codex's own lines before the output of a command; '' for a result that is no command's."""
+    """Return Codex's own lines before the output of a command; '' for the result of another tool."""
     if not _FRAMED.match(content):
         return ""
     return content[:_HEAD].split("\nOutput:", 1)[0]

@@ -32,11 +32,11 @@ from ingest.log_format import Record
 
 _STOPPED_BY_PEOPLE = frozenset({"interrupted", "replaced", "review_ended"})
 _HELD = 1_000
-_REMOTE = "mcp__"  # tools of MCP servers: how those word a refusal of arguments is theirs
+_REMOTE = "mcp__"  # tools of MCP servers, which word refusals of arguments themselves
 
 
 class Rollout:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -46,7 +46,7 @@ class Rollout:
         self._task: str | None = None  # the id of the open task
         self._has_tasks = False
         self._servers: dict[str, str] = {}  # call id → the MCP server that ran it
-        self._told: dict[str, bool] = {}  # call id → what the harness said of it before its result
+        self._told: dict[str, bool] = {}  # call id → its success according to an event before its result
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -75,7 +75,7 @@ class Rollout:
     def _take_session_meta(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         session = read_text(payload.get("id"))
         if self._session is not None and session != self._session:
-            # A forked rollout repeats the one it comes from, and what that one repeats.
+            # A forked rollout repeats its parent, including what the parent repeats.
             if self._parent is None and session is not None:
                 self._parent = session
                 yield SessionSeen(**self._event_place, parent_session_id=session)
@@ -158,7 +158,7 @@ class Rollout:
     def _take_web_search(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of a web search that the provider ran.
 
-        The call item itself holds the outcome, as no result item follows.
+        The call item itself has the outcome, because no result item follows.
         """
         yield from self._take_built_in_call(payload)
         yield from self._take_result(
@@ -271,7 +271,7 @@ class _OpenStep:
 
     @property
     def is_full(self) -> bool:
-        """True when more items are held than any model call makes; the next item then closes the step."""
+        """True when more items wait than any model call makes; the next item then closes the step."""
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
@@ -290,7 +290,7 @@ class StepTracker:
     def add_text(self, where: LogLine, ts: datetime | None, text: str, *, final: bool) -> Iterator[Event]:
         """Add a text of the model to the open step.
 
-        `final`: the log marks the text as the answer of the turn. Yield the events of a step that this ends.
+        `final`: the log marks the text as the answer of the turn. Yield the events of the step that it ends.
         """
         step = yield from self._enter(where, ts)
         step.texts.append(text)
@@ -303,7 +303,7 @@ class StepTracker:
     def add_result(self, result: ResultSeen, *, by_provider: bool = False) -> Iterator[Event]:
         """Add a result to the open step; without one, yield the result at once.
 
-        `by_provider`: the provider ran the tool, so the model's message goes on after the result.
+        `by_provider`: the provider ran the tool, so the model's message continues after the result.
         """
         if self._step is not None and self._step.is_full:
             yield from self.close()
@@ -358,7 +358,7 @@ def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a call of a free-text tool; its input is no JSON and gets no syntax verdict."""
+    """Return the fields of a call of a free-text tool; its input is not JSON and gets no syntax verdict."""
     text = read_text(payload.get("input"))
     sent = decoded_argument_fields(None if text is None else {"input": text})
     return {**_shared_fields(payload), **sent, "tool": read_text(payload.get("name"))}
@@ -367,7 +367,7 @@ def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 def built_in_call(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a call of a tool that the API itself defines.
 
-    The tool is named by the item's type; its arguments are an object.
+    The item's type is the tool's name; its arguments are an object.
     """
     name = (read_text(payload.get("type")) or "").removesuffix("_call")
     return {

@@ -42,7 +42,7 @@ _TIES = 50
 
 @dataclass(slots=True)
 class FailedRequest:
-    """A request that got no reply, kept until the conversation goes on or the file ends.
+    """A request without a reply, kept until the conversation continues or the file ends.
 
     `word` is the reason, `said` the user's text (None in the middle of a turn).
     """
@@ -55,7 +55,7 @@ class FailedRequest:
 
 @dataclass(slots=True)
 class RepeatedConversation:
-    """The state of one conversation: its ids, and the hashes with which its next request is compared."""
+    """The state of one conversation: its ids, and the hashes to compare its next request with."""
 
     number: int
     session: str
@@ -65,8 +65,8 @@ class RepeatedConversation:
     reply_id: str | None = None  # of the last reply
     named: tuple[str, ...] = ()  # unique ids of the last calls …
     anchor: bytes | None = None  # … and the hash up to the reply that made them
-    ties: tuple[str, ...] = ()  # ids by which any later reply may refer to it
-    certain: bool = False  # its last request names a call by a unique id, so nobody else sent the same
+    ties: tuple[str, ...] = ()  # ids by which later replies may refer to it
+    certain: bool = False  # its last request names a call by a unique id, so no other client sent the same
     pending: list[str | None] = field(default_factory=list)  # calls without a result
     turns: int = 0
     prompt: bytes | None = None
@@ -117,7 +117,7 @@ class FoundConversation(NamedTuple):
 class HistoryPoint(NamedTuple):
     """The end of one item in a request's history, with the hash of the history up to there."""
 
-    start: int  # of what comes behind it
+    start: int  # of the part behind it
     digest: bytes
     is_reply: bool
     certain: bool
@@ -139,7 +139,7 @@ class ConversationMatcher:
         self._heads: dict[bytes, int] = {}
         self._asked: dict[bytes, int] = {}
         self._names: dict[str, int] = {}
-        self._sessions: OrderedDict[str, int] = OrderedDict()  # how many conversations an id has named
+        self._sessions: OrderedDict[str, int] = OrderedDict()  # number of conversations with this id
         self._replies: OrderedDict[bytes, None] = OrderedDict()
         self._blurred: deque[tuple[dict[bytes, int], bytes]] = deque()
 
@@ -163,7 +163,7 @@ class ConversationMatcher:
     def join(self, exchange: Exchange) -> JoinedExchange:
         """Return the conversation of an exchange and the new part of its request.
 
-        A new conversation is begun when the exchange continues none.
+        Begin a new conversation when the exchange continues none.
         """
         request = exchange.asked or ModelRequest()
         match = self.find_by_name(exchange, request) or self.find_by_history(exchange, request)
@@ -180,7 +180,7 @@ class ConversationMatcher:
         return JoinedExchange(thread, match.start, fresh, HistoryTrail(end, certain))
 
     def fork(self, thread: RepeatedConversation, session: str) -> RepeatedConversation:
-        """Return a new conversation beside `thread`, for a further choice of the same reply."""
+        """Return a new conversation next to `thread`, for a further choice of the same reply."""
         self._numbers += 1
         beside = RepeatedConversation(self._numbers, session, thread.session)
         self._open[beside.number] = beside
@@ -222,7 +222,7 @@ class ConversationMatcher:
         while self._open:
             yield self._open.popitem(last=False)[1]
 
-    # --- which one -------------------------------------------------------------------------------
+    # --- finding the conversation ------------------------------------------------------------------
 
     def find_by_name(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
         """Return the conversation that a request names by an id; None when there is none.
@@ -302,7 +302,7 @@ class ConversationMatcher:
         """Return the id of a new session, and the id of its parent session or None.
 
         The id is the log's own, or the unique id of the first reply, or else one made of the exchange. An id
-        that is in use already gets a slash and a count, and the log's own id becomes the parent.
+        that is already used gets a slash and a count, and the log's own id becomes the parent.
         """
         first = exchange.replies[0].id if exchange.replies else None
         base_name = exchange.session or unique_id(first) or self._made_id(exchange)
@@ -313,7 +313,7 @@ class ConversationMatcher:
         return (base_name, None) if count == 1 else (f"{base_name}/{count}", exchange.session)
 
     def _made_id(self, exchange: Exchange) -> str:
-        """Return the file's identity with a hash of the exchange: of its time and of all that was said."""
+        """Return the file's identity with a hash of the exchange's time and messages."""
         request = exchange.asked or ModelRequest()
         digest = extend_hash(
             hash_seed(exchange, request), ConversationItem(ItemKind.USER, (str(exchange.ts),))

@@ -46,14 +46,14 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 
-_SAID = 4_000  # characters that are read of what a user said to a model that never replied
+_SAID = 4_000  # characters read of a user's message to a model that never replied
 _LONGEST = timedelta(hours=1)  # that a reply takes
-_TOOL_LISTS = 64  # lists of definitions that are kept to see whether a request offers new ones
+_TOOL_LISTS = 64  # lists of definitions kept to detect new ones
 _ENDED = {
     StopReason.ANSWER: True,
     StopReason.REFUSED: False,
     StopReason.CUT: False,
-}  # … with an answer to what was asked?
+}  # … with an answer to the question?
 
 Judge = Callable[[RequestResult], RequestResult]
 """Function that returns a result from the API, interpreted by the rules of the client that made it."""
@@ -77,7 +77,7 @@ class ExchangeTranslator:
         self._forgotten = 0  # lists of definitions that were dropped from the front of `_tools`
 
     def take(self, exchange: Exchange) -> Iterator[Event]:
-        """Yield the events of one exchange; an exchange that the file already had yields nothing."""
+        """Yield the events of one exchange; a repeated exchange yields nothing."""
         if self._threads.is_repeated(exchange):
             return
         follow_react(exchange)
@@ -98,7 +98,7 @@ class ExchangeTranslator:
             yield from unanswered_turn(silent)
 
     def finish(self) -> Iterator[Event]:
-        """Yield the ends of turns whose request was never answered."""
+        """Yield the ends of turns whose request got no answer."""
         for thread in self._threads.drain():
             yield from unanswered_turn(thread)
 
@@ -165,7 +165,7 @@ class ExchangeTranslator:
     ) -> Iterator[Event]:
         """Yield the results of calls that have none yet, in the order of the request."""
         thread = joined.thread
-        # Clients that put each result behind its call put all but the last before what is new.
+        # Clients that put each result after its call put all but the last before the new items.
         before = request.read_items(max(0, joined.start - 2 * len(thread.pending)))
         for id_, item in match_answers(thread.pending, before, len(before) - len(joined.fresh)):
             thread.pending.remove(id_)
@@ -236,8 +236,8 @@ def call_event(call: ModelCall, at: Mapping[str, Any], strategy: Strategy) -> Ca
 def date_request(exchange: Exchange) -> None:
     """Set the time of an exchange to the time of its reply, if the exchange has no time or a later one.
 
-    Loggers and HTTP headers state when the reply was sent. A reply that is more than an hour older than the
-    exchange is ignored: some servers give all replies the same old time.
+    Loggers and HTTP headers state when the reply was sent. The time of a reply is ignored when it is more
+    than an hour earlier, because some servers give all replies the same old time.
     """
     first_reply_ts = min((reply.ts for reply in exchange.replies if reply.ts is not None), default=None)
     if first_reply_ts is not None and (

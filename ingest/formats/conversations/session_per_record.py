@@ -17,7 +17,7 @@ from ingest.log_format import About, Record
 Read = Callable[[Record, str], Iterable[Event | Rejected]]
 """Function that yields the events of a record, given the id of its session; it must be picklable."""
 
-_REMEMBERED = 100_000  # records: of equal ones with more between them, one counts as a copy of the other
+_REMEMBERED = 100_000  # records; equal ones that are further apart count as copies
 
 
 class RecordIds:

@@ -8,13 +8,13 @@ from typing import Any
 _INSTANCE = re.compile(r"(?:^|__)([A-Za-z0-9-]+__[A-Za-z0-9.-]+-[0-9]+)\.traj(?:\.json)?$")
 _POLICY = re.compile(r"# (\S.{0,60}?)(?: agent)?(?: policy)?\s*$", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]+")
-_NAME = 200  # characters; a longer question is no name
+_NAME = 200  # characters; a longer question is not a name
 
 
 def task_name(benchmark: Any, task: Any) -> str | None:
     """Return the name of a benchmark task; None when the log has no usable name.
 
-    A number is prefixed with the benchmark's name, and is no name without it.
+    A number is prefixed with the benchmark's name, and is not a name without it.
     """
     if isinstance(task, int) and not isinstance(task, bool):
         task = str(task)
@@ -26,7 +26,7 @@ def task_name(benchmark: Any, task: Any) -> str | None:
 
 
 def policy_domain(policy: Any) -> str | None:
-    """Return tau-bench's domain from the first line of its policy; None when the line has another form.
+    """Return tau-bench's domain from the first line of its policy; None for a line of another form.
 
     Example: `# Airline Agent Policy` gives `airline`.
     """

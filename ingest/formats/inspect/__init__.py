@@ -61,7 +61,7 @@ SOURCE = Source(
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     first = head[0] if head else {}
     evaluation = first.get("eval")
-    begun = "status" in first or "plan" in first  # an archive without its header begins with the journal's
+    begun = "status" in first or "plan" in first  # an archive without a header begins with the journal's
     return isinstance(evaluation, dict) and {"task", "model"} <= evaluation.keys() and begun
 
 
@@ -70,7 +70,7 @@ def translator(about: About) -> Translator:
 
 
 class _EvaluationLog:
-    """Translator of one file; keeps the header's facts, which hold for all samples."""
+    """Translator of one file; keeps the header's facts, which apply to all samples."""
 
     def __init__(self, identity: str) -> None:
         self._run = EvaluationRun(identity)

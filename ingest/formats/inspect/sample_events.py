@@ -9,7 +9,7 @@ from ingest.decoding.fields import read_object, read_objects
 from ingest.formats.provider_messages.chat_messages import join_content
 
 _SCHEMES = ("attachment://", "tc://")
-_DEPTH = 60  # levels of a value in which references are sought
+_DEPTH = 60  # levels of a value that are searched for references
 _LONGEST = 20_000  # messages of one input
 _SCORERS = ("scorer", "scorers")
 
@@ -64,8 +64,8 @@ class SamplePools:
 def agent_events(stated: Any) -> list[dict[str, Any]]:
     """Return the model and tool events that are not a scorer's.
 
-    A scorer's events are known by their span, the enclosing steps or the role `grader`. Pending events are
-    left out.
+    A scorer's events are recognised by their span, the enclosing steps or the role `grader`. Pending events
+    are left out.
     """
     kept: list[dict[str, Any]] = []
     spans: dict[str, tuple[Any, Any]] = {}
@@ -102,7 +102,7 @@ def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
 
 
 def _within_scorer(span: Any, spans: Mapping[str, tuple[Any, Any]]) -> bool:
-    """Return True when the span is a scorer's or lies within one.
+    """Return True when the span is a scorer's or within one.
 
     Every span is visited once, even if the log's parent links form a cycle.
     """

@@ -41,7 +41,7 @@ _ASKS = ("input", "operator", "generate")
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """The facts of the log's header that hold for every sample."""
+    """The facts of the log's header that apply to every sample."""
 
     identity: str
     model: str | None = None
@@ -141,7 +141,7 @@ class _SampleTranslator:
         output = read_object(event.get("output"))
         choices = read_objects(output.get("choices"))
         if event.get("error") or not choices:
-            return  # the provider failed: the model said nothing
+            return  # the provider failed: the model did not answer
         messages = self._kept.input_messages(event)
         system, users = (self._filter_by_role(messages, role) for role in ("system", "user"))
         begins = tuple(
@@ -206,7 +206,7 @@ class _SampleTranslator:
     def _take_question(
         self, conversation: _SampleConversation, users: Sequence[Mapping[str, Any]]
     ) -> Iterator[Event]:
-        """Yield a turn for each user message that is new in the conversation, after ending the one before."""
+        """Yield a turn for each new user message of the conversation, after ending the previous turn."""
         for message in users:
             if conversation.asked:
                 yield TurnEnded(**self._event_place(conversation), answer=conversation.answer or "")
@@ -265,7 +265,7 @@ class _SampleTranslator:
 
 
 def _count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens; whether they include those of the cache is told by the total."""
+    """Return the counts of input tokens; the total shows whether they include those of the cache."""
     names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
     counts = [read_count(usage.get(name)) for name in names]
     together = sum(count or 0 for count in counts) + (read_count(usage.get("output_tokens")) or 0)

@@ -75,7 +75,7 @@ SOURCE = Source(
     cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
-_PIECES = (  # the files of OpenCode's storage: what each holds, and the keys it is known by
+_PIECES = (  # the files of OpenCode's storage: their content, and the keys that identify them
     ("part of a message", frozenset({"id", "messageID", "type"})),
     ("message", frozenset({"id", "sessionID", "role", "time"})),
     ("header", frozenset({"id", "projectID", "directory", "time"})),
@@ -109,7 +109,7 @@ def translator(about: About) -> Translator:
 
 
 class _Export:
-    """Translator of one log: a database, the files of a session, or exports of which each is one session."""
+    """Translator of one log: a database, the files of a session, or exports with one session each."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity

@@ -38,13 +38,13 @@ from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.log_format import Record
 
 _BY_PEOPLE = "MessageAbortedError"
-_MASKED = "REDACTED"  # what stands for ids where a tool took them for secrets
+_MASKED = "REDACTED"  # replaces ids that a tool mistook for secrets
 
 
 Find = Callable[[Any], LogLine]
 """Function that returns the place of the message or part with this id, or of the call with this call id."""
-REFUSED_CALL = "invalid"  # the tool that stands for a call which the AI SDK could not hand over
-# How the AI SDK quotes what it could not read, or what did not fit; both end with the same words.
+REFUSED_CALL = "invalid"  # the tool that replaces a call which the AI SDK could not pass on
+# How the AI SDK quotes unreadable or invalid arguments; both quotes end with the same words.
 _NOT_JSON, _NOT_VALID = "JSON parsing failed: Text: ", "Type validation failed: Value: "
 _QUOTE_ENDS = ".\nError message: "
 
@@ -59,11 +59,11 @@ _TEXTS: Texts = (
     ),
 )
 _TIMEOUT = re.compile(r"<(?:bash|shell)_metadata>[^<]{0,400}(terminated command after|User aborted)")
-_TAIL = 600  # characters at the end of an output in which the harness says why a command was stopped
+_TAIL = 600  # characters at the end of an output with the harness's reason for stopping a command
 
 
 def translate_session(record: Record, identity: str) -> Iterator[Event]:
-    """Yield all events of an exported session. `identity` is the session id where the export names none."""
+    """Yield all events of an exported session. `identity` is the session id when the export names none."""
     info = read_object(record.value.get("info"))
     session = OpenCodeSession(read_text(info.get("id")) or identity)
     yield session.begin(info, record.where)
@@ -129,7 +129,7 @@ class _AnswerMessage:
 
     def events(self) -> Iterator[Event]:
         if self._info.get("summary") is True:
-            return  # the harness had the conversation summed up
+            return  # the harness asked for a summary of the conversation
         waiting: list[Mapping[str, Any]] = []
         steps = 0
         for part in self._parts:
@@ -145,8 +145,8 @@ class _AnswerMessage:
     def _take_step(self, parts: list[Mapping[str, Any]], step_end: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of one step from the message parts of the step.
 
-        `told` is the object with the token counts and the finish reason: a `step-finish` part or the message
-        itself.
+        `step_end` is the object with the token counts and the finish reason: a `step-finish` part or the
+        message itself.
         """
         tokens = read_object(step_end.get("tokens"))
         cache = read_object(tokens.get("cache"))
@@ -232,7 +232,7 @@ def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _refusal_reason(part: Mapping[str, Any]) -> str | None:
-    """Return the reason why the AI SDK did not hand the call to a tool; None for other calls."""
+    """Return the reason why the AI SDK did not pass the call to a tool; None for other calls."""
     inputs = read_object(read_object(part.get("state")).get("input"))
     return read_text(inputs.get("error")) if part.get("tool") == REFUSED_CALL else None
 
@@ -264,7 +264,7 @@ def _find_layer(error: str) -> FaultLayer:
 
 
 def result_fields(part: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the fields of `ResultSeen` for a tool part; None where the call has no result yet."""
+    """Return the fields of `ResultSeen` for a tool part; None when the call has no result yet."""
     state = read_object(part.get("state"))
     content = read_text(state.get("output")) or read_text(state.get("error"))
     error = _refusal_reason(part)

@@ -95,7 +95,7 @@ def translator(about: About) -> Translator:
 
 
 def _was_resolved(instance: dict[str, Any]) -> bool | None:
-    """Return the benchmark's verdict on the patch; None where it has none or its own test run broke."""
+    """Return the benchmark's verdict on the patch; None without one, or when its test run failed."""
     report = read_object(instance.get("report")) or read_object(
         read_object(instance.get("test_result")).get("report")
     )

@@ -10,7 +10,7 @@ from ingest.events import FaultLayer
 
 @dataclass(frozen=True, slots=True)
 class LostCall:
-    """A call that never became an action: the layer of the failure; tool and raw text where known."""
+    """A call that never became an action: the layer of the failure, and tool and raw text if known."""
 
     layer: FaultLayer
     tool: str | None = None

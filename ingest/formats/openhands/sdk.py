@@ -68,9 +68,7 @@ class SdkEvents:
         elif event.get("source") == "agent":
             yield StepMade(**self._shared, text=words)
             yield TurnEnded(**self._shared, answer=words or "")
-        elif (
-            lost := find_lost_call(words or "")
-        ) is not None:  # the harness asks for the call that did not come
+        elif (lost := find_lost_call(words or "")) is not None:  # the harness asks for the missing call
             yield CallMade(
                 **self._shared,
                 tool=None,

@@ -23,7 +23,7 @@ from ingest.formats.provider_messages.http_bodies import HttpBody
 
 HTTP_ERROR = 400
 
-# The last labels of a host → the provider, where the host's own name does not say it.
+# The last labels of a host → the provider, if the host's own name does not show it.
 _HOSTS = (
     ("openai.azure.com", "azure"),
     ("cognitiveservices.azure.com", "azure"),
@@ -95,9 +95,9 @@ def is_error(body: Mapping[str, Any]) -> bool:
 
 
 def read_replies(body: Mapping[str, Any], request_body: Mapping[str, Any]) -> list[ModelReply]:
-    """Return the replies in the body of a response to the request body `asked`.
+    """Return the replies in the body of a response to `request_body`.
 
-    An error gives an empty list, unless the server says in it that it could not parse the model's call.
+    An error gives an empty list, unless it reports that the server could not parse the model's call.
     """
     api = detect_reply_api(body)
     if api is not None:
@@ -173,7 +173,7 @@ def detect_request_api(body: Mapping[str, Any], url: str) -> ModelApi:
 def make_exchange(
     request: HttpBody, response: HttpBody, *, url: str | None = None, status: int | None = None, **facts: Any
 ) -> Exchange | None:
-    """Return the `Exchange` in decoded HTTP bodies; None when the bodies are not an exchange with a model.
+    """Return the `Exchange` in decoded HTTP bodies; None when they are not an exchange with a model.
 
     `facts` are further fields of `Exchange`. A request for one token gives None, too: clients send such a
     request to ask for their quota, and no call fits into one token.
@@ -194,7 +194,7 @@ def make_exchange(
         return None
     replies = [reply for body in came or errors for reply in read_replies(body, sent or {})]
     if errors and all(reply.end is StopReason.BROKEN for reply in replies):
-        replies = []  # the client never had it
+        replies = []  # the client never received it
     return Exchange(
         asked=model_request,
         replies=replies,

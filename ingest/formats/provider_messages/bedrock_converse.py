@@ -42,7 +42,7 @@ def is_reply(body: Mapping[str, Any]) -> bool:
 
 
 def is_message(value: Any) -> bool:
-    """Return True for a message of which every content block has one of Converse's keys and no type.
+    """Return True for a message whose content blocks all have one of Converse's keys and no type.
 
     Anthropic's and OpenAI's blocks state their type.
     """

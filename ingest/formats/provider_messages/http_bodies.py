@@ -21,7 +21,7 @@ import zstandard
 
 from ingest.formats.provider_messages.reply_streams import is_chunk, join_chunks
 
-MAX_BODY = 64 * 1024 * 1024  # bytes, unpacked: a recording must not blow up
+MAX_BODY = 64 * 1024 * 1024  # bytes, uncompressed: limits decompression bombs
 _ENVELOPE = {
     "string",
     "base64_string",
@@ -40,8 +40,8 @@ _UNREAD: tuple[type[Exception], ...] = (zlib.error, zstandard.ZstdError, EOFErro
 class HttpBody(NamedTuple):
     """The JSON objects decoded from an HTTP body, or the problem that prevented decoding.
 
-    A body that is a list or holds several streams gives several objects. An empty body gives no objects and
-    no problem.
+    A body that is a list or contains several streams gives several objects. An empty body gives no objects
+    and no problem.
     """
 
     objects: tuple[dict[str, Any], ...] = ()
@@ -51,7 +51,7 @@ class HttpBody(NamedTuple):
 def decode_body(body: Any, encoding: str | None = None) -> HttpBody:
     """Return the JSON objects in a recorded HTTP body, or the problem that prevented decoding.
 
-    `kept` is the body as the recorder stored it; `encoding` is the Content-Encoding header, named in the
+    `body` is the body in the recorder's form; `encoding` is the Content-Encoding header, named in the
     problem. An empty body gives no objects and no problem.
     """
     if isinstance(body, dict) and not _is_envelope(body):

@@ -21,7 +21,7 @@ _UNIQUE = re.compile(
 
 
 def is_unique(id_: str | None) -> bool:
-    """Return True when an id is so random that no other call or conversation has the same.
+    """Return True when an id is so random that no other call or conversation has it.
 
     Such an id has nine or more letters and digits in a row, both among them, or a vendor's form (`toolu_` and
     20 or more letters and digits). `call_1`, `functions.bash:0` and `get_weather_0` are not unique.

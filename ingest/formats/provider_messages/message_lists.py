@@ -47,7 +47,7 @@ _SAID = {"content", "parts", "tool_calls", "toolCalls", "additional_kwargs", "fu
 _MESSAGES_WITHOUT_ROLE = (
     "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "constructor",
 )  # fmt: skip
-_DEEPEST = 8  # bodies in bodies
+_DEEPEST = 8  # levels of bodies in bodies
 
 
 def read_messages(body: Any, role: str | None = None, depth: int = 0) -> Iterator[Message]:
@@ -144,9 +144,9 @@ def read_message(body: Mapping[str, Any], role: str | None) -> Iterator[Message]
 
 
 def merge_calls(beside: list[MessageCall], within: list[MessageCall]) -> list[MessageCall]:
-    """Return the calls beside a message's content, and the calls within the content that are not among them.
+    """Return the calls next to a message's content, and the further calls within the content.
 
-    LangChain keeps Anthropic's calls in both places.
+    LangChain has Anthropic's calls in both places.
     """
     call_ids = {call.id for call in beside}
     further = [call for call in within if not beside or (call.id is not None and call.id not in call_ids)]
@@ -156,8 +156,7 @@ def merge_calls(beside: list[MessageCall], within: list[MessageCall]) -> list[Me
 def read_calls_beside_content(body: Mapping[str, Any]) -> Iterator[MessageCall]:
     """Yield the calls that a message keeps outside its content, for example in `tool_calls`.
 
-    LangChain's calls have decoded arguments; where the message also keeps the model's own text, that text is
-    used.
+    LangChain's calls have decoded arguments; if the message also has the model's own text, that text is used.
     """
     extra = read_object(body.get("additional_kwargs"))
     sent = read_sent_copies(body, extra)

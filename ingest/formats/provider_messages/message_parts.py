@@ -80,7 +80,7 @@ _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _CONTENTS = ("response", "result", "content", "output")
 _OF_MCP = {"content", "isError", "is_error", "structuredContent", "_meta"}
 _OF_GEMINI = {"id", "name", "response"}
-_DEEPEST = 6  # parts in parts
+_DEEPEST = 6  # levels of parts in parts
 
 
 def part_kind(part: Mapping[str, Any]) -> str | None:
@@ -194,7 +194,7 @@ def read_tool_result(part: Mapping[str, Any]) -> MessageResult:
     contents = next((inner[key] for key in _CONTENTS if inner.get(key) is not None), None)
     content, failed = read_result(contents)
     if inner is not part and isinstance(contents, dict) and contents.get("error"):
-        failed = True  # Gemini: "error" is the key for what went wrong
+        failed = True  # Gemini: "error" is the key of the error message
     for key in ("is_error", "isError"):
         failed = inner[key] if isinstance(inner.get(key), bool) else failed
     failed = {"error": True, "success": False}.get(str(inner.get("status")), failed)

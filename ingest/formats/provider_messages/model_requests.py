@@ -21,7 +21,7 @@ _SCHEMAS = (
     "parameters", "input_schema", "inputSchema", "parameters_json_schema", "parametersJsonSchema",
     "json_schema", "jsonSchema", "schema",
 )  # fmt: skip
-_DEEPEST = 6  # lists of definitions in lists
+_DEEPEST = 6  # levels of lists of definitions in lists
 
 
 Definitions = tuple[Mapping[str, Any], ...]
@@ -66,7 +66,7 @@ def find_definitions(value: Any) -> Definitions:
     return find_repeated(value) if isinstance(value, str) else find_all(value)
 
 
-@lru_cache(maxsize=16)  # every span of an agent repeats the same text
+@lru_cache(maxsize=16)  # every span of an agent repeats this text
 def find_repeated(value: str) -> Definitions:
     return find_all(value)
 

@@ -113,9 +113,9 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 def read_unparsed_call(error: Any, request_body: Mapping[str, Any]) -> ModelReply | None:
     """Return a server's error about a call that it could not parse, as a reply with that call.
 
-    `error` is the `error` of the body, an object or a text; `asked` is the body of the request. The raw
-    arguments are the text that the model wrote, where the error quotes it whole. Return None for any other
-    error, and where the server complains of a call that the request repeats: that was an earlier reply's.
+    `error` is the `error` of the body, an object or a text; `request_body` is the body of the request. The
+    raw arguments are the model's text, if the error quotes it whole. Return None for any other error, and for
+    an error about a call that the request repeats from an earlier reply.
     """
     unparsed = read_server_refusal(error)
     if unparsed is None or (unparsed.raw is None and _repeats_unparsed_call(request_body)):
@@ -157,8 +157,7 @@ def count_input(usage: Mapping[str, Any], body: Mapping[str, Any] | None = None)
 def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -> int | None:
     """Return the number of tokens read (`side` is `prompt`) or written (`completion`).
 
-    The field names of four APIs are tried. Return None when the number is absent or 0, which stands for
-    unknown.
+    The field names of four APIs are tried. Return None when the number is absent or 0, which means unknown.
     """
     cohere = read_object(usage.get("tokens"))
     other, ollama = ("input", "prompt_eval") if side == "prompt" else ("output", "eval")

@@ -34,8 +34,8 @@ from ingest.formats.provider_messages.exchange import (
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
 from ingest.formats.provider_messages.openai_chat import free_text_fields, leading_prompt
 
-# Items whose tool the client runs and the provider defines: its name, and the field with its arguments. The
-# provider may run `tool_search` itself: then it is no call.
+# Tools that the provider defines and the client runs: the name, and the field with the arguments. The
+# provider may run `tool_search` itself; then it is not a call.
 _CLIENT_CALLS = {
     "local_shell_call": ("local_shell", "action"),
     "shell_call": ("shell", "action"),

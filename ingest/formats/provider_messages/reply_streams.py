@@ -74,7 +74,7 @@ class StreamJoiner:
             yield from self._converse.take(event, chunk[event])
 
     def finish(self) -> Iterator[dict[str, Any]]:
-        """Yield the bodies that are still held at the end of the log, complete or not."""
+        """Yield the bodies that are still open at the end of the log, complete or not."""
         for chat in self._chats.values():
             yield chat.build_body()
         self._chats = {}

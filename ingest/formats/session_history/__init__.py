@@ -95,11 +95,11 @@ class _History:
 
     def __init__(self) -> None:
         self._open = OpenSessions[HistorySession]()
-        self._spoken = HistorySession("")  # of the line before: mostly it goes on
+        self._spoken = HistorySession("")  # the previous line's session, mostly also the next one's
 
     def take(self, record: Record) -> list[Event] | list[Rejected]:
         entry = record.value
-        if type(entry) is not HistoryEntry:  # of most lines `skim` has made one
+        if type(entry) is not HistoryEntry:  # `skim` has already decoded most lines
             plain_entry = read_entry(entry)
             if plain_entry is None:
                 return [Rejected(record.where, *_find_problem(entry), make_snippet(record.data))]
@@ -124,7 +124,7 @@ class _History:
 
 
 def _find_problem(record: Mapping[str, Any]) -> tuple[str, str]:
-    """Return (reject code, reason) for a record that is no entry."""
+    """Return (reject code, reason) for a record that is not an entry."""
     for name, value in (
         ("ts", record.get("ts")),
         ("sessionId", read_session_id(record)),

@@ -17,7 +17,7 @@ from ingest.events import ArgsSource, FaultLayer, Strategy
 from ingest.formats.session_history.history_entries import HistoryEntry, StepRecords, read_strategy
 from ingest.formats.session_history.history_texts import UnparsedCall, find_arguments
 
-# Named once: looking a member up in its Enum takes as long as making a small object.
+# Bound once: an Enum look-up takes as long as making a small object.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _TRUNCATED, _MISSING = ArgsSource.TRUNCATED, ArgsSource.MISSING
 _SYNTAX = FaultLayer.SYNTAX
@@ -45,8 +45,8 @@ def build_calls(
 ) -> tuple[list[HistoryCall], list[HistoryEntry]]:
     """Return the calls of a step, and the observations that belong to none of them.
 
-    The calls that were handed to tools come first. `unparsed` and `said` are the two parts of the model's
-    answer as `split_unparsed` returns them.
+    The calls that were passed to tools come first. `unparsed` and `text` are the two parts of the model's
+    answer that `split_unparsed` returns.
     """
     calls = [call for action in step.actions for call in _find_action_calls(action)]
     stray = _join_results(step, calls)
@@ -112,7 +112,7 @@ def _make_unparsed_call(entry: HistoryEntry, unparsed_call: UnparsedCall) -> His
 
 
 def _recover_text(call: HistoryCall, text: str) -> None:
-    """Set the call's raw arguments to the model's own text when the answer itself was the call."""
+    """Set the call's raw arguments to the model's own text if the answer itself was the call."""
     if call.source is _RESERIALISED and '"tool"' in text:
         call.raw = find_arguments(text, call.tool, call.value)
         if call.raw is not None:
@@ -135,12 +135,12 @@ def _find_parse_errors(step: StepRecords) -> list[tuple[HistoryEntry, Mapping[st
 def _note_parse_error(entry: HistoryEntry, error: Mapping[str, Any], calls: list[HistoryCall]) -> None:
     """Add the facts of a `parse_error` to the call that it is about.
 
-    When it is about none of the calls, add a new call for it.
+    If it is about none of the calls, add a new call for it.
     """
     message, snippet = read_text(error.get("error")), read_text(error.get("snippet"))
     free = [call for call in calls if not call.noted]
     about = [call for call in free if _is_about(entry, snippet, call)]
-    # No text to compare: the writer told one failure twice rather than two failures once each.
+    # No text to compare: assume that one failure was logged twice.
     about += [call for call in free if call.refused is _SYNTAX]
     if about:
         call = about[0]
@@ -186,7 +186,7 @@ def _join_results(step: StepRecords, calls: Sequence[HistoryCall]) -> list[Histo
     stray = []
     for entry in step.observations:
         if entry.meta.get("phase") == "protocol_repair":
-            continue  # the harness scolds the model; no tool ran
+            continue  # a message of the harness to the model; no tool ran
         call = _find_observed_call(entry, calls)
         if call is None:
             stray.append(entry)
@@ -219,7 +219,7 @@ def _find_observed_call(entry: HistoryEntry, calls: Sequence[HistoryCall]) -> Hi
 def _read_unparsed_input(call: HistoryCall) -> None:
     """Record the call as refused when its arguments were not JSON.
 
-    This is so when the call has an id, no observation and an input text that is no JSON: the SDK could not
+    This is so when the call has an id, no observation and an input text that is not JSON: the SDK could not
     parse it.
     """
     value = call.value

@@ -33,7 +33,7 @@ class CallVerdict(msgspec.Struct, frozen=True):
 _MARK = "[tool_use parse error] "
 _UNPARSED = re.compile(r"^\[tool_use parse error\] ", re.MULTILINE)
 _CALL_FAILED = "LLM call failed: "
-# What JavaScriptCore, V8 and Python say of text that is not JSON.
+# The errors of JavaScriptCore, V8 and Python for text that is not JSON.
 _JSON_ENGINE = re.compile(
     r"JSON Parse error: |Unexpected (token|end of JSON|non-whitespace)"
     r"|is not valid JSON|Unterminated string in JSON|(Expected|Bad) .{1,80} in JSON at position"
@@ -74,10 +74,10 @@ _TURN_OK = {"ok": True, "error": False, "prompt_limit": False, "max_steps": Fals
 def split_unparsed(content: str) -> tuple[list[UnparsedCall], str]:
     """Return the unparsable calls that an answer's text reports, and the rest of the text.
 
-    Each report begins with `[tool_use parse error]`. A call's raw text runs to the next report: it may hold
-    line breaks, and the writer puts other text before the calls.
+    Each report begins with `[tool_use parse error]`. A call's raw text runs to the next report, because it
+    may contain line breaks, and other text comes before the calls.
     """
-    if _MARK not in content:  # most answers: told in a twentieth of the time that the pattern takes
+    if _MARK not in content:  # most answers; this check takes a twentieth of the pattern's time
         return [], content
     starts = [match.start() for match in _UNPARSED.finditer(content)]
     if not starts:
@@ -98,7 +98,7 @@ def read_observation(status: str | None, content: str) -> CallVerdict:
     """
     verdict = _STATUS.get(status or "")
     if verdict is _FAILED and (layer := _find_layer_in(content)) is not None:
-        # The AI SDK reports refused arguments as failed executions; only the text tells them apart.
+        # The AI SDK reports refused arguments as failed executions; only the text shows the difference.
         return CallVerdict(verdict.status, verdict.flag_source, layer)
     if verdict is not None:
         return verdict
@@ -135,7 +135,7 @@ def is_failure_text(answer: str) -> bool:
 def read_turn_status(status: str | None) -> bool | None:
     """Return True for success, False for failure of the turn, and None for any other status.
 
-    `cancelled` gives None: it is the choice of the user and says nothing about the model.
+    `cancelled` gives None: it is the user's choice and shows nothing about the model.
     """
     return _TURN_OK.get(status or "")
 
@@ -143,7 +143,7 @@ def read_turn_status(status: str | None) -> bool | None:
 def find_arguments(content: str, tool: str | None, value: Any) -> str | None:
     """Return the arguments' text in an answer that is itself the call, `{"tool": …, "input": …}`.
 
-    None unless the answer holds exactly one such object and this decodes to `tool` and `value`.
+    None unless the answer contains exactly one such object, which decodes to `tool` and `value`.
     """
     calls = [(start, call) for start, call in _find_objects(content) if isinstance(call.get("tool"), str)]
     if len(calls) != 1:

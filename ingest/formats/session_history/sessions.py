@@ -25,13 +25,13 @@ _OF_A_STEP = frozenset({"assistant", "action", "observation"})
 _BEGINS = frozenset({"session_start", "turn_start"})
 _STATES_PROMPT = frozenset({*_BEGINS, "assistant"})
 
-_NAMELESS_RUN = "unknown"  # of a trial whose log names its arm alone
+_NAMELESS_RUN = "unknown"  # of a trial whose log names only its variant
 
 
 class HistorySession:
-    """The state of one session, which is given its entries in order.
+    """The state of one session, which takes its entries in order.
 
-    A step is held until the next step begins or its turn ends. `weight` is the size of the waiting lines in
+    A step waits until the next step begins or its turn ends. `weight` is the size of the waiting lines in
     bytes.
     """
 
@@ -208,7 +208,7 @@ class HistorySession:
         )
 
     def _read_cost(self, entry: HistoryEntry) -> float | None:
-        """Return the cost of a turn: what its end says, else the sum of its replies if all tell theirs."""
+        """Return the cost of a turn: from its end, else the sum of its replies, if all have a cost."""
         total_cost = read_number(entry.meta.get("cost"))
         known_costs = [cost for cost in self._costs if cost is not None]
         if total_cost is not None or not known_costs or len(known_costs) < len(self._costs):
@@ -220,12 +220,12 @@ class HistorySession:
 
 
 def _read_reason(verdict: Mapping[str, Any]) -> str:
-    """Return why a check passed or failed; who checked where that is all there is: a verdict has a reason."""
+    """Return why a check passed or failed; without a reason, the checker's name."""
     return read_text(verdict.get("why")) or read_text(verdict.get("by")) or "checked"
 
 
 def _take_answer(final: HistoryEntry) -> str | None:
-    """Return the text of a final record, failed calls included; '' where the harness wrote it instead."""
+    """Return the text of a final record, failed calls included; '' when the harness wrote it."""
     stopped = final.meta.get("rejected") is True or final.meta.get("cancelled") is True
     if stopped or "error_type" in final.meta or is_failure_text(final.content or ""):
         return ""

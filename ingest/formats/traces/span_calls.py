@@ -20,11 +20,11 @@ from ingest.formats.spans.span import UnderstoodSpan
 from ingest.formats.traces.span_steps import TracedCall, TracedStep
 from lenient.calls.refusals import LIBRARY_REFUSALS, MCP_REFUSALS
 
-# APIs that hand arguments over as an object: a text of them was written by the instrumentation.
+# APIs that return arguments as an object: a text of them comes from the instrumentation.
 _OBJECT_APIS = ("anthropic", "aws", "amazon", "bedrock", "gcp", "google", "gemini", "vertex", "cohere")
 _AT_THE_LIMIT = "the reply was cut off at the token limit in the middle of this call"
 _OBJECT_MODELS = ("claude", "gemini")
-_LONGEST = 4_000  # characters that are looked at; the sentences stand at the beginning
+_LONGEST = 4_000  # characters that are searched; the sentences are at the beginning
 _ROWS = (
     # LangGraph's ToolNode
     (FaultLayer.SCHEMA, r"^Error: \S{1,200} is not a valid tool, try one of \["),
@@ -70,7 +70,7 @@ def cut_fields(fields: dict[str, Any]) -> dict[str, Any]:
     if isinstance(open_json(fields.get("raw_arguments")), dict):
         return {}
     lost: dict[str, Any] = {"refused_by_harness": FaultLayer.EMISSION, "harness_message": _AT_THE_LIMIT}
-    nothing = "arguments" in fields and not fields["arguments"]  # an empty object is no text of the model's
+    nothing = "arguments" in fields and not fields["arguments"]  # an empty object is not the model's text
     return {**lost, "arguments": None, "args_source": ArgsSource.MISSING} if nothing else lost
 
 
@@ -99,7 +99,7 @@ def argument_fields(made: TracedCall, request_span: UnderstoodSpan) -> dict[str,
 def received_arguments(arguments: Any) -> Any:
     """Return the arguments that a tool received, as an object; None when they are not an object.
 
-    They are decoded, and no longer the text that the model sent.
+    They are decoded, so the model's own text is lost.
     """
     inner = open_json(arguments)
     return inner if isinstance(inner, dict) else None
@@ -116,7 +116,7 @@ def is_rewritten(sent: str, request_span: UnderstoodSpan) -> bool:
     """Return True when a text may be arguments that LangChain decoded and an instrumentation wrote again.
 
     Such a text has the form in which Python writes JSON. The model's own text, which LangChain sometimes
-    keeps, seldom has just this form.
+    keeps, seldom has this form.
     """
     if "instrumentation.langchain" not in (request_span.scope or ""):
         return False
@@ -128,7 +128,7 @@ def is_rewritten(sent: str, request_span: UnderstoodSpan) -> bool:
 
 
 def result_fields(made: TracedCall) -> dict[str, Any] | None:
-    """Return the `ResultSeen` fields for the result of a call; None when the file does not tell it.
+    """Return the `ResultSeen` fields for the result of a call; None when the file does not show it.
 
     A tool's span without an error is a run without an error (OpenTelemetry leaves the status of a good run
     unset). A result that only a later request contains has the error flag of that message, mostly none.

@@ -158,7 +158,7 @@ class TracedSession:
             text=step.text or (None if step.calls else step.text),
             provider=facts.provider,
             model=facts.model,
-            # Counted again: what one convention left out, another may have filled in.
+            # Counted again, because another convention may have filled in missing parts.
             **(
                 count_whole_input(facts.input_tokens, facts.cached_tokens, facts.cache_write_tokens)
                 if step.whole
@@ -180,7 +180,7 @@ class TracedSession:
                 **call_fields(step, ordinal),
             )
         if not step.calls and step.unreadable_call_message is not None:
-            yield CallMade(  # the API says that the model wrote a call which was none
+            yield CallMade(  # the API reports an invalid call of the model
                 **shared,
                 **place,
                 tool=None,
@@ -216,7 +216,7 @@ class TracedSession:
     def late_result_events(self) -> Iterator[Event]:
         """Yield results found since for calls of earlier traces.
 
-        A person's approval may lie between the call and its run.
+        A person's approval may come between the call and its run.
         """
         waiting, self._waiting = self._waiting, []
         for made, place in waiting:
@@ -248,7 +248,7 @@ class TracedSession:
                 yield self.foreign_result(made, span, span.start)
 
     def unrequested_run_event(self, run: UnderstoodSpan) -> Event | Rejected:
-        """Return the event for a tool's run that no model call of its trace asked for.
+        """Return the event for a tool's run that no model call of its trace requested.
 
         A run with the id of an unknown call is a `ResultSeen`, because the call may be in another file. Any
         other run is a `Rejected`.

@@ -21,9 +21,9 @@ from ingest.formats.provider_messages.message_parts import Message, MessageCall,
 from ingest.formats.spans.span import SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.traces.span_tree import TraceLane, time_key
 
-_RECENT = 1_000  # calls and results that are compared, from the end: every request repeats all before it
+_RECENT = 1_000  # latest calls and results to compare; requests repeat all earlier ones
 _BROKEN = frozenset({"malformed_function_call", "unexpected_tool_call", "malformed_tool_call"})
-_UNREADABLE = "tool_use_failed"  # Groq's word for a call of the model that it could not read
+_UNREADABLE = "tool_use_failed"  # Groq's code for an unreadable call of the model
 
 
 class TracedCall(msgspec.Struct):
@@ -32,7 +32,7 @@ class TracedCall(msgspec.Struct):
     said: MessageCall
     run: UnderstoodSpan | None = None
     answered: MessageResult | None = None
-    told_by: UnderstoodSpan | None = None  # whose request said so
+    told_by: UnderstoodSpan | None = None  # whose request contains the result
 
 
 class TracedStep(msgspec.Struct):
@@ -133,7 +133,7 @@ def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
 def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpan]) -> Iterator[TracedStep]:
     """Yield the steps of an agent whose model calls were not recorded, only the tools that ran.
 
-    Each run is a call. Runs that overlap in time were asked for by one reply. The model is that of the run's
+    Each run is a call. Runs that overlap in time were requested by one reply. The model is that of the run's
     agent; text, tokens and latency of the replies are unknown.
     """
     by_id = {agent.span_id: agent for agent in agents}
@@ -154,7 +154,7 @@ def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpa
 
 
 def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
-    """Add a run that only a model starts to the calls of the reply before it; return False without one."""
+    """Add a run that only a model starts to the calls of the previous reply; return False without one."""
     before = [step for step in steps if not began_before(run, step.span)]
     if before:
         call = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
@@ -225,7 +225,7 @@ class RunIndex:
 
     def __init__(self, runs: Sequence[UnderstoodSpan]) -> None:
         self._runs = runs
-        self._at = 0  # runs before this one have been looked at by `between`
+        self._at = 0  # `take_between` has checked the runs before this one
         self._given: set[str] = set()
         self._by_id = group_runs(runs, lambda run: run.facts.call_id)
         self._by_name = group_runs(runs, lambda run: run.facts.tool)
@@ -283,7 +283,7 @@ class RunIndex:
     def take_rest(self) -> list[UnderstoodSpan]:
         """Return the runs that no call has taken.
 
-        A span that was taken for a run only by its name is left out, because it may be anything.
+        A span that counts as a run only by its name is left out, because it may be anything.
         """
         sure = (run for run in self._runs if run.facts.kind is SpanKind.EXECUTION)
         return [run for run in sure if run.span_id not in self._given]
@@ -300,5 +300,5 @@ def group_runs(
 
 
 def began_before(run: UnderstoodSpan, request_span: UnderstoodSpan) -> bool:
-    """Return True when a run began before the model was asked."""
+    """Return True when a run began before the model request."""
     return run.start is not None and request_span.start is not None and run.start < request_span.start

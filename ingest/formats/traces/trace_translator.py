@@ -25,7 +25,7 @@ from ingest.formats.traces.span_tree import find_lanes, time_key
 from ingest.log_format import Record
 from ingest.sessions.open_sessions import OpenSessions
 
-# What OpenTelemetry's spans can tell, whatever file they are in: fields of `ingest.formats.Source`.
+# The facts in OpenTelemetry's spans, whatever the file: fields of `ingest.formats.Source`.
 TOLD_BY_SPANS: dict[str, str] = {
     "raw_arguments": "partly: where the instrumentation kept the model's text; the convention wants objects",
     "argument_failures": "partly: parsed if the text is there; a denial shows as a tool's error, if ever",
@@ -57,7 +57,7 @@ class KnownSpan(msgspec.Struct):
     facts: SpanFacts
 
 
-_NEVER = 1 << 63  # sorts behind all times
+_NEVER = 1 << 63  # sorts after all times
 
 Found = RawSpan | KnownSpan | SpanEvent | Rejected
 
@@ -74,7 +74,7 @@ class TraceEntry(msgspec.Struct):
     roots: dict[str, int] = {}
 
     def list_sessions(self, trace_id: str) -> Iterable[tuple[str, int]]:
-        """Return the sessions of which the trace tells, and the start of each: mostly one."""
+        """Return the sessions in the trace and the start of each: mostly one."""
         if len(self.roots) > 1:
             return self.roots.items()
         return [(self.session_id or trace_id, self.start if self.start is not None else _NEVER)]
@@ -184,7 +184,7 @@ class OpenTrace:
     ) -> Iterator[Event | Rejected]:
         """Yield the events of the trace: those of its session, then those of its sub-agents' sessions.
 
-        With `others_in` only what lies below the roots of this session; a root that names no session is of
+        With `others_in`, only the part below the roots of this session; a root without a session belongs to
         the session `others_in`.
         """
         self._read_events()
