@@ -1,7 +1,7 @@
-"""Finds marks of tool calls in a decoded record: keys and types that stand for a call in any known format.
+"""Finds marks of tool calls in a decoded record: keys and types that mean a call in any known format.
 
-Words in a text are no marks, and neither is anything within a tool definition, within the arguments of a
-call, or within the result of a tool.
+Words in a text do not count, nor does anything within a tool definition, a call's arguments, or a tool's
+result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NOT_BELOW = frozenset(
 _NAMES = ("name", "toolName", "tool_name", "function")
 _IDS = ("call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "id")
 _ARGUMENTS = ("arguments", "args", "input")
-# Searched for by a word that few lines have: to try all marks at each quote of a line takes twice as long.
+# Search first for a word that few lines have: trying all marks at each quote takes twice as long.
 _TOOL_MARK = re.compile(
     rb'tool(?:(?<="tool)(?:-|(?:_uses?|_calls?|Calls?|Uses?|Invocation)")'
     rb'|(?<="custom_tool)_call"|(?<="dynamic-tool)")'
@@ -42,7 +42,7 @@ _FUNCTION_MARK = re.compile(rb'"function(?:_c|C)all"')
 
 
 class CallMark(NamedTuple):
-    """One mark of a call: the key or type that is the mark, and what the log says of the call."""
+    """One mark of a call: its key or type, and the facts about the call."""
 
     word: str
     id: str | None
@@ -51,7 +51,7 @@ class CallMark(NamedTuple):
 
 
 def may_hold_marks(data: bytes) -> bool:
-    """Return False when no mark can stand in a record with these bytes; much quicker than to decode them."""
+    """Return False when a record with these bytes cannot contain a mark; much faster than decoding."""
     return _TOOL_MARK.search(data) is not None or _FUNCTION_MARK.search(data) is not None
 
 
