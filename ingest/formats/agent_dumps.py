@@ -3,18 +3,18 @@
 **Where it comes from.**
 
 - Google's ADK: a session as its API gives it (`/apps/<app>/users/<user>/sessions/<id>`) or as `adk web` saves
-  it, or its events alone, one a line or in an array
+  it, or its events alone, one per line or in an array
 - Amp: threads, `~/.local/share/amp/threads/T-<id>.json`
 - promptfoo: results, `promptfoo eval -o results.json` or `.jsonl`
 - smolagents: an agent's memory, `agent.memory.get_full_steps()` or the `steps` of a `RunResult`, as an array
 
-None was at hand whole; the shapes are those of the documentation, of google/adk-python
+No complete file was available; the shapes are those of the documentation, of google/adk-python
 `src/google/adk/events`, huggingface/smolagents `memory.py` and of files quoted in public repositories.
 
 **Shape.** ADK: `{id, appName, userId, events: [{id, invocationId, author, timestamp, content: {role, parts},
 usageMetadata}]}`, field names also in snake_case. Amp: `{v, id: "T-…", created, messages: [{role, messageId,
 content, meta.sentAt, usage, state}]}`, blocks as Anthropic's, a result is `{toolUseID, run: {status, result |
-error | reason}}`. promptfoo: `results.results[]` or one a line: `{provider.id, prompt.raw, vars,
+error | reason}}`. promptfoo: `results.results[]` or one per line: `{provider.id, prompt.raw, vars,
 response.{output, tokenUsage}, success, latencyMs}`. smolagents: `{system_prompt}`, `{task}` and steps
 `{step_number, timing, tool_calls, model_output_message, observations, error, token_usage}`.
 
@@ -24,15 +24,15 @@ test, else its variables.
 **Traps.**
 - ADK writes a reply in pieces first (`partial`): only the whole counts. Call ids are ADK's own (`adk-…`).
 - smolagents keeps calls as its agent parsed them and as the model sent them (`model_output_message`): the
-  second is read where both have as many. A code agent's call is `python_interpreter`, its argument code, no
+  second is read where both have as many. A code agent's call is `python_interpreter`, its argument code, not
   JSON: kept as `{"code": text}`. A reply of which no call could be parsed (`AgentParsingError`) is a lost
   call. `observations` belong to all calls of a step: which of several failed is not known.
 - promptfoo's `output` is text, a list of calls, or a text with each call as a line of JSON. `success` is the
   verdict of its assertions. The calls are not run.
 - An Amp call that a person rejected or cancelled is refused.
 
-**Cannot tell.** Definitions, but for promptfoo's; the text of arguments, but for OpenAI's; ADK does not name
-the model.
+**Cannot tell.** Definitions, except for promptfoo's; the text of arguments, except for OpenAI's; ADK does not
+name the model.
 """
 
 from __future__ import annotations

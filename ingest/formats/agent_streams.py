@@ -23,15 +23,15 @@ agent.message | agent.tool_use | agent.tool_result | session.status_idle …, id
 
 **Traps.**
 - A call is reported when it starts and again when it ends: it counts once, by its id.
-- Codex' items stand for tools and do not name them: a command is `command_execution`, a patch
-  `file_change`; MCP tools are `mcp__<server>__<tool>`. Its item ids start again in each run. Web searches run
-  at OpenAI, a to-do list is no call: neither counts.
+- Codex' items stand for tools and do not name them: a command is `command_execution`, a patch `file_change`;
+  MCP tools are `mcp__<server>__<tool>`. Its item ids start again in each run. Web searches run at OpenAI, a
+  to-do list is not a call: neither counts.
 - Cursor's tools are named by their key without `ToolCall`. With `--stream-partial-output` a text comes in
   pieces and again whole.
-- Codex, Gemini and Cursor give token counts for the whole run, Managed Agents for each request apart from
-  what came of it: their sum counts for the last step of the turn.
+- Codex, Gemini and Cursor give token counts for the whole run, Managed Agents for each request separately
+  from its outcome: their sum counts for the last step of the turn.
 - A call of Managed Agents that waits for a person (`requires_action`) does not end the turn.
-- The agent may write a log of its own beside the stream, in which calls have other ids: load one of the two.
+- The agent may write a log of its own next to the stream, in which calls have other ids: load one of the two.
 
 **Cannot tell.** System prompt, definitions, the model's own argument text; Codex does not repeat the prompt;
 Codex and Managed Agents do not name the model; Codex and older versions of Cursor have no times.

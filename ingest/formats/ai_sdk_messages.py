@@ -4,14 +4,15 @@
 disk. Unseen as files; the shapes are those of the documentation
 (https://ai-sdk.dev/docs/reference/ai-sdk-core).
 
-**Shape.** A file is an array of messages, one a line, or objects with `messages` (a chat each, with its
+**Shape.** A file is an array of messages, one per line, or objects with `messages` (a chat each, with its
 `id`). Interface messages: `{id, role, parts[]}` with `{type: "tool-<name>" | "dynamic-tool", toolCallId,
 state, input, output, errorText}`; before 5.0 `{type: "tool-invocation", toolInvocation.{state, toolCallId,
-toolName, args, result}}`, or `toolInvocations` beside a text. Model messages: `{role, content[]}` with
+toolName, args, result}}`, or `toolInvocations` next to a text. Model messages: `{role, content[]}` with
 `tool-call` and `tool-result` parts.
 
 **Traps.**
-- An interface message holds several steps (`step-start`) with the results of their calls: each step is one.
+- An interface message contains several steps (`step-start`) with the results of their calls: each step is
+  one.
 - `state` is the flag: `output-available`, `output-error`, `output-denied`. Before 5.0 `result` says nothing.
 - A call whose arguments were refused has `rawInput`, the model's text, and its error names the reason.
 - Calls with `providerExecuted` ran at the provider: not counted.

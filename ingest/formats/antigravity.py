@@ -1,4 +1,4 @@
-"""Google Antigravity's conversations, one step a line.
+"""Google Antigravity's conversations, one step per line.
 
 Source: one fixture of jazzyalex/agent-sessions, shortened (2026-06).
 
@@ -12,7 +12,7 @@ what its tools gave back (LIST_DIRECTORY, RUN_COMMAND …).
 - The values in `args` are JSON in text: they are opened.
 - A result names no call: results answer the calls of the reply before them, in order. Steps beyond their
   number were called nowhere in the log and are left out.
-- The model stands in words within the user's message (`Model Selection`).
+- The model is in words within the user's message (`Model Selection`).
 
 **Cannot tell.** Tokens, definitions, the prompt, the model's own text of arguments. Unseen: a failed step.
 """

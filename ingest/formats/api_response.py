@@ -1,19 +1,18 @@
-"""Replies of a model's API by themselves: whole response objects, one a line, one a document, or in an
-array.
+"""Replies of a model's API by themselves: response objects, one per line or document, or in an array.
 
 **Shape.** What the API sends: `chat.completion` objects (OpenAI and those like it, stored completions,
 Azure), `response` objects (Responses), Anthropic `message` objects, Google's generateContent responses,
 Bedrock's Converse responses (which do not name their model).
 
 **Traps.**
-- Without the request nobody can tell which replies belong to one conversation: each is a session of its
-  own with one step, but for Responses, which name the reply before (`previous_response_id`) and repeat
+- Without the request it is unknown which replies belong to one conversation: each is a session of its own
+  with one step, except for Responses, which name the reply before (`previous_response_id`) and repeat
   instructions and tools, and for replies of Anthropic that refer to a server-side tool call of another.
-- Two copies of one reply have one id: the second is passed over.
+- Two copies of one reply have one id: the second is skipped.
 
 **Bounds.** None beyond the file's records.
 
-**Cannot tell.** What was asked, what came of the calls, and (but for Responses) what tools were offered.
+**Cannot tell.** What was asked, the outcome of the calls, and (except for Responses) what tools were offered.
 """
 
 from __future__ import annotations

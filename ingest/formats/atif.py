@@ -1,4 +1,4 @@
-"""ATIF trajectories (Agent Trajectory Interchange Format of Harbor): one JSON document a run.
+"""ATIF trajectories (Agent Trajectory Interchange Format of Harbor): one JSON document per run.
 
 **On disk.** `trajectory.json` in the agent's folder of a trial; continuations are `trajectory.cont-<n>.json`
 (harborframework.com/docs/trajectory-format). Seen: v1.5 and v1.7, of OpenHands and terminus-2.
@@ -9,9 +9,9 @@ function_name, arguments}, observation.results[].{source_call_id, content}, metr
 turn.
 
 **Traps.**
-- Steps with `is_copied_context` stand in another trajectory too (a continuation, a sub-agent): skipped.
+- Steps with `is_copied_context` are in another trajectory too (a continuation, a sub-agent): skipped.
 - `arguments` must be an object, so a converter that met a text which did not parse wraps it: `{"input":
-  "…"}`, `{"raw": …}`, `{"__raw__": …}`. A lone text under such a name that begins like JSON and is no
+  "…"}`, `{"raw": …}`, `{"__raw__": …}`. A lone text under such a name that begins like JSON and is not a
   parameter of the tool is read as the text the model sent; any other (a patch, a shell line) is an argument
   like any other.
 - `llm_call_count: 0` marks a step that no model made: its calls are the harness's.
@@ -20,7 +20,7 @@ turn.
   call of `terminal`, its raw arguments are the reply's text; the observation is the result. Where that begins
   with "Previous response had parsing errors", the harness could not read the reply and ran nothing.
 - OpenHands without native calls has its prompt ask for `<function=…>` in the text: such calls are read there,
-  and are no faults of emission. The argument text is XML, so only values are kept.
+  and are not faults of emission. The argument text is XML, so only values are kept.
 - Results have no flag, unless a converter puts `is_error` into `extra`.
 - `subagent_trajectories` are sessions of their own. A continuation has the session id of what it continues.
 - Harbor's published samples all have the session id `NORMALIZED_SESSION_ID`, which counts as none.

@@ -11,8 +11,8 @@ of a reply is text or a list of calls `{id, name, arguments}`, the arguments the
 content.
 
 **Who&When.** `{history[], question, mistake_agent, mistake_step}`: what agents said to one another, as text.
-No call stands there as data, and whose text is a call depends on the team's set-up: nothing is read, and the
-file is rejected with that reason.
+No call is there as data, and whose text is a call depends on the team's set-up: nothing is read, and the file
+is rejected with that reason.
 
 **Bounds.** An array is read as a whole, so `--max-line` bounds it.
 

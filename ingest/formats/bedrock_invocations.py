@@ -1,14 +1,14 @@
-"""Bedrock's model invocation log: one request to a model and its reply a record.
+"""Bedrock's model invocation log: one request to a model and its reply per record.
 
 **On disk.** Objects in S3, `…/BedrockModelInvocationLogs/<region>/<yyyy>/<mm>/<dd>/<hh>/<name>.json.gz`, one
-record a line; or a log group of CloudWatch, read with `aws logs filter-log-events`. Seen: one record of
+record per line; or a log group of CloudWatch, read with `aws logs filter-log-events`. Seen: one record of
 ConverseStream, without a call; the rest is from the documentation
 (https://docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html).
 
 **Shape.** `{schemaType: "ModelInvocationLog", timestamp, requestId, operation, modelId, identity.arn,
 input.inputBodyJson, output.outputBodyJson, errorCode}`. The bodies of Converse and ConverseStream are
 Converse's, those of InvokeModel the model maker's own (Anthropic, OpenAI's chat …); InvokeModelWithResponse-
-Stream gives a list of chunks. CloudWatch's records stand as text in `events[].message` or `@message`.
+Stream gives a list of chunks. CloudWatch's records are text in `events[].message` or `@message`.
 
 **Traps.**
 - Each request repeats the whole conversation, and there is no session: requests are joined as in

@@ -3,16 +3,16 @@
 **On disk.** `result/<MODEL>/<group>/BFCL_v4_<category>_result.json` (github.com/ShishirPatil/gorilla; v3
 alike). Seen: DeepSeek-V3.1 and another model, both with native calls.
 
-**Shape.** `{id, result, inference_log?, input_token_count, output_token_count, latency}`. With native calls
-a reply is `[{name: "<arguments as the model sent them>"}]`, or text where no call was made. Of a single turn
+**Shape.** `{id, result, inference_log?, input_token_count, output_token_count, latency}`. With native calls a
+reply is `[{name: "<arguments as the model sent them>"}]`, or text where no call was made. Of a single turn
 `result` is the reply and `inference_log[0]` the request, tools included. Of several turns
-`result[turn][step]` are replies; the log then has one object a turn, `{begin_of_turn_query, step_0:
+`result[turn][step]` are replies; the log then has one object per turn, `{begin_of_turn_query, step_0:
 [inference_input, assistant, handler_log, tool …], …}`, between lists of states. Each entry is a session, its
 task the entry's `id`.
 
 **Traps.**
 - "Error decoding the model response. Proceed to next turn." is how the harness says that a reply was text:
-  that is the answer and no fault. "Empty response from the model. Proceed to next turn." is the same of a
+  that is the answer and not a fault. "Empty response from the model. Proceed to next turn." is the same of a
   reply without a call; its text may be a list of texts, or missing: then nothing tells whether there was an
   answer.
 - Models without native calls answer with Python, `[f(a=1)]`: the calls are found in the text, strategy

@@ -11,9 +11,9 @@ model_result_decoded, possible_answer}`.
   lines is a share of the failures. Each right entry therefore becomes a turn without content that the log
   calls ok, and the failed ones turns that it calls not ok: the recorded success is `correct_count /
   total_count`.
-- The calls of the failed entries stand in the result file beside the score, together with all others. They
-  are not read as calls here: they would count twice, and alone they would be failures only. What the model
-  said is the answer of the failed turn, why it failed is the turn's status.
+- The calls of the failed entries are in the result file next to the score, together with all others. They are
+  not read as calls here: they would count twice, and alone they would be failures only. What the model said
+  is the answer of the failed turn, why it failed is the turn's status.
 - Only failures name their entry, so there are no trials to compare here: every one of them failed.
 
 **Cannot tell.** Anything about calls: load the result files for that.

@@ -1,8 +1,8 @@
 """Braintrust: spans of logs and experiments, as its API, its SDK and its exports give them.
 
-**On disk.** Rows one a line or in an array, or an answer of the API: `{"events": […]}` (fetch) or `{"data":
+**On disk.** Rows one per line or in an array, or an answer of the API: `{"events": […]}` (fetch) or `{"data":
 […]}` (BTQL). Written from the documentation (https://www.braintrust.dev/docs/reference) and from rows quoted
-in public repositories; no export was at hand.
+in public repositories; no export was available.
 
 **Shape.** `{id, span_id, root_span_id, span_parents[], span_attributes: {type, name}, input, output, error,
 metadata: {model, provider, tools}, metrics: {start, end, prompt_tokens, completion_tokens,
@@ -18,7 +18,7 @@ task (`dataset_record_id`, or `origin` of the outermost span).
 
 **Meaning, bounds**: as in `otlp`.
 
-**Cannot tell.** Arguments of providers that hand objects over; what a score says of a turn is not read.
+**Cannot tell.** Arguments of providers that return objects; what a score says of a turn is not read.
 """
 
 from __future__ import annotations

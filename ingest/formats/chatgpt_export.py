@@ -16,7 +16,7 @@ create_time, end_turn, metadata.{model_slug, …}}`.
 - A call is the model's message to another `recipient` than `all`: its text is the arguments. For `python` it
   is code, else the model's own text where it begins with `{`, else free text.
 - A result is a message of the role `tool`. It belongs to the call that is its parent, else to the last one.
-- Thoughts, hidden messages and custom instructions are no messages of a person.
+- Thoughts, hidden messages and custom instructions are not messages of a person.
 
 **Bounds.** An array is read as a whole, so `--max-line` bounds it.
 

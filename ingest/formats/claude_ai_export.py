@@ -9,7 +9,7 @@ alone. A message is `{uuid, sender: human | assistant, text, content[], created_
 **Turns.** A person's message, once the model answers it.
 
 **Traps.**
-- `tool_use` and `tool_result` stand in one message of the model, mostly without ids: a result belongs to the
+- `tool_use` and `tool_result` are in one message of the model, mostly without ids: a result belongs to the
   first call before it that has none. What the model says after a result is its next step.
 - Where messages name their parents, the conversation is the path from the current leaf up; other branches are
   not read.

@@ -15,19 +15,19 @@ system_prompt}`. A message has `role` and Anthropic's content blocks; in a histo
 
 **Traps.**
 - A history names no session: that is the folder it lies in, `<epoch ms>`.
-- Roo and Kilo keep the model in `task_metadata.json` beside it (`model_usage[].{ts, model_id}`): the model of
-  a message is the one in use at its time.
-- The user's words stand in `<task>`, `<feedback>`, `<user_message>`, `<user_input>` or `<answer>`, beside
+- Roo and Kilo keep the model in `task_metadata.json` next to it (`model_usage[].{ts, model_id}`): the model
+  of a message is the one in use at its time.
+- The user's words are in `<task>`, `<feedback>`, `<user_message>`, `<user_input>` or `<answer>`, next to
   `<environment_details>` and results, which are the harness's; so is `[ERROR] You did not use a tool`.
 - Old versions wrote calls as XML into the text, and their results as `[tool …] Result:`. They are not read:
   one reject a file says so.
-- A compaction replaces what came before by a summary: a user message with `metadata.kind`
-  compaction_summary, or `isSummary`, which is no prompt. What it replaced is not in the file.
+- A compaction replaces what came before by a summary: a user message with `metadata.kind` compaction_summary,
+  or `isSummary`, which is not a prompt. What it replaced is not in the file.
 - In a session only the model's messages have a time.
 - A built-in tool answers with a list of `{query, result, success}`, and `error` where one failed: then there
   is no `is_error`. One failed query fails the call; its text comes first.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it.
+**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
 
 **Cannot tell.** Tool definitions, the model's own text of arguments; in histories also the system prompt.
 """

@@ -1,4 +1,4 @@
-"""Copilot CLI sessions: one event a line, `~/.copilot/session-state/<session>/events.jsonl`.
+"""Copilot CLI sessions: one event per line, `~/.copilot/session-state/<session>/events.jsonl`.
 
 Undocumented; these notes come from a session of 1.0.64 (2026-06) and the types of GitHub's Copilot SDK.
 
@@ -15,7 +15,7 @@ step.
 **Traps.**
 - `hook.start` repeats each call and each result and is half of the file; `toolArgs` in it is written by the
   CLI.
-- `success` is true for a shell command that ran, whatever it exited with: the code stands at the end of the
+- `success` is true for a shell command that ran, whatever it exited with: the code is at the end of the
   content, `<shellId: 6 completed with exit code 1>`.
 - `arguments` is the decoded object; as text it is the model's own, except for `type: custom`
   (`apply_patch`), which is free text, no JSON.
@@ -25,7 +25,7 @@ step.
   `session.shutdown`: the events before wait for it, at most 1,000.
 - `abort` ends the turn (status `cancelled`); a call that was made until then has no result.
 
-**Side files.** Next to `events.jsonl`: `workspace.yaml`, `plan.md`, `checkpoints/`, `files/`. None holds a
+**Side files.** Next to `events.jsonl`: `workspace.yaml`, `plan.md`, `checkpoints/`, `files/`. None contains a
 call.
 
 **Cannot tell.** Tool definitions, input tokens, what the model wrote where arguments were not JSON.

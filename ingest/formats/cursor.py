@@ -6,7 +6,7 @@ files of xmartlabs/gnomon, S2thend/cursor-history and jonathan-kellerai/cross_ag
 after real ones.
 
 **Shape.** Database: `composerData:<id>` lists the bubbles of a chat in order and names the model
-(`modelConfig.modelName`), `bubbleId:<composer>:<bubble>` holds one: `type` 1 user, 2 assistant, `text`,
+(`modelConfig.modelName`), `bubbleId:<composer>:<bubble>` contains one: `type` 1 user, 2 assistant, `text`,
 `toolFormerData.{name, status, params, rawArgs, result}`, `tokenCount`. Transcript: `{role, message:
 {content}}` with Anthropic's blocks `text` and `tool_use`, `{type: turn_ended, status}`, `{type: error,
 error}`.
@@ -15,14 +15,13 @@ error}`.
 verdict; in the database the next user's message does.
 
 **Traps.**
-- A chat stands in the database and in a transcript: both have the id of the composer, so its calls count
-  once.
+- A chat is in the database and in a transcript: both have the id of the composer, so its calls count once.
 - A bubble that the composer does not list was edited away: it is not read.
 - `rawArgs` is the model's text; where it is missing, `params` is what Cursor made of it.
 - A bubble is a step of its own; bubbles with the same `modelCallId` are one.
-- The user's text stands in `<user_query>`, after files that were attached. A text may be `[REDACTED]`.
-- In a transcript calls have no id, no result and no time: what became of them stays unknown. Only the call of
-  a line after which nothing comes has no result.
+- The user's text is in `<user_query>`, after files that were attached. A text may be `[REDACTED]`.
+- In a transcript calls have no id, no result and no time: their outcome is unknown. Only the call of a line
+  after which nothing comes has no result.
 - The settings of old versions kept the whole chat in `composerData` (`conversation`): read too, none was
   seen.
 

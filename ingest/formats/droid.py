@@ -1,4 +1,4 @@
-"""Droid (Factory) sessions: one record a line, as the CLI keeps them or as `droid exec` streams them.
+"""Droid (Factory) sessions: one record per line, as the CLI keeps them or as `droid exec` streams them.
 
 On disk `~/.factory/sessions/<project>/<session>.jsonl`. Undocumented; these notes come from samples of
 jazzyalex/agent-sessions (0.81, 2025-12), which were shortened by hand.
@@ -13,9 +13,9 @@ timestamp}` of type system (`model`), message (`role`, `text`), tool_call (`tool
 **Traps.**
 - Results that were kept carry no flag; a failed command says `Error: Command failed (exit code: 1)`.
 - A streamed command's exit code is `value.exitCode`.
-- What the harness adds for the model comes as text in `<system-reminder>` and is no prompt.
+- What the harness adds for the model comes as text in `<system-reminder>` and is not a prompt.
 
-**Side files.** `<session>.settings.json` next to a session holds no call.
+**Side files.** `<session>.settings.json` next to a session contains no call.
 
 **Cannot tell.** System prompt, tool definitions, the model's own text; the model of kept sessions.
 """

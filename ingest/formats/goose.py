@@ -1,8 +1,8 @@
-"""Goose sessions: the database `sessions.db`, one message a line, or an export as JSON.
+"""Goose sessions: the database `sessions.db`, one message per line, or an export as JSON.
 
-**On disk.** Since 2025-10 `~/.local/share/goose/sessions/sessions.db`, before that `<id>.jsonl` beside it;
-`goose session export --format json` writes one session as a document. The database is read after the
-sources: none was seen. Sources: block/goose, `crates/goose/src/conversation`; a sample of
+**On disk.** Since 2025-10 `~/.local/share/goose/sessions/sessions.db`, before that `<id>.jsonl` next to it;
+`goose session export --format json` writes one session as a document. The database is read according to the
+source code: none was seen. Sources: block/goose, `crates/goose/src/conversation`; a sample of
 teck968/goose-session-analysis.
 
 **Shape.** A first line with facts of the session (`working_dir`, `description`, sometimes `tools`), then
@@ -18,8 +18,8 @@ error}`. The database has the tables `sessions(id, provider_name, model_config_j
 - A `toolCall` of status error is a call that goose could not read: arguments that were not JSON (`Could not
   interpret tool use parameters`), or a name that cannot be one. Name and text are not kept.
 - A result's `value` is a list of content, in newer versions an object with `content` and `isError`.
-- Messages that goose wrote itself for the model (`metadata.userVisible` false: summaries after a
-  compaction) are no prompts.
+- Messages that goose wrote itself for the model (`metadata.userVisible` false: summaries after a compaction)
+  are not prompts.
 
 **Cannot tell.** The model (an export names it), the prompt, the model's own text of arguments.
 """

@@ -1,19 +1,19 @@
-"""gptme conversations: `~/.local/share/gptme/logs/<name>/conversation.jsonl`, one message a line.
+"""gptme conversations: `~/.local/share/gptme/logs/<name>/conversation.jsonl`, one message per line.
 
 Sources: gptme/gptme, `gptme/message.py` and `gptme/tools`; a fixture of kenn-io/agentsview (2026-06).
 
 **Shape.** `{role, content, timestamp, pinned?, hide?, metadata.{model, usage}, call_id?}`.
 
-**Calls.** They stand in the text, as gptme prescribes it: a code block whose language is a tool (`shell`,
+**Calls.** They are in the text, as gptme prescribes it: a code block whose language is a tool (`shell`,
 `ipython`, `save FILE`, `patch FILE` …), or `@tool(id): {json}`. Strategy `json_fallback`. Of the second the
-raw arguments are the text as it stands; the first is no JSON and kept as `{args, content}`.
+raw arguments are the text unchanged; the first is not JSON and kept as `{args, content}`.
 
 **Turns.** Each user message the model answers, up to a message without calls.
 
 **Traps.**
 - A block in `python`, `bash` and the like may be an example: it is a call where the next message is a tool's.
 - Results are messages of the role `system` (older) or `tool`, without a name; a system message that follows
-  no call is no result.
+  no call is not a result.
 - `metadata.model` begins with the provider.
 
 **Cannot tell.** Whether a result was a failure; definitions. A tool's message without a call before it is

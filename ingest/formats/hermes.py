@@ -1,4 +1,4 @@
-"""Hermes Agent sessions: the database `~/.hermes/state.db`, or one JSON document a session.
+"""Hermes Agent sessions: the database `~/.hermes/state.db`, or one JSON document per session.
 
 **On disk.** `~/.hermes/state.db`, of a profile `~/.hermes/profiles/<name>/state.db`; older versions wrote
 `~/.hermes/sessions/session_<id>.json`. Sources: NousResearch/hermes-agent; samples of
@@ -14,18 +14,18 @@ model's own text.
 
 **Traps.**
 - `active` 0 and `compacted` 0: rewound by the user, left out as Hermes does. `compacted` 1: summed up for the
-  model; it happened, and is read. What the summary keeps stands again in new rows: a row like one before it
-  that was compacted is left out, so that a call counts once.
+  model; it happened, and is read. What the summary keeps is again in new rows: a row like one before it that
+  was compacted is left out, so that a call counts once.
 - A user's row with a `display_kind` is the harness's (`auto_continue`, `model_switch`, `hidden`), and so is a
   summary (`[CONTEXT COMPACTION …`): no prompts.
 - Messages of documents have no time: calls are dated by the start of the session.
 - A result is JSON text: `exit_code` and `error` of commands, `success` and `error` of others; a warning may
-  stand behind it. What has none of these stays unknown.
+  be behind it. What has none of these stays unknown.
 - Messages of documents without a call or a result have the line of the one before.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it; of a database one row is.
+**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it; of a database one row is.
 
-**Cannot tell.** Token counts of steps; what became of calls whose result has no sign.
+**Cannot tell.** Token counts of steps; the outcome of calls whose result has no sign.
 """
 
 from __future__ import annotations

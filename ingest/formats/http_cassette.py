@@ -12,23 +12,23 @@ Google's generateContent, Bedrock's Converse; whole or streamed (Converse: whole
 base64. The provider is told from the host, Bedrock's model from the address.
 
 **Traps.**
-- Each request repeats the whole conversation: joined by its content, so that a call counts once, and
-  results come from the next request. Calls that stand in a first request were written by whoever wrote
-  the test: not counted.
-- A cassette may hold several recordings of one test, one after another: conversations of their own.
+- Each request repeats the whole conversation: joined by its content, so that a call counts once, and results
+  come from the next request. Calls that are in a first request were written by whoever wrote the test: not
+  counted.
+- A cassette may contain several recordings of one test, one after another: conversations of their own.
 - Copies of a recording in other cassettes carry the same reply ids: recognised as copies.
 - A prompt without native tools may ask for calls as ReAct writes them (CrewAI): `Action Input:` in a reply is
   a call then, `Observation:` behind it in the next request its result.
 - A nock recording without requests shows replies only: each is a conversation of its own.
-- Traffic to other services (telemetry, object stores) and requests for one token pass silently; a reply
-  of an unknown API in which tool calls stand is rejected.
-- A request without a reply (429, overloaded, a stream that broke) is no step; sent again, it is the same
+- Traffic to other services (telemetry, object stores) and requests for one token pass silently; a reply of an
+  unknown API in which tool calls are is rejected.
+- A request without a reply (429, overloaded, a stream that broke) is not a step; sent again, it is the same
   one.
 
-**Bounds.** A document is held whole. A body unpacks to at most 64 MB. Brotli cannot be read: such a reply
-is rejected.
+**Bounds.** A document is kept in memory as a whole. A body unpacks to at most 64 MB. Brotli cannot be read:
+such a reply is rejected.
 
-**Cannot tell.** Whether a tool's result was an error, but for Anthropic's flag; how long tools ran.
+**Cannot tell.** Whether a tool's result was an error, except for Anthropic's flag; how long tools ran.
 """
 
 from __future__ import annotations

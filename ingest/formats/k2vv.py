@@ -1,6 +1,6 @@
-"""K2-Vendor-Verifier results: JSON Lines, one request to a vendor a line, with its answer and a verdict.
+"""K2-Vendor-Verifier results: JSON Lines, one request to a vendor per line, with its answer and a verdict.
 
-**On disk.** `results.jsonl` beside `summary.json` (github.com/MoonshotAI/K2-Vendor-Verifier; kept by vendors
+**On disk.** `results.jsonl` next to `summary.json` (github.com/MoonshotAI/K2-Vendor-Verifier; kept by vendors
 of Kimi K2 and copied by other verifiers). No real file was seen: these notes are from its source.
 
 **Shape.** `{data_index, request.{messages, tools, model}, extra_body, response, status, finish_reason,
@@ -10,14 +10,14 @@ tool_calls_valid, last_run_at, duration_ms, hash}`. `response` is a chat complet
 **Traps.**
 - `request.messages` is a conversation that ends where this model was asked; the calls in it are of whoever
   wrote the samples, and are not read.
-- `tool_calls_valid` is one bool over all calls of the answer: false for arguments that are no JSON, that do
+- `tool_calls_valid` is one bool over all calls of the answer: false for arguments that are not JSON, that do
   not fit, and for unknown tools. It is the recorded verdict of the turn. Where there is one call it is also
   the harness's refusal of that call; among several it cannot be told which.
 - It is only set when `finish_reason` is `tool_calls`; a call that leaked into the text ends with `stop`.
 - A failed request (`status` failed) is the vendor's failure: no verdict on the model.
 - `hash` is of the whole request, the model's name included: the task is `data_index` with a hash of the
   messages.
-- Incremental runs append: a request may stand in the file several times, each an attempt.
+- Incremental runs append: a request may be in the file several times, each an attempt.
 
 **Cannot tell.** The vendor; only the model's name is in the file. Calls are never run.
 """

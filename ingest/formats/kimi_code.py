@@ -1,4 +1,4 @@
-"""Kimi Code (Kimi CLI) agents: one record a line, `sessions/<workspace>/<session>/agents/<agent>/wire.jsonl`.
+"""Kimi Code (Kimi CLI): one record per line, `sessions/<workspace>/<session>/agents/<agent>/wire.jsonl`.
 
 Protocol 1.4 (2026-07). Sources: MoonshotAI/kimi-code; samples of jazzyalex/agent-sessions.
 

@@ -13,13 +13,13 @@ assistant is `Response.content`, or `ToolUse.{content, tool_uses[].{id, name, ar
 **Turns.** A prompt, up to a `Response`.
 
 **Traps.**
-- The result of a call stands in the next entry.
+- The result of a call is in the next entry.
 - A conversation that is in both tables is read from the newer one.
 - `orig_name` and `orig_args` are what the model sent where the CLI changed them.
 - A command that exited non-zero has the status Success; its `exit_status` tells.
 - A value may be cut off: such a row is one reject.
 
-**Bounds.** One conversation is held whole, so `--max-line` bounds it.
+**Bounds.** One conversation is kept in memory as a whole, so `--max-line` bounds it.
 
 **Cannot tell.** The model's own text of arguments, tool definitions, the system prompt; the model of old
 versions.

@@ -4,24 +4,24 @@
 have the messages in `values.messages`, its checkpoints in `channel_values.messages`; the states of a thread
 repeat them: a message with an id counts once. Unseen as files; the shapes are those of the serialisers
 (github.com/langchain-ai/langchain, `langchain_core/messages` and `langchain_core/load`), which trace stores
-hold as well.
+contain as well.
 
 **Shape.** A message is `{type: "ai", data: {content, tool_calls, …}}` (`messages_to_dict`), flat `{type:
 "ai", content, tool_calls[].{name, args, id}, invalid_tool_calls[].{name, args, id, error}, response_metadata,
 usage_metadata}` (`model_dump`), or `{lc, type: "constructor", id: […, "AIMessage"], kwargs}` (`dumps`). Types
-are system, human, ai, tool, function and their chunks. A file is an array of them, one a line, or objects
+are system, human, ai, tool, function and their chunks. A file is an array of them, one per line, or objects
 with `messages`; each array or object is a session.
 
 **Traps.**
-- `tool_calls` hold decoded arguments; the model's own text is used where `additional_kwargs.tool_calls` or
+- `tool_calls` contain decoded arguments; the model's own text is used where `additional_kwargs.tool_calls` or
   `tool_call_chunks` has it.
 - `invalid_tool_calls` are calls whose text was no JSON: a fault of syntax, with the text.
-- Anthropic's and Google's blocks stand in `content` beside the same calls in `tool_calls`: they count once.
+- Anthropic's and Google's blocks are in `content` next to the same calls in `tool_calls`: they count once.
 - `status` error on a tool message is the flag. LangGraph's ToolNode writes it for calls it could not run.
 
 **How a turn ends.** With a message of the model without a call, or with the next human message.
 
-**Cannot tell.** Definitions; times, but for when a state was saved.
+**Cannot tell.** Definitions; times, except for when a state was saved.
 """
 
 from __future__ import annotations

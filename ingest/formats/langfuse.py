@@ -2,7 +2,7 @@
 
 **On disk.** A trace as the interface downloads it (`{"trace": {…}, "observations": […]}`), as the API gives
 it (the trace with its `observations`), a page of observations (`{"data": […], "meta": {…}}`), or one
-observation a line (`observations_v2/` of the blob storage; snake_case there, camelCase elsewhere).
+observation per line (`observations_v2/` of the blob storage; snake_case there, camelCase elsewhere).
 
 **Shape.** `{id, traceId, parentObservationId, type, name, startTime, endTime, level, statusMessage, model,
 input, output, metadata, usageDetails, promptName, promptVersion, toolDefinitions, toolCalls, toolCallNames}`;

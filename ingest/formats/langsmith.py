@@ -1,10 +1,10 @@
 """LangSmith: runs (its word for spans) as its API, its SDK and its exports give them.
 
-**On disk.** `client.list_runs()` or a bulk export written one run a line, an array of runs, the answer of
+**On disk.** `client.list_runs()` or a bulk export written one run per line, an array of runs, the answer of
 `/runs/query` (`{"runs": […]}`), or the batches that the SDK sends (`{"post": […], "patch": […]}`).
-`child_runs` may hold the runs below a run. Written from the documentation
+`child_runs` may contain the runs below a run. Written from the documentation
 (https://docs.langchain.com/langsmith/run-data-format) and from runs quoted in public repositories; no whole
-export was at hand.
+export was available.
 
 **Shape.** `{id, trace_id, parent_run_id, dotted_order, run_type, name, start_time, end_time, inputs,
 outputs, error, status, prompt_tokens, completion_tokens, extra: {metadata, invocation_params}}`; `run_type`
@@ -14,10 +14,10 @@ without an offset are UTC. `session_id` is the project; a conversation is `extra
 `session_id` there). In an experiment `reference_example_id` of the outermost run is the example: the task.
 
 **Traps.**
-- `tool_calls[].args` is an object; text that was not JSON stands in `invalid_tool_calls` with its error: a
+- `tool_calls[].args` is an object; text that was not JSON is in `invalid_tool_calls` with its error: a
   ready-made verdict on the arguments, and the model's own text. The text of the others is kept in
   `additional_kwargs` or, of streams, in `tool_call_chunks`.
-- The same message holds Anthropic's calls twice: as blocks of its content and as `tool_calls`.
+- The same message contains Anthropic's calls twice: as blocks of its content and as `tool_calls`.
 - A tool's output is a message with `tool_call_id` and `status`, or just its text.
 - The chains around (LangGraph, RunnableSequence, …) repeat every message; only llm runs count.
 - A batch posts a run when it begins, and the same or a later one patches it when it ends: both are one run.
@@ -26,7 +26,7 @@ without an offset are UTC. `session_id` is the project; a conversation is `extra
 
 **Meaning, bounds**: as in `otlp`.
 
-**Cannot tell.** Arguments of providers that hand objects over; whether a turn did what the user wanted.
+**Cannot tell.** Arguments of providers that return objects; whether a turn did what the user wanted.
 """
 
 from __future__ import annotations

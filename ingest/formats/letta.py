@@ -10,12 +10,12 @@ tool_returns[], approvals[], created_at}`, `arguments` the model's own text. Eac
 
 **Traps.**
 - A message of the role `user` may be an event of Letta's own, as JSON (`heartbeat`, `login`, `system_alert`):
-  it begins no turn. A person's words stand in `message` of such JSON, or alone.
+  it begins no turn. A person's words are in `message` of such JSON, or alone.
 - `tool_returns[].status` is the flag of a result.
-- Most published files were emptied: they hold the system prompt alone.
-- A file that holds its JSON as text in a JSON string is refused.
+- Most published files were emptied: they contain the system prompt alone.
+- A file that contains its JSON as text in a JSON string is refused.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it.
+**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
 
 **Cannot tell.** Tokens. Unseen: approvals, failed returns.
 """

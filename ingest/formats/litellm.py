@@ -1,9 +1,9 @@
-"""LiteLLM's standard logging payload: one call through its proxy or library a line.
+"""LiteLLM's standard logging payload: one call through its proxy or library per line.
 
 **On disk.** What LiteLLM hands to every logger (S3, GCS, Azure, SQS, a callback of one's own that writes
 lines): the payload itself, or under `standard_logging_object`.
 https://docs.litellm.ai/docs/proxy/logging_spec describes it; these notes are from there and from the
-project's own tests, no real file was at hand.
+project's own tests, no real file was available.
 
 **Shape.** `id, trace_id, session_id, call_type, status (success | failure), custom_llm_provider, model,
 model_id, api_base, messages, response, model_parameters.{tools, max_tokens …}, prompt_tokens,
@@ -14,12 +14,12 @@ seconds or text.
 **Traps.**
 - LiteLLM shows every provider as a chat completion. Where the provider's own API sends arguments decoded
   (Anthropic, Bedrock, Google, Cohere, Ollama), their text is LiteLLM's: kept as the object it stands for.
-- A failure that LiteLLM sent again, to another deployment (`model_id`) or not, is no retry of the model.
+- A failure that LiteLLM sent again, to another deployment (`model_id`) or not, is not a retry of the model.
 - With `turn_off_message_logging` messages and replies are `redacted-by-litellm`: such a file says nothing
   of calls; its first such line is rejected with this reason, the others pass.
 - Conversations are joined as in `request_log`; `trace_id` names one request, not one conversation.
 
-**Bounds.** 50,000 conversations that may go on.
+**Bounds.** 50,000 conversations that may continue.
 
 **Cannot tell.** Whether a tool's result was an error; which calls LiteLLM's adapters had mended or
 dropped.

@@ -1,4 +1,4 @@
-"""MedAgentBench task results of a harness that keeps one JSON document a task.
+"""MedAgentBench task results of a harness that keeps one JSON document per task.
 
 **On disk.** `results/<agent>/medagentbench/<run>/tasks/<task>.json` in WhissleAI's fork of tau2-bench. The
 benchmark (github.com/stanfordmlgroup/MedAgentBench) keeps other files; these are the harness's own.
@@ -12,12 +12,12 @@ harness_commit, captured_at}`. A file is a session of one turn, `task_id` the ta
 text; of a GET only the address is an argument. FINISH is the answer.
 
 **Traps.**
-- `action_kind: invalid` is a reply with anything beside the action: an emission fault that ends the task.
+- `action_kind: invalid` is a reply with anything besides the action: an emission fault that ends the task.
 - "Invalid POST request": the body was no JSON (in both replies seen it was cut off).
 - Failure is text: a 4xx answer and an address that is none are refused arguments, any other error is one of
   execution.
-- The functions stand in the prompt as text, several under one name; they are not read as definitions.
-- `infra_fail` is no verdict on the model; else `correct` is.
+- The functions are in the prompt as text, several under one name; they are not read as definitions.
+- `infra_fail` is not a verdict on the model; else `correct` is.
 
 **Cannot tell.** The model where the provenance says `(agent default)`.
 """

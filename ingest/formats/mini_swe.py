@@ -1,4 +1,4 @@
-"""mini-swe-agent trajectories: one JSON document a run, `<instance>.traj.json`.
+"""mini-swe-agent trajectories: one JSON document per run, `<instance>.traj.json`.
 
 **On disk.** Beside SWE-bench predictions, or wherever `--output` says; rewritten after every step. Seen:
 1.15 and 1.17, from two forks; the shapes of 2.x are from its source (github.com/SWE-agent/mini-swe-agent).
@@ -10,7 +10,7 @@ a session of one turn, its task the `instance_id`, or the instance of SWE-bench 
 Before 1.0 (unseen, after the inspector of 1.x) the file is the bare array of messages.
 
 **What a call is.** Up to 1.17 the action is the one bash block in the reply: tool `bash`, strategy
-`json_fallback`, the block as `command`. It is no JSON, so nothing about syntax or schema can be seen of it;
+`json_fallback`, the block as `command`. It is not JSON, so nothing about syntax or schema can be seen of it;
 what can go wrong is that there is not exactly one block. Such a reply is answered by the harness with its
 `format_error_template` and counts as an emission fault, its call without a name. Since 2.0 calls are native:
 `tool_calls` with the model's own text.
@@ -18,7 +18,7 @@ what can go wrong is that there is not exactly one block. Such a reply is answer
 **Traps.**
 - The result has no id: it is the user message after the reply. `<returncode>` tells its status; a timeout
   has a template of its own; the last one of a submitted run is the submission itself.
-- A fork runs the reply as a Python program instead of a block: an answer that is no refusal means that the
+- A fork runs the reply as a Python program instead of a block: an answer that is not a refusal means that the
   whole reply was the action.
 - Since 2.0 a refused reply is not kept as a message: only the harness's answer is (`extra.interrupt_type`
   FormatError), in later versions with the response in `extra`.
@@ -28,7 +28,7 @@ what can go wrong is that there is not exactly one block. Such a reply is answer
 - `action_regex` of the log is not run: a pattern out of a log may never end. The blocks of both known
   languages, `bash` and `mswea_bash_command`, are found without one.
 
-**Cannot tell.** Whether the patch solves the task: `Submitted` is no verdict.
+**Cannot tell.** Whether the patch solves the task: `Submitted` is not a verdict.
 """
 
 from __future__ import annotations

@@ -10,15 +10,15 @@ items of the Responses API, `raw_item` of an item the same ones again.
 **Turns.** One run is one turn. It has an end when the last response made no call.
 
 **Traps.**
-- A call stands in `model_responses`, `generated_items`, `session_items`, `interruptions` and more: it counts
-  once, by its `call_id`. Calls of an earlier run stand in `original_input` and are not counted.
-  Its place is the first line with its id.
+- A call is in `model_responses`, `generated_items`, `session_items`, `interruptions` and more: it counts
+  once, by its `call_id`. Calls of an earlier run are in `original_input` and are not counted. Its place is
+  the first line with its id.
 - A call that waits for its approval has no result; one that was rejected is refused as soon as the rejection
   is noted in `approvals`.
 - `last_processed_response` has definitions of the called tools only: they are not taken for all that was
   offered.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it.
+**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
 
 **Cannot tell.** Model, prompt, times.
 """

@@ -1,4 +1,4 @@
-"""OpenClaw telemetry: one event a line, as the plugin knostic/openclaw-telemetry and its forks write them.
+"""OpenClaw telemetry: one event per line, as the plugin knostic/openclaw-telemetry and its forks write them.
 
 The sessions themselves, which OpenClaw keeps in pi's shape, are read by the format `pi`. Sources:
 knostic/openclaw-telemetry; a sample of meridianlabs-ai/inspect_scout (2026-06).
@@ -8,9 +8,9 @@ knostic/openclaw-telemetry; a sample of meridianlabs-ai/inspect_scout (2026-06).
 `tool.end` (`success`, `error`, `durationMs`), `llm.usage` (`provider`, `model`), `message.in`, `message.out`.
 Types that are not named here pass silently.
 
-**Sessions.** One file holds all agents of a gateway. A session is one `sessionKey` of one file, since every
-gateway has the same keys; what came over a direct channel (`agent:main:telegram:default:direct:…`) belongs
-to the agent's main session, under whose key its prompts are written. `agent:main:subagent:<id>` is a
+**Sessions.** One file contains all agents of a gateway. A session is one `sessionKey` of one file, since
+every gateway has the same keys; what came over a direct channel (`agent:main:telegram:default:direct:…`)
+belongs to the agent's main session, under whose key its prompts are written. `agent:main:subagent:<id>` is a
 sub-agent of the main one.
 
 **Turns.** From one `agent.start` to the next of its session, or to `agent.end`. The model's answers are not
@@ -18,7 +18,7 @@ logged as events, so a turn that no later message repeats has no steps; calls th
 ended are of one model call.
 
 **Traps.**
-- `agent.end` may hold the model, or the messages of the turn with it: then nothing waits.
+- `agent.end` may contain the model, or the messages of the turn with it: then nothing waits.
 - `agent.start` is written twice, the second time with all messages of the session so far, in pi's shape. They
   tell of the turn before what the events do not: ids and times of its calls, their results, tokens and the
   answer. A turn therefore waits for the one that follows it.
@@ -27,7 +27,7 @@ ended are of one model call.
 
 **Bounds.** 10,000 events that wait for the next turn of their session; then all are taken as they are.
 
-**Side files.** `sessions.json`, the list of the sessions, holds no call.
+**Side files.** `sessions.json`, the list of the sessions, contains no call.
 
 **Cannot tell.** Tool definitions, the model's own text of arguments, who made a call when two sessions share
 a key; of the last turn of a session, and of a sub-agent's, results and answers.

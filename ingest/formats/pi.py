@@ -1,4 +1,4 @@
-"""Pi sessions, and those of OpenClaw, which is built on pi: one entry a line, a session a file.
+"""Pi sessions, and those of OpenClaw, which is built on pi: one entry per line, one session per file.
 
 On disk `~/.pi/agent/sessions/--<cwd>--/<time>_<id>.jsonl`,
 `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. Sources: badlogic/pi-mono,
@@ -21,9 +21,9 @@ aborted (status `cancelled`). `bashExecution` is what a person typed, no call of
   that was not JSON is repaired silently; only what then does not fit the tool's schema is refused, in words.
 - `isError` marks refused arguments, the tool's own refusals and failed commands alike; the texts tell them
   apart.
-- A rewind (`/tree`) goes on from an earlier `parentId` in the same file, a fork copies entries into a new
+- A rewind (`/tree`) continues from an earlier `parentId` in the same file, a fork copies entries into a new
   one: all was said, so all counts; copies have the same call ids and count once.
-- A compaction holds a summary, no messages.
+- A compaction contains a summary, no messages.
 
 **Cannot tell.** System prompt, tool definitions, the model's own text of arguments that were not cut off.
 """

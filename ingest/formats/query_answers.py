@@ -4,7 +4,7 @@
 Function Calling Benchmark, data and results of a baseline.
 
 **Shape.** `{query, tools, answers: [{name, arguments}]}`: the answers are labels; lists may be JSON as text.
-`{query, gold_tools, predict_tools}`: what a model predicted beside what was expected. `arguments` is an
+`{query, gold_tools, predict_tools}`: the predictions of a model and the expected answers. `arguments` is an
 object. Each line is a session of one turn without an end, its task the query.
 
 **Traps.**

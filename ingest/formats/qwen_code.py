@@ -1,4 +1,4 @@
-"""Qwen Code sessions: one record a line, `~/.qwen/projects/<project>/chats/<session>.jsonl`.
+"""Qwen Code sessions: one record per line, `~/.qwen/projects/<project>/chats/<session>.jsonl`.
 
 A fork of Gemini CLI with a log of its own. Sources: QwenLM/qwen-code,
 `packages/core/src/services/chatRecordingService.ts`; samples of jazzyalex/agent-sessions (0.21, 2026-08).

@@ -1,19 +1,19 @@
-"""Request–response logs of a gateway, proxy or client: one request to a model and its reply a line.
+"""Request–response logs of a gateway, proxy or client: one request to a model and its reply per line.
 
-**Shape.** No standard, but few spellings. The two bodies are `request` and `response` (Portkey,
-Cloudflare and most home-made loggers), `input` and `output` (OpenPipe), `request_body` and
-`response_body` (Helicone), `requestBody`/`responseBody`, `req`/`res`, `modelInput`/`modelOutput` (batches of
-Bedrock; those of Gemini have `request` and `response`); or the fields of the request stand
-at the top beside `response`. Each is an object, JSON text, the text of a stream, or a list of chunks; or
-an HTTP envelope around it: `url`, `headers`, `status`, `body`. Result files of batch jobs have replies
-only: OpenAI's `custom_id` and `response.body`, Anthropic's `custom_id` and `result.message`. Chat
-Completions and their like, Responses, Anthropic Messages, Google, Converse.
+**Shape.** No standard, but few spellings. The two bodies are `request` and `response` (Portkey, Cloudflare
+and most home-made loggers), `input` and `output` (OpenPipe), `request_body` and `response_body` (Helicone),
+`requestBody`/`responseBody`, `req`/`res`, `modelInput`/`modelOutput` (batches of Bedrock; those of Gemini
+have `request` and `response`); or the fields of the request are at the top next to `response`. Each is an
+object, JSON text, the text of a stream, or a list of chunks; or an HTTP envelope around it: `url`, `headers`,
+`status`, `body`. Result files of batch jobs have replies only: OpenAI's `custom_id` and `response.body`,
+Anthropic's `custom_id` and `result.message`. Chat Completions and their like, Responses, Anthropic Messages,
+Google, Converse.
 
 **Traps.**
 - Each request repeats the whole conversation. Requests are joined by the hash of what they repeat, by
   unique call ids where the client changed it, by `previous_response_id`; a call counts once, its result
   comes from the next request. Conversations that begin alike do not become one.
-- A reply that failed (4xx, 5xx, none) is no step, and the same request sent again no retry of the model.
+- A reply that failed (4xx, 5xx, none) is not a step, and the same request sent again no retry of the model.
   Groq's `tool_use_failed` is one: the model's call that could not be read.
 - `n` > 1: each further choice is a session of its own.
 - A reply cut off at the token limit loses its last call (emission). Some servers say `tool_calls` then.
@@ -21,10 +21,9 @@ Completions and their like, Responses, Anthropic Messages, Google, Converse.
   model's.
 - Embeddings, moderations and the like pass silently, and so do requests for one token.
 
-**Bounds.** 50,000 conversations that may go on; one that falls silent for longer becomes a second
-session.
+**Bounds.** 50,000 conversations that may continue; one that falls silent for longer becomes a second session.
 
-**Cannot tell.** Whether a tool's result was an error, but for Anthropic's flag; how long tools ran;
+**Cannot tell.** Whether a tool's result was an error, except for Anthropic's flag; how long tools ran;
 whether two requests that share no history belong to one session, unless the log says so (`session_id`,
 `conversation_id` …).
 

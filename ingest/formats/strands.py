@@ -1,20 +1,20 @@
 """Messages of Bedrock's Converse API, as Strands agents and others keep them.
 
-**On disk.** Dumps of `agent.messages`: an array, or one message a line; objects with `messages` and
+**On disk.** Dumps of `agent.messages`: an array, or one message per line; objects with `messages` and
 `system_prompt`, by themselves or under the names of runs. Strands' own session manager writes one message a
 file, `session_<id>/agents/agent_<id>/messages/message_<n>.json` (github.com/strands-agents/sdk-python): all
 files of a session folder are read as one log, and each agent's messages are a session. A message's file
 elsewhere is rejected. Seen: six conversations in a fixture of strands-agents/evals; session folders unseen,
-after the source.
+read according to the source code.
 
 **Shape.** `{role, content: [{text} | {toolUse: {toolUseId, name, input}} | {toolResult: {toolUseId, status,
 content}}]}`, one key a block, with no `type`. A session file has it as `message` (`redact_message` where a
-guardrail changed it), beside `message_id` and `created_at`. Each conversation is a session; in a session
+guardrail changed it), next to `message_id` and `created_at`. Each conversation is a session; in a session
 folder its id is that of the folder, with `/` and the agent's id unless that is `default`. `session.json`,
-`agent.json` and `multi_agent.json` hold no messages.
+`agent.json` and `multi_agent.json` contain no messages.
 
 **Traps.**
-- Results stand in a user message: it begins no turn.
+- Results are in a user message: it begins no turn.
 - `status` error is the flag; a tool that answers "not found" in words is a success to the log.
 
 **How a turn ends.** With a message of the model without a call, or with the next user message.

@@ -1,4 +1,4 @@
-"""SWE-agent trajectories: one JSON document a run, `<instance>.traj`.
+"""SWE-agent trajectories: one JSON document per run, `<instance>.traj`.
 
 **On disk.** `trajectories/<user>/<run>/<instance>/<instance>.traj`, rewritten after every step. Seen:
 demonstrations of 0.6 to 1.0 in the project's repository; requeries are from its source
@@ -10,7 +10,7 @@ model, refused ones included. `history[]`: the messages of the replies that were
 `replay_config` (an object, or JSON as text). A run is a session of one turn.
 
 **What a call is.** With `function_calling` the native call of the history. With `thought_action` the action
-is a code block: strategy `json_fallback`, the block as `command`, which is no JSON. Its tool is the first
+is a code block: strategy `json_fallback`, the block as `command`, which is not JSON. Its tool is the first
 word where that is a command of the prompt (`open`, `edit`, `submit` …), else `bash`.
 
 **Traps.**
@@ -20,7 +20,7 @@ word where that is a command of the prompt (`open`, `edit`, `submit` …), else 
   (refused), bash syntax errors (tool_rejected). Releases before 1.0 keep none of these.
 - The last step of a run that gave up (`Exit due to …`) is the harness's, no reply. `exit_format` is in
   `exit_status`.
-- Demonstrations may stand in the history (`is_demo`): they are no calls of this run.
+- Demonstrations may be in the history (`is_demo`): they are not calls of this run.
 - Call ids repeat.
 - `command_docs` are the definitions behind the native tools, printed as text; they are read back.
 - The task is the problem statement's `id`, without one the file's name where that is an instance of
@@ -28,7 +28,7 @@ word where that is a command of the prompt (`open`, `edit`, `submit` …), else 
 - No flag on observations: an edit that the editor refused and a timeout are told from the text, all else is
   unknown.
 
-**Cannot tell.** Whether the patch solves the task: `submitted` is no verdict. The model, when
+**Cannot tell.** Whether the patch solves the task: `submitted` is not a verdict. The model, when
 `replay_config` is not there (it is in the sibling `config.yaml`).
 """
 

@@ -1,25 +1,25 @@
 """tau2-bench results: one JSON document of simulations, or one simulation a file.
 
-**On disk.** `data/simulations/<name>.json` or `<name>/results.json` beside `<name>/simulations/<id>.json`
+**On disk.** `data/simulations/<name>.json` or `<name>/results.json` next to `<name>/simulations/<id>.json`
 (github.com/sierra-research/tau2-bench). Seen: 1.0 results of a fork, 50 simulations, one trial each.
 
 **Shape.** `info.{agent_info, user_info, environment_info, git_commit}`, `simulations[].{id, task_id, trial,
-termination_reason, reward_info.reward, messages[]}`. Each simulation is a session, with its own id. A
-message has `role`, `content`, `tool_calls[].{id, name, arguments (an object), requestor}`, `raw_data` (the
-provider's response), `usage`, `timestamp`; a result has the call's id as `id` and `error`. Several results
-may stand in one message (`tool_messages`).
+termination_reason, reward_info.reward, messages[]}`. Each simulation is a session, with its own id. A message
+has `role`, `content`, `tool_calls[].{id, name, arguments (an object), requestor}`, `raw_data` (the provider's
+response), `usage`, `timestamp`; a result has the call's id as `id` and `error`. Several results may be in one
+message (`tool_messages`).
 
 **Traps.**
 - **Survivorship.** A call whose arguments do not parse raises out of the agent and the whole attempt is made
   again; what is left of it has `messages: []` and is left out of the benchmark's own figures. What is in the
   file did parse: 0 % failures at the syntax layer says nothing. Attempts without messages are turns without
   a verdict here.
-- The user is a model that may call tools of its own (`requestor: user`): its calls and results are passed
-  over. Its messages are turns, except the last one, which nobody answers.
+- The user is a model that may call tools of its own (`requestor: user`): its calls and results are skipped.
+  Its messages are turns, except the last one, which nobody answers.
 - The first message, a greeting of the agent, is the harness's text.
 - Call ids repeat within a simulation (34 of 50 seen): a result belongs to the newest call of its id.
-- The reward judges the attempt: it stands on the last turn, 1 is a success. The task is the domain
-  and `task_id`; a simulation in a file of its own names its domain only in the first line of the policy.
+- The reward judges the attempt: it is on the last turn, 1 is a success. The task is the domain and `task_id`;
+  a simulation in a file of its own names its domain only in the first line of the policy.
 - `error` is the harness's flag for any exception of a tool. A signature that does not match is told from the
   text (schema), so is a value that the tool's own types refused ("2 validation errors for Payment").
 

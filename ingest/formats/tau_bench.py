@@ -13,7 +13,7 @@ the first line of the policy; it is that of all attempts in the file.
   answers. The reward is given to the attempt, so to its last turn: 1 is a success, anything else is none.
 - Arguments that do not parse raise out of the agent: the attempt is kept with `traj: []`, reward 0 and the
   exception. The traceback names `message_to_action`; it is read as one call without name and text. Any other
-  exception (rate limits, the user's model) is no verdict on the model.
+  exception (rate limits, the user's model) is not a verdict on the model.
 - Of several calls in one message only the first is made and kept.
 - Tools report failure as text: `Error: …`, and `Unknown action …` for a tool that does not exist. The
   harness writes the first for every exception, so any other result is taken as good.

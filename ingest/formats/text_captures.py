@@ -1,4 +1,4 @@
-"""Captured text replies: a JSON file with the request beside a text file with what the model wrote.
+"""Captured text replies: a JSON file with the request next to a text file with what the model wrote.
 
 **On disk.** `captures/raw/<day>/<model>/<batch>/<n>-<prompt>.json` and `.txt`
 (github.com/cameronqj/toolcall-repair-bench). Seen: 47 pairs of small models that Ollama ran.
@@ -16,7 +16,7 @@ not: nothing in the file says for certain that one was.
 **Traps.**
 - A `.txt` alone says nothing: no model, no tools, no prompt. It is read with its `.json`. Without that it is
   refused as a file without JSON, or, when the reply is JSON itself, as one in no known format.
-- `summary.json` beside them is an index of the captures and refused too.
+- `summary.json` next to them is an index of the captures and refused too.
 - `natural_output_class` is what the bench made of the reply (`no_tool`, `semi_structured_repairable` …): the
   status of the turn, no verdict.
 - Replies may be empty, cut off (`done_reason` length), or a thought without an end.

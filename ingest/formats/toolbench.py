@@ -21,7 +21,7 @@ turn: later branches are shown the calls that were tried before.
 - Branches that were cut (`pruned`) were asked for and run: they count.
 - `Finish` is a function of the harness that is not in `function`: it is offered with its two parameters, as
   the harness does.
-- The query's number stands only in the file's name, and again in every group: the task is the query itself.
+- The query's number is only in the file's name, and again in every group: the task is the query itself.
 - `win` says that an answer was given (`finish_type` give_answer), not that it is right.
 
 **Cannot tell.** The model (only the file's name says it), tokens and times per reply.

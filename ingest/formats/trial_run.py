@@ -1,7 +1,7 @@
 """Runs of trials: what a run of `callgauge trial` is, and what its looks said.
 
-**On disk.** `lock.json`, one object with `"callgauge_trial": 1`, and `looks.jsonl`, one look at an arm a
-line, in the folder of a run (`callgauge.trials.results.run_folder`). The conversations stand beside them, in
+**On disk.** `lock.json`, one object with `"callgauge_trial": 1`, and `looks.jsonl`, one look at an arm per
+line, in the folder of a run (`callgauge.trials.results.run_folder`). The conversations are next to them, in
 `sessions/` and `probes.jsonl`, as session logs: `session_history` reads those.
 
 **Shape.** `lock.json`: `run` (the run's own name, in every session as `meta.trial.run`), `name`, `question`,
@@ -9,11 +9,11 @@ line, in the folder of a run (`callgauge.trials.results.run_folder`). The conver
 `boundaries` and more. `looks.jsonl`: the fields of `ArmLook`, among them `run`.
 
 **Traps.**
-- `looks.jsonl` grows while the run goes on, and a run that goes on after a stop may take a look again: of two
-  lines on one look and arm the later counts.
+- `looks.jsonl` grows while the run continues, and a run that continues after a stop may take a look again: of
+  two lines on one look and arm the later counts.
 - `ledger.jsonl` and `report.json` tell nothing that the lock, the sessions and the looks do not, and are read
   for nothing. `spent.jsonl` (what each request cost), `plan.toml` and `report.md` are read with `lock.json`,
-  which is to say that no load lists them as rejected; in a compressed tar archive they are files that are no
+  which is to say that no load lists them as rejected; in a compressed tar archive they are files that are not
   logs.
 
 **Cannot tell.** Whether the run has ended: a run that was stopped has fewer sessions than planned.

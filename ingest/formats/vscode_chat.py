@@ -18,11 +18,11 @@ log of changes to one such document, which is replayed (`StateLog`).
   person allowed it (`isConfirmed`). The two are joined by id, else by order where their numbers agree.
 - A result is a tree of text nodes.
 - `copilot/` before a model's name is the vendor; `metadata.resolvedModel` is the model behind `copilot/auto`,
-  which is no name of one.
-- A later line of a `.jsonl` can replace all before: what the session no longer holds is gone. The place of a
-  call is the last line that changed its request.
+  which is not a model name.
+- A later line of a `.jsonl` can replace all before: what the session no longer contains is gone. The place of
+  a call is the last line that changed its request.
 
-**Bounds.** A session is held whole, so `--max-line` bounds each line of it.
+**Bounds.** A session is kept in memory as a whole, so `--max-line` bounds each line of it.
 
 **Cannot tell.** Definitions; the system prompt; tokens of a turn with several replies. Unseen: a refused
 call.

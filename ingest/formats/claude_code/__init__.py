@@ -1,6 +1,6 @@
 """Claude Code transcripts: one JSON record a line, under `~/.claude/projects/<project>/<session>.jsonl`.
 
-Sub-agents write `<session>/subagents/agent-<id>.jsonl` beside it. The format is undocumented; these notes
+Sub-agents write `<session>/subagents/agent-<id>.jsonl` next to it. The format is undocumented; these notes
 come from transcripts of versions 1.0 to 2.1.
 
 **Shape.** `type` (user, assistant, system, progress, summary, file-history-snapshot, queue-operation …),
@@ -16,11 +16,11 @@ its records name no session, the file is one.
 
 **Sessions.** The `sessionId` of the record, not the file's name: a resumed transcript begins with lines of
 the session it continues. A sub-agent's records (`isSidechain` with `agentId`, or `progress` records of type
-`agent_progress`, which hold the same messages) become the session `<sessionId>/agent-<agentId>` with its
+`agent_progress`, which contain the same messages) become the session `<sessionId>/agent-<agentId>` with its
 parent named. Older sidechains without an id are told apart by the first record their `parentUuid`s lead to.
 
 **Facts.** The project and the branch are those of the first `cwd` and `gitBranch`. The kind of a sub-agent
-(`subagent_type`) stands in the call that starts it: it is known where progress records are in the same file.
+(`subagent_type`) is in the call that starts it: it is known where progress records are in the same file.
 
 **Turns.** A user record with a typed text, once the model answers it. Not a turn: records with `isMeta` or
 `isCompactSummary`, command output, task notifications, hook messages, text sent along with tool results, a
@@ -51,16 +51,16 @@ message made no call.
 - A stream may show a message in pieces (`stream_event`) and whole: of the pieces only the final usage and the
   stop reason are used. Its `result` has the verdict, the time and the cost of the run. It has no times and
   mostly no prompts; a sub-agent is known by the call that started it (`parent_tool_use_id`).
-- `<synthetic>` is no model: such records are the harness speaking.
+- `<synthetic>` is not a model: such records are the harness speaking.
 
 **Bounds.** Any number of conversations may be open in one file; the ones silent for longest wait in a
 temporary file. A record is known as a repeat of one up to 50,000 records back in its conversation; calls are
-known by their id for ever. Of older sidechains without an id, 50,000 records are remembered; one that goes on
-after more becomes a second session.
+known by their id for ever. Of older sidechains without an id, 50,000 records are remembered; one that
+continues after more becomes a second session.
 
 **Side files.** Next to the transcripts: `sessions-index.json`, `memory/*.md`, `<session>/tool-results/*`,
 `subagents/**/agent-<id>.meta.json`. In `~/.claude`: settings, todos, `history.jsonl` (what users typed) and
-more. None of them holds a call.
+more. None of them contains a call.
 
 **Cannot tell.** System prompt and tool definitions; the model's own argument text, except when it was not
 JSON; who served the model; whether a turn succeeded.

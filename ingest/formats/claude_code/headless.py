@@ -1,4 +1,4 @@
-"""Reads what `claude -p --output-format stream-json` prints: the events of a run, one a line.
+"""Reads what `claude -p --output-format stream-json` prints: the events of a run, one per line.
 
 The messages are those of a transcript in other frames: `{type: system | user | assistant | stream_event |
 result, session_id, uuid, parent_tool_use_id, message}`. Qwen Code and Amp (`--stream-json`) print the same.

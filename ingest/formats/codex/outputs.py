@@ -1,7 +1,6 @@
 """Reads the outcome of a call from the text of a tool's result in a Codex rollout.
 
-The sentences are Codex's own (openai/codex, `codex-rs/core/src/tools`) and stand at the beginning of a
-result.
+The sentences are Codex's own (openai/codex, `codex-rs/core/src/tools`) and are at the beginning of a result.
 """
 
 from __future__ import annotations

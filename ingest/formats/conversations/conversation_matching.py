@@ -9,7 +9,7 @@ well. `previous_response_id` and `conversation` identify it directly.
 Two conversations are never merged: when two replies leave the same history behind (two users said "hi"), a
 request that continues this history begins a new conversation, and so does a request that repeats an earlier
 first request. If a conversation has made calls with unique ids, the same request again means that the model
-was asked once more.
+was asked again.
 
 At most `OPEN` conversations are remembered. A conversation that continues after more than `OPEN` others were
 active counts as a new one.

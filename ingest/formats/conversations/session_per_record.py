@@ -2,7 +2,7 @@
 
 A format gives the function that reads one record. A session's id is the identity of the file with a hash of
 the record, and a count where the file has the same record again: other records under the same first line are
-other sessions, and the same record is the same session wherever it stands in the file.
+other sessions, and the same record is the same session wherever it is in the file.
 """
 
 from __future__ import annotations

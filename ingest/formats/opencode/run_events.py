@@ -1,4 +1,4 @@
-"""Reads what `opencode run --format json` prints: the parts of a session's messages, one a line.
+"""Reads what `opencode run --format json` prints: the parts of a session's messages, one per line.
 
 `{type: step_start | text | tool_use | step_finish | error, timestamp, sessionID, part}`; a call is printed
 when it has ended.

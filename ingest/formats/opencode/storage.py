@@ -1,8 +1,8 @@
 """Reads sessions, messages and their parts from the files of OpenCode's storage tree and from its database.
 
 The folders link the files: a part is in the folder of its message, a message in that of its session. Ids
-within the files may be missing. The columns of the database hold what the JSON in `data` leaves out: ids and,
-of sessions, all else.
+within the files may be missing. The columns of the database contain what the JSON in `data` leaves out: ids
+and, of sessions, all else.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The format (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_
 `system[].text`, `messages[].content[]` with one key per block, `toolConfig.tools[].toolSpec`; a reply has
 `output.message`, `stopReason`, `usage`. Calls are `toolUse.{toolUseId, name, input}` with decoded arguments,
 results are `toolResult.{toolUseId, status, content}` blocks of a user message. `status` is optional, so its
-absence says nothing. The model stands in the address only (`/model/<id>/converse`). A joined stream
+absence says nothing. The model is in the address only (`/model/<id>/converse`). A joined stream
 (`ingest.formats.provider_messages.reply_streams`) has the text of the arguments in `partial_json`.
 """
 

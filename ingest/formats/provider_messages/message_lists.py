@@ -3,7 +3,7 @@
 Trace stores keep the bodies as the instrumented library had them. Known here: OpenAI Chat Completions and
 Responses, Anthropic, Gemini (camelCase and snake_case), Bedrock Converse, OpenTelemetry's `parts`, LangChain
 (plain and as `lc` constructors), the Vercel AI SDK and OpenInference. `message_parts` reads the content of
-one message. A value that cannot be read as a message is skipped, because a body may hold anything.
+one message. A value that cannot be read as a message is skipped, because a body may contain anything.
 """
 
 from __future__ import annotations

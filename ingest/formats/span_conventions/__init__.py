@@ -2,7 +2,7 @@
 
 Each module reads one convention and fills the facts that the modules before did not find. Conventions that
 keep the text that the model sent come first; those with bodies that an exporter decoded and wrote again come
-later. A span often follows several conventions at once.
+later. A span often follows several conventions at the same time.
 """
 
 from __future__ import annotations
