@@ -49,10 +49,10 @@ class LoadReport:
     """The closing figures of one load. Counts are of the files read in this load, not of the whole store.
 
     `loaded` files were read. `unchanged` files were in the store already, under this name or as a copy.
-    `moved` files were in the store under another name. `unread` files were left for another load because the
-    user asked to stop; `left` files were left out by `--since` and `--limit`. `companions` are files that
-    were read together with another one, or other files of a known agent; `reason` tells which, and they are
-    not failures.
+    `moved` files were in the store under another name. `unread` files wait for another load because the user
+    stopped this one; `--since` and `--limit` left out `left` files. `companions` are files that were read
+    together with another one, or other files of a known agent; `reason` tells which, and they are not
+    failures.
 
     For files with new content, `sessions_replaced` were read again, `sessions_removed` were removed by
     --replace, and `calls_fewer` calls were lost by both.
@@ -145,7 +145,7 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True)
 class ModelNamesReport:
-    """The models of a store; `generation` is the new one when they were counted anew, else None."""
+    """The models of a store; `generation` is the new one when they were recounted, else None."""
 
     names: tuple[ModelName, ...]
     aliases_enabled: bool
@@ -200,7 +200,7 @@ class BackupReport:
 
     `name` is the backup with the present state of the store; `unchanged`: it existed already. `bytes` is the
     size of its files, `bytes_sent` of the pieces that the place lacked. `backups` counts those in the place
-    now, `removed` names the removed older ones. `notes` are sentences on what was not done.
+    now, `removed` names the removed older ones. `notes` are sentences on skipped work.
     """
 
     place: str

@@ -18,7 +18,7 @@ class Record(msgspec.Struct, gc=False):
     """One decoded object of a log, as a format gets it.
 
     `value` is the decoded object, or the value that the format's own `decode` returned for a line. `where` is
-    the line on which the record begins. `data` holds the record's bytes as in the file, with or without the
+    the line on which the record begins. `data` has the record's bytes as in the file, with or without the
     final line break, and `start` is the byte offset of the first of them. `file` is the path of the record's
     file within a session that is spread over files; None for other logs.
     """

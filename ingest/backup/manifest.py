@@ -1,7 +1,7 @@
 """The manifest of a backup: its files, the pieces of each, and the number of rows.
 
-A place holds `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. All backups of
-the place share pieces; a backup exists as soon as its manifest does.
+A place contains `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. All backups
+of the place share pieces; a backup exists as soon as its manifest does.
 """
 
 from __future__ import annotations

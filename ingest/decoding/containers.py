@@ -226,7 +226,7 @@ def _decode_block(block: Block, decode: Decode, skim: Skim | None) -> Iterator[R
 
 
 def _read_event_stream(stream: BinaryIO, max_line: int) -> Iterator[Record | Rejected]:
-    """Yield a record for each `data:` line that holds JSON.
+    """Yield a record for each `data:` line that contains JSON.
 
     Events that span several data lines are not supported; real logs have none.
     """
@@ -334,7 +334,7 @@ class LineIndex:
         self._at, self._line, self._bytes = 0, 1, 0
 
     def locate(self, position: int) -> tuple[LogLine, int]:
-        """Return the place of the line that holds the character, and the character's byte offset."""
+        """Return the place of the character's line, and the character's byte offset."""
         passed = self._text[self._at : position]
         self._line += passed.count("\n")
         self._bytes += len(passed.encode("utf-8", "surrogatepass"))

@@ -22,7 +22,7 @@ MAX_LINE = 64 * 1024 * 1024  # bytes; the longest line seen in real logs was und
 SNIPPET = 200  # characters of a rejected line that are stored …
 SNIPPET_READ = 2_000  # … and that are read: cutting before redaction could leave half a secret
 REASON = 500  # characters of the reason that are stored
-BLOCK = 1024 * 1024  # bytes that are read at once
+BLOCK = 1024 * 1024  # bytes per read
 BEGIN = LogLine(1, 0)
 _BOM = b"\xef\xbb\xbf"
 _HEAD = 4 * SNIPPET_READ  # bytes of a line that is too long: enough for its snippet
@@ -164,7 +164,7 @@ def _reject_long_line(where: LogLine, head: bytes, length: int, max_line: int) -
 
 
 def decode_object(line: Line) -> dict[str, Any] | Rejected:
-    """Return the JSON object on a line, or a `Rejected` that says why there is none.
+    """Return the JSON object on a line, or a `Rejected` with the reason why there is none.
 
     The line is decoded by orjson and, if that fails, by the standard library, which also takes NaN, lone
     surrogates and deep nesting up to its own limit. A line that both refuse is rejected, not repaired: a

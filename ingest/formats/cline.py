@@ -230,7 +230,7 @@ def _read_models(about: About) -> list[tuple[int, str]]:
 
 
 def _find_typed_text(words: str, *, beside_result: bool) -> str | None:
-    """Return what the user typed in a message; None when all of it comes from the harness.
+    """Return the text that the user typed in a message; None when all of it comes from the harness.
 
     `beside_result`: the message has results, so only text that is marked as the user's is.
     """

@@ -110,7 +110,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def decode(line: Line) -> Mapping[str, Any] | Rejected:
-    """Return the record of a line; an empty mapping for a line of which nothing is used."""
+    """Return the record of a line; an empty mapping for an unused line."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}") else decode_object(line)
 

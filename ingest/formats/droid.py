@@ -92,7 +92,7 @@ def translator(about: About) -> Translator:
 
 
 class _DroidSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)

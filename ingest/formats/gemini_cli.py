@@ -86,7 +86,7 @@ _REMEMBERED = 50_000  # ids of messages that were released
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
-_TAIL = 600  # characters at the end of a shell result in which its exit code stands
+_TAIL = 600  # characters at the end of a shell result that contain its exit code
 _TEXTS: Texts = (
     (
         FaultLayer.SCHEMA,
@@ -116,7 +116,7 @@ def translator(about: About) -> Translator:
 
 
 class GeminiRecording:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, identity: str) -> None:
         self._conversation = GeminiConversation(identity)
@@ -308,5 +308,5 @@ def _join_words(message: Mapping[str, Any]) -> str | None:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when it is zero, as zeros stand for unmeasured counts."""
+    """Return the sum of the token counts; None when it is zero, because zeros mean unmeasured counts."""
     return sum(read_count(count) or 0 for count in counts) or None

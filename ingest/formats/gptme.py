@@ -77,7 +77,7 @@ def translator(about: About) -> Translator:
 
 
 class _GptmeConversation:
-    """Translator of one file, which holds one conversation.
+    """Translator of one file, which contains one conversation.
 
     A reply waits for the next message, which shows whether its blocks were run.
     """

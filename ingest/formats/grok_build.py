@@ -83,7 +83,7 @@ def read_with(about: About) -> str | None:
 
 
 class _GrokSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, about: About) -> None:
         self._summary = _read_summary(about)

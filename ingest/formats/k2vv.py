@@ -152,7 +152,7 @@ def _take_reply(
 def _find_layer(arguments: Any) -> FaultLayer:
     """Return the layer of refused arguments: SYNTAX when their text is not JSON, else SCHEMA.
 
-    The recorded verdict does not tell the two apart, so the text is decoded here.
+    The recorded verdict does not distinguish the two, so the text is decoded here.
     """
     try:
         orjson.loads(arguments if isinstance(arguments, str) else "{}")

@@ -224,9 +224,9 @@ def _read_tool(raw: RawSpan, inputs: Any, gave: Any, facts: SpanFacts) -> None:
 
 
 def _last_words(body: Any, role: str) -> str | None:
-    """Return the text of the last message of this role in a body; None where there is none.
+    """Return the text of the last message of this role in a body; None without one.
 
-    A body that is itself a string is returned as it is.
+    A body that is itself a string is returned unchanged.
     """
     if isinstance(body, str):
         return body

@@ -84,7 +84,7 @@ def read_with(about: About) -> str | None:
 
 
 class _VibeSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, about: About) -> None:
         self._meta = _read_meta(about)

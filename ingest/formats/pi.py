@@ -104,7 +104,7 @@ def translator(about: About) -> Translator:
 
 
 class PiSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)

@@ -82,7 +82,7 @@ def translator(about: About) -> Translator:
 
 
 class _QwenSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -182,5 +182,5 @@ def _read_flag(tool_result: Mapping[str, Any], content: str) -> ResultFlag:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when it is zero, as zeros stand for unmeasured counts."""
+    """Return the sum of the token counts; None when it is zero, because zeros mean unmeasured counts."""
     return sum(read_count(count) or 0 for count in counts) or None

@@ -50,7 +50,7 @@ _LOOKED_FOR = ("messages", "model", "session_id", "timestamp", "tools", "usage")
 
 
 class PlannedAction(StrEnum):
-    """What a load would do with a file.
+    """The action of a load for a file.
 
     A load reads the file except for `UNCHANGED`, `COMPANION` and `REJECTED`. For `ALIKE` it first compares
     the content.
@@ -82,7 +82,7 @@ class FileShare:
 
 @dataclass(frozen=True, slots=True)
 class MappedRecord:
-    """What a load would read of a record whose fields are mapped: record `number` of `file`.
+    """The mapped values of a record, as a load would read them: record `number` of `file`.
 
     `fields` are short texts by field; `missing` are the fields that were not found.
     """
@@ -95,11 +95,11 @@ class MappedRecord:
 
 @dataclass(frozen=True, slots=True)
 class LoadForecast:
-    """What a load would do: the files by action and format, and the files it would reject.
+    """The forecast of a load: the files by action and format, and the files it would reject.
 
-    `companions` are files that it would read together with another one, which the reason names. `left` is the
-    number of files that `--since` and `--limit` would leave out. `notes` are sentences on what else was left
-    out, and on mapped fields that were not found. `mapped` are the first mapped records.
+    `companions` are files that it would read together with another one, named in the reason. `left` is the
+    number of files that `--since` and `--limit` would leave out. `notes` are sentences on other skipped
+    files, and on mapped fields that were not found. `mapped` are the first mapped records.
     """
 
     shares: tuple[FileShare, ...]

@@ -173,7 +173,7 @@ def _is_mapped(row: LedgerRow | LedgerCopy) -> bool:
 class LogLoader:
     """Loads the files of one load, one after another.
 
-    `writer` holds the rows written so far, `totals` the counts.
+    `writer` has the rows written so far, `totals` the counts.
     """
 
     def __init__(

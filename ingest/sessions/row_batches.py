@@ -197,5 +197,5 @@ def _reject_row(row: Mapping[str, Any], code: str, reason: str) -> Row:
 def shorten(value: Any) -> str:
     try:
         return repr(value)[:100].encode("utf-8", "backslashreplace").decode()
-    except ValueError:  # integers of more than 4,300 digits have no text
+    except ValueError:  # Python does not convert integers of more than 4,300 digits to text
         return f"a {type(value).__name__}"

@@ -47,8 +47,8 @@ _WEIGHED = 256  # events, at most, between two checks of how much memory open se
 class SessionBuilder:
     """Builds table rows from the events of one file, given in file order.
 
-    `catalog` holds the definitions of --tools. `forgotten` are hashes (`session_hash`) of sessions whose
-    events are dropped. `facts` fill in what the log lacks. `failures` are the rules for results whose content
+    `catalog` has the definitions of --tools. `forgotten` are hashes (`session_hash`) of sessions whose events
+    are dropped. `facts` fill in what the log lacks. `failures` are the rules for results whose content
     reports a failure. `past` are sessions that the file may continue; `rewritten`: the file contains them
     from their beginning (`ingest.sessions.past_sessions`).
     """
@@ -68,7 +68,7 @@ class SessionBuilder:
         self._forgotten = forgotten
         self._past = dict(past or {})
         self._rewritten = rewritten
-        self.forgot = False  # a session in the file is to be forgotten
+        self.forgot = False  # a session in the file must be deleted
         self._source = source
         self._given = catalog
         self._definitions = [CallDefinitions(catalog)]

@@ -22,7 +22,7 @@ _FACTS = (
 class SessionState(msgspec.Struct):
     """The state of a session while its events are read.
 
-    `context` holds the model, prompt and tool definitions that apply to the next call.
+    `context` has the model, prompt and tool definitions for the next call.
     """
 
     session_id: str
@@ -68,7 +68,7 @@ class OpenSessionStates(OpenSessions[SessionState]):
     def pack(self, session: SessionState) -> bytes:
         """Return the session as bytes: MessagePack, or a pickle where MessagePack fails.
 
-        MessagePack cannot hold lone surrogates or integers of more than 64 bits.
+        MessagePack cannot encode lone surrogates or integers of more than 64 bits.
         """
         try:
             return _ENCODE(session)

@@ -59,8 +59,8 @@ def _sort_key(row: Row, *names: str) -> tuple[Any, ...]:
 def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> list[Row]:
     """Return the rows of `turns` that are parts of one turn, in order.
 
-    The list has fewer than two rows when the turn is not split. `calls` holds the ids of the calls of each
-    row, by the row's place.
+    The list has fewer than two rows when the turn is not split. `calls` has the ids of each row's calls, by
+    the row's place.
     """
     begun = [row for row in rows if row["begun"]]
     if any(_has_verdict(row) for row in begun):

@@ -294,7 +294,7 @@ def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[
 def late_result_row(result: ResultSeen) -> Row:
     """Return the row of `late_results` for a result whose call is not in an open turn.
 
-    The row holds all columns that `tool_calls` takes from a result.
+    The row has all columns that `tool_calls` takes from a result.
     """
     return {
         "ts": result.ts,

@@ -252,7 +252,7 @@ class OpenTurn(msgspec.Struct):
         """Judge every call, including leaked ones, link chains of attempts, and return how the turn ended.
 
         `failures` are the rules for results whose content reports a failure. `results_expected`: the
-        session's log holds results, so a call without one is lost.
+        session's log has results, so a call without one is lost.
         """
         self._add_leaked_calls(definitions)
         self.calls.sort(key=_PLACE)
@@ -327,7 +327,7 @@ def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
 def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
     """Return the final text of a turn: the answer that the log records, else the text of the last step.
 
-    When the last step made calls, the result is '' if the log holds results, else None: a log without results
+    When the last step made calls, the result is '' if the log has results, else None: a log without results
     cannot show an answer. None when the answer is unknown.
     """
     if turn.end is not None and turn.end.answer is not None:

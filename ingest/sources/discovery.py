@@ -32,11 +32,11 @@ _NAMED = 6  # kinds of hidden folders that a note names
 
 
 def find_logs(named: Iterable[Named], store_dir: Path, hidden: HiddenNames | None = None) -> list[LogFile]:
-    """Return the files that the names stand for, each once, sorted by name.
+    """Return the files that the names denote, each once, sorted by name.
 
-    What is hidden is noted in `hidden`.
-    A file that does not exist or cannot be read is included, with its `problem` set. Raises InputError when
-    none of the names exists or no file is found; OptionError when the driver of an address is not installed.
+    Hidden files and folders are noted in `hidden`. A file that does not exist or cannot be read is included,
+    with its `problem` set. Raises InputError when none of the names exists or no file is found; OptionError
+    when the driver of an address is not installed.
     """
     named, hidden = list(named), hidden if hidden is not None else HiddenNames()
     logs: dict[str, LogFile] = {}
@@ -122,7 +122,7 @@ def _database_state(path: Path | str) -> str:
 
 
 def still_exists(name: str, stamp: FileStamp) -> bool:
-    """Return True when the file still exists and its size and time equal `seen`.
+    """Return True when the file still exists and its size and time equal `stamp`.
 
     An address (`s3://…`) always counts as existing.
     """

@@ -1,4 +1,4 @@
-"""The daily sums of a generation being built that stand in segments, one for each old month.
+"""The daily sums in segments, one for each old month, of a generation being built.
 
 Once the open sums take more than `SEAL_AT` bytes, the days of old months are moved into segments of their
 own, so that no later load copies them. Such a segment also has these sums added up over the month. It is

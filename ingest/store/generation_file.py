@@ -54,7 +54,7 @@ _SHARED = (
     "prompts",
     "tool_definitions",
     "tool_lists",
-)  # one row each, however many files contain it
+)  # one row each, even if many files contain it
 _INSERT = {name: read_script(f"insert_{name}.sql") for name in _SHARED} | {
     name: f"INSERT INTO {name} BY NAME SELECT * FROM incoming"  # noqa: S608 - our own table names
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")

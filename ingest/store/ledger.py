@@ -29,8 +29,8 @@ class ReadWith:
     """The options of a load that affected the reading of a file.
 
     `tools` is the hash of the given tool definitions; None = none were given. `cut_at` is the longest allowed
-    line in bytes, None when no line was longer. `privacy` says which texts were left out, see
-    `ingest.privacy.configuration`; None = nothing was left out. `facts` are the facts about the file from
+    line in bytes, None when no line was longer. `privacy` describes the removed texts, see
+    `ingest.privacy.configuration`; None = nothing was removed. `facts` are the facts about the file from
     outside its content, see `ingest.sessions.path_facts.PathFacts.to_json`.
     """
 

@@ -59,7 +59,7 @@ class FactWriter:
         self._batch.add(table, rows)
 
     def add_tables(self, tables: Mapping[str, pa.Table], unfit: Sequence[Row]) -> None:
-        """Add rows as Arrow tables, and rejects for the values that no column could hold."""
+        """Add rows as Arrow tables, and rejects for the values that fit no column."""
         self._tables.add(tables, unfit)
 
     def flush_when_due(self, bytes_read: int) -> None:

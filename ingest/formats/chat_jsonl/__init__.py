@@ -239,7 +239,7 @@ def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
 
 
 class SaidMessage(NamedTuple):
-    """A message as it was read, and in the form of the log."""
+    """A message as read, together with its raw form in the log."""
 
     message: Message
     raw: Mapping[str, Any]

@@ -95,7 +95,7 @@ def read_event_status(payload: Mapping[str, Any]) -> bool | None:
 
 
 def parse_wall_time(content: str) -> float | None:
-    """Return the call's duration in milliseconds; None when the result does not say."""
+    """Return the call's duration in milliseconds; None when the result does not show it."""
     match = _WALL.search(_command_head(content)) or _OLD.search(content[-_HEAD:])
     return round(float(match.group(match.lastindex or 1)) * 1000, 3) if match else None
 

@@ -43,8 +43,8 @@ def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
 def call_facts(parse_error: Any) -> dict[str, Any]:
     """Return further fields of `CallMade` for a call whose parse error is `parse_error`.
 
-    `sent` is the argument text that the error quotes, where it quotes the whole text. Without an error, the
-    fields say that Inspect would have recorded a failure.
+    `sent` is the argument text that the error quotes, if it quotes the whole text. Without an error, the
+    fields state that Inspect would have recorded a failure.
     """
     if not isinstance(parse_error, str):
         return {"syntax_seen": Visibility.FAILURES, "schema_seen": Visibility.FAILURES}

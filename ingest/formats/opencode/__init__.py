@@ -100,7 +100,7 @@ def _is_export(record: Mapping[str, Any]) -> bool:
 
 
 def _storage_piece(record: Mapping[str, Any]) -> str | None:
-    """Return the kind of session part that a file of OpenCode's storage holds; None for any other file."""
+    """Return the kind of session part in a file of OpenCode's storage; None for any other file."""
     return next((name for name, keys in _PIECES if keys <= record.keys()), None)
 
 

@@ -205,7 +205,7 @@ def _world_key(ident: Any) -> str | None:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when it is zero, as zeros stand for unmeasured counts."""
+    """Return the sum of the token counts; None when it is zero, because zeros mean unmeasured counts."""
     return sum(read_count(count) or 0 for count in counts) or None
 
 

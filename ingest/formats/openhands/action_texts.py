@@ -28,7 +28,7 @@ _JSON_ENGINE = re.compile(
 
 
 def find_lost_call(text: str) -> LostCall | None:
-    """Return the call that an error says could not be made; None when the error is about something else."""
+    """Return the call that could not be made according to an error; None for another error."""
     if text.startswith(_UNREAD):
         return LostCall(FaultLayer.SYNTAX, raw=text.removeprefix(_UNREAD))
     if missing := _IN_CALL.search(text):

@@ -59,9 +59,9 @@ def read_request(body: Any) -> RequestBody | None:
 def find_definitions(value: Any) -> Definitions:
     """Return the tool definitions in a value, at any nesting and also in JSON text.
 
-    The result is empty when no definition has a schema: a list of mere names says nothing about the
-    arguments, so every call would look valid. Definitions without a name (tools that the provider runs
-    itself) are left out.
+    The result is empty when no definition has a schema: a list of only names does not describe the arguments,
+    so every call would look valid. Definitions without a name (tools that the provider runs itself) are left
+    out.
     """
     return find_repeated(value) if isinstance(value, str) else find_all(value)
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text
 
-_OPEN = 1_000  # chat streams that may be open at once
+_OPEN = 1_000  # chat streams that may be open at the same time
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
 _EVENTS = (
     "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",

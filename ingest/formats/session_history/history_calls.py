@@ -60,7 +60,7 @@ def build_calls(
 
 
 def _find_action_calls(action: HistoryEntry) -> list[HistoryCall]:
-    """Return an action's calls: from `toolBlocks`, else from `tool` and `input`, else from names alone."""
+    """Return an action's calls: from `toolBlocks`, else from `tool` and `input`, else only from names."""
     blocks = read_objects(action.meta.get("toolBlocks"))
     if blocks:
         return [_make_block_call(action, block, block.get("name")) for block in blocks]

@@ -85,7 +85,7 @@ class StepRecords(msgspec.Struct, gc=False):
 
 
 def skim(data: bytes) -> HistoryEntry:
-    """Return the entry of a line. Raise ValueError when the line is no valid entry."""
+    """Return the entry of a line. Raise ValueError when the line is not a valid entry."""
     record = orjson.loads(data)
     entry = read_entry(record) if type(record) is dict else None
     if entry is None:

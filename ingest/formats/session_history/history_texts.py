@@ -119,7 +119,7 @@ def _find_layer_in(content: str) -> FaultLayer | None:
 
 
 def find_unparsable_call(answer: str) -> str | None:
-    """Return the JSON parser's message in a final text that says the model call failed on it; else None."""
+    """Return the JSON parser's message in a final text about a model call that failed on it; else None."""
     message = answer.removeprefix(_CALL_FAILED)
     blames_arguments = _JSON_ENGINE.search(message) and not _WEB_PAGE.search(message)
     return message if message != answer and blames_arguments else None

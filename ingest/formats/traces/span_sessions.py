@@ -125,7 +125,7 @@ class TracedSession:
             yield TurnEnded(**at, turn=turn, status=status, answer=answer, latency_ms=latency)
 
     def _turn_without_steps(self, agent: UnderstoodSpan) -> Iterator[Event]:
-        """Yield the events of an agent's run of which no model call was recorded: a turn without steps."""
+        """Yield the events of an agent's run without recorded model calls: a turn without steps."""
         turn = self._turns.begin_turn()
         facts = agent.facts
         if facts.model is not None:

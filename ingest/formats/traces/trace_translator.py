@@ -215,7 +215,7 @@ class OpenTrace:
         return {name: span for name, span in self._spans.items() if sessions[name] == session_id}
 
     def keep_once(self, message: Message) -> Message:
-        """Return the kept copy of an equal message; keep the message when there is no copy.
+        """Return the stored copy of an equal message; store the message when there is no copy.
 
         An assistant message is replaced by an empty one, because its calls are counted as replies.
         """

@@ -37,11 +37,11 @@ _read_with = lru_cache(maxsize=8)(ReadWith)  # mostly the same for all files of 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The options of a load that influence what is read from a log.
+    """The options of a load that affect the reading of a log.
 
-    `tools` is a hash of the tool definitions given, None = none were given. `max_line` is the longest line to
-    read, in bytes. `form` is the name of the format in which all files are read, None = each file's own
-    format. `privacy` describes what is removed from texts, None = nothing. `naming` finds facts in paths.
+    `tools` is a hash of the tool definitions of --tools, None = there were none. `max_line` is the longest
+    line to read, in bytes. `form` is the name of the format in which all files are read, None = each file's
+    own format. `privacy` describes what is removed from texts, None = nothing. `naming` finds facts in paths.
     """
 
     tools: str | None = None
@@ -100,7 +100,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class ChangeDecision:
-    """What a load does with a file: `change`, and the ledger rows that it concerns.
+    """The decision of a load on a file: `change`, and the affected ledger rows.
 
     `known` is the row that the file continues, replaces, renames or repeats; None for a new file. `left` is
     the row of the content that the file had before, when the change is about another row.

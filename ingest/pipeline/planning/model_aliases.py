@@ -78,7 +78,7 @@ def find_alias(name: str, settings: AliasSettings) -> ModelAlias | None:
 
 
 def _apply_rules(name: str) -> list[tuple[str, str]]:
-    """Return the steps by which our rules shorten a name: each result, and the rule that led to it."""
+    """Return the steps by which the default rules shorten a name: each result with its rule."""
     steps: list[tuple[str, str]] = []
     for rule, change in _RULES.items():
         model = steps[-1][0] if steps else name
@@ -104,7 +104,7 @@ def _spell(name: str) -> str:
 def _drop_date(name: str) -> str:
     """Return the name without the date of a snapshot.
 
-    The date stays where it is all that tells versions apart: after a name without a number, such as qwen-max.
+    The date stays after a name without a number, such as qwen-max, because only it distinguishes versions.
     """
     dated = _DATED.fullmatch(name)
     if dated is None or _SEVERAL_SNAPSHOTS.fullmatch(dated["model"]):

@@ -1,6 +1,6 @@
 """Takes model, prompt, run and date from the paths of logs, by patterns of the command line or the store.
 
-The file `naming.toml` in the store's folder holds patterns for every load, and the aliases of models:
+The file `naming.toml` in the store's folder contains patterns for every load, and the aliases of models:
 
     [[path]]
     pattern = "result/{model}/{run}/*.json"
@@ -57,29 +57,29 @@ MAP_UNUSED = (
 )
 NO_PATHS: Mapping[str, str] = MappingProxyType({})
 _FACTS = ("model", "prompt", "run", "date")
-_SHORTEST_HASH = 6  # characters of a hash that may stand for it; fewer would fit several prompts
+_SHORTEST_HASH = 6  # least characters that identify a hash; fewer would match several prompts
 
 
 class BadRuleError(Exception):
-    """A pattern or a rule cannot be used; the message ends a sentence that names where it stands."""
+    """A pattern or a rule cannot be used; the message ends a sentence that names its place."""
 
 
 _TOKEN = re.compile(r"\{([a-z]*)\}|(\*\*/?)|(\*)|(\?)")
-# A day is told from other names, so that a pattern does not fit by chance.
+# A date must have the form of a day, so that a pattern does not match by chance.
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}"
 _HOW = 'write one such as "result/{model}/{run}/*.json"; the names are {model}, {prompt}, {run} and {date}'
 
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
-    """A pattern for paths, and facts that hold for all paths that fit it (`fixed`, `mapped`)."""
+    """A pattern for paths, and facts for all matching paths (`fixed`, `mapped`)."""
 
     regex: re.Pattern[str]
     fixed: Mapping[str, str] = field(default_factory=dict)
     mapped: PathFacts = NO_FACTS
 
     def read_facts(self, path: str) -> PathFacts | None:
-        """Return the facts in a path; None when the path does not fit."""
+        """Return the facts in a path; None when the path does not match."""
         match = self.regex.search(path)
         if match is None:
             return None
@@ -87,15 +87,15 @@ class PathRule:
         try:
             facts = {name: PathFact(_clean(name, text), FactSource.PATH) for name, text in texts.items()}
             return self.mapped.update(PathFacts(**facts))
-        except ValueError:  # 20269999 is no day
+        except ValueError:  # 20269999 is not a day
             return None
 
 
 @dataclass(frozen=True, slots=True)
 class AliasSettings:
-    """How names of models are counted: `own` maps names to models; `defaults`: our rules count, too.
+    """The rules for model aliases: `own` maps names to models.
 
-    `own_rule`: the name of the file that says `own`.
+    `own_rule` is the name of its file. `defaults` True = the default rules apply, too.
     """
 
     enabled: bool = True
@@ -110,9 +110,9 @@ _TABLES = ("path", "map", "aliases", "failures")
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """The rules of a load: the first rule that fits a path counts, then what is given for all files.
+    """The rules of a load: the first rule that matches a path counts, then the facts for all files.
 
-    A mapping that is given with the load (`mapped`) counts before those of rules.
+    A mapping in the load's options (`mapped`) counts before those of rules.
     """
 
     rules: tuple[PathRule, ...] = ()
@@ -122,7 +122,7 @@ class Naming:
     failures: FailureRules = DEFAULT_RULES
 
     def facts_of(self, path: str, known_facts: PathFacts) -> PathFacts:
-        """Return the facts of a file; `known` are those of an earlier load, which stay where no rule fits."""
+        """Return the facts of a file; without a rule, those of an earlier load (`known_facts`) stay."""
         rule_facts = (facts for rule in self.rules if (facts := rule.read_facts(path)) is not None)
         return known_facts.update(self.given).update(next(rule_facts, NO_FACTS)).update(self.mapped)
 
@@ -193,8 +193,8 @@ def _read_kept_aliases(path: Path) -> dict[str, str]:
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern as a regular expression that is searched in a path.
 
-    `{name}` and `*` stand for a part of a file's or folder's name, `**` for any number of folders, `?` for a
-    character. The pattern begins at any folder, and ends at the end of a name. Raises BadRuleError.
+    `{name}` and `*` match a part of a file's or folder's name, `**` any number of folders, `?` a character.
+    The pattern begins at any folder, and ends at the end of a name. Raises BadRuleError.
     """
     parts, names, at = [], [], 0
     for token in _TOKEN.finditer(pattern):

@@ -115,8 +115,8 @@ def recognise_content(
 ) -> RecognisedLog:
     """Return the format and container of a log, and rewind the log to its beginning.
 
-    The format is the only one that claims the log, or the one named `form`. `mapping` says where the fields
-    of chat transcripts are. `content` must not have been rewound before. Raises UnusableFileError with the
+    The format is the only one that claims the log, or the one named `form`. `mapping` has the paths of fields
+    in chat transcripts. `content` must not have been rewound before. Raises UnusableFileError with the
     reason, or OSError.
     """
     head = read_head(content, max_line, mapping)
@@ -364,7 +364,7 @@ class SiblingFiles:
 
 
 def _describe_no_records(first: bytes, name: str) -> tuple[ForeignKind | None, str]:
-    """Return what a file without JSON objects holds, and a sentence on it; None = it may be a log."""
+    """Return the kind of a file without JSON objects, and a sentence on it; None = it may be a log."""
     start = first[:8192]
     if not start:
         return ForeignKind.EMPTY, "is empty"

@@ -31,7 +31,7 @@ class LogExecutor(Protocol):
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
         """Announce the logs of the load in their order, before the first `read_file`.
 
-        `likely` says whether a log will be read, `job_of` returns its job.
+        `likely` returns whether a log will be read, `job_of` returns its job.
         """
 
     def reach(self, position: int) -> None:

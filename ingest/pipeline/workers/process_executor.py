@@ -37,8 +37,8 @@ _UNPACKED = 8  # estimated bytes of content per packed byte
 class ReadAhead:
     """A log that is read before its turn.
 
-    `worker` is the process that reads it; None = this process will read it, or (`died` says how) its worker
-    died.
+    `worker` is the process that reads it; None = this process will read it, or its worker died (`died` is
+    how).
     """
 
     task: ReadTask

@@ -106,7 +106,7 @@ class RayCluster:
     def take_outcome(self, reference: Any) -> TaskOutcome:
         """Return the outcome of a task that has ended.
 
-        Raises TaskDiedError, or an IngestError when the cluster cannot go on.
+        Raises TaskDiedError, or an IngestError when the cluster cannot continue.
         """
         try:
             outcome: TaskOutcome = self._ray.get(reference)

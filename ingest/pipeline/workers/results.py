@@ -23,8 +23,7 @@ OpenRows = Callable[[str], pa.NativeFile]
 class ReceivedPart:
     """A part of a file, with its rows as Arrow tables.
 
-    `unfit` are rows of `rejects` for values that no column can hold. All rows have a ticket in place of a
-    file id.
+    `unfit` are rows of `rejects` for values that fit no column. All rows have a ticket in place of a file id.
     """
 
     part: RowsPart

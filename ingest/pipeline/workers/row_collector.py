@@ -52,7 +52,7 @@ class RowCollector:
         self._begin_part()
 
     def ship(self) -> None:
-        """Send what is collected, if there is anything."""
+        """Send the collected rows, if there are any."""
         if not self._parts:
             return
         tables, unfit = {}, list[Row]()

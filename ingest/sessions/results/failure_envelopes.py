@@ -1,4 +1,4 @@
-"""Finds results that are a failure envelope: an object in which the tool itself says that it failed.
+"""Finds results that are a failure envelope: an object in which the tool itself reports a failure.
 
 Many tools report a failure as a value, and the agent treats the call as a success: `{"success": false,
 "error": "no such city"}`. Such a call failed, whatever the log's flag says. Some tools return the same words

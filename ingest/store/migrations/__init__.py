@@ -81,7 +81,7 @@ def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int
 
 
 def migrate(con: duckdb.DuckDBPyConnection, stored_version: int) -> None:
-    """Migrate tables of version `found` to SCHEMA_VERSION; the caller holds the transaction."""
+    """Migrate tables of version `stored_version` to SCHEMA_VERSION, in the caller's transaction."""
     con.execute(_FIND_MCP_SERVER)
     for name, (function, kinds) in _FUNCTIONS.items():
         con.create_function(name, function, kinds, "VARCHAR", null_handling=SPECIAL)

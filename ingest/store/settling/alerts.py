@@ -33,7 +33,7 @@ DIMENSIONS = (
 """What the nights test each rate of: the values of a dimension, or the pairs of two."""
 _COLUMNS = {"model": "model", "prompt": "prompt_id", "provider": "provider", "tool": "tool"}
 _MOST_SERIES = 1_000  # pairs with the fewest observations are left out: a thousand take 140 MB
-_LEAST_DAYS = 6  # five days before, and one
+_LEAST_DAYS = 6  # five days before a change, and one after it
 _LEAST_CALLS = 60  # 30 on each side
 _LEAST_SESSIONS = 20
 _PART = 0.05  # the p-value, over a rate's alerts, from which the rest of an alert counts as unchanged

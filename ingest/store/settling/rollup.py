@@ -21,7 +21,7 @@ from ingest.store.scripts import read_script, run_often, run_script
 from ingest.store.segments import view_stored_facts
 
 AT_ONCE = 200_000  # calls whose days are summed up together; groups of many more do not fit into memory
-HELD = 50_000  # calls of concerned sessions that are kept in memory for all scripts
+HELD = 50_000  # calls of affected sessions that are kept in memory for all scripts
 
 _UNFROZEN = "DELETE FROM touched_days WHERE day < (SELECT max(facts_before) FROM store_info)"
 _MANY = "SELECT count(*) > ? FROM counted_calls"

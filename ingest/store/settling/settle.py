@@ -19,7 +19,7 @@ from ingest.store.settling.rollup import add_differences, keep_facts, roll_up
 _LATE = ("late_results", "turn_parts")
 _FOLLOWING = "files WHERE follows IS NOT NULL AND run_id = {run_id:d}"
 _OF_TRIALS = "sessions SEMI JOIN touched_sessions USING (source, session_id) WHERE trial_run IS NOT NULL"
-# Planning a statement takes one to five milliseconds even when no row is concerned, and most loads are small.
+# Planning a statement takes one to five milliseconds even without rows, and most loads are small.
 _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("retold.sql", ("retold_sessions", "retold_turns", "removed_contents")),
     ("replaced.sql", ("replaced", "copies")),

@@ -80,7 +80,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
         return self._sizes[name]
 
     def fetch_ends(self, names: Sequence[str]) -> None:
-        """Fetch the first and last block of several segments at once: mostly all that ATTACH reads.
+        """Fetch the first and last block of several segments in parallel: mostly all that ATTACH reads.
 
         Errors are ignored; attaching will report them.
         """
