@@ -1,4 +1,4 @@
-"""Agents' logs: a copy counts once, a log that grew is read on, a long one is read within bounds."""
+"""Agents' logs: a copy counts once, reading a grown log resumes, a long one is read in bounded memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.formats.test_cases import LOGS, about, case_name, events_of, plain, r
 
 
 def case(name: str, stem: str) -> list[dict[str, Any]]:
-    """The objects of a case of JSON Lines."""
+    """Return the objects of a case of JSON Lines."""
     path = CASES / "formats" / name / f"{stem}.jsonl"
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 

@@ -1,4 +1,4 @@
-"""Bodies and attributes in the spelling of every API and framework are read as what they say."""
+"""Bodies and attributes are read in the form of every API and framework."""
 
 from __future__ import annotations
 

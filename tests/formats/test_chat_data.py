@@ -178,7 +178,7 @@ def test_two_files_of_one_conversation_are_one_session(tmp_path: Path) -> None:
 
 
 def test_a_line_that_has_the_id_of_another_is_no_part_of_it(tmp_path: Path) -> None:
-    """Several answers to one question, as evaluations write them."""
+    """Evaluations write several answers to one question."""
     other = {"role": "assistant", "content": "Rainy."}
     _, store = loaded(tmp_path, *[{"id": 7, "messages": [USER, reply]} for reply in (ANSWER, other)])
     assert ask(store, "SELECT count(*) FROM sessions") == [(2,)]

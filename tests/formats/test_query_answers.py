@@ -1,4 +1,4 @@
-"""Answer keys among questions with their calls: refused whole, and never taken for one by a slip or two."""
+"""Answer keys are refused whole; one or two such lines among answers do not make a key."""
 
 from __future__ import annotations
 

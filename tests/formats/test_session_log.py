@@ -59,7 +59,7 @@ def columns_of(item: dict[str, Any]) -> str:
 
 
 def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """(path, schema) of every field that holds a value itself."""
+    """Yield (path, schema) of every field with a value of its own."""
     for name, stated in schema.get("properties", {}).items():
         item = resolved(stated)
         inner = item["items"] if item.get("type") == "array" else item
@@ -70,7 +70,7 @@ def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[s
 
 
 def fields_part() -> str:
-    """The part of the page that is printed from the schema."""
+    """Return the part of the page that is generated from the schema."""
     head = "| field | type | meaning | kept in |\n|---|---|---|---|"
     parts = ["### Every event\n", head, *field_rows(SCHEMA)]
     for event, meta in SCHEMA["$defs"].items():

@@ -1,4 +1,4 @@
-"""Trials of one task have one name, those of different benchmarks never: what the formats tell of tasks."""
+"""Task names in formats: trials of a task share a name, different benchmarks never do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts out of logs are read for what they say; hostile ones in time that grows with their length only."""
+"""Texts in logs are classified; hostile texts take time linear in their length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spans of a trace become the same events in whatever order, batch or file they come, in bounded time."""
+"""A trace's spans become the same events in any order, batch or file, in bounded time."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def without_places(events: Iterable[Event | Rejected]) -> list[dict[str, Any]]:
 
 
 def spans_of(log: Path) -> Iterator[dict[str, Any]]:
-    """Each span of an OTLP log as a batch of its own."""
+    """Yield each span of an OTLP log as a batch of its own."""
     for line in log.read_text(encoding="utf-8").splitlines():
         for resource in json.loads(line)["resourceSpans"]:
             for scope in resource["scopeSpans"]:
