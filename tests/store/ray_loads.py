@@ -36,7 +36,7 @@ def load_on_ray(logs: Path, store: Path, on_write: OnWrite = ignore_write) -> No
 
 
 def kill_load(step: str, logs: Path, store: Path) -> None:
-    """Load in a process that dies when it is to write `step`; it is this module again."""
+    """Load in a process, running this module again, that dies before it writes `step`."""
     done = subprocess.run([sys.executable, "-m", __spec__.name, str(logs), str(store), f"{DIES}{step}"])
     assert done.returncode == -signal.SIGKILL, done.returncode
 
@@ -50,7 +50,7 @@ def dying_before(step: str) -> OnWrite:
 
 
 def choose_runner(stage: str, mark: Path, spared: str) -> Callable[[], Runner]:
-    """Return what makes the function that Ray runs, which is defined within another as `ray_cluster` says."""
+    """Return the maker of the function that Ray runs, a nested function as in `ray_cluster`."""
     if stage == "whole" or stage.startswith("driver-"):
         return ray_cluster._make_runner
 

@@ -1,4 +1,4 @@
-"""Counts in plain Python, a row at a time, what the daily sums of a store have to hold."""
+"""Computes the expected daily sums of a store in plain Python, row by row."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MENDED = ("coerced", "repaired")
 FAILED = (*MENDED, "failed")
 CUT_OFF = re.compile(r"(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))")
 VERDICTS = ("recorded_ok", "derived_ok")
-LARGEST = 4, 16  # powers of two that the lengths of arguments are put into
+LARGEST = 4, 16  # powers of two that group the lengths of arguments
 
 
 class Facts:
-    """The tables of a store as rows; of the facts only those that count."""
+    """The tables of a store as rows; only the facts that count."""
 
     def __init__(self, store: Path) -> None:
         generation = published_generation(store)
@@ -71,13 +71,13 @@ def _plain(value: Any) -> Any:
 
 
 def group_of(source: str | None, session_id: str | None) -> int:
-    """The group of a session: by the first 32 bits of an MD5, big endian."""
+    """Return the group of a session from the first 32 bits of an MD5, big endian."""
     hashed = md5(f"{source or ''}\0{session_id or ''}".encode(), usedforsecurity=False)
     return int.from_bytes(hashed.digest()[:4], "big") % 50
 
 
 def by_group(source: str | None, counts: Mapping[str, tuple[int, int]]) -> Row:
-    """What an interval needs of (k, n) by session id; sessions without an observation are none."""
+    """Return the inputs of an interval from (k, n) by session id, without sessions without observations."""
     observed = {session_id: counted for session_id, counted in counts.items() if counted[1]}
     groups: dict[int, tuple[int, int]] = {}
     for session_id, (k, n) in observed.items():
@@ -101,7 +101,7 @@ def is_syntax_measured(call: Row) -> bool:
 
 
 def is_parse_error(call: Row) -> bool:
-    """Whether a call's syntax failed, or its schema, which counts only where both were measured."""
+    """Return whether a call's syntax or schema failed; schema counts only when both were measured."""
     measured = is_syntax_measured(call) and call["schema_seen"] == "full"
     return call["fault_layer"] == "syntax" or (measured and call["fault_layer"] == "schema")
 
@@ -187,7 +187,7 @@ def rates(facts: Facts) -> Iterator[Row]:
 
 def chains(facts: Facts) -> Iterator[Row]:
     by_chain = grouped((call for call in facts.calls if (call["attempt"] or 0) > 1), ("chain_id",))
-    paid: set[str] = set()  # the first call that tries again in each step
+    paid: set[str] = set()  # the first retry in each step
     for again in grouped((call for row in by_chain.values() for call in row), ("turn_id", "step")).values():
         paid.add(min(again, key=lambda call: (call["ordinal"], call["call_id"]))["call_id"])
     cells: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)

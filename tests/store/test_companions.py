@@ -1,4 +1,4 @@
-"""A file that a format reads together with another is no failure, as long as that other file is there."""
+"""A file that a format reads together with another is not a failure while that file exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An SQLite database is read as it is while others write it: one moment of it, without a lock, row by row."""
+"""An SQLite database is read while others write it: a consistent state, without a lock, row by row."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def database(logs: Path) -> Path:
 
 @pytest.fixture
 def writer(database: Path) -> Iterator[sqlite3.Connection]:
-    """A program that keeps its database open, with a write-ahead log."""
+    """Start a program that keeps its database open, with a write-ahead log."""
     connection = sqlite3.connect(database, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -126,7 +126,7 @@ os.kill(os.getpid(), 9)
 
 @pytest.mark.thorough
 def test_a_transaction_that_a_killed_program_left_is_undone(logs: Path, store: Path, database: Path) -> None:
-    """The journal of the killed program holds the pages as they were before its transaction."""
+    """The journal of the killed program contains the pages from before its transaction."""
     subprocess.run([sys.executable, "-c", KILLED, database, TABLES, CALL % 1], check=False)
     assert (logs / "state.db-journal").stat().st_size > 0
     load([logs], store)
@@ -175,7 +175,7 @@ def test_a_copy_of_a_moment_is_taken_again_when_a_checkpoint_came_between(
 
 
 def finish(writer: sqlite3.Connection, calls: int) -> None:
-    """Leave a database of one file, with so many calls."""
+    """Make a database of one file, with this many calls."""
     writer.execute("BEGIN")
     for number in range(1, calls + 1):
         add_call(writer, number)

@@ -1,4 +1,4 @@
-"""Workers that die, a load that dies, a disk that is full: what it costs, and that nothing is left over."""
+"""Dying workers, a dying load, a full disk: what is lost, and that no leftovers stay."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("workers_read")
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """The worker processes that a load starts, as one does that must not fork."""
+    """Record the worker processes that a load starts without forking."""
     monkeypatch.setattr(worker_process, "can_fork", lambda: False)
     processes: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
@@ -50,7 +50,7 @@ def test_little_and_nothing_are_read_without_workers(
 
 
 def killing(processes: list[subprocess.Popen[bytes]], name: str) -> Callable[[Progress], None]:
-    """Kills the worker that was started first, when the file that it was given first has come some way."""
+    """Kill the first worker when a part of its first file has arrived."""
 
     def on_progress(progress: Progress) -> None:
         if progress.name.endswith(name) and progress.bytes_done > 0:

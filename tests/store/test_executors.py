@@ -1,4 +1,4 @@
-"""Whatever reads the logs (this process, worker processes, a Ray cluster), the tables are the same."""
+"""The tables are the same for all executors: this process, worker processes, a Ray cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is forgotten is gone: from every table, from the disk, and from the loads that follow."""
+"""Deleted sessions are removed from every table and the disk, and later loads do not restore them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that no page could show are cut, the same in every table, and the store says so."""
+"""Names too long for pages are cut, the same in every table, and the store reports it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = """
 
 
 def named(text: str, name: str) -> str:
-    """The log with its session, its tools, the ids of its calls and its model named so."""
+    """Return the log with this name for its session, tools, call ids and model."""
     lines = [json.loads(line) for line in text.splitlines()]
     for line in lines:
         meta = line["meta"] if "meta" in line else line.setdefault("meta", {})

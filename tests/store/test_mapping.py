@@ -1,4 +1,4 @@
-"""Fields of chat transcripts at other places: which files a map reads, and when it reads them again."""
+"""Mapped fields of chat transcripts: which files a map reads, and when it reads them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Daily sums of old months in files of their own: the same store as without, whatever comes later."""
+"""Daily sums of old months in separate files: the same store as without them, after any later load."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def months(store: Path) -> dict[int, str]:
-    """The names of the files of months, by month."""
+    """Return the names of the files of months, by month."""
     return {month.month: name for month, name in ask(store, MONTHS)}
 
 
 def open_rows(store: Path) -> dict[str, int]:
-    """The rows of sums in the generation file itself, by table."""
+    """Return the rows of sums in the generation file itself, by table."""
     generation = published_generation(store)
     assert generation is not None
     with opened(generation, "READ_ONLY") as con:
@@ -198,7 +198,7 @@ def test_days_to_come_make_no_month_old(logs: Path, store: Path, monkeypatch: py
 def test_a_sum_beside_those_of_its_month_is_not_published(
     logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, day: int, message: str
 ) -> None:
-    """Of a day with sums and of one without: whoever forgets to move the month back is told."""
+    """A day has sums, another has none; a change that does not move the month back fails."""
     first_night(logs)
     load([logs], store)
     before = contents(store)
@@ -271,7 +271,7 @@ def test_a_server_that_shows_no_texts_shows_none_of_old_months(logs: Path, store
 
 
 def test_months_whose_columns_stand_in_another_order_join_by_name() -> None:
-    """A store that was migrated has new columns last; a month that was sealed since has its own order."""
+    """A migrated store has new columns last; a month that was sealed later has its own order."""
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE older (x INTEGER, y VARCHAR); INSERT INTO older VALUES (1, 'a')")
         connection.execute("CREATE TABLE newer (y VARCHAR, x INTEGER); INSERT INTO newer VALUES ('b', 2)")

@@ -26,7 +26,7 @@ def put(path: Path, text: str) -> Path:
 
 
 def chat() -> str:
-    """A log without times and without its model: one call."""
+    """Return a log with one call, without times and model."""
     call = {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     messages = [
         {"role": "user", "content": "read it"},
@@ -38,7 +38,7 @@ def chat() -> str:
 
 
 def named(name: str, model: str) -> str:
-    """A session of one call that names its model."""
+    """Return a session of one call that names its model."""
     return session(name, turns=(1,)).replace('{"mode": "once"}', f'{{"provider": "p", "model": "{model}"}}')
 
 

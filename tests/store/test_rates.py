@@ -1,4 +1,4 @@
-"""Daily sums say what the facts say: counted again in plain Python, and small facts with known answers."""
+"""Daily sums agree with the facts: recounted in plain Python, and for small facts with known answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Facts:
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    """Sessions that stand in two files, that go on in a later load, without an end, with broken text."""
+    """Return sessions over two files, continued by a later load, without an end, with broken text."""
     folder = tmp_path_factory.mktemp("nights")
     broken, wrong = '{"path": "a.py"', '{"path": 7, "path": 8}'
     (folder / "a.jsonl").write_text(
@@ -79,7 +79,7 @@ FAULTS: Row = {
 
 
 def test_sessions_count_where_they_have_an_observation(tmp_path: Path) -> None:
-    """Session a: 2 of 3 refused; b: 0 of 2; c: one that cannot be told."""
+    """Session a: 2 of 3 refused; b: 0 of 2; c: one that is not measured."""
     calls = [
         a_call(1, session_id="a", **FAULTS),
         a_call(2, session_id="a", **FAULTS),

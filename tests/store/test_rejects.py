@@ -1,4 +1,4 @@
-"""What could not be used is listed with its place, and read again when somebody asks."""
+"""Rejects are listed with their places, and read again on request."""
 
 from __future__ import annotations
 

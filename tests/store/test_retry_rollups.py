@@ -1,4 +1,4 @@
-"""Facts by hand, the daily sums of chains and of parallel calls out."""
+"""Daily sums of chains and of parallel calls from hand-made facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file of facts beside a session is read with it: the session has its id, and the file is no reject."""
+"""A file of facts next to a session is read with it: the session has its id, and it is not a reject."""
 
 from __future__ import annotations
 

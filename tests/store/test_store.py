@@ -1,4 +1,4 @@
-"""What a generation holds beside the facts of one file: versions, runs, sources, codes, shared rows."""
+"""The other tables of a generation: versions, runs, sources, codes, shared rows."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 

@@ -1,4 +1,4 @@
-"""Runs of trials in a store: the lock and the looks, what they are of, and that each counts once."""
+"""Runs of trials in a store: the lock and the interim analyses, each counted once."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 
@@ -75,7 +75,7 @@ def test_calls_turns_and_sums_know_their_run_and_arm(logs: Path, store: Path) ->
 
 
 def test_a_run_from_elsewhere_is_no_trial(logs: Path, store: Path) -> None:
-    """A path may put any session into a run; only the log itself makes it a trial."""
+    """A path may assign any session to a run; only the log itself makes it a trial."""
     (logs / "r1").mkdir()
     (logs / "r1" / "a.jsonl").write_text(session("a"))
     load([logs], store, from_path=["logs/{run}/*"])

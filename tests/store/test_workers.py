@@ -1,4 +1,4 @@
-"""Logs that worker processes read make the tables that one process makes, whatever becomes of a worker."""
+"""Worker processes make the same tables as one process, even when a worker fails."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.usefixtures("workers_read")
 
 
 def in_order(store: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table but for clocks; what was read of logs, in the order in which it stands."""
+    """Return every row of every table without clocks; rows of logs in the stored order."""
     generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:
@@ -80,7 +80,7 @@ def test_the_tables_are_the_same_whoever_reads(logs: Path, tmp_path: Path) -> No
 
 
 def both(named: Sequence[Path], tmp_path: Path, **options: Any) -> tuple[LoadReport, LoadReport]:
-    """Load into two stores, with one process and with two workers; the stores must be the same then."""
+    """Load into two stores, with one process and with two workers; the stores must be equal."""
     serial, two = (load(named, tmp_path / str(workers), workers=workers, **options) for workers in (1, 2))
     assert in_order(tmp_path / "1") == in_order(tmp_path / "2")
     assert replace(serial, seconds=0) == replace(two, seconds=0)
@@ -137,7 +137,7 @@ def test_a_value_that_no_column_can_hold_is_a_reject_of_its_file(store: Path) ->
             collector.flush_when_due(row_collector.SHIPPED_BYTES // 3 + 1)
             collector.end_part(10, 0)
         parcel = ReceivedShipment(shipments[0], pa.memory_map)
-        parcel.skip_part()  # the first is not asked for
+        parcel.skip_part()  # the first is not requested
         for _ in range(2):
             part = parcel.take_part()
             assert isinstance(part, ReceivedPart)
@@ -175,7 +175,7 @@ def test_progress_is_the_same_whoever_reads(logs: Path, tmp_path: Path) -> None:
     progress_by_workers: dict[int, list[Progress]] = {1: [], 2: []}
     for workers, at in progress_by_workers.items():
         load([logs], tmp_path / str(workers), workers=workers, on_progress=at.append)
-    # While a worker is waited for, the same is told again.
+    # While waiting for a worker, the same progress repeats.
     serial, two = (list(dict.fromkeys(at)) for at in progress_by_workers.values())
     assert [at for at in two if at in serial] == serial
     assert all(at.bytes_done <= at.bytes_total for at in two)
