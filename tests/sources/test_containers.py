@@ -1,4 +1,4 @@
-"""Bytes of any file in, records with their places out: told from the first bytes, whatever the name says."""
+"""The container is detected from the first bytes, not the name; records have their places."""
 
 from __future__ import annotations
 

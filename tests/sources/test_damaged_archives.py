@@ -1,4 +1,4 @@
-"""An archive that is cut, corrupt, encrypted or made to do harm costs itself, or the member concerned."""
+"""Of a truncated, corrupt, encrypted or malicious archive, only it or the affected member fails."""
 
 from __future__ import annotations
 

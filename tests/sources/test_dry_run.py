@@ -1,4 +1,4 @@
-"""`--dry-run` says what a load would do, and a load then does it; it writes nothing, waits for nobody."""
+"""`--dry-run` forecasts a load, which then does the same; it writes nothing and waits for no lock."""
 
 from __future__ import annotations
 

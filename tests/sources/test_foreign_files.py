@@ -1,4 +1,4 @@
-"""Files that are no logs, summed up by kind and folder."""
+"""Files that are not logs, summed up by kind and folder."""
 
 from __future__ import annotations
 

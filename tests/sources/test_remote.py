@@ -1,4 +1,4 @@
-"""Logs in object stores and on the web: an S3 and a web server of our own, on this machine only."""
+"""Logs in object stores and on the web: an S3 server and a web server on this machine only."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_neighbours_of_an_object_are_found(s3: Any) -> None:
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """Serves `files`; `cuts` says after how many bytes the next answers break off; `parts`: gives ranges."""
+    """Serve `files`. `cuts` are the bytes after which the next answers end; `parts`: supports ranges."""
 
     files: ClassVar[dict[str, bytes]] = {}
     cuts: ClassVar[list[int]] = []

@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Path:
 
 
 class Slow(io.RawIOBase):
-    """A stream that gives at most `size` bytes at once."""
+    """A stream that returns at most `size` bytes per read."""
 
     def __init__(self, data: bytes, size: int) -> None:
         self._left, self._size = data, size
