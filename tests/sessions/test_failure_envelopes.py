@@ -1,4 +1,4 @@
-"""A result that says itself that its tool failed is a failure; one that returns such words as data is not."""
+"""A result whose content reports a failure is a failure; one that returns such words as data is not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events in, rows out: numbering, joining, prompts, models, probes, definitions."""
+"""From events to rows: numbering, joining, prompts, models, probes, definitions."""
 
 from __future__ import annotations
 
