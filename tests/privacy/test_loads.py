@@ -1,4 +1,4 @@
-"""Loads that leave things out: no secret reaches the store's file, and nothing is lost or read twice."""
+"""Loads with redaction: no secret reaches the store's files, and nothing is lost or read twice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOOL = {
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    """A folder that tells who somebody is, with a session that holds secrets wherever a log has text."""
+    """Return a folder that names a person, with a session that has secrets in every text."""
     folder = tmp_path / "home" / "alice"
     folder.mkdir(parents=True)
     log = session("s1", raw=RAW).replace("You write code.", f"You are the assistant of {MAIL}.")
@@ -54,7 +54,7 @@ def bytes_of(store: Path) -> bytes:
 
 
 def everything(store: Path) -> str:
-    """All text of the published generation, unpacked."""
+    """Return all text of the published generation, uncompressed."""
     tables = [name for (name,) in ask(store, "SELECT table_name FROM duckdb_tables()")]
     return repr([ask(store, f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - our own tables
 

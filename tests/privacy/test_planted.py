@@ -1,4 +1,4 @@
-"""No planted value is seen again, whatever its kind, wherever it stands and however it is spelled."""
+"""No planted value stays, whatever its kind, place and spelling."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def write_logs(folder: Path) -> list[str]:
         for spelled in (plain, SPELLINGS[next(spellings)](text), SPELLINGS[next(spellings)](text)):
             lines.append(spoken_session(f"s{len(lines)} ({plain})", spelled))
             lines.append(f'{{"type": "turn_start", {json.dumps(spelled)}\n')  # not JSON
-            cut = json.dumps(plain)[1:]  # stands where the snippet of the line ends
+            cut = json.dumps(plain)[1:]  # at the end of the line's snippet
             lines.append(f'{{"type": "turn_start", "x": {"-" * 150} {cut}\n')
         (folder / f"{number}.jsonl").write_text(chat(plain, SPELLINGS[next(spellings)](text)))
     (folder / "history.jsonl").write_text("".join(lines))
@@ -111,7 +111,7 @@ def write_logs(folder: Path) -> list[str]:
 
 
 def spoken_session(name: str, text: str) -> str:
-    """A session in which every text is the same."""
+    """Return a session in which every text is the same."""
     raw = f'{{"note": {json.dumps(text)}, "limit": 3'
     log = session(name, turns=(2,), raw=raw)
     for phrase in ("You write code.", "question 1", "text of the file", "Done."):

@@ -1,4 +1,4 @@
-"""What a configuration file can say, and that a wrong one is one sentence."""
+"""The configuration file: valid settings, and one sentence for an invalid file."""
 
 from __future__ import annotations
 

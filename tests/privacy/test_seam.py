@@ -1,4 +1,4 @@
-"""Every text of every event passes the redactor; results can be dropped; what is no text stays."""
+"""Every text of every event passes the redactor; results can be dropped; other values stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A named secret is found however people, shells, configurations and tables write it, and words stay."""
+"""A named secret is found in any spelling of people, shells, configurations and tables; words stay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.privacy.planted import SPELLINGS, split_marks
 from tests.privacy.test_detectors import REDACTOR
 
-# The value between the marks is replaced, what is around it stays.
+# The value between the marks is replaced; the text around it stays.
 KINDS: Mapping[str, tuple[str, ...]] = {
     "a command as a list": (
         '["mysql", "-u", "root", "--password", "<<hunterARGV7x>>"]',
