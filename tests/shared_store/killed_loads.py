@@ -49,7 +49,7 @@ def main(logs: str, out: str) -> None:
 
 
 def kill_one(both: list[Path], base: Path, place: Path, number: int) -> None:
-    """One killed at its `number`-th write, and the next one."""
+    """Kill a load at its `number`-th write, and run the next one."""
     folder = begin_from(base, place)
     assert forked(lambda: load(both, folder, on_write=dying_at(number, place / "step"))) == signal.SIGKILL
     forked(lambda: tell(place, both))
@@ -62,14 +62,14 @@ def link_all(place: Path) -> None:
 
 
 def begin_from(base: Path, place: Path) -> Path:
-    """Copy the store of one place to another, and return the folder there that loads."""
+    """Copy the store of one place to another, and return the loading folder there."""
     link_all(place)
 
     def copy() -> None:
         files = s3fs.S3FileSystem()
         files.copy(f"{BUCKET}/killed/{base.name}/", f"{BUCKET}/killed/{place.name}/", recursive=True)
 
-    forked(copy)  # the driver's thread would be missing in later children
+    forked(copy)  # later child processes would lack the driver's thread
     return place / "one"
 
 

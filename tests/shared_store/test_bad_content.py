@@ -1,4 +1,4 @@
-"""Object stores with other content than a load of ours would write; and no credentials."""
+"""Object stores with content that no load writes, and missing credentials."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CURRENT = "team/store/CURRENT"
 
 @pytest.fixture
 def reader(s3: Any, logs: Path, folder: MakeFolder) -> Path:
-    """A folder that has fetched a generation with one session; a second one is published since."""
+    """Return a folder that has fetched a generation with one session; a second one was published later."""
     (logs / "a").write_text(session("s1"))
     load([logs], folder("loader"))
     belongs(folder("reader")).fetch()

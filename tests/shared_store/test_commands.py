@@ -39,7 +39,7 @@ def test_one_machine_loads_and_another_asks(
     assert "model calls" in answer.stdout
     (folder,) = (tmp_path / "two").iterdir()
     assert folder.name.startswith("logs-team-store-")
-    assert run("verify", "--store", folder).exit_code == 0  # the folder may be named as well
+    assert run("verify", "--store", folder).exit_code == 0  # the folder may be named, too
     retained = run("retain", "--store", STORE, "--text-days", 1)
     assert retained.exit_code == 0, retained.output
 

@@ -1,4 +1,4 @@
-"""A load into a shared store that is killed loses nothing and shows nothing that is half there."""
+"""A killed load into a shared store loses nothing and shows no partial data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may load into a shared store: the lease, its end, and how it is taken over."""
+"""The lease for loading into a shared store: holding, expiry, and takeover."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_lease_that_is_not_renewed_is_taken_over(
     dead.renew()
     with pytest.raises(StoreBusy, match="lost its lease"):
         dead.check()
-    dead.release()  # it must not give back what is another's
+    dead.release()  # it must not release another process's lease
     with pytest.raises(StoreBusy):
         take(folder("three"))
 

@@ -1,4 +1,4 @@
-"""A loader and readers of one shared store, each with a folder of its own; two loaders at once."""
+"""A loader and readers of one shared store, each with its own folder; two loaders at the same time."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_second_load_is_told_who_loads(s3: Any, logs: Path, folder: MakeFolder
 def test_of_two_loads_at_once_one_is_published_and_the_other_says_so(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first one's lease was taken over without its knowing: only the condition of the commit is left."""
+    """The first load's lease was taken over unnoticed, so only the condition of the commit protects."""
     (logs / "a").write_text(session("s1"))
     other = logs.with_name("others")
     other.mkdir()
@@ -119,7 +119,7 @@ def test_what_is_forgotten_is_gone_from_the_object_store_at_once(
     belongs(folder("two")).fetch()
     assert count(folder("two"), "sessions") == 1
     assert len(list(folder("two").glob("gen-*"))) == 1
-    assert load([logs], folder("two")).generation is None  # it is not brought back
+    assert load([logs], folder("two")).generation is None  # it is not restored
 
 
 @pytest.mark.thorough
@@ -164,7 +164,7 @@ def test_a_shared_store_is_verified_backed_up_and_restored(
     belongs(folder("three")).fetch()
     assert count(folder("three"), "sessions") == 1
     restore(tmp_path / "backups", tmp_path / "alone")
-    assert not (tmp_path / "alone" / LINK).exists()  # a backup brings no address along
+    assert not (tmp_path / "alone" / LINK).exists()  # a backup contains no address
     assert count(tmp_path / "alone", "sessions") == 1
 
 

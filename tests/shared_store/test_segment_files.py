@@ -1,4 +1,4 @@
-"""Segments of a shared store are read by DuckDB where they are."""
+"""DuckDB reads segments of a shared store in the object store."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_any_part_is_what_stands_there(files: SegmentFiles, segment: Path) -> No
 
 @pytest.mark.thorough
 def test_threads_that_share_a_stream_do_not_move_each_other(files: SegmentFiles, segment: Path) -> None:
-    """DuckDB seeks and reads in two steps, and its threads share one stream: they would read wrong blocks."""
+    """DuckDB seeks and reads in two steps, and threads that share a stream could read wrong blocks."""
     stream = files.open(f"shared://{NAME}")
     stream.seek(4096)
     other = threading.Thread(target=stream.seek, args=(70_000,))
@@ -101,7 +101,7 @@ def test_what_was_read_is_kept_within_a_limit(
     assert len(sizes) == 1
     files.read_bytes(NAME, 0, segment.stat().st_size)
     assert len(files._blocks) == 3
-    assert max(sizes) > 3 * 1024 * 1024  # from one end to the other it is read in large parts
+    assert max(sizes) > 3 * 1024 * 1024  # sequential reads use large parts
 
 
 @pytest.mark.thorough
@@ -147,7 +147,7 @@ def test_what_attaching_reads_of_several_segments_is_fetched_at_once(
 
     def find_together(place: SharedPlace, name: str) -> Any:
         fetched.append(name)
-        together.wait()  # passes when all are asked at the same time
+        together.wait()  # passes when all are requested at the same time
         return find(place, name)
 
     def note(place: SharedPlace, name: str, start: int, end: int) -> bytes:

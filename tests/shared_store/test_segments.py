@@ -32,14 +32,14 @@ MakeFolder = Callable[[str], Path]
 
 @pytest.fixture(autouse=True)
 def _sealed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each load makes its open facts a segment, and no process has read anything yet."""
+    """Make each load turn its open facts into a segment, with empty caches."""
     monkeypatch.setattr(building_segments, "SEAL_AT", 0)
     segment_files._opened.clear()
 
 
 @pytest.fixture
 def nights(s3: Any, logs: Path, folder: MakeFolder) -> Path:
-    """A folder of a machine that loaded two nights, each of which is a segment."""
+    """Return a folder that loaded two nights, each of which is a segment."""
     for number in range(2):
         (logs / f"{number}").write_text(session(f"s{number}", day=number + 1))
         load([logs], folder("loader"))
@@ -63,7 +63,7 @@ def test_the_store_is_the_same_as_one_of_a_machine_alone(
     alone = tmp_path / "alone"
     for number in range(2):
         load([logs / f"{session_number}" for session_number in range(number + 1)], alone)
-    (logs / "0").write_text(session("s0", turns=(2, 1, 3)))  # it has grown: its segment is written anew
+    (logs / "0").write_text(session("s0", turns=(2, 1, 3)))  # it has grown, so its segment is rewritten
     for store in (nights, alone):
         load([logs], store)
     reader = folder("reader")
