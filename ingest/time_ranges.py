@@ -12,12 +12,12 @@ from datetime import UTC, date, datetime, timedelta
 
 Days = tuple[date, date]
 PRESETS = ("28 days", "1 day", "7 days", "90 days", "All days", "7 days to today", "28 days to today")
-"""The ranges that are offered; the first is the usual one."""
+"""The offered ranges; the first is the default."""
 DAY_FORMS = "today, yesterday, monday, 7d, 2 weeks, last week or 2026-11-09"
 RANGE_FORMS = (
     "7d, 2 weeks, last week, yesterday, 2026-11-09, 2026-11, 2026-11-09..2026-11-15, 7 days to today or all"
 )
-"""What people may write, for help and errors."""
+"""The valid forms, for help and errors."""
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}")
 _MONTH = re.compile(r"\d{4}-\d{1,2}")

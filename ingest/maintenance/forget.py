@@ -49,7 +49,7 @@ _OF_USER = "SELECT DISTINCT source, session_id FROM stored_sessions WHERE user_n
 
 
 OnLeaving = Callable[[Collection[str], Collection[str]], None]
-"""Called with the ids of the sessions and of the calls that are to go, before they do."""
+"""Called with the ids of the sessions and calls to delete, before they are deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

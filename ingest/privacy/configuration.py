@@ -58,7 +58,7 @@ class PrivacyOptions:
 
 
 ALL = PrivacyOptions()
-"""Nothing is left out."""
+"""Nothing is removed."""
 
 
 def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterable[str | None]) -> None:

@@ -67,7 +67,7 @@ class Privacy:
 
 
 PUBLIC = Privacy()
-"""The privacy of a load that leaves nothing out."""
+"""The privacy of a load that removes nothing."""
 
 
 def _argument_message(result: ResultSeen) -> str | None:

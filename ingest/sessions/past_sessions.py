@@ -77,7 +77,7 @@ class PastSession(msgspec.Struct, frozen=True):
 
 
 PastSessions = Mapping[str, PastSession]
-"""Sessions by id, as the store has the id."""
+"""Sessions by their stored id."""
 
 
 def hash_text(text: str | None) -> str | None:

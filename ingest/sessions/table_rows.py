@@ -214,7 +214,7 @@ JUDGED = (
     "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
     "model_latency_ms", "parser_version",
 )  # fmt: skip
-"""The columns of `tool_calls` that the turn knows, in the order of `call_values`."""
+"""The columns of `tool_calls` with values from the turn, in the order of `call_values`."""
 
 
 def call_row(turn: OpenTurn, call: OpenCall) -> Row:

@@ -33,7 +33,7 @@ DRIVERS = {
     "https": ("https", "aiohttp"),
     "http": ("https", "aiohttp"),
 }
-"""The extra of Callgauge and the package that it brings, by the scheme of an address."""
+"""Callgauge's extra and the package that it installs, by the scheme of an address."""
 _WEB = ("http", "https")
 _VERSIONS = ("ETag", "etag", "generation", "md5Hash", "content_md5", "Content-MD5", "Digest")
 _TIMES = ("LastModified", "last_modified", "mtime", "updated", "Last-Modified")

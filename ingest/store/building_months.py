@@ -37,11 +37,11 @@ from ingest.store.segments import (
 from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 256 * 1024 * 1024
-"""Bytes of open sums in the file from which on old months become segments."""
+"""Bytes of open sums in the file from which old months become segments."""
 KEPT_OPEN = timedelta(days=31)
 """A month that ended less than this before the newest day stays open: loads often change its sums."""
 ROWS_AT_ONCE = 200_000
-"""Rows of a table that are sorted and added up at once; more would take much memory, and go part by part."""
+"""Rows of a table that are sorted and added up together; more rows are processed in parts, to save memory."""
 _WORTH = 64  # a month with less than this part of SEAL_AT is not worth a file and stays open
 
 _DAILY = tuple(table.name for table in DAILY_TABLES)

@@ -31,7 +31,7 @@ from ingest.store.segments import (
 from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 512 * 1024 * 1024
-"""Bytes of open facts in the file from which on they become segments: so much a load copies at most."""
+"""Bytes of open facts in the file from which they become segments: a load copies at most this much."""
 OPEN = "building"
 """The name under which the building file is attached."""
 

@@ -27,7 +27,7 @@ _COLUMNS = "SELECT '{table}', name, type FROM pragma_table_info('{table}')"
 
 
 WITHOUT_LOG = "RECOVERY_MODE no_wal_writes"
-"""How files being built are attached: no write-ahead log, as nobody reads them after a crash."""
+"""Options for attaching files being built: no write-ahead log, because nobody reads them after a crash."""
 
 
 def connect_for_building(path: Path) -> Connection:
@@ -78,7 +78,7 @@ _ARROW: Mapping[str, pa.DataType] = {
 
 
 GENERATED = ("arguments",)
-"""Columns of `tool_calls` that DuckDB makes of others."""
+"""Columns of `tool_calls` that DuckDB generates from others."""
 
 
 def arrow_schemas(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema]:

@@ -319,4 +319,4 @@ DAILY_TABLES = (
     ),
     DailyTable("daily_turns", _WHO, "turns"),
 )
-"""All daily sums but `task_trials`, which has a row for each session."""
+"""All daily sums except `task_trials`, which has a row for each session."""

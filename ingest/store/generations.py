@@ -40,7 +40,7 @@ OnWrite = Callable[[str], None]
 
 
 Patience = Callable[[str], bool]
-"""Called with a sentence on who holds the lock; returns True to try once more. The function may sleep."""
+"""Called with a sentence on who holds the lock; returns True to try again. The function may sleep."""
 
 
 def ignore_write(_step: str) -> None:

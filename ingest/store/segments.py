@@ -24,17 +24,17 @@ Config = Mapping[str, str | bool | int | float | list[str]]
 Columns = Sequence[tuple[str, str]]
 """The columns of a table: names and types."""
 SelectList = Callable[[str, Columns], str]
-"""Returns what stands between SELECT and FROM, for the name of a table and its columns."""
+"""Returns the text between SELECT and FROM for a table, from its name and columns."""
 
 FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
-"""The tables of facts, whose rows may stand in segments."""
+"""The tables of facts, whose rows may be in segments."""
 TRIALS = "task_trials"
-"""Beside the tables `daily_…`, the table of sums whose rows may stand in segments of months. It has a row for
-each session, so no sums of a month."""
+"""The table of sums, besides the tables `daily_…`, whose rows may be in segments of months. It has a row for
+each session, so it has no sums of months."""
 IDS = "ids"
-"""The table of hashes that a segment of facts has beside them, see `BuildingSegments.narrow_search`."""
+"""The table of hashes of ids in a segment of facts, see `BuildingSegments.narrow_search`."""
 SEARCHED_SUMS = ("daily_calls", "daily_turns", "daily_rates", "daily_errors", TRIALS)
-"""The tables of sums of which a load and the checks ask for all days."""
+"""The tables of sums of which a load and the checks read all days."""
 _AT_ONCE = 32  # segments of an object store; their fetched blocks take half of the cache
 _PARTS = "parts"  # the schema with the views of single files
 

@@ -173,4 +173,4 @@ _RULES: Mapping[str, Callable[[SdkEvents, Mapping[str, Any]], Iterator[Event]]] 
     "ConversationStateUpdateEvent": SdkEvents._take_state,
 }
 KINDS = frozenset((*_RULES, "PauseEvent", "Condensation", "CondensationRequest", "TokenEvent"))
-"""The kinds of event by which a file is recognised; others pass silently."""
+"""The kinds of event that identify a file; others are skipped."""

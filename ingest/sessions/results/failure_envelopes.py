@@ -28,7 +28,7 @@ from ingest.sessions.results.refusal_texts import find_refusal
 from lenient import parse_arguments
 
 FIELDS = frozenset({"success", "ok", "status"})
-"""The fields of an envelope that say that the tool failed."""
+"""The fields of an envelope that report a failure of the tool."""
 
 _MESSAGE = 500  # characters of an error that are kept as the reason
 _MAY_BE_CUT = 1_900  # characters; results are stored up to the first 2,000

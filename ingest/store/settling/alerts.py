@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 RATES_OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 RATES_OF_TURNS = ("turn_success",)
-"""The rates that the nights test; those of turns not by tool, since a turn may call several."""
+"""The rates that are tested each night; those of turns not by tool, because a turn may call several."""
 DIMENSIONS = (
     ("model", None), ("prompt", None), ("provider", None), ("tool", None),
     ("model", "provider"), ("model", "prompt"), ("model", "tool"),
 )  # fmt: skip
-"""What the nights test each rate of: the values of a dimension, or the pairs of two."""
+"""The dimensions whose values each rate is tested for, and the pairs of dimensions."""
 _COLUMNS = {"model": "model", "prompt": "prompt_id", "provider": "provider", "tool": "tool"}
 _MOST_SERIES = 1_000  # pairs with the fewest observations are left out: a thousand take 140 MB
 _LEAST_DAYS = 6  # five days before a change, and one after it
