@@ -1,4 +1,4 @@
-"""The errors that stop a load, and those of damaged files. A load's error says what to do next."""
+"""The errors that stop a load, and those of damaged files. A load's error names the next step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class InputError(IngestError):
 
 
 class NothingFoundError(InputError):
-    """What the user named is there, and holds no files."""
+    """The path that the user named exists but contains no files."""
 
 
 class OptionError(InputError):
@@ -37,7 +37,7 @@ class StoreVersionError(StoreError):
 
 
 class BackupError(IngestError):
-    """A backup cannot be written, or one that is there cannot be used."""
+    """A backup cannot be written, or an existing one cannot be used."""
 
 
 _NEXT_STEP = {
@@ -60,7 +60,7 @@ def explain_os_errors(store_dir: Path) -> Iterator[None]:
 
 
 def store_error(store_dir: Path, error: OSError) -> StoreError:
-    """Return a `StoreError` for an OSError on the store's files; its text says what to do next."""
+    """Return a `StoreError` for an OSError on the store's files; its text names the next step."""
     what = error.strerror or str(error)
     next_step = _NEXT_STEP.get(error.errno or 0, "fix the problem and run the command again")
     return StoreError(
@@ -76,4 +76,4 @@ class DamagedFileError(OSError):
 
 
 class CutOffError(DamagedFileError):
-    """The bytes end before their content does; what comes before the end is sound."""
+    """The bytes end before their content does; the bytes before the end are sound."""

@@ -1,7 +1,7 @@
 """The events into which every log format is translated, each with its place in the file.
 
-A format only translates; `lenient` and `ingest.sessions.session_builder` judge. A fact that a log does not
-tell is None: unknown is never written as a good value.
+A format only translates; `lenient` and `ingest.sessions.session_builder` judge. A fact that the log does not
+have is None: an unknown value is never written as a good one.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any, final
 
 import msgspec
 
-MESSAGE_READ = 2_000  # characters of a failed result that are read as its reason; fewer are stored
+MESSAGE_READ = 2_000  # characters of a failed result that are read as the reason; fewer are stored
 
 
 class ArgsSource(StrEnum):
     """Where the arguments of a call come from; the values of `tool_calls.args_source`."""
 
     RAW = "raw"  # the text exactly as the model sent it
-    RESERIALISED = "reserialised"  # the log kept only the decoded object; the text is ours
-    TRUNCATED = "truncated"  # the log cut the model's text
-    MISSING = "missing"  # the log kept nothing
-    REDACTED = "redacted"  # a placeholder stands for the arguments
+    RESERIALISED = "reserialised"  # the log has only the decoded object; Callgauge wrote the text
+    TRUNCATED = "truncated"  # the log truncated the model's text
+    MISSING = "missing"  # the log has no arguments
+    REDACTED = "redacted"  # the arguments are a placeholder
 
 
 class FaultLayer(StrEnum):
@@ -31,10 +31,10 @@ class FaultLayer(StrEnum):
 
     EMISSION = "emission"  # no call, a leaked call, a cut-off call
     SYNTAX = "syntax"  # the arguments are not JSON
-    SCHEMA = "schema"  # JSON, but not what the tool's definition asks for; unknown tool
+    SCHEMA = "schema"  # JSON, but invalid by the tool's definition; unknown tool
     TOOL_REJECTED = "tool_rejected"  # the tool itself refused the arguments
-    EXECUTION = "execution"  # it ran and failed
-    REFUSED = "refused"  # a user or a policy said no
+    EXECUTION = "execution"  # the tool ran and failed
+    REFUSED = "refused"  # a user or a policy denied the call
 
 
 class ResultStatus(StrEnum):
@@ -50,7 +50,7 @@ class ResultStatus(StrEnum):
 class FlagSource(StrEnum):
     """How a call's `ResultStatus` was found; `absent` = the log has no sign of the status.
 
-    Both of an envelope: the result itself says that the tool failed, while the log has no flag or says ok.
+    The two for envelopes: the result's content reports a failure, while the log has no flag or says ok.
     """
 
     EXPLICIT = "explicit"
@@ -69,10 +69,10 @@ class Strategy(StrEnum):
 class TurnStatus(StrEnum):
     """The words for a turn's end that formats share.
 
-    `turns.recorded_status` can also hold other words, as a log has them.
+    `turns.recorded_status` can also contain other words from a log.
     """
 
-    CANCELLED = "cancelled"  # a person stopped it: it has no verdict
+    CANCELLED = "cancelled"  # a person stopped the turn, so it has no verdict
     COMPLETED = "completed"
     ERROR = "error"
 
@@ -80,9 +80,9 @@ class TurnStatus(StrEnum):
 class Visibility(StrEnum):
     """How much a source shows of one kind of fault (syntax or schema) in a call's arguments."""
 
-    FULL = "full"  # judged by us, on the text or the definition itself: mends show too
-    FAILURES = "failures"  # the harness marks every refusal; what it mended silently cannot be seen
-    NONE = "none"  # neither: the call is unmeasured for this kind of fault
+    FULL = "full"  # Callgauge judges the text or definition itself, so repairs show, too
+    FAILURES = "failures"  # the harness marks every refusal; silent repairs cannot be seen
+    NONE = "none"  # neither: this kind of fault is not measured for the call
 
 
 class LogLine(msgspec.Struct, frozen=True, gc=False):
@@ -112,17 +112,17 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     harness: str | None = None
     harness_version: str | None = None
     parent_session_id: str | None = None
-    user: str | None = None  # who asked, by whatever name or id the log has
-    task: str | None = None  # what a benchmark gives to several models: the same task has the same name
+    user: str | None = None  # the user, by any name or id in the log
+    task: str | None = None  # a benchmark's task for several models: the same task has the same name
     run: str | None = None  # the experiment that the session is part of
-    trial_run: str | None = None  # the run of trials that the log itself says it is of
-    arm: str | None = None  # what is compared within it: a model, a prompt, a definition
-    repeat_no: str | None = None  # which of several tries at the task
-    capabilities: str | None = None  # JSON: what is known of the model
+    trial_run: str | None = None  # the run of trials, if the log names it
+    arm: str | None = None  # the variant in the run: a model, a prompt, a definition
+    repeat_no: str | None = None  # number of the attempt at the task
+    capabilities: str | None = None  # JSON: facts about the model
     sampling: str | None = None  # JSON: temperature and the like
-    project: str | None = None  # the repository it worked in, else the folder; see `name_project`
-    branch: str | None = None  # checked out when it began
-    sub_agent: str | None = None  # the kind of sub-agent, or the skill, that the session is a run of
+    project: str | None = None  # the session's repository, else its folder; see `name_project`
+    branch: str | None = None  # the branch at the beginning
+    sub_agent: str | None = None  # the sub-agent or skill of which the session is a run
     environment: str | None = None  # where the agent was deployed: production, staging …
     provider: str | None = None
     model: str | None = None
@@ -146,9 +146,9 @@ class ToolsOffered(Event, frozen=True, kw_only=True, gc=False):
 
 
 class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
-    """A gateway's test call for native tool use. `ok` None = the log does not tell the outcome.
+    """A gateway's test call for native tool use. `ok` None = the outcome is not in the log.
 
-    `probe_id` is the same in all sessions that rest on one probe.
+    `probe_id` is the same in all sessions that use the same probe.
     """
 
     ok: bool | None
@@ -159,7 +159,7 @@ class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
 
 
 class TrialRunPlanned(Event, frozen=True, kw_only=True, gc=False):
-    """A run of trials, as its lock says; `session_id` is the run's name.
+    """A run of trials, from its lock; `session_id` is the run's name.
 
     `facts` are columns of `trial_runs`, as decoded from JSON. `ts` is when the run was locked.
     """
@@ -168,7 +168,7 @@ class TrialRunPlanned(Event, frozen=True, kw_only=True, gc=False):
 
 
 class TrialLookTaken(Event, frozen=True, kw_only=True, gc=False):
-    """What one look of a run said of one arm; `session_id` is the run's name.
+    """The interim analysis of one variant in a run; `session_id` is the run's name.
 
     `facts` are columns of `trial_looks`. `ts` is when the look was taken.
     """
@@ -197,21 +197,19 @@ class StepMade(Event, frozen=True, kw_only=True, gc=False):
 
     step: int | None = None
     turn: int | None = None
-    text: str | None = None  # what the model said besides its calls
+    text: str | None = None  # the model's text besides its calls
     provider: str | None = None
     model: str | None = None
     strategy: Strategy | None = None
-    input_tokens: int | None = None  # all of them; the next two are parts of it
+    input_tokens: int | None = None  # all input tokens; the next two are parts of it
     cached_tokens: int | None = None  # read from the provider's cache
     cache_write_tokens: int | None = None  # written to it
     output_tokens: int | None = None
     latency_ms: float | None = None
-    resent: int | None = None  # how often the request was sent again, for what was the network's
-    stop_reason: str | None = None  # why the reply ended, in the log's word: tool_use, end_turn, max_tokens …
-    failed: bool = False  # the reply broke off or failed, and its calls never ran: the next may repeat them
-    answers: bool = (
-        False  # True when the log itself says that this step ended the turn (stop_reason end_turn)
-    )
+    resent: int | None = None  # how often the request was sent again after network errors
+    stop_reason: str | None = None  # why the reply ended, as logged: tool_use, end_turn, max_tokens …
+    failed: bool = False  # the reply was aborted or failed, and its calls never ran: the next may repeat them
+    answers: bool = False  # True when the log states that this step ended the turn (stop_reason end_turn)
 
 
 class CallMade(Event, frozen=True, kw_only=True, gc=False):
@@ -220,12 +218,12 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
     `raw_arguments` is the text for ArgsSource RAW and TRUNCATED, `arguments` the decoded value for
     RESERIALISED. `refused_by_harness` is the log's own verdict on the arguments (SYNTAX or SCHEMA),
     `harness_message` the text of that refusal. Calls refused with EMISSION have no usable arguments; the text
-    of a leaked call is in `raw_arguments`. `syntax_seen` and `schema_seen` say what this source shows of
+    of a leaked call is in `raw_arguments`. `syntax_seen` and `schema_seen` are what this source shows for
     calls that are not marked as faulty.
     """
 
     tool: str | None
-    mcp_server: str | None = None  # where the log names it apart from the tool
+    mcp_server: str | None = None  # if the log names it separately from the tool
     tool_call_id: str | None = None
     turn: int | None = None
     step: int | None = None
@@ -235,10 +233,10 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
     strategy: Strategy | None = None
     refused_by_harness: FaultLayer | None = None
     harness_message: str | None = None
-    retry_of: str | None = None  # the tool_call_id that this call tries again, where the log says so
+    retry_of: str | None = None  # the tool_call_id that this call retries, if the log states it
     syntax_seen: Visibility = Visibility.NONE
     schema_seen: Visibility = Visibility.NONE
-    key: str | None = None  # globally unique id of this call, where the producer has one: finds copies
+    key: str | None = None  # globally unique id of this call, if the producer has one: finds copies
 
 
 class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
@@ -255,24 +253,24 @@ class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     step: int | None = None
     status: ResultStatus
     flag_source: FlagSource
-    fault_layer: FaultLayer | None = None  # the layer the log's own texts and codes point to
-    message: str | None = None  # why, in the harness's words, for faults
+    fault_layer: FaultLayer | None = None  # the layer shown by the log's own texts and codes
+    message: str | None = None  # the harness's reason, for faults
     content: str | None = None
     latency_ms: float | None = None
-    mcp_server: str | None = None  # which answered, where the log says so only here
-    simulated: str | None = None  # recorded, miss …: no tool ran, the result was made for a trial
+    mcp_server: str | None = None  # the MCP server, if the log names it only here
+    simulated: str | None = None  # recorded, miss …: no tool ran; the result comes from a trial's recording
 
 
 class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
     """The end of a turn, as the log records it. `recorded_ok` None = the log gives no verdict.
 
-    `answer` is the final text; '' = the log shows that there was none, None = the log does not tell.
-    `verdict_reason` is why a check of the task passed or failed; `compensations` are the sentences that a
-    gateway sent after replies of which nothing could be read; `cost` is in USD.
+    `answer` is the final text; '' = the log shows that there was none, None = unknown. `verdict_reason` is
+    why a check of the task passed or failed; `compensations` are the messages that a gateway sent after
+    unreadable replies; `cost` is in USD.
     """
 
     turn: int | None = None
-    status: str | None = None  # the log's own word: ok, error, cancelled, prompt_limit …
+    status: str | None = None  # the log's own status: ok, error, cancelled, prompt_limit …
     recorded_ok: bool | None = None
     answer: str | None = None
     latency_ms: float | None = None

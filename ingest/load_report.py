@@ -9,13 +9,13 @@ from enum import StrEnum
 
 
 class ForeignKind(StrEnum):
-    """What a file in no known log format holds, as its first bytes show.
+    """The kind of a file in no known log format, by its first bytes.
 
     The values of `files.foreign_kind`.
     """
 
     JSON = "json"  # JSON objects, but in no known format
-    BROKEN = "broken"  # begins like JSON, but no object can be read
+    BROKEN = "broken"  # begins like JSON, but contains no readable object
     TEXT = "text"  # no JSON object
     BINARY = "binary"
     EMPTY = "empty"
@@ -23,11 +23,10 @@ class ForeignKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RejectedFile:
-    """A file that could not be used, or not by itself.
+    """A file that could not be used, or not on its own.
 
-    `reason` is the part of a sentence that follows the file's path. `foreign` is what the file holds when it
-    is no log of any known format; None = it may be one. `is_new`: no earlier load rejected it for the same
-    reason.
+    `reason` is the part of a sentence that follows the file's path. `foreign` is the kind of a file that is
+    not a log; None = it may be a log. `is_new`: no earlier load rejected it for the same reason.
     """
 
     path: str
@@ -50,22 +49,22 @@ class LoadReport:
     """The closing figures of one load. Counts are of the files read in this load, not of the whole store.
 
     `loaded` files were read. `unchanged` files were in the store already, under this name or as a copy.
-    `moved` files were in the store under another name. `unread` files were left for another load because the
-    user asked to stop; `left` files were left out by `--since` and `--limit`. `companions` are files that
-    were read together with another one, or are no logs but other files of a known agent; the reason
-    says which, and they are no failures.
+    `moved` files were in the store under another name. `unread` files wait for another load because the user
+    stopped this one; `--since` and `--limit` left out `left` files. `companions` are files that were read
+    together with another one, or other files of a known agent; `reason` tells which, and they are not
+    failures.
 
-    Of files with other content than before, `sessions_replaced` were told again, `sessions_removed` went with
-    --replace, and `calls_fewer` calls went with both.
+    For files with new content, `sessions_replaced` were read again, `sessions_removed` were removed by
+    --replace, and `calls_fewer` calls were lost by both.
 
-    `rejects` counts lines and values that could not be used, `new_rejects` those that no earlier load met;
-    `damaged` names the files of these, at most 100. `new_rejected` counts the files that none rejected for
+    `rejects` counts lines and values that could not be used, `new_rejects` those new in this load; `damaged`
+    names the files of these, at most 100. `new_rejected` counts the files that no earlier load rejected for
     the same reason. `duplicates` counts calls that another row counts already. `faults` (by layer, in the
-    order in which a call passes the layers) and `judged` (calls of which it is known whether their arguments
-    failed) leave duplicates out. `notes` are sentences on inputs that were left out because they are no logs,
-    and on facts that files lack. `newest` is the time (UTC) of the newest session in the files of this load,
-    whether they were read or in already; None where none has a time, and a time of more than a day from now
-    on counts as a mistake. `generation` is None when there was nothing new to publish.
+    order in which a call passes the layers) and `judged` (calls whose arguments could be judged) exclude
+    duplicates. `notes` are sentences on inputs that were skipped because they are not logs, and on facts that
+    files lack. `newest` is the time (UTC) of the newest session in this load's files, new or already loaded;
+    None without any time. A time more than a day in the future counts as a mistake. `generation` is None when
+    there was nothing new to publish.
     """
 
     loaded: int
@@ -101,8 +100,8 @@ class Reject:
     """A line or a value of a file that could not be used; `line` None = the whole file.
 
     `tools` is the hash of the tool definitions with which the file was read, see
-    `ingest.store.ledger.ReadWith`. `foreign` is as in `RejectedFile`. `part_of` is the log that the file is
-    read as a part of; None = it is a log itself.
+    `ingest.store.ledger.ReadWith`. `foreign` is as in `RejectedFile`. `part_of` is the log of which the file
+    is a part; None = it is a log itself.
     """
 
     file: str
@@ -131,10 +130,10 @@ class ReparseReport:
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """A name that logs have for a model.
+    """A name of a model in logs.
 
-    `model` is the model as which it counts, `rule` why it is another one (None = it is not). `source` is
-    where the name comes from (log, path, given), `calls` counts model calls of turns.
+    `model` is the model that it counts as, `rule` the reason for another name (None = same name). `source` is
+    the origin of the name (log, path, given), `calls` counts model calls of turns.
     """
 
     model: str
@@ -146,7 +145,7 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True)
 class ModelNamesReport:
-    """The models of a store; `generation` is the new one when they were counted anew, else None."""
+    """The models of a store; `generation` is the new one when they were recounted, else None."""
 
     names: tuple[ModelName, ...]
     aliases_enabled: bool
@@ -157,8 +156,8 @@ class ModelNamesReport:
 class ForgetReport:
     """The figures of a removal of sessions. `generation` is None when nothing was removed.
 
-    `runs` counts runs of trials of which no session is left. `files` counts the files that held the removed
-    sessions. `elsewhere` counts removed calls that another session still holds as a copy. `undated` counts
+    `runs` counts runs of trials without remaining sessions. `files` counts the files that contained the
+    removed sessions. `elsewhere` counts removed calls with a copy in another session. `undated` counts
     sessions that stay because they have no time.
     """
 
@@ -177,9 +176,9 @@ class ForgetReport:
 class RetentionReport:
     """The figures of a retention run. `generation` is None when nothing was removed.
 
-    What was last heard before `text_before` has no texts any more, what was before `facts_before` is gone;
-    None = there is no such limit. `quotes_removed` counts lines that could not be read. `undated` counts
-    sessions that cannot go because a part of them has no time.
+    Sessions whose last event was before `text_before` have no texts any more, those before `facts_before` are
+    removed; None = no such limit. `quotes_removed` counts unreadable lines whose quote was removed. `undated`
+    counts sessions that stay because a part of them has no time.
     """
 
     sessions_removed: int
@@ -199,9 +198,9 @@ class RetentionReport:
 class BackupReport:
     """The figures of a backup.
 
-    `name` is the backup that holds the store as it is; `unchanged`: it was there already. `bytes` is the size
-    of its files, `bytes_sent` of what the place lacked. `backups` counts those that the place has now,
-    `removed` names older ones that went. `notes` are sentences on what was not done.
+    `name` is the backup with the present state of the store; `unchanged`: it existed already. `bytes` is the
+    size of its files, `bytes_sent` of the pieces that the place lacked. `backups` counts those in the place
+    now, `removed` names the removed older ones. `notes` are sentences on skipped work.
     """
 
     place: str
@@ -219,7 +218,7 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """The figures of a restored backup, of which `made_at` is the time (UTC); `generation` is published."""
+    """The figures of a restored backup from the time `made_at` (UTC); `generation` is published."""
 
     place: str
     name: str
@@ -233,7 +232,7 @@ class RestoreReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyReport:
-    """What was checked and found in order: `of` is a store or a backup, `rows` are by table."""
+    """The result of a successful check: `of` is a store or a backup, `rows` are by table."""
 
     of: str
     generation: str

@@ -18,9 +18,9 @@ class Record(msgspec.Struct, gc=False):
     """One decoded object of a log, as a format gets it.
 
     `value` is the decoded object, or the value that the format's own `decode` returned for a line. `where` is
-    the line on which the record begins. `data` holds the record's bytes as in the file, with or without the
-    final line break, and `start` is the byte offset of the first of them. `file` is the path of the file that
-    the record is the content of, in the tree of a session that is spread over files; None for other logs.
+    the line on which the record begins. `data` has the record's bytes as in the file, with or without the
+    final line break, and `start` is the byte offset of the first of them. `file` is the path of the record's
+    file within a session that is spread over files; None for other logs.
     """
 
     where: LogLine
@@ -30,7 +30,7 @@ class Record(msgspec.Struct, gc=False):
     _seen: int = 0  # offset up to which `find_line` has searched …
     _line: int = 0  # … and the line breaks before it
     _in_lines: bool | None = None  # whether the record has more than one; None = not looked yet
-    _missed: int = 0  # texts that do not occur: each was searched for to the end of the record
+    _missed: int = 0  # texts that do not occur; each search went to the end of the record
     file: str | None = None
 
     def find_line(self, token: str, *, past: bool = False) -> LogLine:
@@ -45,13 +45,13 @@ class Record(msgspec.Struct, gc=False):
         if self._missed == _MISSES or not self._in_lines:
             return self.where
         sought = token.encode("utf-8", "surrogatepass")
-        found = self.data.find(sought, self._seen)
-        if found < 0:
+        position = self.data.find(sought, self._seen)
+        if position < 0:
             self._missed += 1
             return self.where
-        self._line += self.data.count(b"\n", self._seen, found)
-        self._seen = found + len(sought) if past and b"\n" not in sought else found
-        start = self.data.rfind(b"\n", 0, found) + 1
+        self._line += self.data.count(b"\n", self._seen, position)
+        self._seen = position + len(sought) if past and b"\n" not in sought else position
+        start = self.data.rfind(b"\n", 0, position) + 1
         return LogLine(self.where.line + self._line, self.start + start) if start else self.where
 
 
@@ -59,12 +59,12 @@ class Record(msgspec.Struct, gc=False):
 class Source:
     """The description of a format: which facts its logs contain.
 
-    The Data page shows this per source, so that a 0 % which cannot be measured is not taken for a good value.
-    Each field except `name`, `title` and `cannot_tell` is a short phrase for people that begins with `yes`,
+    The Data page shows this per source, so that readers do not take an unmeasured 0 % for a good value. Each
+    field except `name`, `title` and `cannot_tell` is a short phrase for people that begins with `yes`,
     `partly` or `no`.
     """
 
-    name: str  # the module's name; the value of every `source` column
+    name: str  # the module's name; the value of all `source` columns
     title: str
     raw_arguments: str
     argument_failures: str
@@ -84,12 +84,12 @@ def read_no_sibling(_name: str) -> None:
 class About:
     """The facts about a file that a translator gets besides the records.
 
-    `name` is the file's own name without folders, `folder` that of the folder it lies in, `path` the
-    whole path (`archive!member` in an archive); all may be empty.
-    `identity` is made from the first bytes of the file, so it is the same in every copy and after the file
-    grew; it serves as session id where the log names none. `read_sibling(name)` returns the bytes of a file
-    in the same folder, or None when there is none or it is larger than `--max-line`.
-    `mapping` says where the fields of a record are (`--map`); only chat transcripts use it.
+    `name` is the file's own name without folders, `folder` the name of its folder, `path` the whole path
+    (`archive!member` in an archive); all may be empty. `identity` is made from the first bytes of the file,
+    so it is the same in every copy and after the file grew; it serves as session id where the log names none.
+    `read_sibling(name)` returns the bytes of a file in the same folder, or None when there is none or it is
+    larger than `--max-line`. `mapping` has the paths of a record's fields (`--map`); only chat transcripts
+    use it.
     """
 
     name: str = ""
@@ -103,8 +103,8 @@ class About:
 class Translator(Protocol):
     """Translates the records of one file, in file order, into events; keeps state between records.
 
-    A translator can be pickled between two records: when the file has grown, reading continues from there.
-    It may have a method `list_missing`, which returns the names of facts that it looked for in vain.
+    A translator can be pickled between two records: when the file has grown, reading continues from there. It
+    may have a method `list_missing`, which returns the names of facts that it did not find.
     """
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:
@@ -123,7 +123,7 @@ class Format(Protocol):
     def recognise(self, head: Sequence[dict[str, Any]]) -> bool:
         """Return True when the file is in this format.
 
-        `head` holds the first decodable objects of the file, at most 50.
+        `head` has the first decodable objects of the file, at most 50.
         """
 
     def translator(self, about: About) -> Translator:

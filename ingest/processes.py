@@ -6,17 +6,17 @@ import os
 import signal
 import sys
 
-# Arrow starts a thread for jemalloc even where it does not use it; numpy one a core for linear algebra.
+# Arrow starts a thread for jemalloc even without using it; numpy one per core for linear algebra.
 _NO_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false", "OPENBLAS_NUM_THREADS": "1"}
 
 _KILLED = 9  # SIGKILL, which Windows does not have
 
 
 def leave_threads_out() -> None:
-    """Have libraries start no threads when they are imported, in this process and those it starts.
+    """Keep libraries from starting threads on import, in this process and its child processes.
 
-    A process that has one thread can be forked safely. Has no effect on what is imported already, or on what
-    the environment says itself.
+    A process with one thread can be forked safely. Has no effect on imported libraries and on variables that
+    are already set.
     """
     for name, value in _NO_THREADS.items():
         os.environ.setdefault(name, value)
@@ -33,7 +33,7 @@ def leave_pandas_out() -> None:
 
 
 def let_pandas_in() -> None:
-    """Undo `leave_pandas_out`, for a command that asks the metrics of the pages."""
+    """Undo `leave_pandas_out`, for a command that uses the metrics of the pages."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, PandasBlocker)]
 
 

@@ -1,8 +1,8 @@
-"""Maps the fields of a record to the names that chat transcripts have: `messages` at `.request.messages`.
+"""Maps fields of a record to those of chat transcripts: `messages` is at `.request.messages`.
 
 A path begins with a dot: `.request.messages`, `.choices[0].message`, `.choices[-1]`, `["gen_ai.model"].name`.
-It also leads through JSON that is stored as text. What a path finds counts before the usual names of its
-field; where it finds nothing, the usual names count.
+It also leads through JSON that is stored as text. A value found by a path has precedence over the usual names
+of its field.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import orjson
 
-# The fields that can be mapped, with the key under which the chat format looks first for each. A field of
+# The fields that can be mapped, with the key that the chat format reads first for each. A field of
 # `usage` has two keys.
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "messages": ("messages",),
@@ -49,14 +49,14 @@ _STEP = re.compile(
 )
 _HOW = 'write one such as .request.messages, .choices[0].message or .attributes["gen_ai.request.model"]'
 _KINDS = {str: "a text", bool: "a boolean", int: "a number", float: "a number", dict: "an object"}
-_SHOWN = 8  # names of keys in a sentence …
+_SHOWN = 8  # names of keys in a message …
 _LONGEST = 60  # … and characters of one; half a key could be half a secret
 _DEEPEST = 4  # objects in objects that are searched for messages, …
 _LOOKED_AT = 500  # … and values in them
 
 
 class BadMappingError(Exception):
-    """A field or a path cannot be used; the message ends a sentence that begins with where it is written."""
+    """A field or a path cannot be used; the message ends a sentence that begins with its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class FieldPath:
         return value
 
     def explain_gap(self, record: Any) -> str:
-        """Return why `find` returns None for a record: which part of the path is not there."""
+        """Return why `find` returns None for a record: which part of the path is missing."""
         value, before = record, ""
         for step in self.steps:
             inner = _take_step(value, step, None)
@@ -137,8 +137,8 @@ class RecordMapping:
     def find_fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values of a record by field, without the fields whose path finds nothing."""
         opened: dict[int, Any] = {}
-        found = ((name, path.find(record, opened)) for name, path in self.paths)
-        return {name: value for name, value in found if value is not None}
+        values = ((name, path.find(record, opened)) for name, path in self.paths)
+        return {name: value for name, value in values if value is not None}
 
     def apply(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return a record with the values of `find_fields` under the keys of their fields."""
@@ -150,12 +150,12 @@ class RecordMapping:
         return [record for record in mapped if not self.skips(record)]
 
     def skips(self, mapped: Mapping[str, Any]) -> bool:
-        """Return True for a mapped record of another kind: messages are mapped, and it has none."""
+        """Return True for a record without messages when messages are mapped."""
         maps_messages = any(name == "messages" for name, _ in self.paths)
         return maps_messages and mapped.get("messages") is None and mapped.get("conversations") is None
 
     def list_gaps(self, records: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-        """Yield each field whose path finds nothing in any of these records, and why in the first one."""
+        """Yield each field whose path finds nothing in these records, and the reason in the first one."""
         for name, path in self.paths:
             if records and all(path.find(record) is None for record in records):
                 yield f"{name} at {path.text} ({path.explain_gap(records[0])})"
@@ -180,10 +180,10 @@ def _parse_path(name: str, text: str) -> FieldPath:
         raise BadMappingError(f"{name}: {problem}") from problem
 
 
-def put_fields(record: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+def put_fields(record: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record with the values of fields under the keys that the chat format looks up."""
     mapped = dict(record)
-    for name, value in found.items():
+    for name, value in fields.items():
         key, *inner = FIELDS[name]
         outer = mapped.get(key)
         mapped[key] = {**(outer if isinstance(outer, dict) else {}), inner[0]: value} if inner else value
@@ -197,7 +197,7 @@ def _take_step(value: Any, step: str | int, opened: dict[int, Any] | None) -> An
         if inner is None:
             inner = _open_text(value)
             if opened is not None:
-                opened[id(value)] = inner  # the text is alive as long as its record
+                opened[id(value)] = inner  # the text lives as long as its record
     if isinstance(step, str):
         return inner.get(step) if isinstance(inner, dict) else None
     return inner[step] if isinstance(inner, list) and -len(inner) <= step < len(inner) else None
@@ -234,8 +234,8 @@ def _write_step(step: str | int) -> str:
 
 
 def _suggest_field(name: str) -> str:
-    known = _OTHER_NAMES.get(name)
+    other_name = _OTHER_NAMES.get(name)
     near = get_close_matches(name, [*FIELDS, *_OTHER_NAMES], 1)
-    suggested = known or (_OTHER_NAMES.get(near[0], near[0]) if near else None)
+    suggested = other_name or (_OTHER_NAMES.get(near[0], near[0]) if near else None)
     hint = f"did you mean {suggested}? " if suggested else ""
     return f"{hint}the fields are {', '.join(FIELDS)}"

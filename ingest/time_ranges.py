@@ -1,7 +1,7 @@
-"""The one grammar of time: what people type in commands, links and the API.
+"""The grammar of times in commands, links and the API.
 
-A day is a date, `today`, `yesterday`, a weekday, or how long ago: `7d`, `2 weeks`, `last week`. A range is a
-day, a month, the newest days, or two days: `2026-11-09..yesterday`. A moment is a day or an exact time.
+A day is a date, `today`, `yesterday`, a weekday, or an age: `7d`, `2 weeks`, `last week`. A range is a day, a
+month, the newest days, or two days: `2026-11-09..yesterday`. A moment is a day or an exact time.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from datetime import UTC, date, datetime, timedelta
 
 Days = tuple[date, date]
 PRESETS = ("28 days", "1 day", "7 days", "90 days", "All days", "7 days to today", "28 days to today")
-"""The ranges that are offered; the first is the usual one."""
+"""The offered ranges; the first is the default."""
 DAY_FORMS = "today, yesterday, monday, 7d, 2 weeks, last week or 2026-11-09"
 RANGE_FORMS = (
     "7d, 2 weeks, last week, yesterday, 2026-11-09, 2026-11, 2026-11-09..2026-11-15, 7 days to today or all"
 )
-"""What people may write, for help and errors."""
+"""The valid forms, for help and errors."""
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY = re.compile(r"\d{4}-\d{1,2}-\d{1,2}")
 _MONTH = re.compile(r"\d{4}-\d{1,2}")
@@ -46,7 +46,7 @@ class TimeRange:
 
     @property
     def text(self) -> str:
-        """The range as pages show it and links hold it: 7 days, 7 days to today, All days, 2026-11-09."""
+        """The range as in pages and links: 7 days, 7 days to today, All days, 2026-11-09."""
         if self.before:
             return "yesterday" if self.length == 1 else "last week"
         if self.length is not None:
@@ -56,9 +56,10 @@ class TimeRange:
         return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
 
     def resolve(self, newest: date, today: date) -> Days | None:
-        """Return the first and the last day, both inclusive; None for all days, also those that are unknown.
+        """Return the first and the last day, both inclusive; None for all days, also unknown ones.
 
-        `newest`: the newest day with data. One after `today` is a wrong clock's, and the range ends today.
+        `newest` is the newest day with data. If it is after `today`, a clock was wrong, and the range ends
+        today.
         """
         if self.length is not None:
             last = today - timedelta(self.before) if self.to_today else min(newest, today)
@@ -67,15 +68,14 @@ class TimeRange:
 
 
 def read_range(text: str, today: date | None = None) -> TimeRange:
-    """Return the range that a link or a person means: one of RANGE_FORMS.
+    """Return the range in a text of one of RANGE_FORMS.
 
-    `today`: from which weekdays and other days are counted. Raises ValueError with the forms that are
-    understood.
+    Weekdays and ages count from `today`. Raises ValueError with the valid forms.
     """
     words = " ".join(text.split())
-    known = _NAMED.get(words.lower())
-    if known is not None:
-        return known
+    named_range = _NAMED.get(words.lower())
+    if named_range is not None:
+        return named_range
     try:
         if span := _SPAN.fullmatch(words):
             return TimeRange(_count_days(span), bool(span[3]))
@@ -90,7 +90,7 @@ def read_range(text: str, today: date | None = None) -> TimeRange:
 
 
 def _split_range(words: str) -> list[str]:
-    """Return the one or two days of a range. Raises ValueError for more, and for none."""
+    """Return the one or two days of a range. Raises ValueError for none or more."""
     ends = _BETWEEN.split(words)
     if len(ends) == 1 and len(dates := _DAY.findall(words)) == 2:
         return dates
@@ -100,7 +100,7 @@ def _split_range(words: str) -> list[str]:
 
 
 def read_day(text: str, today: date | None = None) -> date:
-    """Return the day that a text means: one of DAY_FORMS. Raises ValueError with these forms.
+    """Return the day in a text of one of DAY_FORMS. Raises ValueError with these forms.
 
     A weekday is the newest one up to `today`, and a span is how long before `today`: `7d` is a week ago.
     """
@@ -122,10 +122,10 @@ def read_day(text: str, today: date | None = None) -> date:
 
 
 def read_moment(text: str, now: datetime) -> datetime:
-    """Return the moment that a text means: the begin of a day, an exact time, or how long before `now`.
+    """Return the moment in a text: the beginning of a day, an exact time, or a span before `now`.
 
     A time is written in ISO 8601: `2026-11-20T18:00+01:00`; without an offset it has that of `now`. Raises
-    ValueError with the forms that are understood.
+    ValueError with the valid forms.
     """
     words = " ".join(text.split())
     try:

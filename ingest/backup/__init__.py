@@ -1,1 +1,1 @@
-"""Backups of a store in a folder or an object store, their checks, and the way back."""
+"""Backups of a store in a folder or an object store: make, check and restore them."""

@@ -1,7 +1,7 @@
-"""Makes a backup of a store while it is served and loaded into: only what the place lacks is sent.
+"""Makes a backup of a store that may be in use; sends only the pieces that the place lacks.
 
-The published generation is never written again, so its file is consistent by itself; databases beside it are
-copied through SQLite. Every piece that was sent is read back before the backup counts.
+The published generation never changes, so its file is consistent; other databases are copied through SQLite.
+Every piece that was sent is read back before the backup counts.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def make_backup(
 ) -> BackupReport:
     """Back a store up to a folder or an address such as s3://bucket/callgauge, and remove older backups.
 
-    `keep` is how many stay. A store that is as the newest backup has it adds none. `with_keys` includes the
-    key of placeholders and that of sign-ins. Raises InputError, StoreError, OptionError or BackupError; the
-    place has no new backup then, and all that it had.
+    `keep` is the number of backups to keep. A store equal to the newest backup adds none. `with_keys`
+    includes the key of placeholders and that of sign-ins. Raises InputError, StoreError, OptionError or
+    BackupError; then the place is unchanged.
     """
     started = time.monotonic()
     store_dir = store_dir.absolute()
@@ -73,9 +73,9 @@ def make_backup(
             newest = write_manifest(place, manifest)
             on_write("manifest written")
         removed, notes = _remove_old(place, newest, keep, sender.pieces_there, on_write)
-        kept = list_backups(place)
-    with suppress(StoreError):  # the store may be read-only here; the backup is there
-        _record(store_dir, place.name, kept)
+        backups = list_backups(place)
+    with suppress(StoreError):  # the store may be read-only here; the backup itself succeeded
+        _record(store_dir, place.name, backups)
     return BackupReport(
         place=place.name,
         name=newest,
@@ -84,7 +84,7 @@ def make_backup(
         files=len(manifest.files),
         bytes=sum(file.size for file in manifest.files),
         bytes_sent=sender.bytes_sent,
-        backups=len(kept),
+        backups=len(backups),
         removed=tuple(removed),
         notes=tuple(notes),
         seconds=time.monotonic() - started,
@@ -126,7 +126,7 @@ class PieceSender:
     def send(self, name: str, stream: BinaryIO) -> BackupFile:
         """Send a file; return its entry in the manifest."""
         whole, size, pieces = sha256(), 0, []
-        # The blocks of DuckDB's files begin behind its headers; cut there, unchanged blocks are pieces again.
+        # DuckDB's blocks begin behind the file's headers; cut there, unchanged blocks give the same pieces.
         head = DUCKDB_HEADERS if name.endswith(".duckdb") else PIECE_BYTES
         while data := _read_full(stream, PIECE_BYTES if size else head):
             whole.update(data)
@@ -164,7 +164,7 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
             files = [sender.send(name, stream) for name, stream in streams.items()]
             generation = next(iter(streams))
         for path in files_beside(store_dir, with_keys=with_keys):
-            with suppress(FileNotFoundError):  # it is gone since it was listed
+            with suppress(FileNotFoundError):  # it was removed after it was listed
                 files.append(_send_beside(path, str(path.relative_to(store_dir)), sender))
     return Manifest(
         made_at=made_at.isoformat(timespec="microseconds"),
@@ -177,9 +177,9 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
 
 
 def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, int], Mapping[str, BinaryIO]]:
-    """Return the rows of the published generation by table, and its files: itself first, then its segments.
+    """Return the rows of the published generation by table, and its files: the generation, then its segments.
 
-    The files' contents stay while they are open.
+    The files' contents stay available while they are open.
     """
     for _ in range(_TRIES):
         generation = published_generation(store_dir)
@@ -194,7 +194,7 @@ def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, in
             except (FileNotFoundError, StoreError):
                 if generation == published_generation(store_dir):
                     raise
-                continue  # a load has published the next one
+                continue  # a load has published the next generation
             opened.push(files.pop_all())
             return rows, streams
     raise StoreError(f"{store_dir} publishes nothing that stays; run this again when no load runs")
@@ -217,22 +217,22 @@ def _send_content(path: Path, name: str, sender: PieceSender) -> BackupFile:
             return sender.send(name, stream)
 
 
-def _holds_the_same(place: BackupPlace, name: str, manifest: Manifest, there: Collection[str]) -> bool:
-    """Return True when a backup holds the same files, and all of its pieces are there."""
+def _holds_the_same(place: BackupPlace, name: str, manifest: Manifest, present: Collection[str]) -> bool:
+    """Return True when a backup contains the same files, and all of its pieces exist."""
     try:
-        known = read_manifest(place, name)
+        earlier = read_manifest(place, name)
     except BackupError:
         return False
-    return set(known.files) == set(manifest.files) and known.pieces() <= set(there)
+    return set(earlier.files) == set(manifest.files) and earlier.pieces() <= set(present)
 
 
 def _remove_old(
-    place: BackupPlace, newest: str, keep: int, there: Collection[str], on_write: OnWrite
+    place: BackupPlace, newest: str, keep: int, present: Collection[str], on_write: OnWrite
 ) -> tuple[list[str], list[str]]:
     """Remove all but the newest backups, and the pieces that none of these needs.
 
-    Returns the names of the removed backups, and sentences on what was left. A backup goes first and its
-    pieces afterwards: one that is listed is whole.
+    Returns the names of the removed backups, and sentences on files that stayed. A backup is removed before
+    its pieces, so that a listed backup is complete.
     """
     named = list_backups(place)
     kept = {newest, *named[-keep:]}
@@ -246,30 +246,30 @@ def _remove_old(
     for name in removed:
         on_write("remove backup")
         place.remove(f"{BACKUPS}/{name}.json")
-    for piece in sorted(set(there) - needed):
+    for piece in sorted(set(present) - needed):
         on_write("remove piece")
         place.remove(f"{PIECES}/{piece}")
     return removed, []
 
 
-def _record(store_dir: Path, place: str, kept: Sequence[str]) -> None:
-    """Note in the store's folder which backups there are, for those who remove data."""
-    known = {**read_record(store_dir), place: list(kept)}
+def _record(store_dir: Path, place: str, backups: Sequence[str]) -> None:
+    """Note the existing backups in the store's folder, for users who remove data."""
+    records = {**read_record(store_dir), place: list(backups)}
     path = store_dir / RECORD
     new = path.with_name(f"{path.name}.new")
     with explain_os_errors(store_dir):
-        new.write_text(json.dumps(known, indent=1) + "\n", "utf-8")
+        new.write_text(json.dumps(records, indent=1) + "\n", "utf-8")
         new.replace(path)
 
 
 def read_record(store_dir: Path) -> Mapping[str, Sequence[str]]:
-    """Return the names of the backups of a store by their place, as the last backup to it left them."""
+    """Return the names of a store's backups by place, as of the last backup to each."""
     try:
-        known = json.loads((store_dir / RECORD).read_text("utf-8"))
+        records = json.loads((store_dir / RECORD).read_text("utf-8"))
     except (OSError, ValueError):
         return {}
     return {
         str(place): [name for name in names if isinstance(name, str)]
-        for place, names in (known.items() if isinstance(known, dict) else ())
+        for place, names in (records.items() if isinstance(records, dict) else ())
         if isinstance(names, list)
     }

@@ -1,7 +1,7 @@
-"""The manifest of a backup: which files it holds, of which pieces each consists, and how many rows there are.
+"""The manifest of a backup: its files, the pieces of each, and the number of rows.
 
-A place holds `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. Pieces are
-shared by all backups of the place; a backup is there as soon as its manifest is.
+A place contains `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. All backups
+of the place share pieces; a backup exists as soon as its manifest does.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BackupFile(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backup holds. `made_at`: ISO 8601 in UTC; `rows`: of the generation's tables, by name."""
+    """The content of a backup. `made_at`: ISO 8601 in UTC; `rows`: the generation's row counts by table."""
 
     layout: int = _FORMAT
     made_at: str
@@ -59,7 +59,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
-    """Write a manifest, so that the backup is there; return the backup's name."""
+    """Write a manifest, which makes the backup exist; return the backup's name."""
     data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     made_at = datetime.fromisoformat(manifest.made_at)
     name = f"{made_at:%Y%m%dT%H%M%S.%f}Z-{sha256(data).hexdigest()[:_HASH]}"
@@ -87,14 +87,14 @@ def read_manifest(place: BackupPlace, name: str) -> Manifest:
 
 
 def choose_backup(place: BackupPlace, wanted: str | None) -> str:
-    """Return the name of a place's newest backup, or check that `wanted` is there. Raises BackupError."""
-    there = list_backups(place)
-    if not there:
+    """Return the name of a place's newest backup, or check that `wanted` exists. Raises BackupError."""
+    backups = list_backups(place)
+    if not backups:
         raise BackupError(f"no backup in {place.name}; check the spelling")
     if wanted is None:
-        return there[-1]
-    if wanted not in there:
-        raise BackupError(f"no backup {wanted} in {place.name}, only {', '.join(there[-10:])}")
+        return backups[-1]
+    if wanted not in backups:
+        raise BackupError(f"no backup {wanted} in {place.name}, only {', '.join(backups[-10:])}")
     return wanted
 
 
@@ -102,7 +102,7 @@ def read_pieces(place: BackupPlace, file: BackupFile) -> Iterator[bytes]:
     """Yield the content of a file piece by piece. Raises BackupError when a piece is lost or damaged."""
     whole, size = sha256(), 0
     for piece in file.pieces:
-        if not _PIECE.fullmatch(piece):  # a forged list may name any file of this machine
+        if not _PIECE.fullmatch(piece):  # a forged manifest may name any file of this machine
             raise BackupError(f"{file.name} names a piece outside of the backup: {piece[:80]!r}")
         try:
             data = place.read(f"{PIECES}/{piece}")

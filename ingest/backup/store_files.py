@@ -20,16 +20,16 @@ from ingest.store.verification import compare_all_counts
 RECORD = "backups.json"
 _DATABASE = ".sqlite"
 _KEY = ".key"
-_PASSING = ("-wal", "-shm", "-journal", ".new", ".lock", ".part", ".tmp")  # ends of names
+_PASSING = ("-wal", "-shm", "-journal", ".new", ".lock", ".part", ".tmp")  # suffixes of names
 _WAITS = 10.0  # seconds for another writer of a database
 _TABLES = "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
 
 
 def files_beside(store_dir: Path, *, with_keys: bool) -> Iterator[Path]:
-    """Yield the files of a store besides its generations, and those of its folders.
+    """Yield the files of a store except its generations, and those of its folders.
 
-    `*.key` files, with which placeholders could be tried out and sign-ins forged, are left out unless
-    `with_keys`. Files of a moment (locks, files being written) are left out always.
+    `*.key` files are left out unless `with_keys`, because with them placeholders could be tested and sign-ins
+    forged. Temporary files (locks, files being written) are always left out.
     """
     for path in sorted(store_dir.rglob("*")):
         name = path.name
@@ -52,10 +52,8 @@ def is_database(path: Path) -> bool:
 
 
 def copy_database(path: Path, copy: Path) -> None:
-    """Copy a SQLite file as it is at one moment, while others write into it. Raises StoreError."""
-    mode = (
-        "rw" if os.access(path, os.W_OK) else "ro"
-    )  # what a killed writer left is taken back by a writer only
+    """Copy a consistent state of a SQLite file, while others write into it. Raises StoreError."""
+    mode = "rw" if os.access(path, os.W_OK) else "ro"  # only a writer rolls back a killed writer's changes
     try:
         with (
             closing(
@@ -70,14 +68,14 @@ def copy_database(path: Path, copy: Path) -> None:
 
 
 def check_database(path: Path, *, named: Path | None = None) -> None:
-    """Raise StoreError unless SQLite finds the whole file in order; `named` is the file to speak of."""
+    """Raise StoreError unless SQLite's integrity check passes; the message names the file `named`."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAITS)) as con:
-            found = [str(row[0]) for row in con.execute("PRAGMA integrity_check(1)")]
+            problems = [str(row[0]) for row in con.execute("PRAGMA integrity_check(1)")]
     except sqlite3.Error as error:
-        found = [str(error)]
-    if found != ["ok"]:
-        raise _damaged(named or path, found[0] if found else "no answer")
+        problems = [str(error)]
+    if problems != ["ok"]:
+        raise _damaged(named or path, problems[0] if problems else "no answer")
 
 
 def _damaged(path: Path, why: str) -> StoreError:
@@ -104,15 +102,15 @@ def count_rows(generation: Path) -> Mapping[str, int]:
 def read_everything(generation: Path) -> Mapping[str, int]:
     """Read every value of a generation, compare its sums with its facts, and return the rows of each table.
 
-    DuckDB keeps a checksum of each block, so a value that the disk changed is found. Raises StoreError.
+    DuckDB has a checksum of each block, so it detects values that the disk changed. Raises StoreError.
     """
     with open_generation(generation) as con:
         version = read_schema_version(con, generation)
         rows = {}
         for (name,) in con.execute(_TABLES).fetchall():
             query = f"SELECT count(*), bit_xor(hash(t)) FROM {name_table(name)} t"  # noqa: S608 - our own names
-            found = con.execute(query).fetchall()
-            rows[name] = int(found[0][0])
+            counts = con.execute(query).fetchall()
+            rows[name] = int(counts[0][0])
         listed = compare_all_counts(con) if version == SCHEMA_VERSION else None
     if listed:
         raise StoreError(f"the tables of {generation} do not add up ({listed}); restore a backup")

@@ -1,4 +1,4 @@
-"""Checks a store, or a backup of one: every byte is what it was, the tables open, and their counts agree."""
+"""Checks a store or a backup: every byte is unchanged, the tables open, and their counts agree."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ingest.store.shared.segment_places import find_segment_places
 
 
 def verify_store(store_dir: Path) -> VerifyReport:
-    """Check what a store publishes, and the databases beside it.
+    """Check a store's published generation and its other databases.
 
-    Raises InputError when nothing was loaded yet, StoreError for whatever is not in order.
+    Raises InputError when nothing was loaded yet, StoreError for any damage.
     """
     started = time.monotonic()
     store_dir = store_dir.absolute()

@@ -1,7 +1,7 @@
-"""Finds marks of tool calls in a decoded record: keys and types that stand for a call in any known format.
+"""Finds marks of tool calls in a decoded record: keys and types that mean a call in any known format.
 
-Words in a text are no marks, and neither is anything within a tool definition, within the arguments of a
-call, or within the result of a tool.
+Words in a text do not count, nor does anything within a tool definition, a call's arguments, or a tool's
+result.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NOT_BELOW = frozenset(
 _NAMES = ("name", "toolName", "tool_name", "function")
 _IDS = ("call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "id")
 _ARGUMENTS = ("arguments", "args", "input")
-# Searched for by a word that few lines have: to try all marks at each quote of a line takes twice as long.
+# Search first for a word that few lines have: trying all marks at each quote takes twice as long.
 _TOOL_MARK = re.compile(
     rb'tool(?:(?<="tool)(?:-|(?:_uses?|_calls?|Calls?|Uses?|Invocation)")'
     rb'|(?<="custom_tool)_call"|(?<="dynamic-tool)")'
@@ -42,7 +42,7 @@ _FUNCTION_MARK = re.compile(rb'"function(?:_c|C)all"')
 
 
 class CallMark(NamedTuple):
-    """One mark of a call: the key or type that is the mark, and what the log says of the call."""
+    """One mark of a call: its key or type, and the facts about the call."""
 
     word: str
     id: str | None
@@ -51,7 +51,7 @@ class CallMark(NamedTuple):
 
 
 def may_hold_marks(data: bytes) -> bool:
-    """Return False when no mark can stand in a record with these bytes; much quicker than to decode them."""
+    """Return False when a record with these bytes cannot contain a mark; much faster than decoding."""
     return _TOOL_MARK.search(data) is not None or _FUNCTION_MARK.search(data) is not None
 
 
@@ -69,10 +69,12 @@ def find_marks(value: Any) -> Iterator[CallMark]:
             if isinstance(kind, str) and _is_call_type(kind, inner):
                 yield _make_mark(kind, inner)
                 continue
-            found = {key: list(_named_calls(inner[key])) for key in _KEYS if key in inner}
-            for key, calls in found.items():
+            calls_by_key = {key: list(_named_calls(inner[key])) for key in _KEYS if key in inner}
+            for key, calls in calls_by_key.items():
                 yield from (_make_mark(key, call) for call in calls)
-            left.extend(part for key, part in inner.items() if not found.get(key) and key not in _NOT_BELOW)
+            left.extend(
+                part for key, part in inner.items() if not calls_by_key.get(key) and key not in _NOT_BELOW
+            )
 
 
 def _is_call_type(kind: str, inner: Mapping[str, Any]) -> bool:
@@ -81,8 +83,8 @@ def _is_call_type(kind: str, inner: Mapping[str, Any]) -> bool:
     return kind in _TYPES and _find_name(inner) is not None
 
 
-def _named_calls(held: Any) -> Iterator[Mapping[str, Any]]:
-    for call in held if isinstance(held, list) else [held]:
+def _named_calls(calls: Any) -> Iterator[Mapping[str, Any]]:
+    for call in calls if isinstance(calls, list) else [calls]:
         if isinstance(call, dict) and _find_name(call) is not None:
             yield call
 
@@ -90,13 +92,13 @@ def _named_calls(held: Any) -> Iterator[Mapping[str, Any]]:
 def _find_name(call: Mapping[str, Any]) -> str | None:
     for part in (call, read_object(call.get("function"))):
         for key in _NAMES:
-            if found := read_text(part.get(key)):
-                return found
+            if name := read_text(part.get(key)):
+                return name
     return None
 
 
 def _make_mark(word: str, call: Mapping[str, Any]) -> CallMark:
     inner = read_object(call.get("function")) or call
-    known = next((found for key in _IDS if (found := read_text(call.get(key)))), None)
+    call_id = next((text for key in _IDS if (text := read_text(call.get(key)))), None)
     arguments = next((inner[key] for key in _ARGUMENTS if key in inner), None)
-    return CallMark(word, known, _find_name(call) or word.removeprefix(_PART), arguments)
+    return CallMark(word, call_id, _find_name(call) or word.removeprefix(_PART), arguments)

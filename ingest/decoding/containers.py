@@ -47,7 +47,7 @@ from ingest.log_format import Record
 _BOM = b"\xef\xbb\xbf"
 _STREAM = re.compile(rb"(?:(?:data|event|id|retry):|:)")
 _CASSETTE = re.compile(rb"^(?:(?:http_)?interactions:|requests:\r?\n *- )", re.MULTILINE)
-# What begins a JSON array, but not a line of a program such as "[entrypoint] …" or "[2026-10-01 10:00] …".
+# The start of a JSON array, but not of program output such as "[entrypoint] …" or "[2026-10-01 10:00] …".
 _ARRAY = re.compile(
     rb"""\[\s*(?:[{\["\]]|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(?:[,\]]|\Z)|(?:true|false|null)\b|\Z)"""
 )
@@ -76,12 +76,12 @@ class Container(StrEnum):
 
     @property
     def is_lines(self) -> bool:
-        """True when each record stands on a line of its own."""
+        """True when each record is on a line of its own."""
         return self in (Container.LINES, Container.FILES)
 
     @property
     def is_rewritten(self) -> bool:
-        """True when a log with other content tells its sessions again, from their beginning."""
+        """True when new content of a log contains its sessions from their beginning."""
         return self in (Container.DOCUMENT, Container.FILES, Container.YAML)
 
 
@@ -108,11 +108,11 @@ def _has_object_line(head: bytes) -> bool:
     whole, line_break, _ = head.rpartition(b"\n")
     if not line_break:
         return True
-    for line in io.BytesIO(whole):  # mostly the first tells
+    for line in io.BytesIO(whole):  # mostly the first line decides
         if line.startswith(b"{"):
             try:
                 if orjson.loads(line):
-                    return True  # an empty object looks the same in any container
+                    return True  # an empty object is the same in every container
             except orjson.JSONDecodeError:
                 continue
     return False
@@ -150,8 +150,8 @@ def _record_of_line(line: Line, decode: Decode) -> Record | Rejected:
 class RecordBatch(NamedTuple):
     """Records that were read from the file together.
 
-    `records` can be iterated once and decodes each record on demand: a thousand decoded records in memory
-    would be scanned by the garbage collector again and again.
+    `records` can be iterated once and decodes each record on demand: the garbage collector would scan a
+    thousand decoded records again and again.
 
     `line` is the number of the last line that was not blank, 0 when all lines were blank. `behind` is the
     place where the line after the batch begins, None when it is not known. `whole` is False when the file
@@ -176,8 +176,8 @@ def read_batches(
     """Yield the records of a file in batches, one batch per block of lines, as a load reads them.
 
     The records are those of `read_records`. `begin` is the position of the stream in its file. `skim`, when
-    given, is tried on a line before `decode`. `files` notes the files of the container `files`. Containers
-    that are no lines give batches of one record.
+    given, is tried on a line before `decode`. `files` notes the files of the container `files`. Other
+    containers than lines give batches of one record.
     """
     if not container.is_lines:
         yield from map(_single_record_batch, read_records(stream, container, max_line))
@@ -226,7 +226,7 @@ def _decode_block(block: Block, decode: Decode, skim: Skim | None) -> Iterator[R
 
 
 def _read_event_stream(stream: BinaryIO, max_line: int) -> Iterator[Record | Rejected]:
-    """Yield a record for each `data:` line that holds JSON.
+    """Yield a record for each `data:` line that contains JSON.
 
     Events that span several data lines are not supported; real logs have none.
     """
@@ -334,7 +334,7 @@ class LineIndex:
         self._at, self._line, self._bytes = 0, 1, 0
 
     def locate(self, position: int) -> tuple[LogLine, int]:
-        """Return the place of the line that holds the character, and the character's byte offset."""
+        """Return the place of the character's line, and the character's byte offset."""
         passed = self._text[self._at : position]
         self._line += passed.count("\n")
         self._bytes += len(passed.encode("utf-8", "surrogatepass"))

@@ -21,7 +21,7 @@ _PATH_PART = re.compile(r"[^/\\:]+")
 
 def json_type(value: Any) -> str:
     """Return the JSON name of a decoded value's type: boolean, number, string, array, object or null."""
-    return next((kind for known, kind in _KINDS if isinstance(value, known)), "null")
+    return next((kind for python_type, kind in _KINDS if isinstance(value, python_type)), "null")
 
 
 def read_text(value: Any) -> str | None:
@@ -34,7 +34,7 @@ def read_count(value: Any) -> int | None:
 
 
 def read_number(value: Any) -> float | None:
-    if type(value) is not float and type(value) is not int:  # a boolean is no number here
+    if type(value) is not float and type(value) is not int:  # a boolean is not a number here
         return None
     return float(value) if 0 <= value < 1e15 else None
 
@@ -44,7 +44,7 @@ def read_object(value: Any) -> dict[str, Any]:
 
 
 def read_objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of an array, without its other items; an empty list when it is no array."""
+    """Return the objects of an array, without its other items; an empty list for another value."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
@@ -76,7 +76,7 @@ def read_time(value: Any) -> datetime | None:
 def count_whole_input(whole: Any, cached: Any = None, written: Any = None) -> dict[str, Any]:
     """Return the counts of a log whose input includes the tokens of the cache, by the fields of `StepMade`.
 
-    An input of 0 stands for an unknown number. An input smaller than its parts was counted without them.
+    An input of 0 means unknown. An input smaller than its parts was counted without them.
     """
     input_tokens, cached_tokens, write_tokens = read_count(whole), read_count(cached), read_count(written)
     if input_tokens is not None and input_tokens < (cached_tokens or 0) + (write_tokens or 0):
@@ -87,7 +87,7 @@ def count_whole_input(whole: Any, cached: Any = None, written: Any = None) -> di
 def count_input_parts(fresh: Any, cached: Any = None, written: Any = None) -> dict[str, Any]:
     """Return the counts of a log whose input leaves out the tokens of the cache, by the fields of `StepMade`.
 
-    The input is unknown where all parts are 0 or absent.
+    The input is unknown when all parts are 0 or absent.
     """
     cached_tokens, write_tokens = read_count(cached), read_count(written)
     return _token_counts(
@@ -104,7 +104,7 @@ def _token_counts(whole: int | None, cached: int | None, written: int | None) ->
 def name_project(folder: Any, repository: Any = None) -> str | None:
     """Return the name of a project: owner/name of its repository, else the last part of its folder.
 
-    `repository` is a URL or owner/name. None where the log has neither.
+    `repository` is a URL or owner/name. None when the log has neither.
     """
     address, path = (read_text(repository) or "").removesuffix(".git"), read_text(folder) or ""
     parts = _PATH_PART.findall(address)[-2:] or _PATH_PART.findall(path)[-1:]

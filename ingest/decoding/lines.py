@@ -19,10 +19,10 @@ from ingest.decoding.fields import json_type
 from ingest.events import LogLine, Rejected
 
 MAX_LINE = 64 * 1024 * 1024  # bytes; the longest line seen in real logs was under 20 MB
-SNIPPET = 200  # characters of a rejected line that are kept …
-SNIPPET_READ = 2_000  # … and that are read: what is cut before it is redacted ends in half a secret
-REASON = 500  # characters of the reason that are kept
-BLOCK = 1024 * 1024  # bytes that are read at once
+SNIPPET = 200  # characters of a rejected line that are stored …
+SNIPPET_READ = 2_000  # … and that are read: cutting before redaction could leave half a secret
+REASON = 500  # characters of the reason that are stored
+BLOCK = 1024 * 1024  # bytes per read
 BEGIN = LogLine(1, 0)
 _BOM = b"\xef\xbb\xbf"
 _HEAD = 4 * SNIPPET_READ  # bytes of a line that is too long: enough for its snippet
@@ -53,7 +53,7 @@ class Block(msgspec.Struct):
     def is_utf8(self) -> bool:
         """Return True when all lines of the block are valid UTF-8.
 
-        The check is needed before `Skim`, which does not look at the parts of a line that it skips.
+        The check is needed before `Skim`, which does not validate the parts of a line that it skips.
         """
         return _is_utf8(self.lines[0]) and _is_utf8(self.common)
 
@@ -74,8 +74,8 @@ def _is_utf8(data: bytes | memoryview) -> bool:
 def read_lines(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) -> Iterator[Line | Rejected]:
     """Yield each line that is not blank, in order; a line over `max_line` bytes as a `Rejected`.
 
-    `size` is the number of bytes per read. A last line without a line break is yielded, too: whether it was
-    cut off shows when it is decoded.
+    `size` is the number of bytes per read. A last line without a line break is yielded, too: decoding it
+    shows whether it was cut off.
     """
     for block in read_blocks(stream, max_line, size):
         if isinstance(block, Rejected):
@@ -98,30 +98,30 @@ def read_blocks(
     """
     line, offset = begin.line, begin.offset
     begun: list[bytes] = []  # pieces of a line whose end has not been read
-    held = 0  # bytes in them
-    ahead = b""  # read, but not looked at
+    begun_size = 0  # bytes in them
+    ahead = b""  # read, but not searched yet
     while data := ahead or stream.read(size):
         ahead = b""
-        lines = io.BytesIO(data).readlines()  # searches as memchr does; bytes.split looks at each byte
+        lines = io.BytesIO(data).readlines()  # as fast as memchr; bytes.split checks each byte
         rest = b"" if lines[-1].endswith(b"\n") else lines.pop()
         if lines:
             common = memoryview(data)[len(lines[0]) : len(data) - len(rest)]
             lines[0] = b"".join([*begun, lines[0]])
             yield from _split_long_lines(Block(lines, line, offset, common), max_line)
             line += len(lines)
-            offset += held + len(data) - len(rest)
-            begun, held = [], 0
+            offset += begun_size + len(data) - len(rest)
+            begun, begun_size = [], 0
         if rest:
             begun.append(rest)
-            held += len(rest)
-        if held > max_line:
+            begun_size += len(rest)
+        if begun_size > max_line:
             head = b"".join(piece[:_HEAD] for piece in begun)
             passed, ahead = _skip_line(stream, size)
-            yield _reject_long_line(LogLine(line, offset), head, held + passed, max_line)
+            yield _reject_long_line(LogLine(line, offset), head, begun_size + passed, max_line)
             line += 1
-            offset += held + passed + 1
-            begun, held = [], 0
-    if held:
+            offset += begun_size + passed + 1
+            begun, begun_size = [], 0
+    if begun_size:
         yield from _split_long_lines(Block([b"".join(begun)], line, offset, whole=False), max_line)
 
 
@@ -140,7 +140,7 @@ def _skip_line(stream: BinaryIO, size: int) -> tuple[int, bytes]:
 
 
 def _split_long_lines(block: Block, max_line: int) -> Iterator[Block | Rejected]:
-    """Yield the block as it is, or line by line when a line is too long or there is a byte order mark.
+    """Yield the block unchanged, or line by line when a line is too long or there is a byte order mark.
 
     A line over `max_line` bytes becomes a `Rejected`; the byte order mark is removed from line 1.
     """
@@ -164,7 +164,7 @@ def _reject_long_line(where: LogLine, head: bytes, length: int, max_line: int) -
 
 
 def decode_object(line: Line) -> dict[str, Any] | Rejected:
-    """Return the JSON object on a line, or a `Rejected` that says why there is none.
+    """Return the JSON object on a line, or a `Rejected` with the reason why there is none.
 
     The line is decoded by orjson and, if that fails, by the standard library, which also takes NaN, lone
     surrogates and deep nesting up to its own limit. A line that both refuse is rejected, not repaired: a
@@ -201,10 +201,10 @@ def make_snippet(data: bytes) -> str:
 
 
 def cut_snippet(text: str) -> str:
-    """Return what is kept of a snippet, which may have been redacted since it was made."""
+    """Return a snippet cut for the store; it may have been redacted since it was made."""
     return text[:SNIPPET].rstrip("\r\n")
 
 
 def cut_reason(text: str) -> str:
-    """Return what is kept of a reason, which may quote the line and have been redacted since it was made."""
+    """Return a reason cut for the store; it may quote the line and may have been redacted."""
     return text[:REASON]

@@ -2,8 +2,8 @@
 
 The first line names the producer and the session. Then come, for each file, a line with its path, and its
 content as one line: line feeds are written as carriage returns and carriage returns as tabs, which JSON
-allows and forbids in the same places. Each line feed of the content is made up for by a blank line behind it,
-so that lines count as in the files.
+allows and forbids in the same places. For each line feed of the content a blank line follows, so that line
+numbers are those of the files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ONE_LINE = bytes.maketrans(b"\r\n", b"\t\r")
 
 
 def is_session_files(head: bytes) -> bool:
-    """Return True when a content that begins with these bytes is the files of a session."""
+    """Return True when these first bytes begin the files of a session."""
     return head.startswith(_START)
 
 
@@ -32,9 +32,9 @@ def make_first_line(producer: str, session: str | None) -> bytes:
 
 
 def make_file_line(path: str, unread: str | None = None) -> bytes:
-    """Return the line before a file's content; `unread` says why there is none."""
-    told = {_FILE: path} if unread is None else {_FILE: path, _UNREAD: unread}
-    return orjson.dumps(told) + b"\n"
+    """Return the line before a file's content; `unread` is the reason for missing content."""
+    fields = {_FILE: path} if unread is None else {_FILE: path, _UNREAD: unread}
+    return orjson.dumps(fields) + b"\n"
 
 
 def read_producer(head: Any) -> str | None:
@@ -52,7 +52,7 @@ class FileStart(NamedTuple):
 class FileRecords:
     """Gives each record of a session's files the path of its file, and the line breaks that the file has.
 
-    `starts` are the files that were met; the caller takes them out.
+    `starts` are the files that were met; the caller removes them.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class FileRecords:
             elif record.where.line == self._file.where.line:
                 data = record.data.replace(b"\r", b"\n")
                 yield replace(record, data=data, file=self._file.path)
-            elif _FILE in record.value:  # else the line before it was too long
+            elif _FILE in record.value:  # else the previous line was too long
                 unread = record.value.get(_UNREAD)
                 where = record.where if unread else self._content_of(record)
                 self._file = FileStart(record.value[_FILE], where)

@@ -3,18 +3,18 @@
 **Where it comes from.**
 
 - Google's ADK: a session as its API gives it (`/apps/<app>/users/<user>/sessions/<id>`) or as `adk web` saves
-  it, or its events alone, one a line or in an array
+  it, or its events alone, one per line or in an array
 - Amp: threads, `~/.local/share/amp/threads/T-<id>.json`
 - promptfoo: results, `promptfoo eval -o results.json` or `.jsonl`
 - smolagents: an agent's memory, `agent.memory.get_full_steps()` or the `steps` of a `RunResult`, as an array
 
-None was at hand whole; the shapes are those of the documentation, of google/adk-python
+No complete file was available; the shapes are those of the documentation, of google/adk-python
 `src/google/adk/events`, huggingface/smolagents `memory.py` and of files quoted in public repositories.
 
 **Shape.** ADK: `{id, appName, userId, events: [{id, invocationId, author, timestamp, content: {role, parts},
 usageMetadata}]}`, field names also in snake_case. Amp: `{v, id: "T-…", created, messages: [{role, messageId,
 content, meta.sentAt, usage, state}]}`, blocks as Anthropic's, a result is `{toolUseID, run: {status, result |
-error | reason}}`. promptfoo: `results.results[]` or one a line: `{provider.id, prompt.raw, vars,
+error | reason}}`. promptfoo: `results.results[]` or one per line: `{provider.id, prompt.raw, vars,
 response.{output, tokenUsage}, success, latencyMs}`. smolagents: `{system_prompt}`, `{task}` and steps
 `{step_number, timing, tool_calls, model_output_message, observations, error, token_usage}`.
 
@@ -24,15 +24,15 @@ test, else its variables.
 **Traps.**
 - ADK writes a reply in pieces first (`partial`): only the whole counts. Call ids are ADK's own (`adk-…`).
 - smolagents keeps calls as its agent parsed them and as the model sent them (`model_output_message`): the
-  second is read where both have as many. A code agent's call is `python_interpreter`, its argument code, no
+  second is read where both have as many. A code agent's call is `python_interpreter`, its argument code, not
   JSON: kept as `{"code": text}`. A reply of which no call could be parsed (`AgentParsingError`) is a lost
   call. `observations` belong to all calls of a step: which of several failed is not known.
 - promptfoo's `output` is text, a list of calls, or a text with each call as a line of JSON. `success` is the
   verdict of its assertions. The calls are not run.
 - An Amp call that a person rejected or cancelled is refused.
 
-**Cannot tell.** Definitions, but for promptfoo's; the text of arguments, but for OpenAI's; ADK does not name
-the model.
+**Cannot tell.** Definitions, except for promptfoo's; the text of arguments, except for OpenAI's; ADK does not
+name the model.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ SOURCE = Source(
     "promptfoo does not run the calls.",
 )
 
-_HELD = 10  # records before the first that tells whose file it is: prompts and plans
+_HELD = 10  # records before the first one that shows the file's producer: prompts and plans
 _Value = Mapping[str, Any]
 
 
@@ -91,7 +91,7 @@ def translator(about: About) -> Translator:
 
 
 class _AgentDump:
-    """Translator of one file, which is read by the class for its first record that is known."""
+    """Translator of one file; the first record that is recognised selects the class that reads it."""
 
     def __init__(self, about: About) -> None:
         self._about = about
@@ -101,8 +101,8 @@ class _AgentDump:
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         if self._reader is None and (kind := _find_kind(record.value)) is not None:
             self._reader = kind(self._about)
-            held, self._held = self._held, []
-            for before in held:
+            waiting, self._held = self._held, []
+            for before in waiting:
                 yield from self._reader.take(before)
         if self._reader is not None:
             yield from self._reader.take(record)
@@ -192,7 +192,10 @@ class _AmpThread(MessageDump):
 
     def unwrap(self, message: _Value) -> Iterator[Any]:
         blocks = read_objects(message.get("content"))
-        yield {"role": message.get("role"), "content": [block for one in blocks for block in _amp_block(one)]}
+        yield {
+            "role": message.get("role"),
+            "content": [block for amp_block in blocks for block in _amp_block(amp_block)],
+        }
 
     def step_facts(self, message: _Value) -> dict[str, Any]:
         usage = read_object(message.get("usage"))
@@ -212,7 +215,7 @@ class _AmpThread(MessageDump):
 
 
 def _amp_block(block: _Value) -> Iterator[_Value]:
-    """Yield a block as Anthropic's; a result of a call that still runs is left out."""
+    """Yield a block as one of Anthropic's; leave out the result of a call that still runs."""
     if block.get("type") != "tool_result":
         yield block
         return
@@ -256,9 +259,9 @@ class _PromptfooResults(MessageDump):
     def split(self, value: _Value) -> list[Conversation] | None:
         configured = read_objects(read_object(value.get("config")).get("providers"))
         tools = {
-            str(name): read_object(one.get("config")).get("tools")
-            for one in configured
-            for name in (one.get("id"), one.get("label"))
+            str(name): read_object(provider.get("config")).get("tools")
+            for provider in configured
+            for name in (provider.get("id"), provider.get("label"))
         }
         at = parse_instant(read_object(value.get("results")).get("timestamp"))
         return [_promptfoo_result(row, tools, at) for row in _promptfoo_rows(value)]
@@ -270,8 +273,8 @@ def _promptfoo_result(row: _Value, tools: _Value, at: datetime | None) -> Conver
     label = read_text(read_object(named).get("label"))
     usage, output = read_object(response.get("tokenUsage")), response.get("output")
     prompt, test = read_object(row.get("prompt")), read_object(row.get("testCase"))
-    asked = open_json(prompt.get("raw"))
-    messages = read_objects(asked) or [{"role": "user", "content": to_text(asked)}]
+    request = open_json(prompt.get("raw"))
+    messages = read_objects(request) or [{"role": "user", "content": to_text(request)}]
     if output is not None:
         messages.append({"role": "assistant", "content": _promptfoo_output(output)})
     provider, model = _promptfoo_model(ident)
@@ -294,7 +297,7 @@ def _promptfoo_result(row: _Value, tools: _Value, at: datetime | None) -> Conver
 
 
 def _promptfoo_output(output: Any) -> Any:
-    """Return the content of a reply: text, or the parts that promptfoo keeps of it as JSON or as text."""
+    """Return the content of a reply: text, or the parts that promptfoo stores as JSON or text."""
     if isinstance(output, dict):
         calls = output.get("tool_calls")
         return [*read_objects(calls), output.get("content") or ""] if calls else output
@@ -412,7 +415,7 @@ def _smolagents_step(step: _Value) -> Iterator[Any]:
 
 
 def _smolagents_call(call: _Value) -> dict[str, Any]:
-    """Return a call as the agent parsed it; a code agent's argument is code, no JSON."""
+    """Return a call as the agent parsed it; a code agent's argument is code, not JSON."""
     function = read_object(call.get("function")) or call
     sent, name = function.get("arguments"), function.get("name")
     arguments = {"code": sent} if name == _CODE_CALL and isinstance(sent, str) else sent

@@ -23,15 +23,15 @@ agent.message | agent.tool_use | agent.tool_result | session.status_idle …, id
 
 **Traps.**
 - A call is reported when it starts and again when it ends: it counts once, by its id.
-- Codex' items stand for tools and do not name them: a command is `command_execution`, a patch
-  `file_change`; MCP tools are `mcp__<server>__<tool>`. Its item ids start again in each run. Web searches run
-  at OpenAI, a to-do list is no call: neither counts.
+- Codex' items stand for tools and do not name them: a command is `command_execution`, a patch `file_change`;
+  MCP tools are `mcp__<server>__<tool>`. Its item ids start again in each run. Web searches run at OpenAI, a
+  to-do list is not a call: neither counts.
 - Cursor's tools are named by their key without `ToolCall`. With `--stream-partial-output` a text comes in
   pieces and again whole.
-- Codex, Gemini and Cursor give token counts for the whole run, Managed Agents for each request apart from
-  what came of it: their sum counts for the last step of the turn.
+- Codex, Gemini and Cursor give token counts for the whole run, Managed Agents for each request separately
+  from its outcome: their sum counts for the last step of the turn.
 - A call of Managed Agents that waits for a person (`requires_action`) does not end the turn.
-- The agent may write a log of its own beside the stream, in which calls have other ids: load one of the two.
+- The agent may write a log of its own next to the stream, in which calls have other ids: load one of the two.
 
 **Cannot tell.** System prompt, definitions, the model's own argument text; Codex does not repeat the prompt;
 Codex and Managed Agents do not name the model; Codex and older versions of Cursor have no times.
@@ -103,7 +103,7 @@ def _list_events(record: _Value) -> Sequence[_Value]:
 
 
 def _find_producer(record: _Value) -> type[AgentRun] | None:
-    """Return the class that reads the stream of which an event is; None where it may be of several."""
+    """Return the class that reads the stream of an event; None when several may."""
     kind = record.get("type")
     if not isinstance(kind, str):
         return None
@@ -158,7 +158,7 @@ class AgentRun(ABC):
     @staticmethod
     @abstractmethod
     def owns(kind: str, event: _Value) -> bool:
-        """Return True when an event of this type can only be of this agent's stream."""
+        """Return True when only this agent's stream has an event of this type."""
 
     @abstractmethod
     def take(self, event: _Value, where: LogLine) -> Iterable[Event]:
@@ -172,8 +172,8 @@ class AgentRun(ABC):
 class _SequentialRun(AgentRun):
     """The run of an agent whose stream has texts, calls and results one after another.
 
-    A step begins with the first text or call after a result. Its text is held until a call follows or the
-    run ends, because it may come in pieces.
+    A step begins with the first text or call after a result. Its text waits until a call follows or the run
+    ends, because it may arrive in pieces.
     """
 
     harness: ClassVar[str]
@@ -212,7 +212,7 @@ class _SequentialRun(AgentRun):
         self.turns.ask(where, ts, text)
 
     def say(self, where: LogLine, ts: datetime | None, text: str | None, *, piece: bool = False) -> None:
-        """Add a text of the model; a whole text replaces its pieces."""
+        """Add a text of the model; a complete text replaces its pieces."""
         before = self._text
         if not text:
             return
@@ -320,7 +320,7 @@ class _CodexRun(_SequentialRun):
             yield from self.result(where, ts, call_id, _codex_flag(item, content or ""), content)
 
 
-# What a call of each kind of item is: the tool's name and the arguments.
+# The tool's name and the arguments of a call, by kind of item.
 _CODEX_CALLS: Mapping[str, Callable[[_Value], tuple[str, Any]]] = {
     "command_execution": lambda item: ("command_execution", {"command": item.get("command")}),
     "file_change": lambda item: ("file_change", {"changes": item.get("changes")}),
@@ -440,10 +440,10 @@ class _CursorRun(_SequentialRun):
             )  # fmt: skip
 
     def _take_call(self, event: _Value, where: LogLine, ts: datetime | None) -> Iterator[Event]:
-        held = read_object(event.get("tool_call"))
-        key = next((key for key, value in held.items() if isinstance(value, dict)), "")
-        body = read_object(held.get(key))
-        call_id = read_text(event.get("call_id")) or read_text(held.get("toolCallId"))
+        tool_call = read_object(event.get("tool_call"))
+        key = next((key for key, value in tool_call.items() if isinstance(value, dict)), "")
+        body = read_object(tool_call.get(key))
+        call_id = read_text(event.get("call_id")) or read_text(tool_call.get("toolCallId"))
         yield from self.call(where, ts, call_id, **_cursor_call(key, body))
         if event.get("subtype") == "completed":
             flag, content = _cursor_result(read_object(body.get("result")))
@@ -464,17 +464,17 @@ def _cursor_call(key: str, body: _Value) -> dict[str, Any]:
 
 def _cursor_result(result: _Value) -> tuple[ResultFlag, str | None]:
     """Return the flag and the content of a result, which is named by its key: success, error, rejected …"""
-    word, held = next(iter(result.items()), ("", None))
-    told = read_object(held)
-    texts = (told.get(name) for name in ("content", "stdout", "error", "errorMessage", "message", "reason"))
-    content = next((text for text in texts if isinstance(text, str) and text), None) or to_text(held)
-    code = told.get("exitCode")
+    word, outcome = next(iter(result.items()), ("", None))
+    body = read_object(outcome)
+    texts = (body.get(name) for name in ("content", "stdout", "error", "errorMessage", "message", "reason"))
+    content = next((text for text in texts if isinstance(text, str) and text), None) or to_text(outcome)
+    code = body.get("exitCode")
     if word in ("rejected", "permissionDenied"):
         return failed_flag(content or "", FaultLayer.REFUSED), content
     if isinstance(code, int) and code:
         return failed_flag(content or "", source=FlagSource.DERIVED_EXIT_CODE), content
     if word == "success":
-        return (failed_flag(content or "") if told.get("isError") is True else PASSED), content
+        return (failed_flag(content or "") if body.get("isError") is True else PASSED), content
     return (failed_flag(content or "") if word else ResultFlag()), content
 
 
@@ -492,7 +492,7 @@ class _ManagedRun(_SequentialRun):
     @staticmethod
     def owns(kind: str, event: _Value) -> bool:
         if kind == "user.message":
-            return "processed_at" in event and "content" in event  # other agents have the type as well
+            return "processed_at" in event and "content" in event  # other agents use this type, too
         return kind in _MANAGED and "id" in event
 
     def read_time(self, event: _Value) -> datetime | None:
@@ -518,9 +518,11 @@ class _ManagedRun(_SequentialRun):
                 flag = failed_flag(content or "") if event.get("is_error") is True else PASSED
                 yield from self.result(where, ts, call_id, flag, content)
         elif kind == "user.tool_confirmation" and event.get("result") == "deny":
-            call_id, said = read_text(event.get("tool_use_id")), read_text(event.get("deny_message"))
+            call_id, message = read_text(event.get("tool_use_id")), read_text(event.get("deny_message"))
             self._denied.add(call_id or "")
-            yield from self.result(where, ts, call_id, failed_flag(said or "", FaultLayer.REFUSED), said)
+            yield from self.result(
+                where, ts, call_id, failed_flag(message or "", FaultLayer.REFUSED), message
+            )
         elif kind == "span.model_request_end":
             self._usage.append(read_object(event.get("model_usage")))
         elif kind == "session.status_idle":

@@ -1,8 +1,8 @@
-"""AgentDojo runs: one JSON document an attempt at a task, with or without an injected attack.
+"""AgentDojo runs: one JSON document per attempt at a task, with or without an injected attack.
 
 **On disk.** `runs/<pipeline>/<suite>/<user_task>/<attack>/<injection>.json`
 (github.com/ethz-spylab/agentdojo). Seen: six runs of DRIFT, a defence built on it, which keeps the messages
-as `conversations`; AgentDojo's own files are after its source.
+as `conversations`; AgentDojo's own files follow its source code.
 
 **Shape.** `{suite_name, pipeline_name, user_task_id, injection_task_id, attack_type, messages, error,
 utility, security, duration}`. A message has `role` and `content` (text, or blocks `{type: text, content}`), a
@@ -13,12 +13,12 @@ for a call that went well. A run is a session of one turn.
 - `error` is the flag, for exceptions of any kind: `Invalid tool …` and `ValidationError: …` of the input
   schema are faults of schema, other `…Error` of execution.
 - The verdict is `utility`: the user's task was done. `security` says that the attack succeeded, in most
-  versions; it is no verdict on the turn and is not read.
+  versions; it is not a verdict on the turn and is not read.
 - The pipeline's name is the model's, and the name of a defence after it: the defence is kept with the
   harness.
 - Where calls are text (`<function_call>…`, `<function=…>`), the strategy is `json_fallback`.
 - DRIFT refuses calls with a user message (`[CALL ERROR] The function calling of … has been refused`): refused
-  calls stand only there. They count as calls without arguments; the message begins no turn.
+  calls are only there. They count as calls without arguments; the message begins no turn.
 - A call that the model wrote at the very end, and that nobody ran, is not in `tool_calls` and not counted.
 
 **How a turn ends.** With the run.
@@ -147,10 +147,10 @@ def _plain_call(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def _list_refused(words: str) -> list[dict[str, Any]]:
     """Return the calls that a refusal of DRIFT names: one name, or a list of calls as Python writes it."""
-    found = _REFUSAL.search(words)
-    if found is None:
+    match = _REFUSAL.search(words)
+    if match is None:
         return []
-    named = found.group(1)
+    named = match.group(1)
     names = _REFUSED_NAME.findall(named) if named.startswith("[") else [named]
     return [{"function": {"name": name}} for name in names]
 

@@ -1,21 +1,22 @@
-"""Agno's sessions in SQLite (`SqliteDb`): a table with one row a session, whose name is the user's choice.
+"""Agno's sessions in SQLite (`SqliteDb`): a table with one row per session, whose name is the user's choice.
 
 Sources: agno-agi/agno, `libs/agno/agno/db/sqlite`; a database of Paraschamoli/deep-knowledge-agent (2026-01,
-version 2.3, two runs without calls). Calls and their results are read after the sources: none was seen.
+version 2.3, two runs without calls). Calls and their results are read according to the source code: none was
+seen.
 
 **Shape.** A table with `session_id`, `session_type`, `runs`. `runs` is JSON, often of a text that is JSON
-once more: `[{run_id, model, model_provider, status, metrics, messages, tools}]`. Messages are like
-OpenAI's, with the model's own text in `tool_calls[].function.arguments`; `tools` has `{tool_call_id,
-tool_call_error, result}`.
+again: `[{run_id, model, model_provider, status, metrics, messages, tools}]`. Messages are like OpenAI's, with
+the model's own text in `tool_calls[].function.arguments`; `tools` has `{tool_call_id, tool_call_error,
+result}`.
 
 **Turns.** A run; its text is the last user's message before the answer. Ends with the run's `status`.
 
 **Traps.**
-- Messages with `from_history` stand in an earlier run too: they are left out.
+- Messages with `from_history` are in an earlier run too: they are left out.
 - A run may have several system messages: together they are the prompt.
-- Runs of members of a team have a `parent_run_id`; they stand in the same list and are turns of their own.
+- Runs of members of a team have a `parent_run_id`; they are in the same list and are turns of their own.
 
-**Bounds.** A session is held whole, so `--max-line` bounds it.
+**Bounds.** A session is kept in memory as a whole, so `--max-line` bounds it.
 
 **Cannot tell.** Tool definitions.
 """
@@ -118,7 +119,11 @@ class _AgnoSession:
         self._prompt: str | None = None
 
     def take_run(self, run: Mapping[str, Any]) -> Iterator[Event]:
-        messages = [one for one in read_objects(run.get("messages")) if one.get("from_history") is not True]
+        messages = [
+            message
+            for message in read_objects(run.get("messages"))
+            if message.get("from_history") is not True
+        ]
         ts = read_unix_time(run.get("created_at"))
         yield from self._note_prompt(messages)
         dialogue = AgentSession(self.session_id)
@@ -150,8 +155,8 @@ class _AgnoSession:
         yield from dialogue.close_turn()
 
     def _note_prompt(self, messages: list[dict[str, Any]]) -> Iterator[Event]:
-        system = [one for one in messages if one.get("role") in ("system", "developer")]
-        texts = [join_content(one.get("content")) or "" for one in system]
+        system = [message for message in messages if message.get("role") in ("system", "developer")]
+        texts = [join_content(message.get("content")) or "" for message in system]
         prompt = "\n\n".join(texts)
         if prompt and prompt != self._prompt:
             self._prompt = prompt

@@ -2,7 +2,7 @@
 
 **On disk.** `.devtools/generations.json` in a project, written by `@ai-sdk/devtools` (github.com/vercel/ai).
 Seen: one recording of two runs with three streamed steps, one of them with a call; what `generateText` writes
-is after the source.
+follows the source code.
 
 **Shape.** `{runs[].{id, started_at}, steps[].{id, run_id, step_number, type, model_id, provider, started_at,
 duration_ms, input, output, usage, error, raw_request, raw_response, raw_chunks}}`. `input`, `output`, `usage`
@@ -11,7 +11,7 @@ and what is raw are JSON as text. The input has `prompt` (the whole conversation
 `finishReason`.
 
 **Traps.**
-- A call's `input` is the text as the model sent it. Its result stands in the prompt of the next step.
+- A call's `input` is the text as the model sent it. Its result is in the prompt of the next step.
 - Runs of one chat repeat its history: they are joined as in `request_log`.
 - Calls in a history whose reply is not in the file are not counted.
 - A step with `error` had no reply. A run may have no steps.
@@ -149,8 +149,8 @@ def _read_reply(step: Mapping[str, Any]) -> ModelReply | None:
     )
 
 
-def _read_finish(told: Any) -> str | None:
-    word = read_text(told) or read_text(read_object(told).get("unified"))
+def _read_finish(finish: Any) -> str | None:
+    word = read_text(finish) or read_text(read_object(finish).get("unified"))
     return word.replace("-", "_") if word else None
 
 
@@ -165,11 +165,11 @@ def _find_response(raw: Any) -> Mapping[str, Any]:
 
 
 def _count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    told = read_object(usage.get("inputTokens"))
+    details = read_object(usage.get("inputTokens"))
     return count_whole_input(
         _read_total(usage.get("inputTokens")),
-        told.get("cacheRead", usage.get("cachedInputTokens")),
-        told.get("cacheWrite"),
+        details.get("cacheRead", usage.get("cachedInputTokens")),
+        details.get("cacheWrite"),
     )
 
 

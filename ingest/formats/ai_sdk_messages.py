@@ -4,14 +4,15 @@
 disk. Unseen as files; the shapes are those of the documentation
 (https://ai-sdk.dev/docs/reference/ai-sdk-core).
 
-**Shape.** A file is an array of messages, one a line, or objects with `messages` (a chat each, with its
+**Shape.** A file is an array of messages, one per line, or objects with `messages` (a chat each, with its
 `id`). Interface messages: `{id, role, parts[]}` with `{type: "tool-<name>" | "dynamic-tool", toolCallId,
 state, input, output, errorText}`; before 5.0 `{type: "tool-invocation", toolInvocation.{state, toolCallId,
-toolName, args, result}}`, or `toolInvocations` beside a text. Model messages: `{role, content[]}` with
+toolName, args, result}}`, or `toolInvocations` next to a text. Model messages: `{role, content[]}` with
 `tool-call` and `tool-result` parts.
 
 **Traps.**
-- An interface message holds several steps (`step-start`) with the results of their calls: each step is one.
+- An interface message contains several steps (`step-start`) with the results of their calls: each step is
+  one.
 - `state` is the flag: `output-available`, `output-error`, `output-denied`. Before 5.0 `result` says nothing.
 - A call whose arguments were refused has `rawInput`, the model's text, and its error names the reason.
 - Calls with `providerExecuted` ran at the provider: not counted.
@@ -133,7 +134,7 @@ class _AiSdkMessages(MessageDump):
         messages = value.get("messages")
         if not isinstance(messages, list):
             return None
-        chat = next((found for key in ("id", "chatId") if (found := read_text(value.get(key)))), None)
+        chat = next((ident for key in ("id", "chatId") if (ident := read_text(value.get(key)))), None)
         return [Conversation(messages, chat, system=read_text(value.get("system")))]
 
     def unwrap(self, message: Mapping[str, Any]) -> Iterator[Any]:
@@ -145,15 +146,15 @@ class _AiSdkMessages(MessageDump):
             yield {"role": message.get("role"), "content": listed}
 
     def step_facts(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        told = read_object(message.get("metadata"))
-        return {"model": read_text(told.get("model")) or read_text(told.get("modelId"))}
+        metadata = read_object(message.get("metadata"))
+        return {"model": read_text(metadata.get("model")) or read_text(metadata.get("modelId"))}
 
     def read_time(self, message: Mapping[str, Any]) -> datetime | None:
         return read_time(message.get("createdAt", read_object(message.get("metadata")).get("createdAt")))
 
 
 def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of a model message; a result states its flag, a call of the provider is left out."""
+    """Return a part of a model message; a result gets its flag, and a provider's call is left out."""
     if part.get("providerExecuted") is True:
         return {"type": "at-the-provider"}
     status = output_status(part)
@@ -163,31 +164,31 @@ def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _split_steps(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield an interface message as model messages: each step, and the results of its calls behind it."""
+    """Yield an interface message as model messages: each step, followed by the results of its calls."""
     invocations = [
-        {"type": "tool-invocation", "toolInvocation": one}
-        for one in read_objects(message.get("toolInvocations"))
+        {"type": "tool-invocation", "toolInvocation": invocation}
+        for invocation in read_objects(message.get("toolInvocations"))
     ]
     parts = _list_parts(message)
     if not any(_is_tool_part(part) for part in parts):
         parts = [*invocations, *parts]
     if not parts and isinstance(message.get("content"), str):
         parts = [{"type": "text", "text": message["content"]}]
-    said: list[dict[str, Any]] = []
+    step_parts: list[dict[str, Any]] = []
     results: list[dict[str, Any]] = []
     for part in [*parts, {"type": "step-start"}]:
         if part.get("type") == "step-start" or (results and part.get("type") == "text"):
-            if said:
-                yield {"role": message.get("role"), "content": said}
+            if step_parts:
+                yield {"role": message.get("role"), "content": step_parts}
             if results:
                 yield {"role": "tool", "content": results}
-            said, results = [], []
+            step_parts, results = [], []
         if _is_tool_part(part):
             call, result = _read_tool_part(part)
-            said.append(call)
+            step_parts.append(call)
             results += [result] if result else []
         elif part.get("type") == "text":
-            said.append(part)
+            step_parts.append(part)
 
 
 def _read_tool_part(part: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -197,17 +198,19 @@ def _read_tool_part(part: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
         return {"type": "at-the-provider"}, None
     kind = read_text(part.get("type")) or ""
     name = read_text(inner.get("toolName")) or kind.removeprefix(_PART)
-    known = {"toolCallId": inner.get("toolCallId"), "toolName": name}
-    given = next((inner[key] for key in ("input", "args", "rawInput") if inner.get(key) is not None), None)
-    call = {"type": "tool-call", **known, "input": given}
+    shared = {"toolCallId": inner.get("toolCallId"), "toolName": name}
+    arguments = next(
+        (inner[key] for key in ("input", "args", "rawInput") if inner.get(key) is not None), None
+    )
+    call = {"type": "tool-call", **shared, "input": arguments}
     state = inner.get("state")
     if state == "output-denied":
         denied = {"type": "execution-denied", "reason": read_object(inner.get("approval")).get("reason")}
-        return call, _plain_part({"type": "tool-result", **known, "output": denied})
+        return call, _plain_part({"type": "tool-result", **shared, "output": denied})
     if state in ("output-available", "output-error"):
         kind, key = ("json", "output") if state == "output-available" else ("error-text", "errorText")
         output = {"type": kind, "value": inner.get(key)}
-        return call, _plain_part({"type": "tool-result", **known, "output": output})
+        return call, _plain_part({"type": "tool-result", **shared, "output": output})
     if state == "result" or "result" in inner:
-        return call, {"type": "tool-result", **known, "result": inner.get("result")}
+        return call, {"type": "tool-result", **shared, "result": inner.get("result")}
     return call, None

@@ -1,4 +1,4 @@
-"""Google Antigravity's conversations, one step a line.
+"""Google Antigravity's conversations, one step per line.
 
 Source: one fixture of jazzyalex/agent-sessions, shortened (2026-06).
 
@@ -12,7 +12,7 @@ what its tools gave back (LIST_DIRECTORY, RUN_COMMAND …).
 - The values in `args` are JSON in text: they are opened.
 - A result names no call: results answer the calls of the reply before them, in order. Steps beyond their
   number were called nowhere in the log and are left out.
-- The model stands in words within the user's message (`Model Selection`).
+- The model is in words within the user's message (`Model Selection`).
 
 **Cannot tell.** Tokens, definitions, the prompt, the model's own text of arguments. Unseen: a failed step.
 """
@@ -63,7 +63,7 @@ def translator(about: About) -> Translator:
 
 
 class _AntigravityConversation:
-    """Translator of one file, which holds one conversation."""
+    """Translator of one file, which contains one conversation."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -78,9 +78,9 @@ class _AntigravityConversation:
             self._begun = True
             yield SessionSeen(session_id=dialogue.session_id, where=where, ts=ts, harness="antigravity")
         if kind == "USER_INPUT":
-            chosen, asked = _MODEL.search(words or ""), _ASKED.search(words or "")
+            chosen, question_match = _MODEL.search(words or ""), _ASKED.search(words or "")
             self._model = chosen[1] if chosen is not None else self._model
-            dialogue.ask(where, ts, asked[1] if asked is not None else words)
+            dialogue.ask(where, ts, question_match[1] if question_match is not None else words)
         elif kind == "PLANNER_RESPONSE":
             yield from dialogue.add_step(where, ts, words, model=self._model)
             calls = read_objects(line.get("tool_calls"))

@@ -1,19 +1,18 @@
-"""Replies of a model's API by themselves: whole response objects, one a line, one a document, or in an
-array.
+"""Replies of a model's API by themselves: response objects, one per line or document, or in an array.
 
 **Shape.** What the API sends: `chat.completion` objects (OpenAI and those like it, stored completions,
 Azure), `response` objects (Responses), Anthropic `message` objects, Google's generateContent responses,
 Bedrock's Converse responses (which do not name their model).
 
 **Traps.**
-- Without the request nobody can tell which replies belong to one conversation: each is a session of its
-  own with one step, but for Responses, which name the reply before (`previous_response_id`) and repeat
+- Without the request it is unknown which replies belong to one conversation: each is a session of its own
+  with one step, except for Responses, which name the reply before (`previous_response_id`) and repeat
   instructions and tools, and for replies of Anthropic that refer to a server-side tool call of another.
-- Two copies of one reply have one id: the second is passed over.
+- Two copies of one reply have one id: the second is skipped.
 
 **Bounds.** None beyond the file's records.
 
-**Cannot tell.** What was asked, what came of the calls, and (but for Responses) what tools were offered.
+**Cannot tell.** What was asked, the outcome of the calls, and (except for Responses) what tools were offered.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ SOURCE = Source(
     cannot_tell="What was asked and what came of the calls: the requests are not in the log.",
 )
 
-# What other loggers write around or into such objects; theirs to read.
+# Keys that other loggers add to such objects; their formats read these.
 _OTHERS = frozenset({"request", "messages", "parentUuid", "sessionId", "parentId", "call_type", "custom_id"})
 
-_ENDS = frozenset({"choices", "output", "stop_reason", "candidates"})  # one of them is in every whole reply
+_ENDS = frozenset({"choices", "output", "stop_reason", "candidates"})  # every complete reply has one of these
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -57,7 +56,7 @@ def _is_ours(record: Mapping[str, Any]) -> bool:
     if not _ENDS & record.keys():
         return False
     named = isinstance(record.get("model"), str) or isinstance(record.get("modelVersion"), str)
-    named = named or bedrock_converse.is_reply(record)  # which names its model in the address only
+    named = named or bedrock_converse.is_reply(record)  # it names its model only in the address
     return is_reply(record) and named and not _OTHERS & record.keys()
 
 
@@ -70,11 +69,11 @@ class _Replies:
         self._traffic = ExchangeTranslator(about.identity)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        found = make_exchange(HttpBody(), HttpBody((record.value,)), where=record.where)
-        if found is not None:
-            provider = read_text(record.value.get("provider"))  # OpenRouter names who served it
-            found.provider = provider.lower() if provider else None
-            yield from self._traffic.take(found)
+        exchange = make_exchange(HttpBody(), HttpBody((record.value,)), where=record.where)
+        if exchange is not None:
+            provider = read_text(record.value.get("provider"))  # OpenRouter names the host
+            exchange.provider = provider.lower() if provider else None
+            yield from self._traffic.take(exchange)
         elif not is_error(record.value):
             reason = "the object is not a reply of a supported API"
             yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))

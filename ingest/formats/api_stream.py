@@ -1,8 +1,8 @@
-"""Streamed replies of a model's API: chunks, one JSON object a line, or as server-sent events.
+"""Streamed replies of a model's API: chunks, one JSON object per line, or as server-sent events.
 
 **Shape.** `chat.completion.chunk` objects (OpenAI, Mistral, Groq, DeepSeek, xAI …), Anthropic's
 `message_start` to `message_stop`, the Responses API's `response.*` events (OpenAI, LM Studio), Google's
-`candidates`, Converse's events (Bedrock). A file may hold several streams one after another, chat streams
+`candidates`, Converse's events (Bedrock). A file may contain several streams one after another, chat streams
 also mixed.
 
 **Traps.**
@@ -15,9 +15,9 @@ also mixed.
 - A stream that stops in the middle is a log that was cut: the text of its last call is `truncated`, not
   the model's fault. One that ends at the token limit in the middle of a call is (emission).
 
-**Bounds.** 1,000 chat streams open at once.
+**Bounds.** 1,000 chat streams open at the same time.
 
-**Cannot tell.** What was asked, what came of the calls; each reply is a session of its own, but for
+**Cannot tell.** What was asked, the outcome of the calls; each reply is a session of its own, except for
 replies that refer to another's server-side tool call.
 """
 
@@ -87,10 +87,10 @@ class _Streams:
     def _take_reply(self, body: dict[str, Any]) -> Iterator[Event]:
         id_ = body.get("id")
         where = self._begins.pop(id_ if isinstance(id_, str) and id_ in self._begins else None, self._last)
-        found = make_exchange(HttpBody(), HttpBody((body,)), where=where, places=self._places)
-        if found is not None:
-            yield from self._traffic.take(found)
-            for call in (call for reply in found.replies for call in reply.calls):
+        exchange = make_exchange(HttpBody(), HttpBody((body,)), where=where, places=self._places)
+        if exchange is not None:
+            yield from self._traffic.take(exchange)
+            for call in (call for reply in exchange.replies for call in reply.calls):
                 self._places.pop(call.id or "", None)
 
 

@@ -1,4 +1,4 @@
-"""ATIF trajectories (Agent Trajectory Interchange Format of Harbor): one JSON document a run.
+"""ATIF trajectories (Agent Trajectory Interchange Format of Harbor): one JSON document per run.
 
 **On disk.** `trajectory.json` in the agent's folder of a trial; continuations are `trajectory.cont-<n>.json`
 (harborframework.com/docs/trajectory-format). Seen: v1.5 and v1.7, of OpenHands and terminus-2.
@@ -9,9 +9,9 @@ function_name, arguments}, observation.results[].{source_call_id, content}, metr
 turn.
 
 **Traps.**
-- Steps with `is_copied_context` stand in another trajectory too (a continuation, a sub-agent): skipped.
+- Steps with `is_copied_context` are in another trajectory too (a continuation, a sub-agent): skipped.
 - `arguments` must be an object, so a converter that met a text which did not parse wraps it: `{"input":
-  "…"}`, `{"raw": …}`, `{"__raw__": …}`. A lone text under such a name that begins like JSON and is no
+  "…"}`, `{"raw": …}`, `{"__raw__": …}`. A lone text under such a name that begins like JSON and is not a
   parameter of the tool is read as the text the model sent; any other (a patch, a shell line) is an argument
   like any other.
 - `llm_call_count: 0` marks a step that no model made: its calls are the harness's.
@@ -20,7 +20,7 @@ turn.
   call of `terminal`, its raw arguments are the reply's text; the observation is the result. Where that begins
   with "Previous response had parsing errors", the harness could not read the reply and ran nothing.
 - OpenHands without native calls has its prompt ask for `<function=…>` in the text: such calls are read there,
-  and are no faults of emission. The argument text is XML, so only values are kept.
+  and are not faults of emission. The argument text is XML, so only values are kept.
 - Results have no flag, unless a converter puts `is_error` into `extra`.
 - `subagent_trajectories` are sessions of their own. A continuation has the session id of what it continues.
 - Harbor's published samples all have the session id `NORMALIZED_SESSION_ID`, which counts as none.
@@ -80,7 +80,7 @@ _WRAPS = frozenset(("input", "raw", "__raw__", "_raw", "raw_arguments"))
 
 
 _COMMANDS = '"commands"'
-_NORMALIZED = "NORMALIZED_"  # begins ids that a publisher took out
+_NORMALIZED = "NORMALIZED_"  # prefix of ids that a publisher removed
 _PRESCRIBED = "<function=example_function_name>"  # of OpenHands' instructions for models without native calls
 _PARSING_ERRORS = "Previous response had parsing errors"
 
@@ -122,7 +122,7 @@ class _AtifRun:
         self._where = record.where
         self._ts: Any = None
         self._prompted = False
-        self._asks_for_text = False  # a prompt prescribes that calls are written as text
+        self._asks_for_text = False  # a prompt prescribes calls as text
         self._answer: str | None = None
 
     def events(self, parent: str | None) -> Iterator[Event]:
@@ -187,9 +187,9 @@ class _AtifRun:
         return (read_text(self._agent.get("name")) or "").startswith("terminus")
 
     def _written_calls(self, words: str, refusal: str | None) -> Iterator[CallMade]:
-        """Yield the calls that a reply holds as text, as the agent's prompt prescribes.
+        """Yield the calls in a reply's text, as the agent's prompt prescribes.
 
-        `refusal`: what terminus-2 said about a reply that it could not read.
+        `refusal` is the message of terminus-2 about an unreadable reply.
         """
         shared: dict[str, Any] = {**self._event_place(), "strategy": Strategy.JSON_FALLBACK}
         if self._is_terminus:
@@ -210,7 +210,7 @@ class _AtifRun:
     def _answers_to_text(
         self, step: Mapping[str, Any], calls: int, refusal: str | None
     ) -> Iterator[ResultSeen]:
-        """Yield the results of calls in text, which name no call: in order, where there are as many."""
+        """Yield the results of calls in text, which name no call: in order, if the numbers agree."""
         observed = read_objects(read_object(step.get("observation")).get("results"))
         if len(observed) != calls:
             return
@@ -240,7 +240,7 @@ class _AtifRun:
     def _unwrap_text(self, tool: str | None, sent: Any) -> str | None:
         """Return the model's argument text when a converter that could not parse it wrapped it in an object.
 
-        None: `sent` is no such object and counts as decoded arguments.
+        None: `sent` is not such an object and counts as decoded arguments.
         """
         if not isinstance(sent, dict) or len(sent) != 1:
             return None
@@ -289,14 +289,14 @@ class _AtifRun:
 
 
 def _read_id(value: Mapping[str, Any], name: str) -> str | None:
-    found = read_text(value.get(name))
-    return None if found is not None and found.startswith(_NORMALIZED) else found
+    ident = read_text(value.get(name))
+    return None if ident is not None and ident.startswith(_NORMALIZED) else ident
 
 
 def _terminus_refusal(step: Mapping[str, Any]) -> str | None:
-    """Return what terminus-2 says about a reply that it could not read; None where it could."""
+    """Return the message of terminus-2 about an unreadable reply; None for other results."""
     for result in read_objects(read_object(step.get("observation")).get("results")):
-        said = (join_content(result.get("content")) or "").lstrip()
-        if said.startswith(_PARSING_ERRORS):
-            return said[:MESSAGE_READ]
+        text = (join_content(result.get("content")) or "").lstrip()
+        if text.startswith(_PARSING_ERRORS):
+            return text[:MESSAGE_READ]
     return None

@@ -11,8 +11,8 @@ of a reply is text or a list of calls `{id, name, arguments}`, the arguments the
 content.
 
 **Who&When.** `{history[], question, mistake_agent, mistake_step}`: what agents said to one another, as text.
-No call stands there as data, and whose text is a call depends on the team's set-up: nothing is read, and the
-file is rejected with that reason.
+No call is there as data, and whose text is a call depends on the team's set-up: nothing is read, and the file
+is rejected with that reason.
 
 **Bounds.** An array is read as a whole, so `--max-line` bounds it.
 
@@ -60,7 +60,9 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 def _is_recorded(record: Mapping[str, Any]) -> bool:
     messages = read_objects(record.get("messages"))
-    return {"mode", "response"} <= record.keys() and any(str(one.get("type")) in _ROLES for one in messages)
+    return {"mode", "response"} <= record.keys() and any(
+        str(message.get("type")) in _ROLES for message in messages
+    )
 
 
 def _is_who_and_when(record: Mapping[str, Any]) -> bool:
@@ -72,7 +74,7 @@ def translator(about: About) -> Translator:
 
 
 class _Recording:
-    """Translator of one file, which holds the model calls of one test or run."""
+    """Translator of one file, which contains the model calls of one test or run."""
 
     def __init__(self, about: About) -> None:
         self._traffic = ExchangeTranslator(about.identity)
@@ -81,13 +83,15 @@ class _Recording:
         if _is_who_and_when(record.value):
             yield Rejected(record.where, "wrong_type", _NO_CALLS, make_snippet(record.data))
             return
-        messages = [chat for one in read_objects(record.value.get("messages")) for chat in _to_chat(one)]
-        asked = openai_chat.read_request({"messages": messages})
-        asked.result = _read_result
+        messages = [
+            chat for message in read_objects(record.value.get("messages")) for chat in _to_chat(message)
+        ]
+        request = openai_chat.read_request({"messages": messages})
+        request.result = _read_result
         reply = _read_reply(record.value.get("response"))
         yield from self._traffic.take(
             Exchange(
-                asked=asked, replies=[reply] if reply is not None else [], where=record.where,
+                asked=request, replies=[reply] if reply is not None else [], where=record.where,
                 failure=None if reply is not None else "no reply", harness="autogen",
             )
         )  # fmt: skip

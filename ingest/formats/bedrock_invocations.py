@@ -1,14 +1,14 @@
-"""Bedrock's model invocation log: one request to a model and its reply a record.
+"""Bedrock's model invocation log: one request to a model and its reply per record.
 
 **On disk.** Objects in S3, `…/BedrockModelInvocationLogs/<region>/<yyyy>/<mm>/<dd>/<hh>/<name>.json.gz`, one
-record a line; or a log group of CloudWatch, read with `aws logs filter-log-events`. Seen: one record of
+record per line; or a log group of CloudWatch, read with `aws logs filter-log-events`. Seen: one record of
 ConverseStream, without a call; the rest is from the documentation
 (https://docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html).
 
 **Shape.** `{schemaType: "ModelInvocationLog", timestamp, requestId, operation, modelId, identity.arn,
 input.inputBodyJson, output.outputBodyJson, errorCode}`. The bodies of Converse and ConverseStream are
 Converse's, those of InvokeModel the model maker's own (Anthropic, OpenAI's chat …); InvokeModelWithResponse-
-Stream gives a list of chunks. CloudWatch's records stand as text in `events[].message` or `@message`.
+Stream gives a list of chunks. CloudWatch's records are text in `events[].message` or `@message`.
 
 **Traps.**
 - Each request repeats the whole conversation, and there is no session: requests are joined as in
@@ -84,11 +84,11 @@ class _Invocations:
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         for value in _list_invocations(record.value):
-            found = _make_exchange(value, record)
-            if isinstance(found, Rejected):
-                yield found
-            elif found is not None:
-                yield from self._traffic.take(found)
+            exchange = _make_exchange(value, record)
+            if isinstance(exchange, Rejected):
+                yield exchange
+            elif exchange is not None:
+                yield from self._traffic.take(exchange)
 
     def finish(self) -> Iterator[Event]:
         yield from self._traffic.finish()
@@ -101,12 +101,12 @@ def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejec
     """Return the exchange of a record; None for a record without one, such as an embedding."""
     sent, came = read_object(value.get("input")), read_object(value.get("output"))
     failed = read_text(value.get("errorCode"))
-    kept = read_text(came.get("outputBodyS3Path"))
-    if kept is not None and "outputBodyJson" not in came:
-        reason = f"the reply is kept elsewhere, as {kept[:SNIPPET_READ]}, and is not read"
+    reply_path = read_text(came.get("outputBodyS3Path"))
+    if reply_path is not None and "outputBodyJson" not in came:
+        reason = f"the reply is kept elsewhere, as {reply_path[:SNIPPET_READ]}, and is not read"
         return Rejected(record.where, "missing_field", reason, make_snippet(record.data))
     response = decode_body(came.get("outputBodyJson"))
-    found = make_exchange(
+    exchange = make_exchange(
         decode_body(sent.get("inputBodyJson")),
         response,
         status=None,
@@ -114,23 +114,23 @@ def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejec
         ts=read_time(value.get("timestamp")),
         latency_ms=next(filter(None, map(_read_latency, response.objects)), None),
     )
-    if found is None:
+    if exchange is None:
         if not any(True for body in response.objects for _ in find_marks(body)):
             return None
         reason = "the reply contains tool calls in an unsupported form"
         return Rejected(record.where, "unread_calls", reason, make_snippet(record.data))
-    found.provider = "aws"
+    exchange.provider = "aws"
     model = (read_text(value.get("modelId")) or "").rsplit("/", 1)[-1] or None
-    if found.asked is not None:
-        found.asked.model = model
-        found.asked.user = found.asked.user or read_text(read_object(value.get("identity")).get("arn"))
-    for reply in found.replies:
+    if exchange.asked is not None:
+        exchange.asked.model = model
+        exchange.asked.user = exchange.asked.user or read_text(read_object(value.get("identity")).get("arn"))
+    for reply in exchange.replies:
         reply.model = model
         reply.id = reply.id or read_text(value.get("requestId"))
         reply.output_tokens = reply.output_tokens or read_count(came.get("outputTokenCount"))
-    if failed is not None and not found.replies:
-        found.failure = failed
-    return found
+    if failed is not None and not exchange.replies:
+        exchange.failure = failed
+    return exchange
 
 
 def _read_latency(body: Mapping[str, Any]) -> float | None:

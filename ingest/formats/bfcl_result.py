@@ -3,16 +3,16 @@
 **On disk.** `result/<MODEL>/<group>/BFCL_v4_<category>_result.json` (github.com/ShishirPatil/gorilla; v3
 alike). Seen: DeepSeek-V3.1 and another model, both with native calls.
 
-**Shape.** `{id, result, inference_log?, input_token_count, output_token_count, latency}`. With native calls
-a reply is `[{name: "<arguments as the model sent them>"}]`, or text where no call was made. Of a single turn
+**Shape.** `{id, result, inference_log?, input_token_count, output_token_count, latency}`. With native calls a
+reply is `[{name: "<arguments as the model sent them>"}]`, or text where no call was made. Of a single turn
 `result` is the reply and `inference_log[0]` the request, tools included. Of several turns
-`result[turn][step]` are replies; the log then has one object a turn, `{begin_of_turn_query, step_0:
+`result[turn][step]` are replies; the log then has one object per turn, `{begin_of_turn_query, step_0:
 [inference_input, assistant, handler_log, tool …], …}`, between lists of states. Each entry is a session, its
 task the entry's `id`.
 
 **Traps.**
 - "Error decoding the model response. Proceed to next turn." is how the harness says that a reply was text:
-  that is the answer and no fault. "Empty response from the model. Proceed to next turn." is the same of a
+  that is the answer and not a fault. "Empty response from the model. Proceed to next turn." is the same of a
   reply without a call; its text may be a list of texts, or missing: then nothing tells whether there was an
   answer.
 - Models without native calls answer with Python, `[f(a=1)]`: the calls are found in the text, strategy
@@ -102,9 +102,9 @@ def _take_entry(record: Record, session_id: str) -> Iterator[Event | Rejected]:
         return
     shared: dict[str, Any] = {"session_id": f"{session_id}/{value.get('id')}", "where": record.where}
     yield SessionSeen(**shared, harness="BFCL", task=read_text(value.get("id")) or None)
-    logged = [one for one in _list_items(value.get("inference_log")) if isinstance(one, dict)]
+    logged = [item for item in _list_items(value.get("inference_log")) if isinstance(item, dict)]
     if isinstance(result, list) and result and all(isinstance(turn, list) for turn in result):
-        turns = [one for one in logged if "begin_of_turn_query" in one]
+        turns = [item for item in logged if "begin_of_turn_query" in item]
         for at, replies in enumerate(result):
             yield from _take_turn(value, at, replies, turns[at] if at < len(turns) else {}, shared)
     else:
@@ -126,20 +126,20 @@ def _take_turn(
 ) -> Iterator[Event]:
     yield TurnStarted(**shared, text=_take_question(log.get("begin_of_turn_query")))
     steps = {
-        int(found.group(1)): read_objects(one)
-        for name, one in log.items()
-        if (found := _STEP.fullmatch(name))
+        int(match.group(1)): read_objects(step_parts)
+        for name, step_parts in log.items()
+        if (match := _STEP.fullmatch(name))
     }
     offered: Any = None
     for number_, reply in enumerate(replies):
         parts = steps.get(number_, [])
         request = next(
-            (read_object(one.get("content")) for one in parts if one.get("role") == "inference_input"), {}
+            (read_object(part.get("content")) for part in parts if part.get("role") == "inference_input"), {}
         )
         if request.get("tools") != offered:
             offered = request.get("tools")
             yield from _offer_tools(request, shared)
-        handler = next((one for one in parts if one.get("role") == "handler_log"), {})
+        handler = next((part for part in parts if part.get("role") == "handler_log"), {})
         decoded = handler.get("model_response_decoded")
         facts = {
             name: _event_place(_event_place(value.get(name), at), number_)
@@ -147,7 +147,7 @@ def _take_turn(
         }
         proceeds = _PROCEEDS in (read_text(handler.get("content")) or "")
         yield from _take_reply(reply, facts, shared, decoded=decoded, proceeds=proceeds)
-        results = [join_content(one.get("content")) for one in parts if one.get("role") == "tool"]
+        results = [join_content(part.get("content")) for part in parts if part.get("role") == "tool"]
         for ordinal, content in enumerate(results):
             yield _make_result(content or "", ordinal, number_, shared)
 
@@ -158,20 +158,20 @@ def _take_reply(
     """Yield the events of one reply: the step and its calls, native or written as Python text.
 
     A reply without calls is the answer, and its text ends the turn. `decoded` is the benchmark's own decoding
-    of the reply; an empty list means that the text is not searched for calls. `proceeds`: the benchmark took
-    the reply for the end of the turn.
+    of the reply; an empty list means that the text is not searched for calls. `proceeds`: the benchmark
+    treated the reply as the end of the turn.
     """
     words = _join_words(reply)
     if words is not None and words.startswith(_INFERENCE_FAILED):
         yield TurnEnded(**shared, status="error")
         return
-    calls = [pair for one in read_objects(_list_items(reply)) for pair in one.items()]
-    found = extract_tool_calls(words, dialect="pythonic") if words and decoded != [] else ()
-    strategy = Strategy.TOOL_USE if calls else Strategy.JSON_FALLBACK if found else None
+    calls = [pair for call in read_objects(_list_items(reply)) for pair in call.items()]
+    text_calls = extract_tool_calls(words, dialect="pythonic") if words and decoded != [] else ()
+    strategy = Strategy.TOOL_USE if calls else Strategy.JSON_FALLBACK if text_calls else None
     latency = read_number(facts.get("latency"))
     yield StepMade(
         **shared,
-        text=None if found or (proceeds and not words) else words,
+        text=None if text_calls or (proceeds and not words) else words,
         strategy=strategy,
         input_tokens=read_count(facts.get("input_token_count")),
         output_tokens=read_count(facts.get("output_token_count")),
@@ -179,20 +179,20 @@ def _take_reply(
     )
     for name, sent in calls:
         yield CallMade(**shared, tool=name, strategy=strategy, **argument_fields(sent))
-    for one in found:
+    for text_call in text_calls:
         yield CallMade(
             **shared,
-            tool=one.name,
+            tool=text_call.name,
             strategy=strategy,
-            arguments=one.request.arguments,
+            arguments=text_call.request.arguments,
             args_source=ArgsSource.RESERIALISED,
         )
-    if not calls and not found and (words is not None or proceeds):
+    if not calls and not text_calls and (words is not None or proceeds):
         yield TurnEnded(**shared, answer=None if proceeds and not words else words)
 
 
 def _join_words(reply: Any) -> str | None:
-    """Return the text of a reply, which some handlers keep as a list of texts; None of a reply of calls."""
+    """Return the text of a reply, which may be a list of texts in the log; None for a reply with calls."""
     if isinstance(reply, str):
         return reply
     texts = _list_items(reply)
@@ -227,8 +227,7 @@ def _offer_tools(request: Mapping[str, Any], shared: dict[str, Any]) -> Iterator
 def _take_question(messages: Any) -> str | None:
     """Return the user's text: that of the last message.
 
-    Where the log keeps the whole request as Python text, this text is returned; None where there is no
-    message.
+    If the log has the whole request as Python text, that text is returned; None without a message.
     """
     if isinstance(messages, str):
         return messages

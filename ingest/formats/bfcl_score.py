@@ -11,9 +11,9 @@ model_result_decoded, possible_answer}`.
   lines is a share of the failures. Each right entry therefore becomes a turn without content that the log
   calls ok, and the failed ones turns that it calls not ok: the recorded success is `correct_count /
   total_count`.
-- The calls of the failed entries stand in the result file beside the score, together with all others. They
-  are not read as calls here: they would count twice, and alone they would be failures only. What the model
-  said is the answer of the failed turn, why it failed is the turn's status.
+- The calls of the failed entries are in the result file next to the score, together with all others. They are
+  not read as calls here: they would count twice, and alone they would be failures only. What the model said
+  is the answer of the failed turn, why it failed is the turn's status.
 - Only failures name their entry, so there are no trials to compare here: every one of them failed.
 
 **Cannot tell.** Anything about calls: load the result files for that.
@@ -109,13 +109,13 @@ class _Score:
         shared: dict[str, Any] = {"session_id": f"{self._identity}/{value.get('id')}", "where": where}
         yield SessionSeen(**shared, harness="BFCL", model=model, task=read_text(value.get("id")) or None)
         yield TurnStarted(**shared, text=_first_question(read_object(value.get("prompt")).get("question")))
-        said = value.get("model_result_raw", value.get("model_result"))
+        answer = value.get("model_result_raw", value.get("model_result"))
         yield TurnEnded(
             **shared,
             status=read_text(value.get("error_type"))
             or read_text(read_object(value.get("error")).get("error_type")),
             recorded_ok=False if value.get("valid") is False else None,
-            answer=said if isinstance(said, str) else None if said is None else json_text(said),
+            answer=answer if isinstance(answer, str) else None if answer is None else json_text(answer),
         )
 
 

@@ -1,8 +1,8 @@
 """Braintrust: spans of logs and experiments, as its API, its SDK and its exports give them.
 
-**On disk.** Rows one a line or in an array, or an answer of the API: `{"events": […]}` (fetch) or `{"data":
+**On disk.** Rows one per line or in an array, or an answer of the API: `{"events": […]}` (fetch) or `{"data":
 […]}` (BTQL). Written from the documentation (https://www.braintrust.dev/docs/reference) and from rows quoted
-in public repositories; no export was at hand.
+in public repositories; no export was available.
 
 **Shape.** `{id, span_id, root_span_id, span_parents[], span_attributes: {type, name}, input, output, error,
 metadata: {model, provider, tools}, metrics: {start, end, prompt_tokens, completion_tokens,
@@ -18,7 +18,7 @@ task (`dataset_record_id`, or `origin` of the outermost span).
 
 **Meaning, bounds**: as in `otlp`.
 
-**Cannot tell.** Arguments of providers that hand objects over; what a score says of a turn is not read.
+**Cannot tell.** Arguments of providers that return objects; what a score says of a turn is not read.
 """
 
 from __future__ import annotations
@@ -111,9 +111,9 @@ def _read_facts(row: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
         user=text_of(metadata, "user_id", "user"),
         task=text_of(row, "dataset_record_id") or text_of(read_object(row.get("origin")), "id"),
     )
-    given, gave = open_json(row.get("input")), open_json(row.get("output"))
+    inputs, gave = open_json(row.get("input")), open_json(row.get("output"))
     if facts.kind is SpanKind.INFERENCE:
-        request = read_request(given)
+        request = read_request(inputs)
         facts.fill(
             model=text_of(metadata, "model"),
             provider=text_of(metadata, "provider"),
@@ -129,6 +129,6 @@ def _read_facts(row: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
         if request is not None:
             facts.fill(input=request.messages or None, system=request.system, definitions=request.definitions)
     elif facts.kind is SpanKind.EXECUTION:
-        arguments = given if isinstance(given, dict) else None
+        arguments = inputs if isinstance(inputs, dict) else None
         facts.fill(tool=raw.name or None, arguments=arguments, result=to_text(gave))
     return facts

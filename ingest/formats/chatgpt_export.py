@@ -16,7 +16,7 @@ create_time, end_turn, metadata.{model_slug, …}}`.
 - A call is the model's message to another `recipient` than `all`: its text is the arguments. For `python` it
   is code, else the model's own text where it begins with `{`, else free text.
 - A result is a message of the role `tool`. It belongs to the call that is its parent, else to the last one.
-- Thoughts, hidden messages and custom instructions are no messages of a person.
+- Thoughts, hidden messages and custom instructions are not messages of a person.
 
 **Bounds.** An array is read as a whole, so `--max-line` bounds it.
 
@@ -70,8 +70,8 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _has_authors(mapping: Any) -> bool:
-    said = (read_object(read_object(node).get("message")) for node in read_object(mapping).values())
-    return any("author" in message and "content" in message for message in said)
+    messages = (read_object(read_object(node).get("message")) for node in read_object(mapping).values())
+    return any("author" in message and "content" in message for message in messages)
 
 
 def translator(about: About) -> Translator:
@@ -143,12 +143,12 @@ def _content_type(message: Mapping[str, Any]) -> str | None:
 def _read_words(message: Mapping[str, Any]) -> str | None:
     content = read_object(message.get("content"))
     parts = content.get("parts")
-    said = (
+    texts = (
         [read_text(part) or read_text(read_object(part).get("text")) for part in parts]
         if isinstance(parts, list)
         else [read_text(content.get("text"))]
     )
-    return "\n".join(part for part in said if part) or None
+    return "\n".join(part for part in texts if part) or None
 
 
 def _make_step(

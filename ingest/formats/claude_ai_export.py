@@ -9,7 +9,7 @@ alone. A message is `{uuid, sender: human | assistant, text, content[], created_
 **Turns.** A person's message, once the model answers it.
 
 **Traps.**
-- `tool_use` and `tool_result` stand in one message of the model, mostly without ids: a result belongs to the
+- `tool_use` and `tool_result` are in one message of the model, mostly without ids: a result belongs to the
   first call before it that has none. What the model says after a result is its next step.
 - Where messages name their parents, the conversation is the path from the current leaf up; other branches are
   not read.
@@ -74,10 +74,10 @@ def _take_conversation(record: Record, session_id: str) -> Iterator[Event]:
 
 
 def _find_path(conversation: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the messages from the first to the current leaf; all of them where they name no parents."""
+    """Return the messages from the first to the current leaf; all of them if they name no parents."""
     messages = read_objects(conversation.get("chat_messages"))
-    by_id = {ident: one for one in messages if (ident := read_text(one.get("uuid")))}
-    if not any(read_text(one.get("parent_message_uuid")) in by_id for one in messages):
+    by_id = {ident: message for message in messages if (ident := read_text(message.get("uuid")))}
+    if not any(read_text(message.get("parent_message_uuid")) in by_id for message in messages):
         return messages
     at = read_text(conversation.get("current_leaf_message_uuid")) or read_text(messages[-1].get("uuid"))
     path: list[dict[str, Any]] = []
@@ -106,7 +106,7 @@ def _take_message(message: Mapping[str, Any], dialogue: AgentSession, record: Re
 
 
 def _split_steps(blocks: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Yield the blocks of each reply within a message: another one begins behind each group of results."""
+    """Yield the blocks of each reply within a message: a new one begins after each group of results."""
     step: list[dict[str, Any]] = []
     for block in blocks:
         if step and step[-1].get("type") == "tool_result" and block.get("type") != "tool_result":

@@ -1,4 +1,4 @@
-"""Claude Code's API traffic as claude-trace records it: one request and its response a line.
+"""Claude Code's API traffic as claude-trace records it: one request and its response per line.
 
 **On disk.** `.claude-trace/log-<date>.jsonl`, by a hook in Claude Code's `fetch` (badlogic/lemmy,
 apps/claude-trace).
@@ -10,14 +10,14 @@ model's own text, which Claude Code's transcripts do not have.
 
 **Traps.**
 - Each request repeats the whole conversation; `cache_control` moves from message to message in it.
-- Between the steps of a conversation stand others: a title, whether the topic is new, what a command
-  touches (small models, no tools). Each is a conversation of its own.
-- Requests for one token ask for the quota: passed over.
-- Text beside tool results are reminders, no user's words. `is_error` covers refusals by the user and
-  shell exits: the texts tell them apart, as in `claude_code`; absent means that the call went well.
+- Between the steps of a conversation are others: a title, whether the topic is new, what a command touches
+  (small models, no tools). Each is a conversation of its own.
+- Requests for one token ask for the quota: skipped.
+- Text next to tool results are reminders, no user's words. `is_error` covers refusals by the user and shell
+  exits: the texts tell them apart, as in `claude_code`; absent means that the call went well.
 - A `response` of null is a request that was never answered.
 
-**Bounds.** 50,000 conversations that may go on.
+**Bounds.** 50,000 conversations that may continue.
 
 **Cannot tell.** Which conversations belong to one session of Claude Code.
 """
@@ -80,7 +80,7 @@ class _TraceTranslator:
         came = decode_body(response.get("body_raw") or response.get("body"))
         began, ended = read_number(request.get("timestamp")), read_number(response.get("timestamp"))
         client = _AGENT.match(_read_header(request, "user-agent") or "")
-        found = make_exchange(
+        exchange = make_exchange(
             decode_body(request.get("body")),
             came,
             url=read_text(request.get("url")),
@@ -91,11 +91,11 @@ class _TraceTranslator:
             harness="claude_code" if client else None,
             harness_version=client[1] if client else None,
         )
-        if found is not None and came.problem is not None:
+        if exchange is not None and came.problem is not None:
             reason = f"the reply cannot be read: {came.problem}"
             yield Rejected(record.where, "wrong_type", reason, make_snippet(record.data))
-        elif found is not None:
-            yield from self._traffic.take(found)
+        elif exchange is not None:
+            yield from self._traffic.take(exchange)
 
     def finish(self) -> Iterator[Event]:
         yield from self._traffic.finish()

@@ -15,19 +15,19 @@ system_prompt}`. A message has `role` and Anthropic's content blocks; in a histo
 
 **Traps.**
 - A history names no session: that is the folder it lies in, `<epoch ms>`.
-- Roo and Kilo keep the model in `task_metadata.json` beside it (`model_usage[].{ts, model_id}`): the model of
-  a message is the one in use at its time.
-- The user's words stand in `<task>`, `<feedback>`, `<user_message>`, `<user_input>` or `<answer>`, beside
+- Roo and Kilo keep the model in `task_metadata.json` next to it (`model_usage[].{ts, model_id}`): the model
+  of a message is the one in use at its time.
+- The user's words are in `<task>`, `<feedback>`, `<user_message>`, `<user_input>` or `<answer>`, next to
   `<environment_details>` and results, which are the harness's; so is `[ERROR] You did not use a tool`.
 - Old versions wrote calls as XML into the text, and their results as `[tool …] Result:`. They are not read:
   one reject a file says so.
-- A compaction replaces what came before by a summary: a user message with `metadata.kind`
-  compaction_summary, or `isSummary`, which is no prompt. What it replaced is not in the file.
+- A compaction replaces what came before by a summary: a user message with `metadata.kind` compaction_summary,
+  or `isSummary`, which is not a prompt. What it replaced is not in the file.
 - In a session only the model's messages have a time.
 - A built-in tool answers with a list of `{query, result, success}`, and `error` where one failed: then there
   is no `is_error`. One failed query fails the call; its text comes first.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it.
+**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
 
 **Cannot tell.** Tool definitions, the model's own text of arguments; in histories also the system prompt.
 """
@@ -96,7 +96,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def _is_history(head: Sequence[dict[str, Any]]) -> bool:
-    """Return True for messages as only these agents keep them: with a time, or with the model's id."""
+    """Return True for messages as only these agents store them: with a time, or with the model's id."""
     return all(_is_message(record) for record in head) and any(
         read_count(record.get("ts")) is not None or "modelId" in read_object(record.get("modelInfo"))
         for record in head
@@ -122,13 +122,13 @@ def read_with(about: About) -> str | None:
 
 
 def side_file(about: About) -> str | None:
-    """Return a description of a file of a task that holds no call of its own; None for others."""
+    """Return a description of a task's file without calls; None for other files."""
     is_ours = _SIDE_FILE.fullmatch(about.name) is not None and about.read_sibling(_HISTORY) is not None
     return f"a side file of a task, which is read from {_HISTORY}" if is_ours else None
 
 
 class _ClineSessions:
-    """Translator of one file: the history of one task, or documents of which each is one session."""
+    """Translator of one file: the history of one task, or documents with one session each."""
 
     def __init__(self, about: About) -> None:
         self._identity = about.identity
@@ -142,11 +142,11 @@ class _ClineSessions:
 
     def _take_document(self, record: Record) -> Iterator[Event]:
         dialogue = AgentSession(read_text(record.value.get("sessionId")) or self._identity)
-        here: dict[str, Any] = {"session_id": dialogue.session_id, "where": record.where}
-        yield SessionSeen(**here, harness="cline")
+        place: dict[str, Any] = {"session_id": dialogue.session_id, "where": record.where}
+        yield SessionSeen(**place, harness="cline")
         prompt = read_text(record.value.get("system_prompt"))
         if prompt:
-            yield PromptSeen(**here, text=prompt)
+            yield PromptSeen(**place, text=prompt)
         for message in read_objects(record.value.get("messages")):
             yield from _make_events(message, record, dialogue)
         yield from dialogue.close_turn()
@@ -159,14 +159,14 @@ class _ClineSessions:
 
 
 class _TaskHistory:
-    """The messages of one task, each of which is a record."""
+    """The messages of one task, one per record."""
 
     def __init__(self, about: About) -> None:
         is_task = about.name == _HISTORY and (about.folder.isdecimal() or is_unique(about.folder))
         task = about.folder if is_task else about.identity
         self._dialogue = AgentSession(task)
         self._about = about
-        self._models: list[tuple[int, str]] | None = None  # when each came into use, in ms; None = not read
+        self._models: list[tuple[int, str]] | None = None  # from when each was used, in ms; None = not read
         self._told_old = False
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
@@ -225,12 +225,12 @@ def _read_models(about: About) -> list[tuple[int, str]]:
     data = about.read_sibling(_METADATA)
     value = decode_object(Line(LogLine(1, 0), data)) if data else None
     used = read_objects(value.get("model_usage")) if isinstance(value, dict) else []
-    found = [(read_count(one.get("ts")) or 0, read_text(one.get("model_id"))) for one in used]
-    return sorted((at, model) for at, model in found if model)
+    model_times = [(read_count(entry.get("ts")) or 0, read_text(entry.get("model_id"))) for entry in used]
+    return sorted((at, model) for at, model in model_times if model)
 
 
 def _find_typed_text(words: str, *, beside_result: bool) -> str | None:
-    """Return what the user typed in a message; None when all of it is the harness's.
+    """Return the text that the user typed in a message; None when all of it comes from the harness.
 
     `beside_result`: the message has results, so only text that is marked as the user's is.
     """
@@ -275,16 +275,16 @@ def _join_queries(block: dict[str, Any]) -> dict[str, Any]:
     Other blocks come back unchanged. One failed query makes the call a failed one.
     """
     queries = read_objects(block.get("content"))
-    flags = [one.get("success") for one in queries]
+    flags = [query.get("success") for query in queries]
     if block.get("type") != "tool_result" or not flags or not all(isinstance(flag, bool) for flag in flags):
         return block
-    words = [_query_text(one) for one in sorted(queries, key=lambda one: one["success"])]
+    words = [_query_text(query) for query in sorted(queries, key=lambda query: query["success"])]
     return {**block, "content": "\n".join(words), "is_error": not all(flags)}
 
 
 def _query_text(query: Mapping[str, Any]) -> str:
-    told = query.get("error") if query.get("error") is not None else query.get("result")
-    return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+    outcome = query.get("error") if query.get("error") is not None else query.get("result")
+    return outcome if isinstance(outcome, str) else json.dumps(outcome, ensure_ascii=False)
 
 
 def _find_place(record: Record, ident: str | None) -> LogLine:

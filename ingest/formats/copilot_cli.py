@@ -1,4 +1,4 @@
-"""Copilot CLI sessions: one event a line, `~/.copilot/session-state/<session>/events.jsonl`.
+"""Copilot CLI sessions: one event per line, `~/.copilot/session-state/<session>/events.jsonl`.
 
 Undocumented; these notes come from a session of 1.0.64 (2026-06) and the types of GitHub's Copilot SDK.
 
@@ -15,7 +15,7 @@ step.
 **Traps.**
 - `hook.start` repeats each call and each result and is half of the file; `toolArgs` in it is written by the
   CLI.
-- `success` is true for a shell command that ran, whatever it exited with: the code stands at the end of the
+- `success` is true for a shell command that ran, whatever it exited with: the code is at the end of the
   content, `<shellId: 6 completed with exit code 1>`.
 - `arguments` is the decoded object; as text it is the model's own, except for `type: custom`
   (`apply_patch`), which is free text, no JSON.
@@ -25,7 +25,7 @@ step.
   `session.shutdown`: the events before wait for it, at most 1,000.
 - `abort` ends the turn (status `cancelled`); a call that was made until then has no result.
 
-**Side files.** Next to `events.jsonl`: `workspace.yaml`, `plan.md`, `checkpoints/`, `files/`. None holds a
+**Side files.** Next to `events.jsonl`: `workspace.yaml`, `plan.md`, `checkpoints/`, `files/`. None contains a
 call.
 
 **Cannot tell.** Tool definitions, input tokens, what the model wrote where arguments were not JSON.
@@ -93,7 +93,7 @@ _TEXTS: Texts = (
 )
 _REFUSED_CODES = frozenset({"denied", "rejected"})
 _EXIT = re.compile(r"<(?:shellId: \S{1,80} completed|exited) with exit code (-?\d{1,10})>\s*\Z")
-_TAIL = 200  # characters at the end of a result in which its exit code stands
+_TAIL = 200  # characters at the end of a result that contain its exit code
 _HELD = 1_000  # events that wait for the name of the model
 _REMEMBERED = 1_000  # sub-agents that run at the same time
 
@@ -110,7 +110,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def decode(line: Line) -> Mapping[str, Any] | Rejected:
-    """Return the record of a line; an empty mapping for a line of which nothing is used."""
+    """Return the record of a line; an empty mapping for an unused line."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}") else decode_object(line)
 
@@ -131,7 +131,7 @@ class CopilotSession:
         self._main = AgentSession(identity)
         self._agents: dict[str, AgentSession] = {}  # by the id of the call that started them
         self._named: set[str] = set()  # ids of sessions whose messages name the model
-        self._models: dict[str, str] = {}  # session id → the model that was named behind a message
+        self._models: dict[str, str] = {}  # session id → the model that was named after a message
         self._held: list[Event] | None = []  # events that wait for the model; None = it is known
         self._place: dict[str, Any] = {}  # project and branch, which sub-agents share
         self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
@@ -157,7 +157,7 @@ class CopilotSession:
     # --- the model ------------------------------------------------------------------------------
 
     def _hold(self, events: Iterable[Event]) -> Iterator[Event]:
-        """Keep events until one names the model: some versions name it only behind the first calls."""
+        """Keep events until one names the model: some versions name it only after the first calls."""
         for event in events:
             if self._held is None:
                 yield event
@@ -169,8 +169,8 @@ class CopilotSession:
                 yield from self._release()
 
     def _release(self) -> Iterator[Event]:
-        held, self._held = self._held, None
-        yield from held or ()
+        waiting, self._held = self._held, None
+        yield from waiting or ()
 
     def _name_model_late(self, dialogue: AgentSession, model: str | None) -> Iterator[Event]:
         """Yield the model of a session whose messages do not name it, before the events that wait for it."""
@@ -185,7 +185,7 @@ class CopilotSession:
             yield SessionSeen(**self._event_place(dialogue), model=model)
 
     def _take_shutdown(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
-        if self._held is not None:  # at the end it can only tell what nothing else did
+        if self._held is not None:  # at the end it is used only if nothing else named the model
             used = list(read_object(data.get("modelMetrics")))
             current = read_text(data.get("currentModel")) if not used else None
             yield from self._name_model_late(self._main, used[0] if len(used) == 1 else current)

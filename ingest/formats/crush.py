@@ -2,7 +2,7 @@
 
 **On disk.** `.crush/crush.db`, `.opencode/opencode.db`. Sources: charmbracelet/crush, opencode-ai/opencode; a
 database of jonathan-kellerai/cross_agent_session_resumer, made after a real one, without calls. Calls and
-results are read after the sources.
+results are read according to the source code.
 
 **Shape.** `sessions(id, parent_session_id, created_at)`, `messages(id, session_id, role, parts, model,
 created_at)`. `parts` is JSON: `[{type, data}]` with the types text, reasoning, tool_call `{id, name, input,
@@ -14,7 +14,7 @@ choice, error and permission_denied end it badly.
 
 **Traps.**
 - Times are milliseconds in some versions, seconds in others.
-- A summary that the harness had written (`is_summary_message`) is none of the conversation's messages.
+- A summary that the harness had written (`is_summary_message`) is not one of the conversation's messages.
 
 **Bounds.** One message, so `--max-line` bounds it.
 

@@ -6,7 +6,7 @@ files of xmartlabs/gnomon, S2thend/cursor-history and jonathan-kellerai/cross_ag
 after real ones.
 
 **Shape.** Database: `composerData:<id>` lists the bubbles of a chat in order and names the model
-(`modelConfig.modelName`), `bubbleId:<composer>:<bubble>` holds one: `type` 1 user, 2 assistant, `text`,
+(`modelConfig.modelName`), `bubbleId:<composer>:<bubble>` contains one: `type` 1 user, 2 assistant, `text`,
 `toolFormerData.{name, status, params, rawArgs, result}`, `tokenCount`. Transcript: `{role, message:
 {content}}` with Anthropic's blocks `text` and `tool_use`, `{type: turn_ended, status}`, `{type: error,
 error}`.
@@ -15,14 +15,13 @@ error}`.
 verdict; in the database the next user's message does.
 
 **Traps.**
-- A chat stands in the database and in a transcript: both have the id of the composer, so its calls count
-  once.
+- A chat is in the database and in a transcript: both have the id of the composer, so its calls count once.
 - A bubble that the composer does not list was edited away: it is not read.
 - `rawArgs` is the model's text; where it is missing, `params` is what Cursor made of it.
 - A bubble is a step of its own; bubbles with the same `modelCallId` are one.
-- The user's text stands in `<user_query>`, after files that were attached. A text may be `[REDACTED]`.
-- In a transcript calls have no id, no result and no time: what became of them stays unknown. Only the call of
-  a line after which nothing comes has no result.
+- The user's text is in `<user_query>`, after files that were attached. A text may be `[REDACTED]`.
+- In a transcript calls have no id, no result and no time: their outcome is unknown. Only the call of a line
+  after which nothing comes has no result.
 - The settings of old versions kept the whole chat in `composerData` (`conversation`): read too, none was
   seen.
 
@@ -77,7 +76,7 @@ SOURCE = Source(
     cannot_tell="A transcript does not record the result of a call.",
 )
 _USER, _MODEL = 1, 2
-_UNNAMED = ("", "default")  # Cursor chooses, and does not say what
+_UNNAMED = ("", "default")  # Cursor chooses the model and does not name it
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _OTHERS = {"type", "uuid", "sessionId", "created", "content", "timestamp", "id"}
 _QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
@@ -199,7 +198,7 @@ def _call_fields(call: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _result_fields(call: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the fields of `ResultSeen`; None for a call that is still going on."""
+    """Return the fields of `ResultSeen`; None for a call that is still running."""
     content = read_text(call.get("result")) or read_text(call.get("error"))
     status = call.get("status")
     if status == "completed":
@@ -227,7 +226,7 @@ def _read_any_time(value: Any) -> datetime | None:
 
 
 def _is_transcript_line(record: Mapping[str, Any]) -> bool:
-    """Return True for a message as only Cursor writes it: a role and the message, and nothing else."""
+    """Return True for a message as only Cursor writes it: only a role and the message."""
     return (
         record.get("role") in ("user", "assistant")
         and isinstance(read_object(record.get("message")).get("content"), list)
@@ -236,7 +235,7 @@ def _is_transcript_line(record: Mapping[str, Any]) -> bool:
 
 
 class CursorTranscript:
-    """The session in one file. The file is named by the id of the session, where it is one."""
+    """The session in one file. The file's name is the session's id, if it is an id."""
 
     def __init__(self, about: About) -> None:
         name = about.name.removesuffix(".jsonl")
@@ -267,7 +266,7 @@ class CursorTranscript:
                 yield self._dialogue.add_call(where, None, **call)
 
     def _answer_calls(self, where: LogLine) -> Iterator[Event]:
-        """Yield a result of unknown status for each call of the last message: the agent went on."""
+        """Yield a result of unknown status for each call of the last message, because the agent continued."""
         for ordinal, tool in self._open:
             yield ResultSeen(
                 session_id=self._dialogue.session_id,
@@ -291,6 +290,6 @@ class CursorTranscript:
 
 
 def _read_query(text: str) -> str:
-    """Return what stands in `<user_query>`, all of it where there are several; else the whole text."""
-    found = _QUERY.findall(text)
-    return "\n".join(found) if found else text
+    """Return the text in all `<user_query>` tags; without any, the whole text."""
+    queries = _QUERY.findall(text)
+    return "\n".join(queries) if queries else text

@@ -1,4 +1,4 @@
-"""Droid (Factory) sessions: one record a line, as the CLI keeps them or as `droid exec` streams them.
+"""Droid (Factory) sessions: one record per line, as the CLI keeps them or as `droid exec` streams them.
 
 On disk `~/.factory/sessions/<project>/<session>.jsonl`. Undocumented; these notes come from samples of
 jazzyalex/agent-sessions (0.81, 2025-12), which were shortened by hand.
@@ -13,9 +13,9 @@ timestamp}` of type system (`model`), message (`role`, `text`), tool_call (`tool
 **Traps.**
 - Results that were kept carry no flag; a failed command says `Error: Command failed (exit code: 1)`.
 - A streamed command's exit code is `value.exitCode`.
-- What the harness adds for the model comes as text in `<system-reminder>` and is no prompt.
+- What the harness adds for the model comes as text in `<system-reminder>` and is not a prompt.
 
-**Side files.** `<session>.settings.json` next to a session holds no call.
+**Side files.** `<session>.settings.json` next to a session contains no call.
 
 **Cannot tell.** System prompt, tool definitions, the model's own text; the model of kept sessions.
 """
@@ -71,7 +71,7 @@ _COMMAND = re.compile(r"Error: Command failed \(exit code: -?\d+\)")
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    kept = any(
+    stored = any(
         record.get("type") == "session_start" and "id" in record and {"title", "sessionTitle"} & record.keys()
         for record in head[:3]
     )
@@ -79,7 +79,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
         read_text(record.get("type")) in _STREAMED and isinstance(record.get("session_id"), str)
         for record in head
     ) and any({"text", "role"} <= record.keys() or "toolCallId" in record for record in head)
-    return kept or streamed
+    return stored or streamed
 
 
 def side_file(about: About) -> str | None:
@@ -92,12 +92,12 @@ def translator(about: About) -> Translator:
 
 
 class _DroidSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
         self._begun = False
-        self._answered = False  # a result came after the model's last message: it will speak again
+        self._answered = False  # a result followed the model's last message, so another message will follow
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -140,8 +140,8 @@ class _DroidSession:
         elif message.get("role") == "user":
             for result in result_fields(blocks, _TEXTS):
                 yield ResultSeen(**{**self._event_place, **result, **_failed_command_fields(result)})
-            said = [block for block in blocks if not _is_reminder(block)]
-            words = join_text(said)
+            message_blocks = [block for block in blocks if not _is_reminder(block)]
+            words = join_text(message_blocks)
             if words:
                 self._dialogue.ask(self._where, self._ts, words, key)
 
@@ -173,9 +173,11 @@ class _DroidSession:
             yield from self._dialogue.close_turn()
 
     def _make_result(self, value: Mapping[str, Any]) -> ResultSeen:
-        told = value.get("value")
-        content = read_text(told) if not isinstance(told, dict) else json.dumps(told, ensure_ascii=False)
-        code, flag = read_object(told).get("exitCode"), ResultFlag()
+        output = value.get("value")
+        content = (
+            read_text(output) if not isinstance(output, dict) else json.dumps(output, ensure_ascii=False)
+        )
+        code, flag = read_object(output).get("exitCode"), ResultFlag()
         if isinstance(code, int) and not isinstance(code, bool):
             source = FlagSource.DERIVED_EXIT_CODE
             flag = failed_flag(content or "", source=source) if code else ResultFlag(ResultStatus.OK, source)
@@ -194,9 +196,9 @@ class _DroidSession:
 
 
 def _failed_command_fields(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the status fields of a result whose text alone says that the command failed.
+    """Return the status fields of a result if only its text shows that the command failed.
 
-    The dict is empty when the result has a status already or its text reports no failed command.
+    The dict is empty when the result has a status or its text reports no failed command.
     """
     content = result.get("content") or ""
     if result["status"] is not ResultStatus.UNKNOWN or not _COMMAND.match(content):

@@ -1,32 +1,32 @@
-"""Gemini CLI sessions: `~/.gemini/tmp/<project>/chats/session-*`, one document or one record a line.
+"""Gemini CLI sessions: `~/.gemini/tmp/<project>/chats/session-*`, one document or one record per line.
 
 Until 2026-04 a session was one JSON document (`.json`), since then it is a log of records (`.jsonl`).
 Sources: google-gemini/gemini-cli, `packages/core/src/services/chatRecording*.ts`; documents of 2026-04.
 
-**Shape.** `{sessionId, projectHash, startTime, kind, messages}`; as a log the same without messages, then a
-message a line. A message has `id, timestamp, type` (user, gemini, info, warning, error), `content` (text or
+**Shape.** `{sessionId, projectHash, startTime, kind, messages}`; as a log the same without messages, then one
+message per line. A message has `id, timestamp, type` (user, gemini, info, warning, error), `content` (text or
 parts), and of the model `model`, `tokens`, `toolCalls[].{id, name, args, status, result}`.
 
 **Turns.** A user's message that the model answers. `info` "Request cancelled." ends it (status
 `cancelled`), a message of type `error` too (status `error`).
 
 **Traps.**
-- A log writes a message again whenever something of it changes: the last record of an id counts. Messages
-  are therefore held, the last 200 or 8 MB of them; a record of one that has been let go is passed over.
+- A log writes a message again whenever something of it changes: the last record of an id counts. Messages are
+  therefore held, the last 200 or 8 MB of them; a record of one that has been let go is skipped.
 - `{"$rewindTo": id}`: the user took back that message and all behind it. What the model did there was still
   done: it counts, in turns that end `cancelled`.
-- `{"$set": {"messages": […]}}` and `$patch` rewrite the history for the model (compression, masked
-  outputs). They tell nothing new and are passed over, unless a log begins with one.
+- `{"$set": {"messages": […]}}` and `$patch` rewrite the history for the model (compression, masked outputs).
+  They add nothing and are skipped, unless a log begins with one.
 - When a request is cancelled, its calls are written as a message of their own behind the notice: without
   text and tokens it belongs to the message before.
 - `status` is explicit: success, error, cancelled (the user declined or interrupted; nothing was wrong with
-  the call). A shell command that exited non-zero is a success; the code stands in its output (`Exit Code:
-  1`).
+  the call). A shell command that exited non-zero is a success; the code is in its output (`Exit Code: 1`).
 - An error has a text, no type: those of JSON schema, of unknown tools and of policies are told apart.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it.
+**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
 
-**Side files.** `logs.json` (what users typed) and `shell_history` in the folder above `chats` hold no call.
+**Side files.** `logs.json` (what users typed) and `shell_history` in the folder above `chats` contain no
+call.
 
 **Cannot tell.** System prompt, tool definitions, and malformed calls: the API gives the CLI objects only.
 """
@@ -80,13 +80,13 @@ SOURCE = Source(
     cannot_tell="Calls that the model malformed are not in the log at all.",
 )
 _SIDE_FILE = re.compile(r"(?:.*[/!])?tmp/[0-9a-f]{64}/(?:logs\.json|shell_history)")
-_HELD = 200  # messages that may still be changed or taken back …
-_HELD_BYTES = 8 * 1024 * 1024  # … as long as they are not larger together
-_REMEMBERED = 50_000  # ids of messages that were let go
+_HELD = 200  # messages that may still be changed or withdrawn …
+_HELD_BYTES = 8 * 1024 * 1024  # … and the most bytes of them together
+_REMEMBERED = 50_000  # ids of messages that were released
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"
 _EXIT = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
-_TAIL = 600  # characters at the end of a shell result in which its exit code stands
+_TAIL = 600  # characters at the end of a shell result that contain its exit code
 _TEXTS: Texts = (
     (
         FaultLayer.SCHEMA,
@@ -116,11 +116,11 @@ def translator(about: About) -> Translator:
 
 
 class GeminiRecording:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, identity: str) -> None:
         self._conversation = GeminiConversation(identity)
-        self._held: dict[str, tuple[LogLine, Mapping[str, Any], int]] = {}  # by id, in the order they came
+        self._held: dict[str, tuple[LogLine, Mapping[str, Any], int]] = {}  # by id, in the order of arrival
         self._bytes = 0
         self._gone: dict[str, None] = {}
 
@@ -170,9 +170,9 @@ class GeminiRecording:
         self._held[ident] = (where, message, size)
 
     def _release_oldest(self, *, all_of_them: bool = False) -> Iterator[Event]:
-        """Translate the oldest held messages, of which no later change is expected, until the limits are met.
+        """Translate the oldest waiting messages, which will probably not change, until the limits are met.
 
-        `all_of_them`: translate every held message.
+        `all_of_them`: translate every waiting message.
         """
         while self._held and (
             all_of_them or len(self._held) > _HELD or (self._bytes > _HELD_BYTES and len(self._held) > 1)
@@ -191,10 +191,9 @@ class GeminiRecording:
             del self._gone[next(iter(self._gone))]
 
     def _rewind(self, ident: str) -> Iterator[Event]:
-        """Translate all held messages; end as cancelled the turns from message `ident` on.
+        """Translate all waiting messages; the turns from message `ident` on end as cancelled.
 
-        The messages before `ident` are translated unchanged. An `ident` that is not held takes back all held
-        turns.
+        The messages before `ident` are translated unchanged. An unknown `ident` cancels all waiting turns.
         """
         taken_back = ident not in self._held
         for each in list(self._held):
@@ -213,7 +212,7 @@ class GeminiConversation(AgentSession):
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
         self.is_taken_back = False
-        self._may_call = False  # the message made last is the model's and made no call
+        self._may_call = False  # the last message is the model's and made no call
         self._last = LogLine(1, 0)
         self._last_ts: datetime | None = None
 
@@ -239,7 +238,7 @@ class GeminiConversation(AgentSession):
         return ()
 
     def take_back(self) -> Iterator[Event]:
-        """Yield the end of the open turn, as cancelled, when the user took it back; else nothing."""
+        """Yield the end of the open turn, as cancelled, when the user withdrew it; else nothing."""
         if self.is_taken_back:
             self.note_stop(self._last, self._last_ts, TurnStatus.CANCELLED.value)
             yield from self.close_turn()
@@ -309,5 +308,5 @@ def _join_words(message: Mapping[str, Any]) -> str | None:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when it is zero, as zeros stand for unmeasured counts."""
+    """Return the sum of the token counts; None when it is zero, because zeros mean unmeasured counts."""
     return sum(read_count(count) or 0 for count in counts) or None

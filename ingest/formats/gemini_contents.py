@@ -1,4 +1,4 @@
-"""Gemini contents: conversations in the shape of Google's generateContent, without a reply beside them.
+"""Gemini contents: conversations in the shape of Google's generateContent, without a reply next to them.
 
 **Where it comes from.** Tuning data of Vertex AI (JSON Lines), saved histories of chats
 (`chat.get_history()`), checkpoints of Gemini CLI (`checkpoint-<tag>.json`). Unseen as files; the shape is
@@ -12,7 +12,7 @@ or the array, is a session.
 **Traps.**
 - Calls have seldom an id: the answers that follow a message belong to its calls in order.
 - `response.error` is the flag of a call that failed; its absence says nothing.
-- Thoughts (`thought: true`) are no words of the answer.
+- Thoughts (`thought: true`) are not part of the answer.
 
 **How a turn ends.** With a message of the model without a call, or with the next user message.
 
@@ -67,7 +67,7 @@ def _is_content(value: Any) -> bool:
 
 
 def _has_model(value: Mapping[str, Any]) -> bool:
-    return any(one.get("role") == "model" for one in (value, *read_objects(value.get("contents"))))
+    return any(item.get("role") == "model" for item in (value, *read_objects(value.get("contents"))))
 
 
 def translator(about: About) -> Translator:
@@ -78,8 +78,8 @@ class _GeminiContents(MessageDump):
     def split(self, value: Mapping[str, Any]) -> list[Conversation] | None:
         if "contents" not in value:
             return None
-        asked = read_request(value)
-        return [Conversation(asked.parts, system=asked.prompt, definitions=tuple(asked.tools))]
+        request = read_request(value)
+        return [Conversation(request.parts, system=request.prompt, definitions=tuple(request.tools))]
 
     def unwrap(self, message: Mapping[str, Any]) -> tuple[Any]:
         return ({"role": "user", **message},)

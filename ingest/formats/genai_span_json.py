@@ -65,7 +65,7 @@ def _is_span(span: dict[str, Any]) -> bool:
     return "attributes" not in span and sum(key.startswith("gen_ai.") for key in span) >= _CERTAIN
 
 
-_CERTAIN = 2  # keys of the convention at the top of a record that make it a span's attributes
+_CERTAIN = 2  # keys of the convention that make a record a span's attributes
 
 
 def _has_model_attributes(attributes: Attributes) -> bool:
@@ -74,8 +74,8 @@ def _has_model_attributes(attributes: Attributes) -> bool:
 
 def _find_spans(identity: str, record: Record) -> Iterator[Found]:
     info = read_object(record.value.get("info"))
-    told = read_object(info.get("trace_metadata")) or read_object(info.get("request_metadata"))
-    named = {"session_id": told.get("mlflow.trace.session"), "user": told.get("mlflow.trace.user")}
+    metadata = read_object(info.get("trace_metadata")) or read_object(info.get("request_metadata"))
+    named = {"session_id": metadata.get("mlflow.trace.session"), "user": metadata.get("mlflow.trace.user")}
     for number, span in enumerate(_list_spans(record.value)):
         trace_id, span_id = span_ids(span)
         record.find_line('"spanId"' if "spanContext" in span else '"span_id"')

@@ -1,8 +1,8 @@
-"""Goose sessions: the database `sessions.db`, one message a line, or an export as JSON.
+"""Goose sessions: the database `sessions.db`, one message per line, or an export as JSON.
 
-**On disk.** Since 2025-10 `~/.local/share/goose/sessions/sessions.db`, before that `<id>.jsonl` beside it;
-`goose session export --format json` writes one session as a document. The database is read after the
-sources: none was seen. Sources: block/goose, `crates/goose/src/conversation`; a sample of
+**On disk.** Since 2025-10 `~/.local/share/goose/sessions/sessions.db`, before that `<id>.jsonl` next to it;
+`goose session export --format json` writes one session as a document. The database is read according to the
+source code: none was seen. Sources: block/goose, `crates/goose/src/conversation`; a sample of
 teck968/goose-session-analysis.
 
 **Shape.** A first line with facts of the session (`working_dir`, `description`, sometimes `tools`), then
@@ -18,8 +18,8 @@ error}`. The database has the tables `sessions(id, provider_name, model_config_j
 - A `toolCall` of status error is a call that goose could not read: arguments that were not JSON (`Could not
   interpret tool use parameters`), or a name that cannot be one. Name and text are not kept.
 - A result's `value` is a list of content, in newer versions an object with `content` and `isError`.
-- Messages that goose wrote itself for the model (`metadata.userVisible` false: summaries after a
-  compaction) are no prompts.
+- Messages that goose wrote itself for the model (`metadata.userVisible` false: summaries after a compaction)
+  are not prompts.
 
 **Cannot tell.** The model (an export names it), the prompt, the model's own text of arguments.
 """
@@ -115,7 +115,7 @@ def translator(about: About) -> Translator:
 
 
 class _GooseSession:
-    """Translator of one file, which holds one session; a database holds many."""
+    """Translator of one file, which contains one session, or of a database with many."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -129,10 +129,12 @@ class _GooseSession:
             yield from self._take_record(record)
 
     def _take_row(self, record: Record, kind: str) -> Iterator[Event | Rejected]:
-        """Yield the events of a row: a session, or a message of the session whose row came last."""
+        """Yield the events of a row: a session, or a message of the session in the latest session row."""
         columns = ("model_config_json",) if kind == "session" else ("content_json", "metadata_json")
         decoded = [read_json_column(record, column) for column in columns]
-        bad = find_unread(record) or next((one for one in decoded if isinstance(one, Rejected)), None)
+        bad = find_unread(record) or next(
+            (rejected for rejected in decoded if isinstance(rejected, Rejected)), None
+        )
         if bad is not None:
             yield bad
             return
@@ -165,9 +167,9 @@ class _GooseSession:
     def _read_facts(self, header: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
         if "role" not in header:
             self._dialogue.session_id = read_text(header.get("id")) or self._dialogue.session_id
-        here: dict[str, Any] = {"session_id": self._dialogue.session_id, "where": where}
+        place: dict[str, Any] = {"session_id": self._dialogue.session_id, "where": where}
         yield SessionSeen(
-            **here,
+            **place,
             harness="goose",
             project=name_project(header.get("working_dir")),
             provider=read_text(header.get("provider_name")),
@@ -175,7 +177,7 @@ class _GooseSession:
         )
         definitions = read_objects(header.get("tools"))
         if definitions:
-            yield ToolsOffered(**here, definitions=tuple(definitions))
+            yield ToolsOffered(**place, definitions=tuple(definitions))
 
     def _take_message(
         self, message: Mapping[str, Any], where: LogLine, ts: datetime | None
@@ -199,10 +201,10 @@ class _GooseSession:
 
 def _read_call(item: Mapping[str, Any]) -> dict[str, Any]:
     call_id, sent = read_text(item.get("id")), read_object(item.get("toolCall"))
-    asked = read_object(sent.get("value"))
+    request = read_object(sent.get("value"))
     facts = {
-        **decoded_argument_fields(asked.get("arguments")),
-        "tool": read_text(asked.get("name")),
+        **decoded_argument_fields(request.get("arguments")),
+        "tool": read_text(request.get("name")),
         **native_call_fields(call_id),
         "syntax_seen": Visibility.FAILURES,
         "schema_seen": Visibility.FAILURES,
@@ -216,10 +218,10 @@ def _read_call(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _make_result(item: Mapping[str, Any]) -> dict[str, Any]:
-    told = read_object(item.get("toolResult"))
-    value = told.get("value")
-    if told.get("status") == "error":
-        content: str | None = _failure_reason(told.get("error"))
+    tool_result = read_object(item.get("toolResult"))
+    value = tool_result.get("value")
+    if tool_result.get("status") == "error":
+        content: str | None = _failure_reason(tool_result.get("error"))
         flag = failed_flag(content or "", find_layer(content or "", _TEXTS) or FaultLayer.EXECUTION)
     else:
         content = join_content(value.get("content") if isinstance(value, dict) else value)
@@ -228,7 +230,7 @@ def _make_result(item: Mapping[str, Any]) -> dict[str, Any]:
             failed_flag(content or "")
             if is_error
             else PASSED
-            if told.get("status") == "success"
+            if tool_result.get("status") == "success"
             else ResultFlag()
         )
     return {

@@ -1,19 +1,19 @@
-"""gptme conversations: `~/.local/share/gptme/logs/<name>/conversation.jsonl`, one message a line.
+"""gptme conversations: `~/.local/share/gptme/logs/<name>/conversation.jsonl`, one message per line.
 
 Sources: gptme/gptme, `gptme/message.py` and `gptme/tools`; a fixture of kenn-io/agentsview (2026-06).
 
 **Shape.** `{role, content, timestamp, pinned?, hide?, metadata.{model, usage}, call_id?}`.
 
-**Calls.** They stand in the text, as gptme prescribes it: a code block whose language is a tool (`shell`,
+**Calls.** They are in the text, as gptme prescribes it: a code block whose language is a tool (`shell`,
 `ipython`, `save FILE`, `patch FILE` …), or `@tool(id): {json}`. Strategy `json_fallback`. Of the second the
-raw arguments are the text as it stands; the first is no JSON and kept as `{args, content}`.
+raw arguments are the text unchanged; the first is not JSON and kept as `{args, content}`.
 
 **Turns.** Each user message the model answers, up to a message without calls.
 
 **Traps.**
 - A block in `python`, `bash` and the like may be an example: it is a call where the next message is a tool's.
 - Results are messages of the role `system` (older) or `tool`, without a name; a system message that follows
-  no call is no result.
+  no call is not a result.
 - `metadata.model` begins with the provider.
 
 **Cannot tell.** Whether a result was a failure; definitions. A tool's message without a call before it is
@@ -77,9 +77,9 @@ def translator(about: About) -> Translator:
 
 
 class _GptmeConversation:
-    """Translator of one file, which holds one conversation.
+    """Translator of one file, which contains one conversation.
 
-    A reply is held until the next message, which shows whether its blocks were run.
+    A reply waits for the next message, which shows whether its blocks were run.
     """
 
     def __init__(self, identity: str) -> None:
@@ -115,7 +115,7 @@ class _GptmeConversation:
         """Do nothing: no file or other resource is open."""
 
     def _release(self, *, answered: bool) -> Iterator[Event]:
-        """Yield the events of the held reply; `answered`: the message after it is a tool's."""
+        """Yield the events of the waiting reply; `answered`: the next message is a tool's."""
         if self._held is None:
             return
         (message, where), self._held = self._held, None
@@ -139,9 +139,9 @@ class _GptmeConversation:
 
 
 def _model_facts(message: Mapping[str, Any]) -> dict[str, Any]:
-    told = read_object(message.get("metadata"))
-    usage = read_object(told.get("usage"))
-    provider, _, model = (read_text(told.get("model")) or "").partition("/")
+    metadata = read_object(message.get("metadata"))
+    usage = read_object(metadata.get("usage"))
+    provider, _, model = (read_text(metadata.get("model")) or "").partition("/")
     parts = map(usage.get, ("input_tokens", "cache_read_tokens", "cache_creation_tokens"))
     return {
         "model": model or provider or None,
@@ -153,7 +153,7 @@ def _model_facts(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def _list_calls(words: str, *, answered: bool) -> Iterator[dict[str, Any]]:
     """Yield the fields of `CallMade` for each call in a reply, in the order of the text."""
-    found = [(match.start(), _read_call(match, words)) for match in _CALL.finditer(words)]
+    calls = [(match.start(), _read_call(match, words)) for match in _CALL.finditer(words)]
     opened: re.Match[str] | None = None
     for fence in _FENCE.finditer(words):
         if opened is None:
@@ -161,12 +161,15 @@ def _list_calls(words: str, *, answered: bool) -> Iterator[dict[str, Any]]:
             continue
         tool, body = (opened["tool"] or "").lower(), words[opened.end() + 1 : fence.start()]
         if tool in _TOOLS or (answered and tool in _EXAMPLES):
-            given = {"args": (opened["args"] or "").split(), "content": body}
-            found.append(
-                (opened.start(), {"tool": tool, "arguments": given, "args_source": ArgsSource.RESERIALISED})
+            arguments = {"args": (opened["args"] or "").split(), "content": body}
+            calls.append(
+                (
+                    opened.start(),
+                    {"tool": tool, "arguments": arguments, "args_source": ArgsSource.RESERIALISED},
+                )
             )
         opened = None
-    for _, call in sorted(found, key=lambda pair: pair[0]):
+    for _, call in sorted(calls, key=lambda pair: pair[0]):
         yield call
 
 

@@ -1,11 +1,11 @@
-"""Grok Build sessions: `~/.grok/sessions/<folder>/<id>/chat_history.jsonl`, one entry a line.
+"""Grok Build sessions: `~/.grok/sessions/<folder>/<id>/chat_history.jsonl`, one entry per line.
 
 Sources: fixtures of kenn-io/agentsview and jazzyalex/agent-sessions, made after real files (2026-07).
 
 **Shape.** `{type, content, …}` with `type` system, user, reasoning, assistant, tool_result,
 backend_tool_call; older files have `role` (system, user, assistant, tool) and OpenAI's `tool_calls`. A call
-is `{id, name, arguments}`, the arguments the model's own text. `summary.json` beside it has the session's id,
-parent, times and model.
+is `{id, name, arguments}`, the arguments the model's own text. `summary.json` next to it has the session's
+id, parent, times and model.
 
 **Turns.** A user's line, once the model answers it. The last line without a call ends it.
 
@@ -83,7 +83,7 @@ def read_with(about: About) -> str | None:
 
 
 class _GrokSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, about: About) -> None:
         self._summary = _read_summary(about)

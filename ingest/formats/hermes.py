@@ -1,4 +1,4 @@
-"""Hermes Agent sessions: the database `~/.hermes/state.db`, or one JSON document a session.
+"""Hermes Agent sessions: the database `~/.hermes/state.db`, or one JSON document per session.
 
 **On disk.** `~/.hermes/state.db`, of a profile `~/.hermes/profiles/<name>/state.db`; older versions wrote
 `~/.hermes/sessions/session_<id>.json`. Sources: NousResearch/hermes-agent; samples of
@@ -14,18 +14,18 @@ model's own text.
 
 **Traps.**
 - `active` 0 and `compacted` 0: rewound by the user, left out as Hermes does. `compacted` 1: summed up for the
-  model; it happened, and is read. What the summary keeps stands again in new rows: a row like one before it
-  that was compacted is left out, so that a call counts once.
+  model; it happened, and is read. What the summary keeps is again in new rows: a row like one before it that
+  was compacted is left out, so that a call counts once.
 - A user's row with a `display_kind` is the harness's (`auto_continue`, `model_switch`, `hidden`), and so is a
   summary (`[CONTEXT COMPACTION …`): no prompts.
 - Messages of documents have no time: calls are dated by the start of the session.
 - A result is JSON text: `exit_code` and `error` of commands, `success` and `error` of others; a warning may
-  stand behind it. What has none of these stays unknown.
+  be behind it. What has none of these stays unknown.
 - Messages of documents without a call or a result have the line of the one before.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it; of a database one row is.
+**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it; of a database one row is.
 
-**Cannot tell.** Token counts of steps; what became of calls whose result has no sign.
+**Cannot tell.** Token counts of steps; the outcome of calls whose result has no sign.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def translator(about: About) -> Translator:
 
 
 class _HermesSessions:
-    """Translator of one file: a database, or documents of which each is one session."""
+    """Translator of one file: a database, or documents with one session each."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
@@ -113,13 +113,13 @@ class _HermesSessions:
             read_text(value.get("session_id")) or self._identity,
             read_time(value.get("session_start")),
         )
-        here: dict[str, Any] = {"session_id": session, "where": record.where, "ts": ts}
-        yield SessionSeen(**here, harness="hermes", model=read_text(value.get("model")))
+        place: dict[str, Any] = {"session_id": session, "where": record.where, "ts": ts}
+        yield SessionSeen(**place, harness="hermes", model=read_text(value.get("model")))
         definitions, prompt = read_objects(value.get("tools")), read_text(value.get("system_prompt"))
         if definitions:
-            yield ToolsOffered(**here, definitions=tuple(definitions))
+            yield ToolsOffered(**place, definitions=tuple(definitions))
         if prompt:
-            yield PromptSeen(**here, text=prompt)
+            yield PromptSeen(**place, text=prompt)
         conversation = ChatConversation(session, flag=_read_flag)
         where: LogLine = record.where
         for message in read_objects(value.get("messages")):
@@ -185,8 +185,8 @@ class _SessionRows:
             yield from self._conversation.take(message, record.where, read_unix_time(value.get("timestamp")))
 
     def _is_left_out(self, value: Mapping[str, Any]) -> bool:
-        told = [value.get(key) for key in ("role", "content", "tool_calls", "tool_call_id")]
-        mark = blake2b(repr(told).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        fields = [value.get(key) for key in ("role", "content", "tool_calls", "tool_call_id")]
+        mark = blake2b(repr(fields).encode("utf-8", "surrogatepass"), digest_size=8).digest()
         if value.get("compacted") == 1:
             repeats = mark in self._compacted
             self._compacted.add(mark)
@@ -206,10 +206,10 @@ def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
     """Return the flag that the JSON at the start of a result's text states."""
     content = join_content(message.get("content")) or ""
     try:
-        told, _ = json.JSONDecoder().raw_decode(content) if content.startswith("{") else ({}, 0)
+        output, _ = json.JSONDecoder().raw_decode(content) if content.startswith("{") else ({}, 0)
     except (ValueError, RecursionError):
         return ResultFlag()
-    error, code, success = read_text(told.get("error")), told.get("exit_code"), told.get("success")
+    error, code, success = read_text(output.get("error")), output.get("exit_code"), output.get("success")
     if error and _DENIED.match(error):
         return failed_flag(error, FaultLayer.REFUSED, FlagSource.DERIVED_TEXT)
     if isinstance(success, bool):

@@ -12,23 +12,23 @@ Google's generateContent, Bedrock's Converse; whole or streamed (Converse: whole
 base64. The provider is told from the host, Bedrock's model from the address.
 
 **Traps.**
-- Each request repeats the whole conversation: joined by its content, so that a call counts once, and
-  results come from the next request. Calls that stand in a first request were written by whoever wrote
-  the test: not counted.
-- A cassette may hold several recordings of one test, one after another: conversations of their own.
+- Each request repeats the whole conversation: joined by its content, so that a call counts once, and results
+  come from the next request. Calls that are in a first request were written by whoever wrote the test: not
+  counted.
+- A cassette may contain several recordings of one test, one after another: conversations of their own.
 - Copies of a recording in other cassettes carry the same reply ids: recognised as copies.
 - A prompt without native tools may ask for calls as ReAct writes them (CrewAI): `Action Input:` in a reply is
   a call then, `Observation:` behind it in the next request its result.
 - A nock recording without requests shows replies only: each is a conversation of its own.
-- Traffic to other services (telemetry, object stores) and requests for one token pass silently; a reply
-  of an unknown API in which tool calls stand is rejected.
-- A request without a reply (429, overloaded, a stream that broke) is no step; sent again, it is the same
+- Traffic to other services (telemetry, object stores) and requests for one token pass silently; a reply of an
+  unknown API in which tool calls are is rejected.
+- A request without a reply (429, overloaded, a stream that broke) is not a step; sent again, it is the same
   one.
 
-**Bounds.** A document is held whole. A body unpacks to at most 64 MB. Brotli cannot be read: such a reply
-is rejected.
+**Bounds.** A document is kept in memory as a whole. A body unpacks to at most 64 MB. Brotli cannot be read:
+such a reply is rejected.
 
-**Cannot tell.** Whether a tool's result was an error, but for Anthropic's flag; how long tools ran.
+**Cannot tell.** Whether a tool's result was an error, except for Anthropic's flag; how long tools ran.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _is_recording(record: Mapping[str, Any]) -> bool:
 
 
 def _pair_lists(record: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the pairs of a recording that keeps its requests and its responses in two lists."""
+    """Return the pairs of a recording with its requests and responses in two lists."""
     sent, came = read_objects(record.get("requests")), read_objects(record.get("responses"))
     if not sent or not came or not {"uri", "url"} & sent[0].keys() or "body" not in came[0]:
         return []
@@ -119,7 +119,7 @@ class _CassetteTranslator:
     ) -> Iterator[Event | Rejected]:
         request, response = read_object(interaction.get("request")), read_object(interaction.get("response"))
         came, headers = _read_body(response), _read_headers(response)
-        found = make_exchange(
+        exchange = make_exchange(
             _read_body(request),
             came,
             url=read_text(request.get("uri")) or read_text(request.get("url")),
@@ -131,11 +131,11 @@ class _CassetteTranslator:
             or parse_instant(interaction.get("recorded_at")),
             latency_ms=read_number(interaction.get("time")),
         )
-        if found is not None and came.problem is not None:
+        if exchange is not None and came.problem is not None:
             reason = f"a reply cannot be read: {came.problem}"
             yield Rejected(reply_where, "wrong_type", reason, make_snippet(record.data))
-        elif found is not None:
-            yield from self._traffic.take(found)
+        elif exchange is not None:
+            yield from self._traffic.take(exchange)
         elif any(True for body in came.objects for _ in find_marks(body)):
             reason = "a reply contains tool calls of an unsupported API"
             yield Rejected(reply_where, "unread_calls", reason, make_snippet(record.data))
@@ -163,26 +163,26 @@ def _list_interactions(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]
 
 
 def _read_body(message: Mapping[str, Any]) -> HttpBody:
-    kept = next(
+    raw_body = next(
         (message[name] for name in ("parsed_body", "body", "postData", "content") if name in message), None
     )
-    return decode_body(kept, _read_headers(message).get("content-encoding"))
+    return decode_body(raw_body, _read_headers(message).get("content-encoding"))
 
 
 def _read_headers(message: Mapping[str, Any]) -> dict[str, str]:
     """Return the first value of each header by lower-case name, from objects, lists of values, or pairs."""
-    kept = message.get("headers")
-    if isinstance(kept, list):
-        pairs = [(item.get("name"), item.get("value")) for item in read_objects(kept)]
-        pairs += list(zip(kept[::2], kept[1::2], strict=False)) if not pairs else []
+    raw_headers = message.get("headers")
+    if isinstance(raw_headers, list):
+        pairs = [(item.get("name"), item.get("value")) for item in read_objects(raw_headers)]
+        pairs += list(zip(raw_headers[::2], raw_headers[1::2], strict=False)) if not pairs else []
     else:
-        pairs = list(read_object(kept).items())
-    found: dict[str, str] = {}
+        pairs = list(read_object(raw_headers).items())
+    headers: dict[str, str] = {}
     for name, value in pairs:
         first = value[0] if isinstance(value, list) and value else value
         if isinstance(name, str) and isinstance(first, str):
-            found.setdefault(name.lower(), first)
-    return found
+            headers.setdefault(name.lower(), first)
+    return headers
 
 
 def _read_status(response: Mapping[str, Any]) -> int | None:
@@ -194,13 +194,13 @@ def _read_status(response: Mapping[str, Any]) -> int | None:
 
 def _find_list_items(record: Record, count: int) -> list[LogLine]:
     """Return the lines of the items of a YAML document's lists, in order; else its first line for each."""
-    found: list[LogLine] = []
-    line, seen = record.where.line, 0
+    places: list[LogLine] = []
+    line, offset = record.where.line, 0
     for item in _ITEM.finditer(record.data) if count else ():
-        line += record.data.count(b"\n", seen, item.start())
-        seen = item.start()
-        found.append(LogLine(line, record.start + seen))
-    return found if len(found) == count else [record.where] * count
+        line += record.data.count(b"\n", offset, item.start())
+        offset = item.start()
+        places.append(LogLine(line, record.start + offset))
+    return places if len(places) == count else [record.where] * count
 
 
 class _InteractionLines:
@@ -214,8 +214,8 @@ class _InteractionLines:
     def line_of(self, key: str) -> LogLine:
         """Return the line of the next `key` in the document.
 
-        Where the key is not found, return the line of the key found before.
+        If it is not found, return the line of the previous key.
         """
-        found = self._record.find_line(f"{self._quote}{key}{self._quote}:")
-        self._last = self._last if found is self._record.where else found
+        place = self._record.find_line(f"{self._quote}{key}{self._quote}:")
+        self._last = self._last if place is self._record.where else place
         return self._last

@@ -1,6 +1,6 @@
-"""K2-Vendor-Verifier results: JSON Lines, one request to a vendor a line, with its answer and a verdict.
+"""K2-Vendor-Verifier results: JSON Lines, one request to a vendor per line, with its answer and a verdict.
 
-**On disk.** `results.jsonl` beside `summary.json` (github.com/MoonshotAI/K2-Vendor-Verifier; kept by vendors
+**On disk.** `results.jsonl` next to `summary.json` (github.com/MoonshotAI/K2-Vendor-Verifier; kept by vendors
 of Kimi K2 and copied by other verifiers). No real file was seen: these notes are from its source.
 
 **Shape.** `{data_index, request.{messages, tools, model}, extra_body, response, status, finish_reason,
@@ -10,14 +10,14 @@ tool_calls_valid, last_run_at, duration_ms, hash}`. `response` is a chat complet
 **Traps.**
 - `request.messages` is a conversation that ends where this model was asked; the calls in it are of whoever
   wrote the samples, and are not read.
-- `tool_calls_valid` is one bool over all calls of the answer: false for arguments that are no JSON, that do
+- `tool_calls_valid` is one bool over all calls of the answer: false for arguments that are not JSON, that do
   not fit, and for unknown tools. It is the recorded verdict of the turn. Where there is one call it is also
   the harness's refusal of that call; among several it cannot be told which.
 - It is only set when `finish_reason` is `tool_calls`; a call that leaked into the text ends with `stop`.
 - A failed request (`status` failed) is the vendor's failure: no verdict on the model.
 - `hash` is of the whole request, the model's name included: the task is `data_index` with a hash of the
   messages.
-- Incremental runs append: a request may stand in the file several times, each an attempt.
+- Incremental runs append: a request may be in the file several times, each an attempt.
 
 **Cannot tell.** The vendor; only the model's name is in the file. Calls are never run.
 """
@@ -83,14 +83,19 @@ def _take_answer(record: Record, session_id: str) -> Iterator[Event]:
     model = read_text(response.get("model")) or read_text(request.get("model"))
     messages = read_objects(request.get("messages"))
     yield SessionSeen(**shared, harness="K2-Vendor-Verifier", model=model, task=_task_name(value, messages))
-    prompt = next((join_content(one.get("content")) for one in messages if one.get("role") == "system"), None)
+    prompt = next(
+        (join_content(message.get("content")) for message in messages if message.get("role") == "system"),
+        None,
+    )
     if prompt:
         yield PromptSeen(**shared, text=prompt)
     definitions = tuple(read_objects(request.get("tools")))
     if definitions:
         yield ToolsOffered(**shared, definitions=definitions)
-    asked = [join_content(one.get("content")) for one in messages if one.get("role") == "user"]
-    yield TurnStarted(**shared, text=asked[-1] if asked else read_text(request.get("prompt")))
+    questions = [
+        join_content(message.get("content")) for message in messages if message.get("role") == "user"
+    ]
+    yield TurnStarted(**shared, text=questions[-1] if questions else read_text(request.get("prompt")))
     choices = read_objects(response.get("choices"))
     if not choices:
         yield TurnEnded(**shared, status=read_text(value.get("status")))
@@ -107,8 +112,8 @@ def _task_name(value: Mapping[str, Any], messages: list[dict[str, Any]]) -> str 
     number_ = read_count(value.get("data_index"))
     if number_ is None or not messages:
         return None
-    asked = json_text(messages, sort_keys=True).encode("utf-8", "replace")
-    return f"sample {number_} ({md5(asked, usedforsecurity=False).hexdigest()[:8]})"
+    encoded = json_text(messages, sort_keys=True).encode("utf-8", "replace")
+    return f"sample {number_} ({md5(encoded, usedforsecurity=False).hexdigest()[:8]})"
 
 
 def _take_reply(
@@ -147,7 +152,7 @@ def _take_reply(
 def _find_layer(arguments: Any) -> FaultLayer:
     """Return the layer of refused arguments: SYNTAX when their text is not JSON, else SCHEMA.
 
-    The recorded verdict does not tell the two apart, so the text is decoded here.
+    The recorded verdict does not distinguish the two, so the text is decoded here.
     """
     try:
         orjson.loads(arguments if isinstance(arguments, str) else "{}")

@@ -1,4 +1,4 @@
-"""Kimi Code (Kimi CLI) agents: one record a line, `sessions/<workspace>/<session>/agents/<agent>/wire.jsonl`.
+"""Kimi Code (Kimi CLI): one record per line, `sessions/<workspace>/<session>/agents/<agent>/wire.jsonl`.
 
 Protocol 1.4 (2026-07). Sources: MoonshotAI/kimi-code; samples of jazzyalex/agent-sessions.
 
@@ -105,18 +105,18 @@ class _KimiStep:
 
     @property
     def is_full(self) -> bool:
-        """True when more items are held than any model call makes."""
+        """True when more items wait than any model call makes."""
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
 class KimiAgent:
-    """Translator of one file, which holds one agent."""
+    """Translator of one file, which contains one agent."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
         self._step: _KimiStep | None = None
         self._model: dict[str, str | None] = {}
-        self._declined: set[str] = set()  # calls of the turn that the user said no to
+        self._declined: set[str] = set()  # calls of the turn that the user denied
         self._prompt: str | None = None
         self._active: set[str] = set()  # the names of the tools that the agent may use
         self._where = LogLine(1, 0)
@@ -224,12 +224,12 @@ class KimiAgent:
         return ()
 
     def _take_tool_result(self, value: Mapping[str, Any]) -> Iterator[Event]:
-        call_id, told = read_text(value.get("toolCallId")), read_object(value.get("result"))
-        content = join_content(told.get("output"))
+        call_id, output = read_text(value.get("toolCallId")), read_object(value.get("result"))
+        content = join_content(output.get("output"))
         flag = PASSED
         if call_id in self._declined:
             flag = failed_flag(content or "", FaultLayer.REFUSED)
-        elif told.get("isError") is True:
+        elif output.get("isError") is True:
             flag = failed_flag(content or "", find_layer(content or "", _TEXTS) or FaultLayer.EXECUTION)
         result = ResultSeen(
             **self._event_place,
@@ -254,13 +254,13 @@ class KimiAgent:
             self._step = _KimiStep(self._where, self._ts)
         return self._step
 
-    def _close_step(self, told: Mapping[str, Any]) -> Iterator[Event]:
+    def _close_step(self, step_end: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of the open step.
 
-        `told` is the record of the step's end, with the token counts; empty where there is none.
+        `step_end` is the record of the step's end, with the token counts; empty without one.
         """
         step, self._step = self._step, None
-        usage = read_object(told.get("usage"))
+        usage = read_object(step_end.get("usage"))
         if step is None or not (step.texts or step.calls or usage):
             return
         yield from self._dialogue.add_step(
@@ -270,25 +270,25 @@ class KimiAgent:
             **self._model,
             **count_input_parts(*map(usage.get, ("inputOther", "inputCacheRead", "inputCacheCreation"))),
             output_tokens=read_count(usage.get("output")) or None,
-            latency_ms=_read_latency(told),
-            answers=told.get("finishReason") == "end_turn" and not step.calls,
+            latency_ms=_read_latency(step_end),
+            answers=step_end.get("finishReason") == "end_turn" and not step.calls,
         )
         for call in step.calls:
             yield self._dialogue.add_call(**call)
         yield from step.results
-        if told and not step.calls:
-            self._dialogue.note_stop(self._where, self._ts)  # a step is dated by its beginning
+        if step_end and not step.calls:
+            self._dialogue.note_stop(self._where, self._ts)  # a step has the time of its beginning
 
     @property
     def _event_place(self) -> dict[str, Any]:
         return {"session_id": self._dialogue.session_id, "where": self._where, "ts": self._ts}
 
 
-def _read_latency(told: Mapping[str, Any]) -> float | None:
-    """Return the milliseconds from the request to the last token; None where the log does not have them."""
+def _read_latency(step_end: Mapping[str, Any]) -> float | None:
+    """Return the milliseconds from the request to the last token; None when the log does not have them."""
     waited, streamed = (
-        read_number(told.get("llmFirstTokenLatencyMs")),
-        read_number(told.get("llmStreamDurationMs")),
+        read_number(step_end.get("llmFirstTokenLatencyMs")),
+        read_number(step_end.get("llmStreamDurationMs")),
     )
     return None if waited is None or streamed is None else waited + streamed
 

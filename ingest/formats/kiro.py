@@ -13,13 +13,13 @@ assistant is `Response.content`, or `ToolUse.{content, tool_uses[].{id, name, ar
 **Turns.** A prompt, up to a `Response`.
 
 **Traps.**
-- The result of a call stands in the next entry.
+- The result of a call is in the next entry.
 - A conversation that is in both tables is read from the newer one.
 - `orig_name` and `orig_args` are what the model sent where the CLI changed them.
 - A command that exited non-zero has the status Success; its `exit_status` tells.
 - A value may be cut off: such a row is one reject.
 
-**Bounds.** One conversation is held whole, so `--max-line` bounds it.
+**Bounds.** One conversation is kept in memory as a whole, so `--max-line` bounds it.
 
 **Cannot tell.** The model's own text of arguments, tool definitions, the system prompt; the model of old
 versions.
@@ -132,8 +132,8 @@ class _Conversation:
     def _take_user(self, user: Mapping[str, Any]) -> Iterator[Event]:
         content, ts = read_object(user.get("content")), read_time(user.get("timestamp"))
         cancelled = read_object(content.get("CancelledToolUses"))
-        told = read_object(content.get("ToolUseResults")) or cancelled
-        for result in read_objects(told.get("tool_use_results")):
+        tool_results = read_object(content.get("ToolUseResults")) or cancelled
+        for result in read_objects(tool_results.get("tool_use_results")):
             ident = read_text(result.get("tool_use_id"))
             self._find(ident)
             yield ResultSeen(
@@ -148,14 +148,14 @@ class _Conversation:
             self._dialogue.ask(self._where, ts, prompt)
 
     def _take_assistant(self, assistant: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[Event]:
-        told = read_object(assistant.get("ToolUse")) or read_object(assistant.get("Response"))
-        if not told:
+        reply = read_object(assistant.get("ToolUse")) or read_object(assistant.get("Response"))
+        if not reply:
             return
-        self._find(read_text(told.get("message_id")))
+        self._find(read_text(reply.get("message_id")))
         ts = read_epoch_ms(metadata.get("stream_end_timestamp_ms"))
         model = read_text(metadata.get("model_id")) or self._model
-        yield from self._dialogue.add_step(self._where, ts, read_text(told.get("content")), model=model)
-        for call in read_objects(told.get("tool_uses")):
+        yield from self._dialogue.add_step(self._where, ts, read_text(reply.get("content")), model=model)
+        for call in read_objects(reply.get("tool_uses")):
             ident = read_text(call.get("id"))
             self._find(ident)
             yield self._dialogue.add_call(

@@ -4,24 +4,24 @@
 have the messages in `values.messages`, its checkpoints in `channel_values.messages`; the states of a thread
 repeat them: a message with an id counts once. Unseen as files; the shapes are those of the serialisers
 (github.com/langchain-ai/langchain, `langchain_core/messages` and `langchain_core/load`), which trace stores
-hold as well.
+contain as well.
 
 **Shape.** A message is `{type: "ai", data: {content, tool_calls, …}}` (`messages_to_dict`), flat `{type:
 "ai", content, tool_calls[].{name, args, id}, invalid_tool_calls[].{name, args, id, error}, response_metadata,
 usage_metadata}` (`model_dump`), or `{lc, type: "constructor", id: […, "AIMessage"], kwargs}` (`dumps`). Types
-are system, human, ai, tool, function and their chunks. A file is an array of them, one a line, or objects
+are system, human, ai, tool, function and their chunks. A file is an array of them, one per line, or objects
 with `messages`; each array or object is a session.
 
 **Traps.**
-- `tool_calls` hold decoded arguments; the model's own text is used where `additional_kwargs.tool_calls` or
+- `tool_calls` contain decoded arguments; the model's own text is used where `additional_kwargs.tool_calls` or
   `tool_call_chunks` has it.
 - `invalid_tool_calls` are calls whose text was no JSON: a fault of syntax, with the text.
-- Anthropic's and Google's blocks stand in `content` beside the same calls in `tool_calls`: they count once.
+- Anthropic's and Google's blocks are in `content` next to the same calls in `tool_calls`: they count once.
 - `status` error on a tool message is the flag. LangGraph's ToolNode writes it for calls it could not run.
 
 **How a turn ends.** With a message of the model without a call, or with the next human message.
 
-**Cannot tell.** Definitions; times, but for when a state was saved.
+**Cannot tell.** Definitions; times, except for when a state was saved.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _has_sign(message: Mapping[str, Any]) -> bool:
-    """Return True when only LangChain writes such a message: others have types like `system` as well."""
+    """Return True when only LangChain writes such a message: others also have types like `system`."""
     kind = str(message.get("type"))
     wrapped = "data" in message or kind == "constructor" or not _SIGNS.isdisjoint(message)
     return wrapped or kind.startswith(("human", "ai", "Human", "AI"))
@@ -87,9 +87,9 @@ def _list_conversations(value: Mapping[str, Any]) -> list[Conversation]:
     if value.keys() & _OTHERS:
         return []
     checkpoint = read_object(value.get("checkpoint"))
-    held = (value.get("values"), value.get("state"), value.get("channel_values"),
+    containers = (value.get("values"), value.get("state"), value.get("channel_values"),
             checkpoint.get("channel_values"))  # fmt: skip
-    for holder in (value, *map(read_object, held)):
+    for holder in (value, *map(read_object, containers)):
         messages = holder.get("messages")
         if isinstance(messages, list) and all(map(_is_message, messages)) and any(map(_has_sign, messages)):
             return [Conversation(messages, _read_thread(value))]
@@ -99,7 +99,7 @@ def _list_conversations(value: Mapping[str, Any]) -> list[Conversation]:
 def _read_thread(value: Mapping[str, Any]) -> str | None:
     configured = read_object(read_object(value.get("config")).get("configurable"))
     holders = (value, configured, read_object(value.get("metadata")))
-    return next((found for one in holders if (found := read_text(one.get("thread_id")))), None)
+    return next((thread_id for holder in holders if (thread_id := read_text(holder.get("thread_id")))), None)
 
 
 def translator(about: About) -> Translator:
@@ -122,34 +122,40 @@ class _LangchainMessages(MessageDump):
         if _is_message(value):
             return None
         at = read_time(value.get("created_at")) or read_time(read_object(value.get("checkpoint")).get("ts"))
-        fresh = [one._replace(messages=self._drop_seen(one), ts=at) for one in _list_conversations(value)]
-        return [one for one in fresh if one.messages]
+        fresh = [
+            conversation._replace(messages=self._drop_seen(conversation), ts=at)
+            for conversation in _list_conversations(value)
+        ]
+        return [conversation for conversation in fresh if conversation.messages]
 
     def _drop_seen(self, state: Conversation) -> list[Any]:
-        """Return the messages that no earlier state of the thread had."""
-        kept: list[Any] = []
+        """Return the messages that are new in the thread."""
+        fresh: list[Any] = []
         for message in state.messages:
             ident = read_text(message.get("id"))
-            known = (state.id, ident) if state.id and ident else None
-            if known is None or known not in self._seen:
-                kept.append(message)
-            if known is not None:
-                self._seen[known] = None
+            key = (state.id, ident) if state.id and ident else None
+            if key is None or key not in self._seen:
+                fresh.append(message)
+            if key is not None:
+                self._seen[key] = None
         while len(self._seen) > _REMEMBERED:
             del self._seen[next(iter(self._seen))]
-        return kept
+        return fresh
 
     def unwrap(self, message: Mapping[str, Any]) -> Iterator[Any]:
-        said = message.get("data")
-        yield {**said, "type": message.get("type")} if isinstance(said, dict) else message
+        fields = message.get("data")
+        yield {**fields, "type": message.get("type")} if isinstance(fields, dict) else message
 
     def step_facts(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        said = read_object(message.get("data")) or read_object(message.get("kwargs")) or message
-        told, usage = read_object(said.get("response_metadata")), read_object(said.get("usage_metadata"))
+        fields = read_object(message.get("data")) or read_object(message.get("kwargs")) or message
+        metadata, usage = (
+            read_object(fields.get("response_metadata")),
+            read_object(fields.get("usage_metadata")),
+        )
         details = read_object(usage.get("input_token_details"))
         return {
-            "provider": read_text(told.get("model_provider")),
-            "model": read_text(told.get("model_name")) or read_text(told.get("model")),
+            "provider": read_text(metadata.get("model_provider")),
+            "model": read_text(metadata.get("model_name")) or read_text(metadata.get("model")),
             **count_whole_input(
                 usage.get("input_tokens"), details.get("cache_read"), details.get("cache_creation")
             ),

@@ -2,7 +2,7 @@
 
 **On disk.** A trace as the interface downloads it (`{"trace": {…}, "observations": […]}`), as the API gives
 it (the trace with its `observations`), a page of observations (`{"data": […], "meta": {…}}`), or one
-observation a line (`observations_v2/` of the blob storage; snake_case there, camelCase elsewhere).
+observation per line (`observations_v2/` of the blob storage; snake_case there, camelCase elsewhere).
 
 **Shape.** `{id, traceId, parentObservationId, type, name, startTime, endTime, level, statusMessage, model,
 input, output, metadata, usageDetails, promptName, promptVersion, toolDefinitions, toolCalls, toolCallNames}`;
@@ -102,9 +102,9 @@ def _is_observation(row: Mapping[str, Any]) -> bool:
 def _find_spans(record: Record) -> Iterator[Found]:
     trace = read_object(record.value.get("trace")) or record.value
     rows = _list_observations(record.value)
-    known = {read_text(row.get("id")) for row in rows}
+    row_ids = {read_text(row.get("id")) for row in rows}
     if repeated := read_objects(read_object(record.value.get("trace")).get("observations")):
-        record.find_line(str(repeated[-1].get("id")))  # past the copies without bodies
+        record.find_line(str(repeated[-1].get("id")))  # behind the copies without bodies
         record.find_line('"observations"')
     for row in rows:
         trace_id, span_id = text_of(row, "traceId", "trace_id"), text_of(row, "id")
@@ -120,7 +120,7 @@ def _find_spans(record: Record) -> Iterator[Found]:
             user=text_of(row, "userId", "user_id") or text_of(trace, "userId", "user_id"),
             environment=text_of(row, "environment") or text_of(trace, "environment"),
         )
-        if raw.parent_id not in known and trace is not row:
+        if raw.parent_id not in row_ids and trace is not row:
             facts.fill_texts(to_text(trace.get("input")), to_text(trace.get("output")))
         yield KnownSpan(raw, facts)
 
@@ -159,8 +159,8 @@ def _read_facts(row: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
     if facts.kind in (SpanKind.INFERENCE, SpanKind.AGENT):
         _read_generation(row, metadata, facts)
     else:
-        given = open_json(row.get("input"))
-        facts.fill(arguments=given if isinstance(given, dict) else None, result=row.get("output"))
+        inputs = open_json(row.get("input"))
+        facts.fill(arguments=inputs if isinstance(inputs, dict) else None, result=row.get("output"))
     if facts.kind is SpanKind.EXECUTION:
         facts.fill(tool=raw.name or None)
     facts.fill_texts(to_text(row.get("input")), to_text(row.get("output")))
@@ -180,31 +180,31 @@ def _read_generation(row: Mapping[str, Any], metadata: Mapping[str, Any], facts:
     if request is not None:
         facts.fill(input=request.messages or None, system=request.system, definitions=request.definitions)
     defined = read_object(open_json(first_value(row, "toolDefinitions", "tool_definitions")))
-    listed = [{"name": name, **read_object(open_json(told))} for name, told in defined.items()]
+    listed = [{"name": name, **read_object(open_json(definition))} for name, definition in defined.items()]
     facts.fill(definitions=find_definitions(listed) or find_definitions(parameters.get("tools")) or None)
     facts.fill(output=_take_output(row))
 
 
 def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
     """Return the messages of the model's output; None where no output was recorded."""
-    said = read_reply(row.get("output")) or ()
-    if any(message.calls for message in said):
-        return said
+    messages = read_reply(row.get("output")) or ()
+    if any(message.calls for message in messages):
+        return messages
     calls = tuple(_read_calls(row))
-    return (*said, Message(role="assistant", calls=calls)) if calls else said or None
+    return (*messages, Message(role="assistant", calls=calls)) if calls else messages or None
 
 
 def _read_calls(row: Mapping[str, Any]) -> Iterator[MessageCall]:
-    """Yield the calls of `toolCalls`, named by `toolCallNames` where a call has no name of its own.
+    """Yield the calls of `toolCalls`, named by `toolCallNames` if a call has no name of its own.
 
     Langfuse serialised the arguments again, so their text is not the model's own and is decoded.
     """
     names = open_json(first_value(row, "toolCallNames", "tool_call_names"))
     listed = open_json(first_value(row, "toolCalls", "tool_calls"))
     for number, call in enumerate(listed if isinstance(listed, list) else ()):
-        told = read_object(open_json(call))
+        fields = read_object(open_json(call))
         beside = names[number] if isinstance(names, list) and number < len(names) else None
-        arguments = open_json(told.get("arguments"))
-        name = read_text(told.get("name")) or read_text(beside)
+        arguments = open_json(fields.get("arguments"))
+        name = read_text(fields.get("name")) or read_text(beside)
         if name is not None:
-            yield MessageCall(name, read_text(told.get("id")) or None, arguments)
+            yield MessageCall(name, read_text(fields.get("id")) or None, arguments)

@@ -1,10 +1,10 @@
 """LangSmith: runs (its word for spans) as its API, its SDK and its exports give them.
 
-**On disk.** `client.list_runs()` or a bulk export written one run a line, an array of runs, the answer of
+**On disk.** `client.list_runs()` or a bulk export written one run per line, an array of runs, the answer of
 `/runs/query` (`{"runs": […]}`), or the batches that the SDK sends (`{"post": […], "patch": […]}`).
-`child_runs` may hold the runs below a run. Written from the documentation
+`child_runs` may contain the runs below a run. Written from the documentation
 (https://docs.langchain.com/langsmith/run-data-format) and from runs quoted in public repositories; no whole
-export was at hand.
+export was available.
 
 **Shape.** `{id, trace_id, parent_run_id, dotted_order, run_type, name, start_time, end_time, inputs,
 outputs, error, status, prompt_tokens, completion_tokens, extra: {metadata, invocation_params}}`; `run_type`
@@ -14,10 +14,10 @@ without an offset are UTC. `session_id` is the project; a conversation is `extra
 `session_id` there). In an experiment `reference_example_id` of the outermost run is the example: the task.
 
 **Traps.**
-- `tool_calls[].args` is an object; text that was not JSON stands in `invalid_tool_calls` with its error: a
+- `tool_calls[].args` is an object; text that was not JSON is in `invalid_tool_calls` with its error: a
   ready-made verdict on the arguments, and the model's own text. The text of the others is kept in
   `additional_kwargs` or, of streams, in `tool_call_chunks`.
-- The same message holds Anthropic's calls twice: as blocks of its content and as `tool_calls`.
+- The same message contains Anthropic's calls twice: as blocks of its content and as `tool_calls`.
 - A tool's output is a message with `tool_call_id` and `status`, or just its text.
 - The chains around (LangGraph, RunnableSequence, …) repeat every message; only llm runs count.
 - A batch posts a run when it begins, and the same or a later one patches it when it ends: both are one run.
@@ -26,7 +26,7 @@ without an offset are UTC. `session_id` is the project; a conversation is `extra
 
 **Meaning, bounds**: as in `otlp`.
 
-**Cannot tell.** Arguments of providers that hand objects over; whether a turn did what the user wanted.
+**Cannot tell.** Arguments of providers that return objects; whether a turn did what the user wanted.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _walk_runs(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class _RunFinder:
-    """Finds the runs of a file's records; keeps those that a batch has begun and not ended."""
+    """Finds the runs in a file's records; keeps the runs that a batch has begun but not ended."""
 
     def __init__(self) -> None:
         self._begun: dict[str, dict[str, Any]] = {}
@@ -120,10 +120,10 @@ class _RunFinder:
 
 
 def _merge_run(begun: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a run with what its two parts say; of a field in both the second counts."""
-    told = {key: value for key, value in ended.items() if value is not None}
-    extra = {**read_object(begun.get("extra")), **read_object(told.get("extra"))}
-    return {**begun, **told, **({"extra": extra} if extra else {})}
+    """Return a run from its two parts; the second part has precedence."""
+    filled = {key: value for key, value in ended.items() if value is not None}
+    extra = {**read_object(begun.get("extra")), **read_object(filled.get("extra"))}
+    return {**begun, **filled, **({"extra": extra} if extra else {})}
 
 
 def _find_spans(record: Record, runs: Iterator[dict[str, Any]]) -> Iterator[Found]:
@@ -161,7 +161,7 @@ def _parent_session(run: Mapping[str, Any]) -> str | None:
 
 
 def _root_id(dotted_order: str | None) -> str | None:
-    """Return the root run's id from `<time>Z<id>.<time>Z<id>`; None where there is no such id."""
+    """Return the root run's id from `<time>Z<id>.<time>Z<id>`; None without such an id."""
     return dotted_order.split(".", 1)[0].partition("Z")[2] or None if dotted_order else None
 
 
@@ -175,13 +175,13 @@ def _read_facts(run: Mapping[str, Any], raw: RawSpan) -> SpanFacts:
         prompt_name=text_of(metadata, "lc_hub_repo", "prompt_name"),
         prompt_version=text_of(metadata, "lc_hub_commit_hash", "prompt_version"),
     )
-    given, gave = open_json(run.get("inputs")), open_json(run.get("outputs"))
+    inputs, gave = open_json(run.get("inputs")), open_json(run.get("outputs"))
     if facts.kind is SpanKind.INFERENCE:
         _read_model_call(run, extra, facts)
     elif facts.kind is SpanKind.EXECUTION:
-        _read_tool(raw, given, gave, facts)
+        _read_tool(raw, inputs, gave, facts)
     else:
-        facts.fill_texts(_last_words(given, "user"), _last_words(gave, "assistant"))
+        facts.fill_texts(_last_words(inputs, "user"), _last_words(gave, "assistant"))
     return facts
 
 
@@ -203,7 +203,7 @@ def _read_model_call(run: Mapping[str, Any], extra: Mapping[str, Any], facts: Sp
         facts.fill(input=request.messages or None, system=request.system, definitions=request.definitions)
 
 
-def _read_tool(raw: RawSpan, given: Any, gave: Any, facts: SpanFacts) -> None:
+def _read_tool(raw: RawSpan, inputs: Any, gave: Any, facts: SpanFacts) -> None:
     """Add a tool's run to `facts`: tool, call id, arguments and result.
 
     The run's output is often the message for the model, which has the call's id. When that message reports a
@@ -212,7 +212,7 @@ def _read_tool(raw: RawSpan, given: Any, gave: Any, facts: SpanFacts) -> None:
     result = gave.get("output", gave) if isinstance(gave, dict) else gave
     message = next(read_messages(result, "tool"), Message(role="tool")) if isinstance(result, dict) else None
     answer = message.results[0] if message is not None and message.results else None
-    inner = open_json(read_object(given).get("input", given))
+    inner = open_json(read_object(inputs).get("input", inputs))
     facts.fill(
         tool=(answer.name if answer else None) or raw.name or None,
         call_id=answer.id if answer else None,
@@ -224,11 +224,11 @@ def _read_tool(raw: RawSpan, given: Any, gave: Any, facts: SpanFacts) -> None:
 
 
 def _last_words(body: Any, role: str) -> str | None:
-    """Return the text of the last message of this role in a body; None where there is none.
+    """Return the text of the last message of this role in a body; None without one.
 
-    A body that is itself a string is returned as it is.
+    A body that is itself a string is returned unchanged.
     """
     if isinstance(body, str):
         return body
-    said = [message.text for message in read_messages(body) if message.role == role and message.text]
-    return said[-1] if said else None
+    texts = [message.text for message in read_messages(body) if message.role == role and message.text]
+    return texts[-1] if texts else None

@@ -10,12 +10,12 @@ tool_returns[], approvals[], created_at}`, `arguments` the model's own text. Eac
 
 **Traps.**
 - A message of the role `user` may be an event of Letta's own, as JSON (`heartbeat`, `login`, `system_alert`):
-  it begins no turn. A person's words stand in `message` of such JSON, or alone.
+  it begins no turn. A person's words are in `message` of such JSON, or alone.
 - `tool_returns[].status` is the flag of a result.
-- Most published files were emptied: they hold the system prompt alone.
-- A file that holds its JSON as text in a JSON string is refused.
+- Most published files were emptied: they contain the system prompt alone.
+- A file that contains its JSON as text in a JSON string is refused.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it.
+**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
 
 **Cannot tell.** Tokens. Unseen: approvals, failed returns.
 """
@@ -86,17 +86,17 @@ def _take_agent(
     agent: Mapping[str, Any], tools: Mapping[Any, dict[str, Any]], dialogue: AgentSession, record: Record
 ) -> Iterator[Event]:
     config = read_object(agent.get("llm_config"))
-    here: dict[str, Any] = {"session_id": dialogue.session_id, "where": record.where}
+    place: dict[str, Any] = {"session_id": dialogue.session_id, "where": record.where}
     provider = read_text(config.get("provider_name"))
-    yield SessionSeen(**here, harness="letta", model=read_text(config.get("model")), provider=provider)
+    yield SessionSeen(**place, harness="letta", model=read_text(config.get("model")), provider=provider)
     named = agent.get("tool_ids")
-    held = [tools.get(read_text(one)) for one in named] if isinstance(named, list) else []
-    definitions = [read_object(tool.get("json_schema")) for tool in held if tool is not None]
+    agent_tools = [tools.get(read_text(tool_id)) for tool_id in named] if isinstance(named, list) else []
+    definitions = [read_object(tool.get("json_schema")) for tool in agent_tools if tool is not None]
     if any(definitions):
-        if not any(one.get("name") == _ANSWER for one in definitions):
-            definitions.append({"name": _ANSWER})  # Letta's own, with which it greets in the agent's name
-        yield ToolsOffered(**here, definitions=tuple(filter(None, definitions)))
-    record.find_line('"messages"', past=True)  # behind the list of the ids in context, where there is one
+        if not any(definition.get("name") == _ANSWER for definition in definitions):
+            definitions.append({"name": _ANSWER})  # Letta's own greeting in the agent's name
+        yield ToolsOffered(**place, definitions=tuple(filter(None, definitions)))
+    record.find_line('"messages"', past=True)  # behind the list of the ids in context, if there is one
     for message in read_objects(agent.get("messages")):
         ident = read_text(message.get("id"))
         where = record.find_line(f'"{ident}"') if ident is not None else record.where
@@ -111,24 +111,24 @@ def _take_message(message: Mapping[str, Any], dialogue: AgentSession, where: Log
     calls = list(list_calls(message))
     if role == "system" and words:
         yield PromptSeen(session_id=dialogue.session_id, where=where, ts=ts, text=words)
-    elif role == "user" and (asked := _read_question(words)) is not None:
-        dialogue.ask(where, ts, asked)
+    elif role == "user" and (question := _read_question(words)) is not None:
+        dialogue.ask(where, ts, question)
     elif role == "assistant" or calls:
         yield from dialogue.add_step(where, ts, words, model=read_text(message.get("model")))
         for call in calls:
             yield dialogue.add_call(where, ts, **sent_call_fields(call))
             if call["name"] == _ANSWER:
-                said = read_text(read_object(open_json(call["arguments"])).get("message"))
-                dialogue.note_stop(where, ts, answer=said)
+                answer = read_text(read_object(open_json(call["arguments"])).get("message"))
+                dialogue.note_stop(where, ts, answer=answer)
     yield from _make_results(message, words, dialogue, where, ts)
 
 
 def _read_question(words: str | None) -> str | None:
-    """Return what a person said; None for an event of Letta's own."""
-    told = read_object(open_json(words))
-    if "type" not in told:
+    """Return a person's message; None for an event of Letta itself."""
+    fields = read_object(open_json(words))
+    if "type" not in fields:
         return words
-    return read_text(told.get("message")) if told["type"] == "user_message" else None
+    return read_text(fields.get("message")) if fields["type"] == "user_message" else None
 
 
 def _make_results(
@@ -144,10 +144,10 @@ def _make_results(
     returns = read_objects(message.get("tool_returns"))
     if not returns and message.get("role") == "tool":
         returns = [{"tool_call_id": message.get("tool_call_id"), "func_response": words}]
-    for told in returns:
-        content = join_content(told.get("func_response")) or join_content(told.get("stderr"))
-        status = told.get("status")
+    for tool_return in returns:
+        content = join_content(tool_return.get("func_response")) or join_content(tool_return.get("stderr"))
+        status = tool_return.get("status")
         flag = failed_flag(content or "") if status == "error" else ResultFlag()
         flag = PASSED if status == "success" else flag
-        call_id = read_text(told.get("tool_call_id")) or read_text(message.get("tool_call_id"))
+        call_id = read_text(tool_return.get("tool_call_id")) or read_text(message.get("tool_call_id"))
         yield ResultSeen(**shared, tool_call_id=call_id, content=content, **flag.fields)

@@ -1,9 +1,9 @@
-"""LiteLLM's standard logging payload: one call through its proxy or library a line.
+"""LiteLLM's standard logging payload: one call through its proxy or library per line.
 
 **On disk.** What LiteLLM hands to every logger (S3, GCS, Azure, SQS, a callback of one's own that writes
 lines): the payload itself, or under `standard_logging_object`.
 https://docs.litellm.ai/docs/proxy/logging_spec describes it; these notes are from there and from the
-project's own tests, no real file was at hand.
+project's own tests, no real file was available.
 
 **Shape.** `id, trace_id, session_id, call_type, status (success | failure), custom_llm_provider, model,
 model_id, api_base, messages, response, model_parameters.{tools, max_tokens …}, prompt_tokens,
@@ -14,12 +14,12 @@ seconds or text.
 **Traps.**
 - LiteLLM shows every provider as a chat completion. Where the provider's own API sends arguments decoded
   (Anthropic, Bedrock, Google, Cohere, Ollama), their text is LiteLLM's: kept as the object it stands for.
-- A failure that LiteLLM sent again, to another deployment (`model_id`) or not, is no retry of the model.
+- A failure that LiteLLM sent again, to another deployment (`model_id`) or not, is not a retry of the model.
 - With `turn_off_message_logging` messages and replies are `redacted-by-litellm`: such a file says nothing
   of calls; its first such line is rejected with this reason, the others pass.
 - Conversations are joined as in `request_log`; `trace_id` names one request, not one conversation.
 
-**Bounds.** 50,000 conversations that may go on.
+**Bounds.** 50,000 conversations that may continue.
 
 **Cannot tell.** Whether a tool's result was an error; which calls LiteLLM's adapters had mended or
 dropped.
@@ -103,9 +103,9 @@ class _Payloads:
                 reason = "LiteLLM wrote this log without messages and replies (turn_off_message_logging)"
                 yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
         else:
-            found = _make_exchange(payload, record)
-            if found is not None:
-                yield from self._traffic.take(found)
+            exchange = _make_exchange(payload, record)
+            if exchange is not None:
+                yield from self._traffic.take(exchange)
 
     def finish(self) -> Iterator[Event]:
         yield from self._traffic.finish()
@@ -115,15 +115,15 @@ class _Payloads:
 
 
 def _is_redacted(payload: Mapping[str, Any]) -> bool:
-    said = payload.get("messages")
-    first = read_object(said[0]).get("content") if isinstance(said, list) and said else said
+    messages = payload.get("messages")
+    first = read_object(messages[0]).get("content") if isinstance(messages, list) and messages else messages
     return first == _REDACTED
 
 
 def _make_exchange(payload: Mapping[str, Any], record: Record) -> Exchange | None:
     failed = payload.get("status") == "failure"
     began, ended = parse_instant(payload.get("startTime")), parse_instant(payload.get("endTime"))
-    found = make_exchange(
+    exchange = make_exchange(
         HttpBody((_make_request(payload),)),
         HttpBody((_error_body(payload),)) if failed else decode_body(payload.get("response")),
         where=record.where,
@@ -131,44 +131,46 @@ def _make_exchange(payload: Mapping[str, Any], record: Record) -> Exchange | Non
         session=read_text(payload.get("session_id")),
         latency_ms=(ended - began).total_seconds() * 1000 if began and ended and ended >= began else None,
     )
-    if found is None:
+    if exchange is None:
         return None
-    found.provider = read_text(payload.get("custom_llm_provider")) or provider_name(
+    exchange.provider = read_text(payload.get("custom_llm_provider")) or provider_name(
         read_text(payload.get("api_base"))
     )
-    if failed and not found.replies:
-        told = read_object(payload.get("error_information"))
-        code = read_text(told.get("error_code"))
-        found.failure = f"http_{code}" if code else read_text(told.get("error_class")) or "error"
-    _add_prompt(found, payload)
-    if (found.provider or "").startswith(_DECODED):
-        for call in (call for reply in found.replies for call in reply.calls):
+    if failed and not exchange.replies:
+        error_info = read_object(payload.get("error_information"))
+        code = read_text(error_info.get("error_code"))
+        exchange.failure = f"http_{code}" if code else read_text(error_info.get("error_class")) or "error"
+    _add_prompt(exchange, payload)
+    if (exchange.provider or "").startswith(_DECODED):
+        for call in (call for reply in exchange.replies for call in reply.calls):
             if call.arguments.get("args_source") is ArgsSource.RAW:
                 call.arguments = decoded_argument_fields(call.arguments)
-    return found
+    return exchange
 
 
 def _error_body(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body of the server's error, which LiteLLM quotes behind words of its own."""
+    """Return the body of the server's error, which LiteLLM quotes after its own words."""
     message = read_text(payload.get("error_str")) or ""
-    said = message or read_text(read_object(payload.get("error_information")).get("error_message")) or ""
-    quoted = parse_json(said[said.find("{") :]) if "{" in said else None
-    return quoted if isinstance(quoted, dict) and "error" in quoted else {"error": said}
+    error_text = (
+        message or read_text(read_object(payload.get("error_information")).get("error_message")) or ""
+    )
+    quoted = parse_json(error_text[error_text.find("{") :]) if "{" in error_text else None
+    return quoted if isinstance(quoted, dict) and "error" in quoted else {"error": error_text}
 
 
 def _make_request(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request's body, built from the fields of the logged payload."""
-    said = payload.get("messages")
-    if isinstance(said, str):
-        said = [{"role": "user", "content": said}]
+    messages = payload.get("messages")
+    if isinstance(messages, str):
+        messages = [{"role": "user", "content": messages}]
     name = "input" if read_object(payload.get("response")).get("object") == "response" else "messages"
-    asked = read_object(payload.get("model_parameters"))
-    user = read_text(payload.get("end_user")) or asked.get("user")
-    return {**asked, "model": payload.get("model"), "user": user, name: said}
+    parameters = read_object(payload.get("model_parameters"))
+    user = read_text(payload.get("end_user")) or parameters.get("user")
+    return {**parameters, "model": payload.get("model"), "user": user, name: messages}
 
 
-def _add_prompt(found: Exchange, payload: Mapping[str, Any]) -> None:
+def _add_prompt(exchange: Exchange, payload: Mapping[str, Any]) -> None:
     """Set the prompt's name of the exchange to the one that LiteLLM's prompt management recorded, if any."""
-    told = read_object(read_object(payload.get("metadata")).get("prompt_management_metadata"))
-    if found.asked is not None and found.asked.prompt_name is None:
-        found.asked.prompt_name = read_text(told.get("prompt_id"))
+    metadata = read_object(read_object(payload.get("metadata")).get("prompt_management_metadata"))
+    if exchange.asked is not None and exchange.asked.prompt_name is None:
+        exchange.asked.prompt_name = read_text(metadata.get("prompt_id"))

@@ -74,14 +74,14 @@ def _list_messages(record: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [dict(record)]
     if _FRAMES.isdisjoint(record):
         return []
-    framed = (inner for key, held in record.items() if key in _FRAMES for inner in _open_frame(held))
+    framed = (inner for key, frame in record.items() if key in _FRAMES for inner in _open_frame(frame))
     return [message for message in framed if "jsonrpc" in message]
 
 
-def _open_frame(held: Any) -> list[dict[str, Any]]:
-    if isinstance(held, str):
-        held = open_json(held, 1) if '"jsonrpc"' in held else None
-    return [held] if isinstance(held, dict) else read_objects(held)
+def _open_frame(frame: Any) -> list[dict[str, Any]]:
+    if isinstance(frame, str):
+        frame = open_json(frame, 1) if '"jsonrpc"' in frame else None
+    return [frame] if isinstance(frame, dict) else read_objects(frame)
 
 
 def translator(about: About) -> Translator:
@@ -103,7 +103,7 @@ class _McpLog:
 
     def take(self, record: Record) -> Iterator[Event]:
         value = record.value
-        ts = next((found for key in _TIMES if (found := parse_instant(value.get(key)))), None)
+        ts = next((instant for key in _TIMES if (instant := parse_instant(value.get(key)))), None)
         named = next((name for key in _SESSIONS if (name := read_text(value.get(key)))), None)
         for message in _list_messages(value):
             connection = self._open.get(named)

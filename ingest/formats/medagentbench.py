@@ -1,4 +1,4 @@
-"""MedAgentBench task results of a harness that keeps one JSON document a task.
+"""MedAgentBench task results of a harness that keeps one JSON document per task.
 
 **On disk.** `results/<agent>/medagentbench/<run>/tasks/<task>.json` in WhissleAI's fork of tau2-bench. The
 benchmark (github.com/stanfordmlgroup/MedAgentBench) keeps other files; these are the harness's own.
@@ -12,12 +12,12 @@ harness_commit, captured_at}`. A file is a session of one turn, `task_id` the ta
 text; of a GET only the address is an argument. FINISH is the answer.
 
 **Traps.**
-- `action_kind: invalid` is a reply with anything beside the action: an emission fault that ends the task.
+- `action_kind: invalid` is a reply with anything besides the action: an emission fault that ends the task.
 - "Invalid POST request": the body was no JSON (in both replies seen it was cut off).
 - Failure is text: a 4xx answer and an address that is none are refused arguments, any other error is one of
   execution.
-- The functions stand in the prompt as text, several under one name; they are not read as definitions.
-- `infra_fail` is no verdict on the model; else `correct` is.
+- The functions are in the prompt as text, several under one name; they are not read as definitions.
+- `infra_fail` is not a verdict on the model; else `correct` is.
 
 **Cannot tell.** The model where the provenance says `(agent default)`.
 """
@@ -71,7 +71,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
     return (
         {"task_id", "prompt", "status", "correct", "history"} <= first.keys()
         and isinstance(rounds, list)
-        and all("action_kind" in one for one in read_objects(rounds))
+        and all("action_kind" in round_ for round_ in read_objects(rounds))
     )
 
 
@@ -150,21 +150,21 @@ def _read_call(kind: str, reply: str, payload: Any) -> dict[str, Any]:
     }
 
 
-def _make_observation(said: str, step: int, shared: dict[str, Any]) -> ResultSeen:
+def _make_observation(answer: str, step: int, shared: dict[str, Any]) -> ResultSeen:
     layer: FaultLayer | None = None
-    if said.startswith("Invalid POST request"):
+    if answer.startswith("Invalid POST request"):
         layer = FaultLayer.SYNTAX
-    elif said.startswith("Error in sending"):
-        layer = FaultLayer.TOOL_REJECTED if _REFUSED.search(said[:1_000]) else FaultLayer.EXECUTION
-    good = said.startswith(("Here is the response", "POST request accepted"))
-    known = FlagSource.DERIVED_TEXT if layer or good else FlagSource.ABSENT
+    elif answer.startswith("Error in sending"):
+        layer = FaultLayer.TOOL_REJECTED if _REFUSED.search(answer[:1_000]) else FaultLayer.EXECUTION
+    good = answer.startswith(("Here is the response", "POST request accepted"))
+    flag_source = FlagSource.DERIVED_TEXT if layer or good else FlagSource.ABSENT
     status = ResultStatus.ERROR if layer else ResultStatus.OK if good else ResultStatus.UNKNOWN
     return ResultSeen(
         **shared,
         step=step,
         status=status,
-        flag_source=known,
+        flag_source=flag_source,
         fault_layer=layer,
-        message=said[:MESSAGE_READ] if layer else None,
-        content=said,
+        message=answer[:MESSAGE_READ] if layer else None,
+        content=answer,
     )

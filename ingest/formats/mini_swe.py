@@ -1,4 +1,4 @@
-"""mini-swe-agent trajectories: one JSON document a run, `<instance>.traj.json`.
+"""mini-swe-agent trajectories: one JSON document per run, `<instance>.traj.json`.
 
 **On disk.** Beside SWE-bench predictions, or wherever `--output` says; rewritten after every step. Seen:
 1.15 and 1.17, from two forks; the shapes of 2.x are from its source (github.com/SWE-agent/mini-swe-agent).
@@ -10,7 +10,7 @@ a session of one turn, its task the `instance_id`, or the instance of SWE-bench 
 Before 1.0 (unseen, after the inspector of 1.x) the file is the bare array of messages.
 
 **What a call is.** Up to 1.17 the action is the one bash block in the reply: tool `bash`, strategy
-`json_fallback`, the block as `command`. It is no JSON, so nothing about syntax or schema can be seen of it;
+`json_fallback`, the block as `command`. It is not JSON, so nothing about syntax or schema can be seen of it;
 what can go wrong is that there is not exactly one block. Such a reply is answered by the harness with its
 `format_error_template` and counts as an emission fault, its call without a name. Since 2.0 calls are native:
 `tool_calls` with the model's own text.
@@ -18,7 +18,7 @@ what can go wrong is that there is not exactly one block. Such a reply is answer
 **Traps.**
 - The result has no id: it is the user message after the reply. `<returncode>` tells its status; a timeout
   has a template of its own; the last one of a submitted run is the submission itself.
-- A fork runs the reply as a Python program instead of a block: an answer that is no refusal means that the
+- A fork runs the reply as a Python program instead of a block: an answer that is not a refusal means that the
   whole reply was the action.
 - Since 2.0 a refused reply is not kept as a message: only the harness's answer is (`extra.interrupt_type`
   FormatError), in later versions with the response in `extra`.
@@ -28,7 +28,7 @@ what can go wrong is that there is not exactly one block. Such a reply is answer
 - `action_regex` of the log is not run: a pattern out of a log may never end. The blocks of both known
   languages, `bash` and `mswea_bash_command`, are found without one.
 
-**Cannot tell.** Whether the patch solves the task: `Submitted` is no verdict.
+**Cannot tell.** Whether the patch solves the task: `Submitted` is not a verdict.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def translator(about: About) -> Translator:
 
 
 class _MiniSweRuns(SessionPerRecord):
-    """Translator of a file: each record is a run, or in an old file a message of its only run."""
+    """Translator of a file: each record is a run or, in an old file, a message of the only run."""
 
     def __init__(self, about: About) -> None:
         super().__init__(about, partial(take_run, _MiniSweRun, about.name))
@@ -135,14 +135,14 @@ class _MiniSweRun(SweRun):
 
     def __init__(self, session_id: str, record: Record, places: Sequence[LogLine] = ()) -> None:
         super().__init__(session_id, record)
-        self._places = places  # of the messages, where each is a record of its own
+        self._places = places  # of the messages, if each is a record of its own
         config = read_object(self.info.get("config"))
         self._model = read_text(read_object(config.get("model")).get("model_name"))
         self._format_errors = tuple(_find_refusal_openings(config))
         self._submitted = self.info.get("exit_status") == "Submitted"
         self._asked = False
         self._step = -1
-        self._awaited = 0  # calls of the newest reply whose results have not come
+        self._awaited = 0  # calls of the newest reply without a result
 
     def events(self, file: str) -> Iterator[Event]:
         messages = read_objects(self.record.value.get("messages"))
@@ -154,7 +154,7 @@ class _MiniSweRun(SweRun):
             self.where = self._places[at] if self._places else self.where
             following = messages[at + 1] if at + 1 < len(messages) else {}
             yield from self._take_message(message, extra, following, last=at + 1 == len(messages))
-        if self.info:  # an old list of messages does not tell whether the run had ended
+        if self.info:  # an old list of messages does not show whether the run ended
             yield self.make_end()
 
     def _take_message(
@@ -217,8 +217,8 @@ class _MiniSweRun(SweRun):
                 refused_by_harness=FaultLayer.EMISSION,
                 harness_message=refusal.split("\n", 1)[0],
             )
-        found = find_bash_blocks(words)
-        command = found[0] if len(found) == 1 else words
+        blocks = find_bash_blocks(words)
+        command = blocks[0] if len(blocks) == 1 else words
         return CallMade(
             **shared, tool="bash", arguments={"command": command}, args_source=ArgsSource.RESERIALISED
         )
@@ -226,17 +226,17 @@ class _MiniSweRun(SweRun):
     def _take_lost_reply(self, extra: Mapping[str, Any], refusal: str) -> Iterator[Event]:
         """Yield the step and call of a refused reply of 2.x that is not itself in the log.
 
-        At most the provider's response is kept in `extra`. Yield nothing where the reply is in the log: its
-        call was made with this refusal already taken into account.
+        At most the provider's response is in `extra`. Yield nothing when the reply is in the log, because its
+        call already includes this refusal.
         """
         if extra.get("interrupt_type") is None:
             return
         response = read_object(extra.get("response")) or read_object(extra.get("model_response"))
         choices = read_objects(response.get("choices"))
-        said = read_object(choices[0].get("message")) if choices else response
-        calls = list(list_calls(said)) or list(_find_response_calls(said))
+        message = read_object(choices[0].get("message")) if choices else response
+        calls = list(list_calls(message)) or list(_find_response_calls(message))
         layer = _refusal_layer(refusal)
-        yield self._make_step(response, join_content(said.get("content")), native=True)
+        yield self._make_step(response, join_content(message.get("content")), native=True)
         facts: dict[str, Any] = {
             **self.event_place(),
             "step": self._step,
@@ -300,30 +300,34 @@ class _MiniSweRun(SweRun):
 
 
 def _find_time(message: Mapping[str, Any], extra: Mapping[str, Any]) -> datetime | None:
-    """Return the time of a message; None where the log has none.
+    """Return the time of a message; None when the log has none.
 
-    A reply before 1.16 has no time of its own: the provider's start time of the response is used.
+    A reply before 1.16 has no time of its own, so the provider's start time of the response is used.
     """
     response = read_object(extra.get("response"))
-    told = (
+    times = (
         message.get("timestamp"),
         extra.get("timestamp"),
         response.get("created"),
         response.get("created_at"),
     )
-    seconds = next((known for known in map(read_number, told) if known is not None), None)
+    seconds = next((number for number in map(read_number, times) if number is not None), None)
     return read_epoch_ms(seconds * 1000) if seconds is not None else None
 
 
 def _is_old_list(head: Sequence[Mapping[str, Any]]) -> bool:
-    """Return True for bare messages among which a reply with one bash block has the harness's answer."""
+    """Return True for bare messages in which the harness answers a reply with one bash block."""
     if not all(message.get("role") in _ROLES and message.keys() <= _KEYS for message in head):
         return False
     for reply, answer in pairwise(head):
-        words, said = reply.get("content"), answer.get("content")
-        if not isinstance(words, str) or not isinstance(said, str) or reply["role"] != "assistant":
+        words, answer_text = reply.get("content"), answer.get("content")
+        if not isinstance(words, str) or not isinstance(answer_text, str) or reply["role"] != "assistant":
             continue
-        if answer["role"] == "user" and len(find_bash_blocks(words)) == 1 and said.startswith(_ANSWERS):
+        if (
+            answer["role"] == "user"
+            and len(find_bash_blocks(words)) == 1
+            and answer_text.startswith(_ANSWERS)
+        ):
             return True
     return False
 
@@ -351,21 +355,21 @@ def _refusal_layer(refusal: str) -> FaultLayer:
 
 def find_bash_blocks(words: str) -> list[str]:
     """Return the bodies of the bash blocks in a reply, as both `action_regex` of the agent find them."""
-    found: list[str] = []
+    blocks: list[str] = []
     position = 0
     while True:
         starts = [(at, fence) for fence in _FENCES if (at := words.find(fence, position)) >= 0]
         if not starts:
-            return found
+            return blocks
         at, fence = min(starts)
         line = words.find("\n", at)
         end = words.find("\n```", line + 1) if line >= 0 else -1
         if end < 0:
-            return found
+            return blocks
         if words[at + len(fence) : line].strip():
             position = line
             continue
-        found.append(words[line:end].strip())
+        blocks.append(words[line:end].strip())
         position = end + 4
 
 

@@ -1,9 +1,9 @@
-"""Mistral Vibe sessions: `~/.vibe/logs/session/<session>/messages.jsonl`, with `meta.json` beside it.
+"""Mistral Vibe sessions: `~/.vibe/logs/session/<session>/messages.jsonl`, with `meta.json` next to it.
 
 Sources: mistralai/mistral-vibe, `vibe/core` (`LLMMessage`, `agent_loop`); fixtures of kenn-io/agentsview
 (2026-06).
 
-**Shape.** OpenAI's chat messages, one a line, with a `message_id`; `arguments` the model's own text, in the
+**Shape.** OpenAI's chat messages, one per line, with a `message_id`; `arguments` the model's own text, in the
 fixtures an object. `meta.json`: `{session_id, parent_session_id, start_time, end_time, model,
 tools_available, stats}`.
 
@@ -84,7 +84,7 @@ def read_with(about: About) -> str | None:
 
 
 class _VibeSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, about: About) -> None:
         self._meta = _read_meta(about)

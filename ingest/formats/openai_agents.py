@@ -1,7 +1,7 @@
 """Traces of the OpenAI Agents SDK, as its trace processors export them.
 
 **On disk.** What `export()` of a trace and of a span gives (openai/openai-agents-python,
-`src/agents/tracing`): one object a line, the body that the SDK posts (`{"data": […]}`), or a trace with its
+`src/agents/tracing`): one object per line, the body that the SDK posts (`{"data": […]}`), or a trace with its
 `spans`. Seen: two documents that tests wrote.
 
 **Shape.** `{object: trace, id, workflow_name, group_id, metadata}` and `{object: trace.span, id, trace_id,
@@ -14,7 +14,7 @@ guardrail, custom and others.
 **Traps.**
 - A function has no call id. Its `input` is the text that the model sent; where an exporter decoded it, an
   object.
-- A response holds neither text nor calls: the functions that ran after it are its calls.
+- A response contains neither text nor calls: the functions that ran after it are its calls.
 - `error` of a function has the reason in `data.error`. The SDK's own answers to a failed call are known by
   their words where there is no `error`.
 - A handoff keeps neither name nor arguments of its call, so it is not counted.

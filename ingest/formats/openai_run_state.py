@@ -10,15 +10,15 @@ items of the Responses API, `raw_item` of an item the same ones again.
 **Turns.** One run is one turn. It has an end when the last response made no call.
 
 **Traps.**
-- A call stands in `model_responses`, `generated_items`, `session_items`, `interruptions` and more: it counts
-  once, by its `call_id`. Calls of an earlier run stand in `original_input` and are not counted.
-  Its place is the first line with its id.
+- A call is in `model_responses`, `generated_items`, `session_items`, `interruptions` and more: it counts
+  once, by its `call_id`. Calls of an earlier run are in `original_input` and are not counted. Its place is
+  the first line with its id.
 - A call that waits for its approval has no result; one that was rejected is refused as soon as the rejection
   is noted in `approvals`.
 - `last_processed_response` has definitions of the called tools only: they are not taken for all that was
   offered.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it.
+**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it.
 
 **Cannot tell.** Model, prompt, times.
 """
@@ -76,18 +76,18 @@ def _take_state(record: Record, session_id: str) -> Iterator[Event]:
     trace = read_object(value.get("trace"))
     dialogue = AgentSession(read_text(trace.get("group_id")) or read_text(trace.get("id")) or session_id)
     yield SessionSeen(session_id=dialogue.session_id, where=record.where, harness="openai-agents")
-    asked = value.get("original_input")
-    dialogue.ask(record.where, None, asked if isinstance(asked, str) else _last_question(asked))
-    known: set[str | None] = set()
+    question = value.get("original_input")
+    dialogue.ask(record.where, None, question if isinstance(question, str) else _last_question(question))
+    call_ids: set[str | None] = set()
     for response in read_objects(value.get("model_responses")):
         for reply in read_replies(response):
-            known.update(call.id for call in reply.calls)
+            call_ids.update(call.id for call in reply.calls)
             yield from _make_step(reply, dialogue, record)
     items = (*read_objects(value.get("generated_items")), *read_objects(value.get("session_items")))
     made = [read_call(read_object(item.get("raw_item"))) for item in items if item.get("type") in _CALLS]
     for call in made:
-        if call is not None and call.id not in known:  # responses that were dropped from the state
-            known.add(call.id)
+        if call is not None and call.id not in call_ids:  # responses that were dropped from the state
+            call_ids.add(call.id)
             yield from _make_step(ModelReply(calls=[call]), dialogue, record)
     rejected = _rejected_calls(read_object(value.get("context")).get("approvals"))
     answered: set[str | None] = set()
@@ -98,14 +98,16 @@ def _take_state(record: Record, session_id: str) -> Iterator[Event]:
             answered.add(call_id)
             yield _make_result(body, call_id, rejected, dialogue, record.find_line(f'"{call_id}"'))
     for call_id in rejected:
-        if call_id in known and call_id not in answered:
+        if call_id in call_ids and call_id not in answered:
             yield _make_result({}, call_id, rejected, dialogue, record.where)
     yield from dialogue.close_turn()
 
 
 def _last_question(items: Any) -> str | None:
-    asked = [join_content(item.get("content")) for item in read_objects(items) if item.get("role") == "user"]
-    return next((words for words in reversed(asked) if words), None)
+    questions = [
+        join_content(item.get("content")) for item in read_objects(items) if item.get("role") == "user"
+    ]
+    return next((words for words in reversed(questions) if words), None)
 
 
 def _make_step(reply: ModelReply, dialogue: AgentSession, record: Record) -> Iterator[Event]:
@@ -124,14 +126,14 @@ def _find_place(record: Record, calls: Sequence[ModelCall]) -> LogLine:
 
 def _rejected_calls(approvals: Any) -> dict[str | None, str]:
     """Return the ids of the calls that a person rejected, each with the reason that the person gave."""
-    found: dict[str | None, str] = {}
+    rejections: dict[str | None, str] = {}
     for approval in read_object(approvals).values():
-        told = read_object(read_object(approval).get("rejection_messages"))
+        messages = read_object(read_object(approval).get("rejection_messages"))
         rejected = read_object(approval).get("rejected")
-        for one in rejected if isinstance(rejected, list) else ():
-            call_id = read_text(one)
-            found[call_id] = read_text(told.get(call_id or "")) or "Tool execution was not approved."
-    return found
+        for raw_id in rejected if isinstance(rejected, list) else ():
+            call_id = read_text(raw_id)
+            rejections[call_id] = read_text(messages.get(call_id or "")) or "Tool execution was not approved."
+    return rejections
 
 
 def _make_result(

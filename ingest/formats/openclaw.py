@@ -1,4 +1,4 @@
-"""OpenClaw telemetry: one event a line, as the plugin knostic/openclaw-telemetry and its forks write them.
+"""OpenClaw telemetry: one event per line, as the plugin knostic/openclaw-telemetry and its forks write them.
 
 The sessions themselves, which OpenClaw keeps in pi's shape, are read by the format `pi`. Sources:
 knostic/openclaw-telemetry; a sample of meridianlabs-ai/inspect_scout (2026-06).
@@ -8,9 +8,9 @@ knostic/openclaw-telemetry; a sample of meridianlabs-ai/inspect_scout (2026-06).
 `tool.end` (`success`, `error`, `durationMs`), `llm.usage` (`provider`, `model`), `message.in`, `message.out`.
 Types that are not named here pass silently.
 
-**Sessions.** One file holds all agents of a gateway. A session is one `sessionKey` of one file, since every
-gateway has the same keys; what came over a direct channel (`agent:main:telegram:default:direct:…`) belongs
-to the agent's main session, under whose key its prompts are written. `agent:main:subagent:<id>` is a
+**Sessions.** One file contains all agents of a gateway. A session is one `sessionKey` of one file, since
+every gateway has the same keys; what came over a direct channel (`agent:main:telegram:default:direct:…`)
+belongs to the agent's main session, under whose key its prompts are written. `agent:main:subagent:<id>` is a
 sub-agent of the main one.
 
 **Turns.** From one `agent.start` to the next of its session, or to `agent.end`. The model's answers are not
@@ -18,7 +18,7 @@ logged as events, so a turn that no later message repeats has no steps; calls th
 ended are of one model call.
 
 **Traps.**
-- `agent.end` may hold the model, or the messages of the turn with it: then nothing waits.
+- `agent.end` may contain the model, or the messages of the turn with it: then nothing waits.
 - `agent.start` is written twice, the second time with all messages of the session so far, in pi's shape. They
   tell of the turn before what the events do not: ids and times of its calls, their results, tokens and the
   answer. A turn therefore waits for the one that follows it.
@@ -27,7 +27,7 @@ ended are of one model call.
 
 **Bounds.** 10,000 events that wait for the next turn of their session; then all are taken as they are.
 
-**Side files.** `sessions.json`, the list of the sessions, holds no call.
+**Side files.** `sessions.json`, the list of the sessions, contains no call.
 
 **Cannot tell.** Tool definitions, the model's own text of arguments, who made a call when two sessions share
 a key; of the last turn of a session, and of a sub-agent's, results and answers.
@@ -85,7 +85,7 @@ SOURCE = Source(
 )
 
 _SIDE_FILE = re.compile(r"(?:.*[/!])?agents/[^/]+/sessions/sessions\.json")
-_LANES = 10_000  # sessions that are known at the same time; one that was forgotten begins a new turn
+_LANES = 10_000  # sessions in memory at the same time; a dropped one begins a new turn
 _HELD = 10_000  # events that wait
 _TYPES = frozenset({"tool.start", "tool.end", "agent.start", "agent.end", "llm.usage"})
 Message = Mapping[str, Any]
@@ -130,12 +130,12 @@ class _TelemetrySession:
 
 
 class _Telemetry:
-    """Translator of one file, which holds the sessions of a gateway."""
+    """Translator of one file, which contains the sessions of a gateway."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._lanes: dict[str, _TelemetrySession] = {}
-        self._held = 0  # events that were kept since all were released, at most so many wait
+        self._held = 0  # upper bound of the number of waiting events
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -178,9 +178,9 @@ class _Telemetry:
         prompt, messages = read_text(event.get("prompt")), read_objects(event.get("messages"))
         if not (lane.open and lane.step < 0 and lane.prompt == prompt):
             yield from self._begin_next_turn(lane, prompt)
-        said = [message for message in messages if message.get("role") == "assistant"]
-        if said:
-            yield from self._take_model_name(lane, said[-1])
+        replies = [message for message in messages if message.get("role") == "assistant"]
+        if replies:
+            yield from self._take_model_name(lane, replies[-1])
             yield from _add_message_facts(lane.before, messages)
             lane.before = []
 
@@ -199,10 +199,10 @@ class _Telemetry:
         end = TurnEnded(**self._event_place(lane), status=status, recorded_ok=ok, latency_ms=latency)
         lane.open = False
         messages = read_objects(event.get("messages"))
-        said = [message for message in messages if message.get("role") == "assistant"]
-        yield from self._take_model_name(lane, said[-1] if said else event)
+        replies = [message for message in messages if message.get("role") == "assistant"]
+        yield from self._take_model_name(lane, replies[-1] if replies else event)
         yield from self._keep(lane, end)
-        if said:
+        if replies:
             yield from _add_message_facts(lane.turn, messages)
             lane.turn = []
 
@@ -266,32 +266,34 @@ def _add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> 
 
     The messages are those of this turn when the last user message is its prompt and the same calls follow;
     else the events are yielded unchanged. No steps are added when the messages end at a call (as in a turn
-    that waits for a sub-agent): nobody could say whether the turn came to an answer.
+    that waits for a sub-agent), because it is unknown whether the turn had an answer.
     """
-    told = _RepeatedMessages(messages)
+    repeated = _RepeatedMessages(messages)
     calls = [event for event in events if isinstance(event, CallMade)]
     sent = [(call.tool, call.arguments) for call in calls]
     first = events[0] if events else None
-    if not isinstance(first, TurnStarted) or first.text != told.prompt or sent != told.sent:
+    if not isinstance(first, TurnStarted) or first.text != repeated.prompt or sent != repeated.sent:
         yield from events
         return
     of_call = {id(call): at for at, call in enumerate(calls)}
-    answered = bool(told.replies) and not _find_calls(told.replies[-1])
-    waiting = list(told.ids)
+    answered = bool(repeated.replies) and not _find_calls(repeated.replies[-1])
+    waiting = list(repeated.ids)
     for event in events:
         if isinstance(event, TurnStarted):
-            yield replace(event, ts=event.ts or told.asked_at)
+            yield replace(event, ts=event.ts or repeated.asked_at)
         elif isinstance(event, CallMade):
             at = of_call[id(event)]
-            if answered and (at == 0 or told.steps[at] != told.steps[at - 1]):
-                yield told.make_step(told.steps[at], event)
-            yield told.make_call(at, event)
+            if answered and (at == 0 or repeated.steps[at] != repeated.steps[at - 1]):
+                yield repeated.make_step(repeated.steps[at], event)
+            yield repeated.make_call(at, event)
         elif isinstance(event, ResultSeen):
-            yield told.make_result(event, waiting)
+            yield repeated.make_result(event, waiting)
         elif isinstance(event, TurnEnded) and answered:
-            yield told.make_step(len(told.replies) - 1, event)
+            yield repeated.make_step(len(repeated.replies) - 1, event)
             yield replace(
-                event, ts=event.ts or _message_time(told.replies[-1]), answer=_join_words(told.replies[-1])
+                event,
+                ts=event.ts or _message_time(repeated.replies[-1]),
+                answer=_join_words(repeated.replies[-1]),
             )
         else:
             yield event
@@ -301,13 +303,17 @@ class _RepeatedMessages:
     """The facts of the messages since the last user message."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
-        asked = max((at for at, one in enumerate(messages) if one.get("role") == "user"), default=-1)
-        since = messages[asked + 1 :]
-        self.prompt = join_content(messages[asked].get("content")) if asked >= 0 else None
-        self.asked_at = _message_time(messages[asked]) if asked >= 0 else None
-        self.replies = [one for one in since if one.get("role") == "assistant"]
+        question_at = max(
+            (at for at, message in enumerate(messages) if message.get("role") == "user"), default=-1
+        )
+        since = messages[question_at + 1 :]
+        self.prompt = join_content(messages[question_at].get("content")) if question_at >= 0 else None
+        self.asked_at = _message_time(messages[question_at]) if question_at >= 0 else None
+        self.replies = [message for message in since if message.get("role") == "assistant"]
         self.results = {
-            read_text(one.get("toolCallId")): one for one in since if one.get("role") == "toolResult"
+            read_text(message.get("toolCallId")): message
+            for message in since
+            if message.get("role") == "toolResult"
         }
         made = [(step, call) for step, reply in enumerate(self.replies) for call in _find_calls(reply)]
         self.steps = [step for step, _ in made]
@@ -343,11 +349,11 @@ class _RepeatedMessages:
         """
         place = next((at for at, (tool, _) in enumerate(waiting) if tool == event.tool), None)
         call_id = waiting.pop(place)[1] if place is not None else None
-        said = self.results.get(call_id) if call_id is not None else None
-        if said is None:
+        result = self.results.get(call_id) if call_id is not None else None
+        if result is None:
             return replace(event, tool_call_id=call_id)
-        content = event.content or join_content(said.get("content"))
-        return replace(event, tool_call_id=call_id, content=content, ts=event.ts or _message_time(said))
+        content = event.content or join_content(result.get("content"))
+        return replace(event, tool_call_id=call_id, content=content, ts=event.ts or _message_time(result))
 
 
 def _find_calls(reply: Message) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """Phoenix (Arize): spans with OpenInference's attributes, as its REST API, client and data frames give them.
 
 **On disk.** `GET /v1/projects/…/spans` and the TypeScript client (`{"data": [span, …], "next_cursor"}`), a
-trace of the command line (`{"spans": […]}`), spans one a line, or
+trace of the command line (`{"spans": […]}`), spans one per line, or
 `get_spans_dataframe().to_json(orient="records", lines=True)`. Phoenix' OTLP answer is `otlp`; spans printed
 by an SDK are `genai_span_json`.
 

@@ -22,18 +22,18 @@ The item of a Langfuse experiment (`langfuse.experiment.item.id`) is the task.
   are those in models' replies, not spans of tools: a call that was refused before it ran has no span.
 - Copilot in Visual Studio (`service.name` vs-copilot) writes `invoke_agent` and `execute_tool` spans and none
   for a model call: there each run of a tool is a call, of the agent's model. Text, tokens and refused calls
-  are unknown. One trace may hold agents of several conversations: each root's is a session of its own.
+  are unknown. One trace may contain agents of several conversations: each root's is a session of its own.
 - Several instrumentations describe one model call in spans inside one another: the innermost counts.
 - Every request repeats the conversation; a call in it was counted as a reply, if its span is in the file.
 - Arguments must be objects by the convention, so that text that was not JSON is gone. Text counts as the
   model's own unless its API hands over objects (Anthropic, Gemini, Bedrock, Cohere), or it is just what
   Python writes and comes through an instrumentation of LangChain.
-- A model call that failed without a reply is no step: clients ask again. Never answered, it ends its turn.
+- A model call that failed without a reply is not a step: clients ask again. Never answered, it ends its turn.
 - A reply that reached the limit of tokens cut its last call off: a fault of emission.
 - Content is off unless switched on: then the tools that ran after a reply are its calls, with the arguments
   that the tool received, or none. Long attributes may be cut: then the span is reported and its content lost.
 - A call may be in another trace, or another file, than the tool that ran for it (somebody approved it in
-  between): they are joined by the call's id and the conversation's. A turn that goes on in another file is
+  between): they are joined by the call's id and the conversation's. A turn that continues in another file is
   two turns.
 - The status of a span that went well is mostly unset: a tool's span without an error counts as ok.
 
@@ -75,7 +75,7 @@ def translator(_about: About) -> Translator:
 
 
 def _unwrap_text(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the record itself and the objects in which an API's answer may hold the request."""
+    """Return the record itself and the objects in which an API's answer may contain the request."""
     return [record, *(read_object(record.get(key)) for key in ("result", "trace", "data"))]
 
 

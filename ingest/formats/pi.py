@@ -1,4 +1,4 @@
-"""Pi sessions, and those of OpenClaw, which is built on pi: one entry a line, a session a file.
+"""Pi sessions, and those of OpenClaw, which is built on pi: one entry per line, one session per file.
 
 On disk `~/.pi/agent/sessions/--<cwd>--/<time>_<id>.jsonl`,
 `~/.openclaw/agents/<agent>/sessions/<id>.jsonl`. Sources: badlogic/pi-mono,
@@ -21,9 +21,9 @@ aborted (status `cancelled`). `bashExecution` is what a person typed, no call of
   that was not JSON is repaired silently; only what then does not fit the tool's schema is refused, in words.
 - `isError` marks refused arguments, the tool's own refusals and failed commands alike; the texts tell them
   apart.
-- A rewind (`/tree`) goes on from an earlier `parentId` in the same file, a fork copies entries into a new
+- A rewind (`/tree`) continues from an earlier `parentId` in the same file, a fork copies entries into a new
   one: all was said, so all counts; copies have the same call ids and count once.
-- A compaction holds a summary, no messages.
+- A compaction contains a summary, no messages.
 
 **Cannot tell.** System prompt, tool definitions, the model's own text of arguments that were not cut off.
 """
@@ -83,8 +83,8 @@ _TEXTS: Texts = (
     (FaultLayer.SCHEMA, re.compile(r'Validation failed for tool "|Tool \S{1,200} not found\s*\Z')),
     (FaultLayer.REFUSED, re.compile(r"(?:Operation|Command) aborted|Skipped due to queued user message")),
 )
-_TAIL = 200  # characters at the end of a result in which a command is said to be aborted
-_ABORTED = re.compile(r"(?:^|\n)Command aborted\s*\Z")  # below what the command had printed
+_TAIL = 200  # characters at the end of a result that may report an aborted command
+_ABORTED = re.compile(r"(?:^|\n)Command aborted\s*\Z")  # below the output of the command
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -104,7 +104,7 @@ def translator(about: About) -> Translator:
 
 
 class PiSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -154,8 +154,8 @@ class PiSession:
         if role == "toolResult":
             return (self._make_result(message),)
         if role == "user":
-            said = join_content(message.get("content"))
-            self._dialogue.ask(self._where, self._ts, said, _world_key(entry, message))
+            text = join_content(message.get("content"))
+            self._dialogue.ask(self._where, self._ts, text, _world_key(entry, message))
         return ()
 
     def _take_assistant(self, message: Mapping[str, Any]) -> Iterator[Event]:

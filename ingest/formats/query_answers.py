@@ -4,7 +4,7 @@
 Function Calling Benchmark, data and results of a baseline.
 
 **Shape.** `{query, tools, answers: [{name, arguments}]}`: the answers are labels; lists may be JSON as text.
-`{query, gold_tools, predict_tools}`: what a model predicted beside what was expected. `arguments` is an
+`{query, gold_tools, predict_tools}`: the predictions of a model and the expected answers. `arguments` is an
 object. Each line is a session of one turn without an end, its task the query.
 
 **Traps.**
@@ -51,9 +51,9 @@ _KEY = (
     "an answer key: an argument is the list of values that would be accepted, so nobody made these calls; "
     "nothing is read from this file"
 )
-_HELD = 50  # lines with answers that are looked at before it is decided whether they are a key …
-_HELD_BYTES = 4_000_000  # … or so many bytes of them
-_SHARE = 10  # one in so many of them shows a key
+_HELD = 50  # lines with answers that are checked before deciding whether they are a key …
+_HELD_BYTES = 4_000_000  # … or this many bytes of them
+_SHARE = 10  # one in this many lines shows a key
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -86,7 +86,7 @@ class _AnswerLines:
             yield from self._take_line(record)
             return
         self._held.append(record)
-        if len(self._held) >= _HELD or sum(len(held.data) for held in self._held) > _HELD_BYTES:
+        if len(self._held) >= _HELD or sum(len(held_record.data) for held_record in self._held) > _HELD_BYTES:
             yield from self._decide()
 
     def finish(self) -> Iterator[Event | Rejected]:
@@ -96,13 +96,13 @@ class _AnswerLines:
         """Do nothing: no file or other resource is open."""
 
     def _decide(self) -> Iterator[Event | Rejected]:
-        held, self._held = self._held or [], None
-        signs = [record for record in held if _is_answer_key(record.value)]
-        self._is_key = bool(signs) and len(signs) * _SHARE >= len(held)
+        waiting, self._held = self._held or [], None
+        signs = [record for record in waiting if _is_answer_key(record.value)]
+        self._is_key = bool(signs) and len(signs) * _SHARE >= len(waiting)
         if self._is_key:
             yield Rejected(signs[0].where, "wrong_type", _KEY, make_snippet(signs[0].data))
             return
-        for record in held:
+        for record in waiting:
             yield from self._take_line(record)
 
     def _take_line(self, record: Record) -> Iterator[Event]:

@@ -1,4 +1,4 @@
-"""Qwen Code sessions: one record a line, `~/.qwen/projects/<project>/chats/<session>.jsonl`.
+"""Qwen Code sessions: one record per line, `~/.qwen/projects/<project>/chats/<session>.jsonl`.
 
 A fork of Gemini CLI with a log of its own. Sources: QwenLM/qwen-code,
 `packages/core/src/services/chatRecordingService.ts`; samples of jazzyalex/agent-sessions (0.21, 2026-08).
@@ -82,12 +82,12 @@ def translator(about: About) -> Translator:
 
 
 class _QwenSession:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
         self._version: str | None = None
-        self._message: list[tuple[Mapping[str, Any], LogLine]] = []  # the records of the message at hand
+        self._message: list[tuple[Mapping[str, Any], LogLine]] = []  # the records of the current message
 
     def take(self, record: Record) -> Iterator[Event]:
         value = record.value
@@ -171,8 +171,8 @@ class _QwenSession:
                 )
 
 
-def _read_flag(told: Mapping[str, Any], content: str) -> ResultFlag:
-    status, error = told.get("status"), read_text(told.get("errorType"))
+def _read_flag(tool_result: Mapping[str, Any], content: str) -> ResultFlag:
+    status, error = tool_result.get("status"), read_text(tool_result.get("errorType"))
     if status == "cancelled":
         return failed_flag(content, FaultLayer.REFUSED)
     if status == "error" or error:
@@ -182,5 +182,5 @@ def _read_flag(told: Mapping[str, Any], content: str) -> ResultFlag:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when it is zero, as zeros stand for unmeasured counts."""
+    """Return the sum of the token counts; None when it is zero, because zeros mean unmeasured counts."""
     return sum(read_count(count) or 0 for count in counts) or None

@@ -1,19 +1,19 @@
-"""Request–response logs of a gateway, proxy or client: one request to a model and its reply a line.
+"""Request–response logs of a gateway, proxy or client: one request to a model and its reply per line.
 
-**Shape.** No standard, but few spellings. The two bodies are `request` and `response` (Portkey,
-Cloudflare and most home-made loggers), `input` and `output` (OpenPipe), `request_body` and
-`response_body` (Helicone), `requestBody`/`responseBody`, `req`/`res`, `modelInput`/`modelOutput` (batches of
-Bedrock; those of Gemini have `request` and `response`); or the fields of the request stand
-at the top beside `response`. Each is an object, JSON text, the text of a stream, or a list of chunks; or
-an HTTP envelope around it: `url`, `headers`, `status`, `body`. Result files of batch jobs have replies
-only: OpenAI's `custom_id` and `response.body`, Anthropic's `custom_id` and `result.message`. Chat
-Completions and their like, Responses, Anthropic Messages, Google, Converse.
+**Shape.** No standard, but few spellings. The two bodies are `request` and `response` (Portkey, Cloudflare
+and most home-made loggers), `input` and `output` (OpenPipe), `request_body` and `response_body` (Helicone),
+`requestBody`/`responseBody`, `req`/`res`, `modelInput`/`modelOutput` (batches of Bedrock; those of Gemini
+have `request` and `response`); or the fields of the request are at the top next to `response`. Each is an
+object, JSON text, the text of a stream, or a list of chunks; or an HTTP envelope around it: `url`, `headers`,
+`status`, `body`. Result files of batch jobs have replies only: OpenAI's `custom_id` and `response.body`,
+Anthropic's `custom_id` and `result.message`. Chat Completions and their like, Responses, Anthropic Messages,
+Google, Converse.
 
 **Traps.**
 - Each request repeats the whole conversation. Requests are joined by the hash of what they repeat, by
   unique call ids where the client changed it, by `previous_response_id`; a call counts once, its result
   comes from the next request. Conversations that begin alike do not become one.
-- A reply that failed (4xx, 5xx, none) is no step, and the same request sent again no retry of the model.
+- A reply that failed (4xx, 5xx, none) is not a step, and the same request sent again no retry of the model.
   Groq's `tool_use_failed` is one: the model's call that could not be read.
 - `n` > 1: each further choice is a session of its own.
 - A reply cut off at the token limit loses its last call (emission). Some servers say `tool_calls` then.
@@ -21,10 +21,9 @@ Completions and their like, Responses, Anthropic Messages, Google, Converse.
   model's.
 - Embeddings, moderations and the like pass silently, and so do requests for one token.
 
-**Bounds.** 50,000 conversations that may go on; one that falls silent for longer becomes a second
-session.
+**Bounds.** 50,000 conversations that may continue; one that falls silent for longer becomes a second session.
 
-**Cannot tell.** Whether a tool's result was an error, but for Anthropic's flag; how long tools ran;
+**Cannot tell.** Whether a tool's result was an error, except for Anthropic's flag; how long tools ran;
 whether two requests that share no history belong to one session, unless the log says so (`session_id`,
 `conversation_id` …).
 
@@ -80,7 +79,7 @@ _LATENCIES = ("latency_ms", "duration_ms", "latencyMs", "durationMs", "elapsed_m
 _SESSIONS = ("session_id", "sessionId", "conversation_id", "conversationId", "thread_id", "threadId")
 _URLS = ("url", "uri", "endpoint", "base_url", "api_base")
 _STATUSES = ("status_code", "statusCode", "response_status", "response_status_code", "status")
-# What other producers write beside such bodies; theirs to read.
+# Keys that other producers add to such bodies; their formats read these.
 _OTHERS = frozenset({"call_type", "data_index", "run_type", "traceId", "spanContext", "spanId", "parentUuid"})
 _OTHER_APIS = frozenset(
     {"list", "embedding", "text_completion.chunk", "image", "moderation", "file", "batch"}
@@ -121,11 +120,11 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
     result = read_object(record.get("result"))
     if _is_batch_result(record) and (result or isinstance(record.get("response"), dict) or "error" in record):
         failed = {"error": record.get("error")}
-        kept = result.get("message") or result.get("error") or record.get("response") or failed
-        return _unwrap_pair({}, kept, record)
-    for asked, came in _PAIRS:
-        if asked in record and came in record:
-            return _unwrap_pair(record[asked], record[came], record)
+        reply = result.get("message") or result.get("error") or record.get("response") or failed
+        return _unwrap_pair({}, reply, record)
+    for request_key, came in _PAIRS:
+        if request_key in record and came in record:
+            return _unwrap_pair(record[request_key], record[came], record)
     if "modelInput" in record and "error" in record:
         return _unwrap_pair(record["modelInput"], {"error": record["error"]}, record)
     if is_request(record) and "response" in record:
@@ -134,7 +133,7 @@ def _find_pair(record: Mapping[str, Any]) -> _RequestPair | None:
 
 
 def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _RequestPair:
-    """Return the pair of bodies, taken out of HTTP envelopes where the log has envelopes around them."""
+    """Return the pair of bodies, without the HTTP envelopes that some logs have around them."""
     holders = (read_object(request), read_object(response), record)
     url = next(filter(None, (_first_text(holder, _URLS) for holder in holders)), None)
     codes = (read_count(holder.get(name)) for holder in holders[1:] for name in _STATUSES)
@@ -144,11 +143,11 @@ def _unwrap_pair(request: Any, response: Any, record: Mapping[str, Any]) -> _Req
     )
 
 
-def _unwrap_inner(kept: Any) -> Any:
-    """Return the body in an HTTP envelope; `kept` itself when it is no envelope."""
-    if not isinstance(kept, dict) or is_request(kept) or is_reply(kept) or not _ENVELOPE & kept.keys():
-        return kept
-    return next((kept[name] for name in _BODIES if isinstance(kept.get(name), dict | list | str)), kept)
+def _unwrap_inner(body: Any) -> Any:
+    """Return the body in an HTTP envelope; `body` itself when it is not an envelope."""
+    if not isinstance(body, dict) or is_request(body) or is_reply(body) or not _ENVELOPE & body.keys():
+        return body
+    return next((body[name] for name in _BODIES if isinstance(body.get(name), dict | list | str)), body)
 
 
 def translator(about: About) -> Translator:
@@ -161,14 +160,14 @@ class _RequestLog:
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         pair = _find_pair(record.value)
-        found = _make_exchange(record, pair) if pair is not None else None
-        reason = _find_problem(pair, found)
+        exchange = _make_exchange(record, pair) if pair is not None else None
+        reason = _find_problem(pair, exchange)
         if reason is not None and (cut := read_object(record.value.get("cut"))):
             reason += f"; the recorder cut {' and '.join(cut)} (callgauge record --most-mb keeps more)"
         if reason is not None:
             yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
-        elif found is not None:
-            yield from self._traffic.take(found)
+        elif exchange is not None:
+            yield from self._traffic.take(exchange)
 
     def finish(self) -> Iterator[Event]:
         yield from self._traffic.finish()
@@ -180,7 +179,7 @@ class _RequestLog:
 def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
     value = record.value
     labels = read_object(value.get("metadata"))
-    found = make_exchange(
+    exchange = make_exchange(
         pair.request,
         pair.response,
         url=pair.url,
@@ -190,18 +189,21 @@ def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
         session=_first_text(value, _SESSIONS) or _first_text(labels, _SESSIONS),
         task=read_text(labels.get("task")),
         latency_ms=next(
-            (found for name in _LATENCIES if (found := read_number(value.get(name))) is not None), None
+            (latency for name in _LATENCIES if (latency := read_number(value.get(name))) is not None), None
         ),
     )
-    if found is not None and found.asked is not None and (name := read_text(labels.get("prompt_name"))):
-        found.asked.prompt_name, found.asked.prompt_version = name, read_text(labels.get("prompt_version"))
-    if found is not None and found.provider is None:
+    if exchange is not None and exchange.asked is not None and (name := read_text(labels.get("prompt_name"))):
+        exchange.asked.prompt_name, exchange.asked.prompt_version = (
+            name,
+            read_text(labels.get("prompt_version")),
+        )
+    if exchange is not None and exchange.provider is None:
         batch = "aws" if "modelOutput" in value else ""
-        found.provider = (read_text(value.get("provider")) or batch).lower() or None
-    return found
+        exchange.provider = (read_text(value.get("provider")) or batch).lower() or None
+    return exchange
 
 
-def _find_problem(pair: _RequestPair | None, found: Exchange | None) -> str | None:
+def _find_problem(pair: _RequestPair | None, exchange: Exchange | None) -> str | None:
     """Return the reason why a line that should give an exchange gives none.
 
     None: the line gives an exchange, or none is expected of it (embeddings, moderations, …).
@@ -210,7 +212,7 @@ def _find_problem(pair: _RequestPair | None, found: Exchange | None) -> str | No
         return "the line has no request and reply in a spelling that is known here"
     if pair.response.problem is not None:
         return f"the reply cannot be read: {pair.response.problem}"
-    if found is not None or any(is_reply(body) or is_error(body) for body in pair.response.objects):
+    if exchange is not None or any(is_reply(body) or is_error(body) for body in pair.response.objects):
         return None
     if any("data" in body or body.get("object") in _OTHER_APIS for body in pair.response.objects):
         return None
@@ -218,12 +220,12 @@ def _find_problem(pair: _RequestPair | None, found: Exchange | None) -> str | No
 
 
 def _first_text(holder: Mapping[str, Any], names: Sequence[str]) -> str | None:
-    return next((found for name in names if (found := read_text(holder.get(name)))), None)
+    return next((text for name in names if (text := read_text(holder.get(name)))), None)
 
 
 def _first_time(value: Mapping[str, Any]) -> datetime | None:
     for holder in (value, read_object(value.get("request")), read_object(value.get("response"))):
         for name in _TIMES:
-            if (found := parse_instant(holder.get(name))) is not None:
-                return found
+            if (instant := parse_instant(holder.get(name))) is not None:
+                return instant
     return None

@@ -1,20 +1,20 @@
 """Messages of Bedrock's Converse API, as Strands agents and others keep them.
 
-**On disk.** Dumps of `agent.messages`: an array, or one message a line; objects with `messages` and
+**On disk.** Dumps of `agent.messages`: an array, or one message per line; objects with `messages` and
 `system_prompt`, by themselves or under the names of runs. Strands' own session manager writes one message a
 file, `session_<id>/agents/agent_<id>/messages/message_<n>.json` (github.com/strands-agents/sdk-python): all
 files of a session folder are read as one log, and each agent's messages are a session. A message's file
 elsewhere is rejected. Seen: six conversations in a fixture of strands-agents/evals; session folders unseen,
-after the source.
+read according to the source code.
 
 **Shape.** `{role, content: [{text} | {toolUse: {toolUseId, name, input}} | {toolResult: {toolUseId, status,
 content}}]}`, one key a block, with no `type`. A session file has it as `message` (`redact_message` where a
-guardrail changed it), beside `message_id` and `created_at`. Each conversation is a session; in a session
+guardrail changed it), next to `message_id` and `created_at`. Each conversation is a session; in a session
 folder its id is that of the folder, with `/` and the agent's id unless that is `default`. `session.json`,
-`agent.json` and `multi_agent.json` hold no messages.
+`agent.json` and `multi_agent.json` contain no messages.
 
 **Traps.**
-- Results stand in a user message: it begins no turn.
+- Results are in a user message: it begins no turn.
 - `status` error is the flag; a tool that answers "not found" in words is a success to the log.
 
 **How a turn ends.** With a message of the model without a call, or with the next user message.
@@ -54,7 +54,7 @@ SOURCE = Source(
 _REQUEST = frozenset(("modelId", "inferenceConfig", "toolConfig", "response", "output"))
 _FILE = re.compile(r"message_[0-9]{1,9}\.json")
 _ALONE = "one message of a session; name the folder session_<id>, with agents/agent_<id>/messages in it"
-_DEFAULT = "default"  # the id of an agent to which nobody gave one
+_DEFAULT = "default"  # the id of an agent without its own
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -74,10 +74,13 @@ def _is_session_message(value: Mapping[str, Any]) -> bool:
 
 
 def _list_conversations(value: Mapping[str, Any]) -> list[Conversation]:
-    found = [one for one in (value, *value.values()) if _is_conversation(one)]
+    conversations = [candidate for candidate in (value, *value.values()) if _is_conversation(candidate)]
     return [
-        Conversation(one["messages"], system=prompt_text(one.get("system_prompt", one.get("system"))))
-        for one in found
+        Conversation(
+            conversation["messages"],
+            system=prompt_text(conversation.get("system_prompt", conversation.get("system"))),
+        )
+        for conversation in conversations
     ]
 
 
@@ -85,7 +88,7 @@ def _is_conversation(value: Any) -> bool:
     messages = value.get("messages") if isinstance(value, dict) else None
     if not isinstance(messages, list) or not messages or value.keys() & _REQUEST:
         return False
-    return all(map(is_message, messages)) and any(one["role"] == "assistant" for one in messages)
+    return all(map(is_message, messages)) and any(message["role"] == "assistant" for message in messages)
 
 
 def translator(about: About) -> Translator:

@@ -1,4 +1,4 @@
-"""SWE-agent trajectories: one JSON document a run, `<instance>.traj`.
+"""SWE-agent trajectories: one JSON document per run, `<instance>.traj`.
 
 **On disk.** `trajectories/<user>/<run>/<instance>/<instance>.traj`, rewritten after every step. Seen:
 demonstrations of 0.6 to 1.0 in the project's repository; requeries are from its source
@@ -10,7 +10,7 @@ model, refused ones included. `history[]`: the messages of the replies that were
 `replay_config` (an object, or JSON as text). A run is a session of one turn.
 
 **What a call is.** With `function_calling` the native call of the history. With `thought_action` the action
-is a code block: strategy `json_fallback`, the block as `command`, which is no JSON. Its tool is the first
+is a code block: strategy `json_fallback`, the block as `command`, which is not JSON. Its tool is the first
 word where that is a command of the prompt (`open`, `edit`, `submit` …), else `bash`.
 
 **Traps.**
@@ -20,7 +20,7 @@ word where that is a command of the prompt (`open`, `edit`, `submit` …), else 
   (refused), bash syntax errors (tool_rejected). Releases before 1.0 keep none of these.
 - The last step of a run that gave up (`Exit due to …`) is the harness's, no reply. `exit_format` is in
   `exit_status`.
-- Demonstrations may stand in the history (`is_demo`): they are no calls of this run.
+- Demonstrations may be in the history (`is_demo`): they are not calls of this run.
 - Call ids repeat.
 - `command_docs` are the definitions behind the native tools, printed as text; they are read back.
 - The task is the problem statement's `id`, without one the file's name where that is an instance of
@@ -28,7 +28,7 @@ word where that is a command of the prompt (`open`, `edit`, `submit` …), else 
 - No flag on observations: an edit that the editor refused and a timeout are told from the text, all else is
   unknown.
 
-**Cannot tell.** Whether the patch solves the task: `submitted` is no verdict. The model, when
+**Cannot tell.** Whether the patch solves the task: `submitted` is not a verdict. The model, when
 `replay_config` is not there (it is in the sibling `config.yaml`).
 """
 
@@ -76,7 +76,7 @@ SOURCE = Source(
     ),
 )
 
-# What the harness itself wrote as the last action when it stopped the run (0.x, sweagent/agent/agents.py).
+# The harness's own last action when it stopped the run (0.x, sweagent/agent/agents.py).
 _STOPPED = frozenset({"exit_cost", "exit_context", "exit_format", "exit_error", "exit_api", "exit_forfeit"})
 _GAVE_UP = ("Exit due to ", "Exiting due to ", "Exited")
 _DOCS = re.compile(r"^([\w-]{1,80}):\n +docstring:", re.MULTILINE)
@@ -114,7 +114,7 @@ def translator(about: About) -> Translator:
 class _SweAgentRun(SweRun):
     """Translator of one trajectory.
 
-    Each step is joined with the history's message of the same reply, where the harness accepted the reply.
+    Each step is joined with the history's message of the same reply, if the harness accepted the reply.
     """
 
     harness = "SWE-agent"
@@ -122,7 +122,9 @@ class _SweAgentRun(SweRun):
     def __init__(self, session_id: str, record: Record) -> None:
         super().__init__(session_id, record)
         self._history = [
-            one for one in read_objects(record.value.get("history")) if one.get("is_demo") is not True
+            message
+            for message in read_objects(record.value.get("history"))
+            if message.get("is_demo") is not True
         ]
         config = _decode_config(record.value.get("replay_config"))
         self._agent = read_object(config.get("agent"))
@@ -157,7 +159,7 @@ class _SweAgentRun(SweRun):
         return words
 
     def _take_steps(self) -> Iterator[Event]:
-        accepted = [one for one in self._history if one.get("role") == "assistant"]
+        accepted = [message for message in self._history if message.get("role") == "assistant"]
         steps = read_objects(self.record.value.get("trajectory"))
         at = 0
         for index, step in enumerate(steps):
@@ -190,14 +192,14 @@ class _SweAgentRun(SweRun):
             yield self._make_command_call(action, strategy)
         if calls or action.strip():
             call_id = read_text(calls[0]["id"]) if calls else None
-            if call_id is not None:  # the id stands again in the answer to the call, and later ones repeat it
+            if call_id is not None:  # the id occurs again in the answer to the call, and later ones repeat it
                 self.where = self.record.find_line(f'"{call_id}"', past=True)
             yield self._make_observation(step, refusal, call_id, took * 1000 if took is not None else None)
 
     def _make_command_call(self, action: str, strategy: Strategy) -> CallMade:
         """Return the call of an action that has no native call in the history.
 
-        The action is a code block, or the command that was made of a native call which the log does not keep.
+        The action is a code block, or the command made from a native call that is not in the log.
         """
         word = action.split(None, 1)[0]
         tool = word if word in self._commands else "bash"
@@ -242,7 +244,7 @@ class _SweAgentRun(SweRun):
 
 
 def _find_refusal(following: Mapping[str, Any]) -> str | None:
-    """Return the harness's answer to the reply before the step `following`; None where it was accepted."""
+    """Return the harness's answer to the reply before the step `following`; None when it was accepted."""
     query = read_objects(following.get("query"))
     if (
         len(query) < 2
@@ -253,8 +255,8 @@ def _find_refusal(following: Mapping[str, Any]) -> str | None:
     return join_content(query[-1].get("content")) or ""
 
 
-def _find_layer_in(said: str, marks: Sequence[tuple[str, FaultLayer]]) -> FaultLayer | None:
-    return next((layer for mark, layer in marks if mark in said), None)
+def _find_layer_in(text: str, marks: Sequence[tuple[str, FaultLayer]]) -> FaultLayer | None:
+    return next((layer for mark, layer in marks if mark in text), None)
 
 
 def _decode_config(config: Any) -> dict[str, Any]:
@@ -288,7 +290,8 @@ def _read_definitions(docs: str) -> Iterator[dict[str, Any]]:
             "parameters": {
                 "type": "object",
                 "properties": {
-                    name: {"type": kind, "description": said} for name, kind, _, said in arguments
+                    name: {"type": kind, "description": description}
+                    for name, kind, _, description in arguments
                 },
                 "required": [name for name, _, need, _ in arguments if need == "required"],
             },

@@ -1,25 +1,25 @@
 """tau2-bench results: one JSON document of simulations, or one simulation a file.
 
-**On disk.** `data/simulations/<name>.json` or `<name>/results.json` beside `<name>/simulations/<id>.json`
+**On disk.** `data/simulations/<name>.json` or `<name>/results.json` next to `<name>/simulations/<id>.json`
 (github.com/sierra-research/tau2-bench). Seen: 1.0 results of a fork, 50 simulations, one trial each.
 
 **Shape.** `info.{agent_info, user_info, environment_info, git_commit}`, `simulations[].{id, task_id, trial,
-termination_reason, reward_info.reward, messages[]}`. Each simulation is a session, with its own id. A
-message has `role`, `content`, `tool_calls[].{id, name, arguments (an object), requestor}`, `raw_data` (the
-provider's response), `usage`, `timestamp`; a result has the call's id as `id` and `error`. Several results
-may stand in one message (`tool_messages`).
+termination_reason, reward_info.reward, messages[]}`. Each simulation is a session, with its own id. A message
+has `role`, `content`, `tool_calls[].{id, name, arguments (an object), requestor}`, `raw_data` (the provider's
+response), `usage`, `timestamp`; a result has the call's id as `id` and `error`. Several results may be in one
+message (`tool_messages`).
 
 **Traps.**
 - **Survivorship.** A call whose arguments do not parse raises out of the agent and the whole attempt is made
   again; what is left of it has `messages: []` and is left out of the benchmark's own figures. What is in the
   file did parse: 0 % failures at the syntax layer says nothing. Attempts without messages are turns without
   a verdict here.
-- The user is a model that may call tools of its own (`requestor: user`): its calls and results are passed
-  over. Its messages are turns, except the last one, which nobody answers.
+- The user is a model that may call tools of its own (`requestor: user`): its calls and results are skipped.
+  Its messages are turns, except the last one, which nobody answers.
 - The first message, a greeting of the agent, is the harness's text.
 - Call ids repeat within a simulation (34 of 50 seen): a result belongs to the newest call of its id.
-- The reward judges the attempt: it stands on the last turn, 1 is a success. The task is the domain
-  and `task_id`; a simulation in a file of its own names its domain only in the first line of the policy.
+- The reward judges the attempt: it is on the last turn, 1 is a success. The task is the domain and `task_id`;
+  a simulation in a file of its own names its domain only in the first line of the policy.
 - `error` is the harness's flag for any exception of a tool. A signature that does not match is told from the
   text (schema), so is a value that the tool's own types refused ("2 validation errors for Payment").
 
@@ -115,7 +115,9 @@ def _take_simulation(
         yield ToolsOffered(**shared, definitions=definitions)
     reward = read_number(read_object(simulation.get("reward_info")).get("reward"))
     messages = [
-        one for message in read_objects(simulation.get("messages")) for one in _to_chat_messages(message)
+        chat_message
+        for message in read_objects(simulation.get("messages"))
+        for chat_message in _to_chat_messages(message)
     ]
     trial = TrialMessages(
         session_id, record, where=where, flag=_read_flag, step=_make_step, when=_message_time
@@ -130,14 +132,14 @@ def _take_simulation(
 def _read_definitions(stated: Any) -> tuple[Mapping[str, Any], ...]:
     """Return the tool definitions of `stated`.
 
-    `stated` maps names to signatures, `{name: {doc, params}}`, or is a list of definitions, returned as it
-    is.
+    `stated` maps names to signatures, `{name: {doc, params}}`, or is a list of definitions, returned
+    unchanged.
     """
     if isinstance(stated, dict):
         return tuple(
-            {"name": name, "description": read_text(one.get("doc")) or "", "parameters": one["params"]}
-            for name, one in stated.items()
-            if isinstance(one, dict) and isinstance(one.get("params"), dict)
+            {"name": name, "description": read_text(tool.get("doc")) or "", "parameters": tool["params"]}
+            for name, tool in stated.items()
+            if isinstance(tool, dict) and isinstance(tool.get("params"), dict)
         )
     return tuple(read_objects(stated))
 
@@ -156,11 +158,11 @@ def _to_chat_messages(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _find_raw_calls(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the message's calls, with the model's own argument text where `raw_data` has it."""
+    """Return the message's calls, with the model's own argument text if `raw_data` has it."""
     response = read_object(message.get("raw_data"))
     choices = read_objects(response.get("choices"))
-    kept = read_object((choices[0] if choices else response).get("message")) or response
-    raw = {call["id"]: call["arguments"] for call in list_calls(kept) if isinstance(call["id"], str)}
+    reply_message = read_object((choices[0] if choices else response).get("message")) or response
+    raw = {call["id"]: call["arguments"] for call in list_calls(reply_message) if isinstance(call["id"], str)}
     return [
         {**call, "arguments": sent if isinstance(sent := raw.get(call["id"]), str) else call["arguments"]}
         if isinstance(call["id"], str)
@@ -193,9 +195,9 @@ def _message_time(message: Mapping[str, Any]) -> Any:
 
 def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
     if message.get("error") is not True:
-        known = message.get("error") is False
-        return ResultFlag(ResultStatus.OK, FlagSource.EXPLICIT) if known else ResultFlag()
-    said = join_content(message.get("content")) or ""
-    unknown = said.startswith("Error: Tool '") and said.endswith("' not found.")
-    layer = FaultLayer.SCHEMA if unknown else python_fault_layer(said) or FaultLayer.EXECUTION
-    return failed_flag(said, layer)
+        is_ok = message.get("error") is False
+        return ResultFlag(ResultStatus.OK, FlagSource.EXPLICIT) if is_ok else ResultFlag()
+    text = join_content(message.get("content")) or ""
+    unknown = text.startswith("Error: Tool '") and text.endswith("' not found.")
+    layer = FaultLayer.SCHEMA if unknown else python_fault_layer(text) or FaultLayer.EXECUTION
+    return failed_flag(text, layer)

@@ -13,7 +13,7 @@ the first line of the policy; it is that of all attempts in the file.
   answers. The reward is given to the attempt, so to its last turn: 1 is a success, anything else is none.
 - Arguments that do not parse raise out of the agent: the attempt is kept with `traj: []`, reward 0 and the
   exception. The traceback names `message_to_action`; it is read as one call without name and text. Any other
-  exception (rate limits, the user's model) is no verdict on the model.
+  exception (rate limits, the user's model) is not a verdict on the model.
 - Of several calls in one message only the first is made and kept.
 - Tools report failure as text: `Error: …`, and `Unknown action …` for a tool that does not exist. The
   harness writes the first for every exception, so any other result is taken as good.
@@ -77,8 +77,8 @@ def translator(about: About) -> Translator:
 class _AttemptTranslator(SessionPerRecord):
     """Translator of one file.
 
-    `_waiting` has the attempts without messages (only their exception is kept) until the first attempt with
-    messages tells the domain; None from then on.
+    `_waiting` has the attempts without messages (only with an exception) until the first attempt with
+    messages shows the domain; afterwards None.
     """
 
     def __init__(self, about: About) -> None:
@@ -123,7 +123,7 @@ def _take_attempt(record: Record, session_id: str, domain: str | None) -> Iterat
 
 
 def _take_dead_attempt(error: str, traceback: str, shared: dict[str, Any]) -> Iterator[Event]:
-    """Yield the events of an attempt of which the log keeps only the exception.
+    """Yield the events of an attempt that has only its exception in the log.
 
     When the traceback shows that a call's arguments were not JSON, a step with the refused call comes first.
     """
@@ -141,12 +141,12 @@ def _take_dead_attempt(error: str, traceback: str, shared: dict[str, Any]) -> It
 
 
 def _read_flag(message: Mapping[str, Any]) -> ResultFlag:
-    said = join_content(message.get("content")) or ""
+    text = join_content(message.get("content")) or ""
     layer = None
-    if said.startswith("Unknown action "):
+    if text.startswith("Unknown action "):
         layer = FaultLayer.SCHEMA
-    elif said.startswith("Error:"):
-        layer = python_fault_layer(said) or FaultLayer.EXECUTION
+    elif text.startswith("Error:"):
+        layer = python_fault_layer(text) or FaultLayer.EXECUTION
     if layer is None:
         return ResultFlag(ResultStatus.OK, FlagSource.DERIVED_TEXT)
-    return failed_flag(said, layer, FlagSource.DERIVED_TEXT)
+    return failed_flag(text, layer, FlagSource.DERIVED_TEXT)

@@ -1,4 +1,4 @@
-"""Captured text replies: a JSON file with the request beside a text file with what the model wrote.
+"""Captured text replies: a JSON file with the request next to a text file with what the model wrote.
 
 **On disk.** `captures/raw/<day>/<model>/<batch>/<n>-<prompt>.json` and `.txt`
 (github.com/cameronqj/toolcall-repair-bench). Seen: 47 pairs of small models that Ollama ran.
@@ -16,7 +16,7 @@ not: nothing in the file says for certain that one was.
 **Traps.**
 - A `.txt` alone says nothing: no model, no tools, no prompt. It is read with its `.json`. Without that it is
   refused as a file without JSON, or, when the reply is JSON itself, as one in no known format.
-- `summary.json` beside them is an index of the captures and refused too.
+- `summary.json` next to them is an index of the captures and refused too.
 - `natural_output_class` is what the bench made of the reply (`no_tool`, `semi_structured_repairable` …): the
   status of the turn, no verdict.
 - Replies may be empty, cut off (`done_reason` length), or a thought without an end.
@@ -79,7 +79,7 @@ def translator(about: About) -> Translator:
 def read_with(about: About) -> str | None:
     """Return the name of the JSON file with which a captured reply (`.txt`) is read.
 
-    None: `about` is no captured reply, or that file is not beside it.
+    None: `about` is not a captured reply, or that file is missing.
     """
     request = _request_name(about)
     data = about.read_sibling(request) if request else None
@@ -90,9 +90,9 @@ def read_with(about: About) -> str | None:
 
 
 def explain(about: About) -> str | None:
-    """Return a sentence on the JSON file that is missing beside a captured reply (`.txt`).
+    """Return a sentence on the missing JSON file of a captured reply (`.txt`).
 
-    None: `about` is no captured reply, or there is a file of that name.
+    None: `about` is not a captured reply, or the file exists.
     """
     request = _request_name(about)
     if request is None or about.read_sibling(request) is not None:
@@ -133,9 +133,9 @@ class _CaptureTranslator:
 def _reply_beside(name: str, path: str | None, read_sibling: Callable[[str], bytes | None]) -> bytes | str:
     """Return the bytes of the reply file, or a str with the reason why it cannot be found."""
     names = [name.removesuffix(_REQUEST) + _REPLY if name else "", PurePosixPath(path or "").name]
-    for one in filter(None, names):
-        if (found := read_sibling(one)) is not None:
-            return found
+    for reply_name in filter(None, names):
+        if (sibling := read_sibling(reply_name)) is not None:
+            return sibling
     return f"the reply is not next to this file ({' or '.join(dict.fromkeys(filter(None, names)))})"
 
 
@@ -174,7 +174,7 @@ def _pair(value: Mapping[str, Any], words: str, shared: dict[str, Any]) -> Itera
 def _readable(definitions: Sequence[Mapping[str, Any]]) -> Iterator[ToolDefinition]:
     """Yield the definitions that can be loaded.
 
-    The others are skipped here; they are reported where the tools are offered.
+    The others are skipped here; the event that offers the tools reports them.
     """
     for definition in definitions:
         try:

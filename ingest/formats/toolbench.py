@@ -21,7 +21,7 @@ turn: later branches are shown the calls that were tried before.
 - Branches that were cut (`pruned`) were asked for and run: they count.
 - `Finish` is a function of the harness that is not in `function`: it is offered with its two parameters, as
   the harness does.
-- The query's number stands only in the file's name, and again in every group: the task is the query itself.
+- The query's number is only in the file's name, and again in every group: the task is the query itself.
 - `win` says that an answer was given (`finish_type` give_answer), not that it is right.
 
 **Cannot tell.** The model (only the file's name says it), tokens and times per reply.
@@ -107,25 +107,25 @@ def _search(record: Record, session_id: str) -> Iterator[Event]:
         yield PromptSeen(**shared, text=prompt)
     functions = tuple(read_objects(answer.get("function")))
     if functions:
-        named_finish = any(one.get("name") == "Finish" for one in functions)
+        named_finish = any(function.get("name") == "Finish" for function in functions)
         yield ToolsOffered(**shared, definitions=functions if named_finish else (*functions, _FINISH))
     yield TurnStarted(**shared, text=read_text(answer.get("query")) or _first_message(answer, "user"))
     thoughts: list[str] = []
     tool: str | None = None
     for node in _preorder(read_object(read_object(value.get("tree")).get("tree"))):
-        kind, said = node.get("node_type"), read_text(node.get("description")) or ""
+        kind, text = node.get("node_type"), read_text(node.get("description")) or ""
         if kind == "Thought":
             if not _leads_to_action(node):
-                yield StepMade(**shared, text="\n".join([*thoughts, said]))
+                yield StepMade(**shared, text="\n".join([*thoughts, text]))
                 thoughts = []
             else:
-                thoughts.append(said)
+                thoughts.append(text)
         elif kind == "Action":
-            tool = said
+            tool = text
         elif kind == "Action Input" and tool is not None:
-            shared["where"] = record.find_line(json.dumps(said), past=True)
+            shared["where"] = record.find_line(json.dumps(text), past=True)
             yield StepMade(**shared, text="\n".join(thoughts) or None, strategy=Strategy.TOOL_USE)
-            yield _make_call(shared, tool, said)
+            yield _make_call(shared, tool, text)
             yield _make_observation(shared, node)
             thoughts, tool = [], None
     won = value.get("win")
@@ -174,7 +174,7 @@ def _make_observation(shared: dict[str, Any], node: Mapping[str, Any]) -> Result
 def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, FlagSource]:
     """Return the layer at which a call failed, and the source of this verdict.
 
-    The layer is None for a call that did not fail, or of which nothing is known.
+    The layer is None for a call that did not fail or whose outcome is unknown.
     """
     if code in (1, 2):
         return FaultLayer.SCHEMA, FlagSource.EXPLICIT
@@ -188,7 +188,7 @@ def _find_layer(code: int | None, content: str) -> tuple[FaultLayer | None, Flag
 
 
 def _error_in(content: str) -> str | None:
-    """Return the `error` of a response, '' for no error; None when the content is no such JSON object."""
+    """Return the `error` of a response, '' for no error; None when the content is not such a JSON object."""
     if not content.startswith("{"):
         return None
     try:
@@ -200,11 +200,13 @@ def _error_in(content: str) -> str | None:
 def _first_message(answer: Mapping[str, Any], role: str) -> str | None:
     sequences = answer.get("train_messages")
     first = read_objects(sequences[0]) if isinstance(sequences, list) and sequences else []
-    return next((join_content(one.get("content")) for one in first if one.get("role") == role), None)
+    return next(
+        (join_content(message.get("content")) for message in first if message.get("role") == role), None
+    )
 
 
 def _final_answer(stated: Any) -> str:
-    """Return the `final_answer` that the model passed to Finish; '' where the search was given up."""
+    """Return the `final_answer` that the model passed to Finish; '' when the search was given up."""
     if not isinstance(stated, str):
         return ""
     try:

@@ -1,7 +1,7 @@
 """Runs of trials: what a run of `callgauge trial` is, and what its looks said.
 
-**On disk.** `lock.json`, one object with `"callgauge_trial": 1`, and `looks.jsonl`, one look at an arm a
-line, in the folder of a run (`callgauge.trials.results.run_folder`). The conversations stand beside them, in
+**On disk.** `lock.json`, one object with `"callgauge_trial": 1`, and `looks.jsonl`, one look at an arm per
+line, in the folder of a run (`callgauge.trials.results.run_folder`). The conversations are next to them, in
 `sessions/` and `probes.jsonl`, as session logs: `session_history` reads those.
 
 **Shape.** `lock.json`: `run` (the run's own name, in every session as `meta.trial.run`), `name`, `question`,
@@ -9,11 +9,11 @@ line, in the folder of a run (`callgauge.trials.results.run_folder`). The conver
 `boundaries` and more. `looks.jsonl`: the fields of `ArmLook`, among them `run`.
 
 **Traps.**
-- `looks.jsonl` grows while the run goes on, and a run that goes on after a stop may take a look again: of two
-  lines on one look and arm the later counts.
+- `looks.jsonl` grows while the run continues, and a run that continues after a stop may take a look again: of
+  two lines on one look and arm the later counts.
 - `ledger.jsonl` and `report.json` tell nothing that the lock, the sessions and the looks do not, and are read
   for nothing. `spent.jsonl` (what each request cost), `plan.toml` and `report.md` are read with `lock.json`,
-  which is to say that no load lists them as rejected; in a compressed tar archive they are files that are no
+  which is to say that no load lists them as rejected; in a compressed tar archive they are files that are not
   logs.
 
 **Cannot tell.** Whether the run has ended: a run that was stopped has fewer sessions than planned.
@@ -61,7 +61,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def read_with(about: About) -> str | None:
-    """Return `lock.json` for the files of a run's folder that are not read by themselves."""
+    """Return `lock.json` for the files of a run's folder that are not read on their own."""
     if about.name not in _READ_WITH_LOCK:
         return None
     return _LOCK if f'"{_MARK}"'.encode() in (about.read_sibling(_LOCK) or b"") else None
@@ -72,7 +72,7 @@ def translator(_about: About) -> Translator:
 
 
 class _RunFile:
-    """Translates the files of a run, by what each record is."""
+    """Translates the files of a run, by the kind of each record."""
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:
         if _MARK in record.value:
@@ -87,7 +87,7 @@ class _RunFile:
 
 
 class _Fields:
-    """Reads fields as one type each, and remembers those of another type."""
+    """Reads each field as one type, and notes fields of another type."""
 
     def __init__(self, value: Mapping[str, Any], within: str = "") -> None:
         self._value = value
@@ -102,43 +102,45 @@ class _Fields:
         return None
 
     def text(self, name: str) -> str | None:
-        found: str | None = self._read(name, "string", fits=isinstance(self._value.get(name), str))
-        return found or None
+        text: str | None = self._read(name, "string", fits=isinstance(self._value.get(name), str))
+        return text or None
 
     def number(self, name: str) -> float | None:
         value = self._read(name, "number", fits=_is_number(self._value.get(name)))
         return None if value is None else float(value)
 
     def count(self, name: str) -> int | None:
-        found: int | None = self._read(name, "whole number", fits=_is_count(self._value.get(name)))
-        return found
+        count: int | None = self._read(name, "whole number", fits=_is_count(self._value.get(name)))
+        return count
 
     def numbers(self, name: str) -> list[float] | None:
-        found: list[float] | None = self._read(name, "list of numbers", fits=self._is_list(name, _is_number))
-        return found
+        numbers: list[float] | None = self._read(
+            name, "list of numbers", fits=self._is_list(name, _is_number)
+        )
+        return numbers
 
     def counts(self, name: str) -> list[int] | None:
         fits = self._is_list(name, _is_count)
-        found: list[int] | None = self._read(name, "list of whole numbers", fits=fits)
-        return found
+        counts: list[int] | None = self._read(name, "list of whole numbers", fits=fits)
+        return counts
 
     def texts(self, name: str) -> list[str] | None:
-        found: list[str] | None = self._read(name, "list of strings", fits=self._is_list(name, _is_text))
-        return found
+        texts: list[str] | None = self._read(name, "list of strings", fits=self._is_list(name, _is_text))
+        return texts
 
     def object(self, name: str) -> dict[str, Any] | None:
-        its = self._value.get(name)
-        found: dict[str, Any] | None = self._read(name, "object", fits=isinstance(its, dict))
-        return found
+        value = self._value.get(name)
+        fields: dict[str, Any] | None = self._read(name, "object", fits=isinstance(value, dict))
+        return fields
 
     def _is_list(self, name: str, is_item: Callable[[Any], bool]) -> bool:
         value = self._value.get(name)
         return isinstance(value, list) and all(map(is_item, value))
 
     def within(self, name: str) -> _Fields:
-        its = _Fields(read_object(self.object(name)), f"{name}.")
-        its.wrong = self.wrong
-        return its
+        inner = _Fields(read_object(self.object(name)), f"{name}.")
+        inner.wrong = self.wrong
+        return inner
 
 
 def _is_text(value: Any) -> bool:
@@ -156,8 +158,8 @@ def _is_count(value: Any) -> bool:
 def _read_lock(record: Record) -> Iterator[Event | Rejected]:
     value = record.value
     if value[_MARK] != _VERSION:
-        found = str(value[_MARK])[:20] if _is_count(value[_MARK]) else json_type(value[_MARK])
-        reason = f"{_MARK} is {found}; this Callgauge reads version {_VERSION}: load it with a newer one"
+        version = str(value[_MARK])[:20] if _is_count(value[_MARK]) else json_type(value[_MARK])
+        reason = f"{_MARK} is {version}; this Callgauge reads version {_VERSION}: load it with a newer one"
         yield _reject(record, "wrong_type", reason)
         return
     run, arms = read_text(value.get("run")), read_objects(value.get("arms"))

@@ -18,11 +18,11 @@ log of changes to one such document, which is replayed (`StateLog`).
   person allowed it (`isConfirmed`). The two are joined by id, else by order where their numbers agree.
 - A result is a tree of text nodes.
 - `copilot/` before a model's name is the vendor; `metadata.resolvedModel` is the model behind `copilot/auto`,
-  which is no name of one.
-- A later line of a `.jsonl` can replace all before: what the session no longer holds is gone. The place of a
-  call is the last line that changed its request.
+  which is not a model name.
+- A later line of a `.jsonl` can replace all before: what the session no longer contains is gone. The place of
+  a call is the last line that changed its request.
 
-**Bounds.** A session is held whole, so `--max-line` bounds each line of it.
+**Bounds.** A session is kept in memory as a whole, so `--max-line` bounds each line of it.
 
 **Cannot tell.** Definitions; the system prompt; tokens of a turn with several replies. Unseen: a refused
 call.
@@ -67,7 +67,7 @@ SOURCE = Source(
 
 _TOP = ("responderUsername", "sessionId", "creationDate")
 _INITIAL, _SET, _PUSH, _DELETE = range(4)
-_FARTHEST = 100_000  # an index beyond this is no session's
+_FARTHEST = 100_000  # a larger index does not occur in sessions
 
 # The extension's own answers to a call (microsoft/vscode-copilot-chat, `toolCalling.tsx`, `toolsService.ts`).
 _TEXTS: Texts = (
@@ -81,7 +81,7 @@ _STATES = {1: TurnStatus.COMPLETED, 2: TurnStatus.CANCELLED, 3: TurnStatus.ERROR
 _UNFINISHED = (0, 4)  # pending, needs input
 _PICTURE = "toolInvocationSerialized"
 _SHOWN = (None, "markdownContent")
-_DEEPEST = 40  # nodes in nodes of a result
+_DEEPEST = 40  # levels of nodes in a result
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -121,8 +121,10 @@ class _ChatSession:
 
     def _translate(self, session: dict[str, Any], record: Record | None) -> Iterator[Event]:
         requests = read_objects(session.get("requests"))
-        told = (read_object(read_object(one.get("result")).get("metadata")) for one in requests)
-        named = next((found for one in told if (found := read_text(one.get("sessionId")))), None)
+        metadata = (read_object(read_object(request.get("result")).get("metadata")) for request in requests)
+        named = next(
+            (session_id for fields in metadata if (session_id := read_text(fields.get("sessionId")))), None
+        )
         dialogue = AgentSession(read_text(session.get("sessionId")) or named or self._identity)
         begin = record.where if record is not None else LogLine(1, 0)
         yield SessionSeen(session_id=dialogue.session_id, where=begin, harness="vscode_copilot_chat")
@@ -133,7 +135,7 @@ class _ChatSession:
 
 
 class StateLog:
-    """The state after all lines so far, None before the first whole one, and the lines that wrote it.
+    """The state after all lines so far, None before the first complete one, and the lines that wrote it.
 
     A line is `{kind, k, v, i}` (microsoft/vscode, `objectMutationLog.ts`): kind 0 sets the whole state, 1
     sets the value at the path `k`, 2 appends the items `v` to the array at `k` after cutting it to the length
@@ -189,10 +191,10 @@ def _apply(state: Any, kind: Any, path: list[Any], change: dict[str, Any]) -> bo
     items = change.get("v", [])
     if kind != _PUSH or not isinstance(items, list):
         return False
-    held = _enter(inner, last)
-    held = held if isinstance(held, list) else []
+    current = _enter(inner, last)
+    current = current if isinstance(current, list) else []
     length = read_count(change.get("i"))
-    return _put(inner, last, [*(held if length is None else held[:length]), *items])
+    return _put(inner, last, [*(current if length is None else current[:length]), *items])
 
 
 def _enter(holder: Any, step: Any) -> Any:
@@ -217,25 +219,25 @@ def _put(holder: Any, step: Any, value: Any) -> bool:
 def _translate_request(
     request: Mapping[str, Any], dialogue: AgentSession, record: Record | None, where: LogLine
 ) -> Iterator[Event]:
-    """Yield the events of a request. `record` is the document that holds it, None in a log of changes."""
+    """Yield the events of a request. `record` is the document that contains it, None in a log of changes."""
     result = read_object(request.get("result"))
-    told = read_object(result.get("metadata"))
+    metadata = read_object(result.get("metadata"))
     ident, ts = read_text(request.get("requestId")), read_epoch_ms(request.get("timestamp"))
     where = _find_place(record, ident, where)
-    asked = read_text(read_object(request.get("message")).get("text"))
-    dialogue.ask(where, ts, asked, unique_id(ident))
-    rounds = read_objects(told.get("toolCallRounds")) or [{"response": _join_markdown(request)}]
-    results = read_object(told.get("toolCallResults"))
-    calls = [call for one in rounds for call in _list_calls(one)]
+    question = read_text(read_object(request.get("message")).get("text"))
+    dialogue.ask(where, ts, question, unique_id(ident))
+    rounds = read_objects(metadata.get("toolCallRounds")) or [{"response": _join_markdown(request)}]
+    results = read_object(metadata.get("toolCallResults"))
+    calls = [call for round_ in rounds for call in _list_calls(round_)]
     refused = _refused_calls(request, calls)
-    facts = _model_facts(request, told, alone=len(rounds) == 1)
-    for one in rounds:
-        ts = read_epoch_ms(one.get("timestamp")) or ts
-        made = _list_calls(one)
+    facts = _model_facts(request, metadata, alone=len(rounds) == 1)
+    for round_ in rounds:
+        ts = read_epoch_ms(round_.get("timestamp")) or ts
+        made = _list_calls(round_)
         yield from dialogue.add_step(
             _find_place(record, made[0]["id"], where) if made else where,
             ts,
-            read_text(one.get("response")),
+            read_text(round_.get("response")),
             **facts,
         )
         for call in made:
@@ -255,46 +257,46 @@ def _find_place(record: Record | None, ident: Any, where: LogLine) -> LogLine:
     return record.find_line(f'"{ident}"') if record is not None and isinstance(ident, str) else where
 
 
-def _list_calls(one: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the calls of a round; an id that is no text becomes None."""
-    made = list_calls({"tool_calls": one.get("toolCalls")})
+def _list_calls(round_: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the calls of a round; an id that is not text becomes None."""
+    made = list_calls({"tool_calls": round_.get("toolCalls")})
     return [{**call, "id": read_text(call["id"])} for call in made]
 
 
-def _model_facts(request: Mapping[str, Any], told: Mapping[str, Any], *, alone: bool) -> dict[str, Any]:
-    """Return the `StepMade` fields for the model; the token counts belong to a reply that stands alone."""
+def _model_facts(request: Mapping[str, Any], metadata: Mapping[str, Any], *, alone: bool) -> dict[str, Any]:
+    """Return the `StepMade` fields for the model; the token counts belong to the only reply."""
     chosen = read_text(request.get("modelId")) or ""
     vendor, _, name = chosen.rpartition("/")
     facts: dict[str, Any] = {
-        "model": read_text(told.get("resolvedModel")) or (name if name != "auto" else "") or None,
+        "model": read_text(metadata.get("resolvedModel")) or (name if name != "auto" else "") or None,
         "provider": vendor or None,
     }
     if alone:
-        facts["input_tokens"] = read_count(told.get("promptTokens")) or None
-        facts["output_tokens"] = read_count(told.get("outputTokens")) or None
+        facts["input_tokens"] = read_count(metadata.get("promptTokens")) or None
+        facts["output_tokens"] = read_count(metadata.get("outputTokens")) or None
     return facts
 
 
 def _join_markdown(request: Mapping[str, Any]) -> str | None:
     """Return the text that the person saw, for requests without `toolCallRounds`."""
     shown = [part for part in read_objects(request.get("response")) if part.get("kind") in _SHOWN]
-    said = [part.get("value", read_object(part.get("content")).get("value")) for part in shown]
-    words = [read_text(one) or read_text(read_object(one).get("value")) for one in said]
+    values = [part.get("value", read_object(part.get("content")).get("value")) for part in shown]
+    words = [read_text(value) or read_text(read_object(value).get("value")) for value in values]
     return "".join(word for word in words if word) or None
 
 
 def _refused_calls(request: Mapping[str, Any], calls: list[dict[str, Any]]) -> set[Any]:
-    """Return the ids of the calls that a person did not allow, as the pictures of the calls tell."""
+    """Return the ids of the calls that a person denied, according to the shown calls."""
     pictures = [part for part in read_objects(request.get("response")) if part.get("kind") == _PICTURE]
-    known = {call["id"] for call in calls}
+    call_ids = {call["id"] for call in calls}
     by_order = len(pictures) == len(calls)
     refused: set[Any] = set()
     for number, picture in enumerate(pictures):
-        said = picture.get("isConfirmed")
-        kind = read_object(said).get("type")
-        if said is False or (not isinstance(kind, bool) and kind in (_DENIED, _SKIPPED)):
+        confirmation = picture.get("isConfirmed")
+        kind = read_object(confirmation).get("type")
+        if confirmation is False or (not isinstance(kind, bool) and kind in (_DENIED, _SKIPPED)):
             ident = picture.get("toolCallId")
-            if isinstance(ident, str) and ident in known:
+            if isinstance(ident, str) and ident in call_ids:
                 refused.add(ident)
             elif by_order:
                 refused.add(calls[number]["id"])
@@ -303,19 +305,19 @@ def _refused_calls(request: Mapping[str, Any], calls: list[dict[str, Any]]) -> s
 
 def _read_content(result: Any) -> str | None:
     """Return the text of a tool's result: parts of text, or trees of text nodes."""
-    found: list[str] = []
+    texts: list[str] = []
     waiting: list[tuple[Any, int]] = [(read_object(result).get("content"), 0)]
     while waiting:
         value, depth = waiting.pop()
         if isinstance(value, list):
             waiting.extend((item, depth + 1) for item in reversed(value))
         elif isinstance(value, str) and depth:
-            found.append(value)
+            texts.append(value)
         elif isinstance(value, dict) and depth < _DEEPEST:
             if isinstance(value.get("text"), str):
-                found.append(value["text"])
+                texts.append(value["text"])
             waiting.extend((value[key], depth + 1) for key in ("children", "node", "value") if key in value)
-    return "".join(found) or None
+    return "".join(texts) or None
 
 
 def _read_flag(content: str, *, refused: bool) -> ResultFlag:

@@ -1,7 +1,7 @@
-"""Removes sessions from a store for good, including the older generations that hold them.
+"""Removes sessions from a store for good, including older generations with them.
 
-The store remembers a hash of each removed session, so that no load brings it back from a log that still
-exists. The logs themselves are not changed.
+The store keeps a hash of each removed session, so that no load restores it from a log that still exists. The
+logs themselves are not changed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CALL_IDS = (
     "SELECT DISTINCT call_id AS id FROM stored_tool_calls SEMI JOIN leaving USING (source, session_id)"
 )
 _LAST_SIGN = "max(coalesce(ended_at, started_at))"
-# The sums have a row for each session that tried a task, also when its facts are gone.
+# The sums have a row for each session with a task, even without its facts.
 _BY_ID = """
     SELECT DISTINCT source, session_id FROM (FROM (SELECT source, session_id FROM stored_sessions)
     UNION SELECT source, session_id FROM stored_task_trials)
@@ -49,12 +49,12 @@ _OF_USER = "SELECT DISTINCT source, session_id FROM stored_sessions WHERE user_n
 
 
 OnLeaving = Callable[[Collection[str], Collection[str]], None]
-"""Called with the ids of the sessions and of the calls that are to go, before they do."""
+"""Called with the ids of the sessions and calls to delete, before they are deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionChoice:
-    """The sessions that are to be removed. Exactly one of the three choices must be made.
+    """The sessions to remove. Exactly one of the three choices must be made.
 
     `sessions` are ids, `before` chooses sessions whose last time is before a day (UTC), `user` those of a
     user.
@@ -92,8 +92,8 @@ def forget(
 ) -> ForgetReport:
     """Remove the sessions chosen by `whose` from the store for good; with `dry_run`, only count them.
 
-    A run of trials of which no session is left goes, too.
-    Raises InputError, StoreError, StoreBusy or StoreVersionError; nothing is removed then.
+    A run of trials without remaining sessions is removed, too. Raises InputError, StoreError, StoreBusy or
+    StoreVersionError; nothing is removed then.
     """
     started = time.monotonic()
     query, values = whose.choice_query()
@@ -123,7 +123,7 @@ def _read_ids(building: GenerationBuilder, query: str) -> set[str]:
 
 
 def _remove_sessions(building: GenerationBuilder, failures: FailureRules) -> None:
-    # The plan and the looks of a run are known by its name, as a session is by its id.
+    # The plan and the interim analyses of a run are identified by its name, like a session by its id.
     leaving = building.fetch_rows("FROM leaving UNION SELECT source, run FROM leaving_runs")
     hashes = [session_hash(row["source"], row["session_id"]) for row in leaving]
     with building.open_transaction("forgotten") as con:

@@ -1,4 +1,4 @@
-"""Lists the models of a store with their names in the logs, and counts them anew when the aliases changed."""
+"""Lists the models of a store with their names in the logs, and recounts them when the aliases changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def count_models_anew(
 ) -> ModelNamesReport:
     """Apply the aliases of the store's `naming.toml` to all stored calls, and return the models.
 
-    Publishes nothing when they are applied already. Raises InputError, OptionError, StoreError, StoreBusy or
+    Publishes nothing when they have been applied. Raises InputError, OptionError, StoreError, StoreBusy or
     StoreVersionError.
     """
     aliases = read_naming(store_dir.absolute()).aliases

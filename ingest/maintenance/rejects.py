@@ -61,8 +61,8 @@ def retry_rejected(
     again: dict[str, Named] = {}
     left = []
     for name, read_with in sorted(names.items()):
-        known = ledger.find_by_name(name)
-        file = (known.outside.archive if known else None) or name
+        row = ledger.find_by_name(name)
+        file = (row.outside.archive if row else None) or name
         if file == STDIN or is_stream(file):
             left.append(f"{name} was piped in; pipe it in again")
         elif not is_address(file) and not parse_stored_path(file).exists():

@@ -48,9 +48,9 @@ def reparse(
     Raises InputError, StoreError, StoreBusy or StoreVersionError; nothing is published then.
     """
     started = time.monotonic()
-    given = read_tools(tools) if tools else None
+    catalog = read_tools(tools) if tools else None
     failures = read_naming(store_dir.absolute()).failures
-    everything = everything or given is not None
+    everything = everything or catalog is not None
     with lock_published(store_dir, on_write, patience) as (folder, current):
         calls = count_calls_of_other_parsers(current, None if everything else PARSER_VERSION)
         if not calls and not is_outdated(current):
@@ -59,10 +59,10 @@ def reparse(
             with building.open_transaction("wanted") as con:
                 con.execute(_WANTED, {"all": everything, "version": PARSER_VERSION})
                 con.execute(_DAYS)
-                if given is not None:
-                    con.execute(_GIVEN, [ReadSettings.from_options(given, 0).options.tools])
+                if catalog is not None:
+                    con.execute(_GIVEN, [ReadSettings.from_options(catalog, 0).options.tools])
             building.pull_sessions(_OF_WANTED)
-            changed = reassess_turns(building, failures, given)
+            changed = reassess_turns(building, failures, catalog)
             building.replace_tables(standing_tables(building.schemas))
             sum_days(building)
             building.finish()

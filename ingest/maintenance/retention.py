@@ -1,7 +1,7 @@
 """Removes old data from a store: texts first, later calls, turns and sessions; daily sums stay.
 
-A session is as old as its last sign of life. What is removed is gone from the store's files, including the
-older generations, and no load brings it back.
+The age of a session counts from its last event. Removed data is deleted from the store's files, including
+older generations, and no load restores it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def apply_retention(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> RetentionReport:
-    """Remove texts after `text_days` and facts after `fact_days` without a sign of life; None = keep them.
+    """Remove texts `text_days` and facts `fact_days` after the last event; None = keep them.
 
-    With `dry_run`, only count them. `today` is the day from which is counted, the present one (UTC) without.
-    Raises InputError, StoreError, StoreBusy or StoreVersionError; nothing is removed then.
+    With `dry_run`, only count them. Days count from `today`; None = the present day (UTC). Raises InputError,
+    StoreError, StoreBusy or StoreVersionError; nothing is removed then.
     """
     started = time.monotonic()
     wanted = _limits_of(text_days, fact_days, today or datetime.now(UTC).date())
@@ -68,7 +68,7 @@ def apply_retention(
 
 
 def _count_anew(building: GenerationBuilder) -> None:
-    """Make the sums of a store that an older Callgauge counted, while all facts are there."""
+    """Recompute the sums of a store of an older Callgauge, while all facts exist."""
     with building.open_transaction("touched days") as con:
         con.execute("CREATE TEMP TABLE touched_days (day DATE)")
     building.replace_tables(standing_tables(building.schemas))
@@ -91,14 +91,14 @@ def _limits_of(text_days: int | None, fact_days: int | None, today: date) -> Sto
         for days in (text_days, fact_days)
     )
     if facts_before is not None and (text_before is None or text_before < facts_before):
-        text_before = facts_before  # texts go with their calls
+        text_before = facts_before  # texts are removed with their calls
     return StoreLimits(text_before, facts_before)
 
 
 def _join_limits(wanted: StoreLimits, stored: StoreLimits) -> StoreLimits:
-    """Return the limits that hold from now on.
+    """Return the limits that apply from now on.
 
-    That of facts never goes back: the sums of the days before it could not be counted anew.
+    The limit of facts never moves back, because the sums of earlier days could not be recomputed.
     """
     facts = max(filter(None, (wanted.facts_before, stored.facts_before)), default=None)
     text = wanted.text_before or stored.text_before

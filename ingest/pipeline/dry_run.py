@@ -1,7 +1,7 @@
 """Forecasts a load from the beginnings of the files, without changing or locking the store.
 
-Only the first bytes of a file are read, and none of a file that has not changed. The exception is a
-compressed tar archive: listing its members means uncompressing the archive.
+It reads only the first bytes of a file, and nothing of a file that has not changed. Only a compressed tar
+archive is read whole, because listing its members requires it.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ _LOOKED_FOR = ("messages", "model", "session_id", "timestamp", "tools", "usage")
 
 
 class PlannedAction(StrEnum):
-    """What a load would do with a file.
+    """The action of a load for a file.
 
-    A load reads the file in all cases except `UNCHANGED`, `COMPANION` and `REJECTED`; in case `ALIKE` it
-    compares the content first.
+    A load reads the file except for `UNCHANGED`, `COMPANION` and `REJECTED`. For `ALIKE` it first compares
+    the content.
     """
 
     NEW = "new"
     GROWN = "grown"
     CHANGED = "changed"
-    AGAIN = "again"  # it is in, but the options given now, or a file that came since, let more be seen in it
-    ALIKE = "alike"  # it begins like a log that is in and is as large: passed over when all of it is the same
+    AGAIN = "again"  # it is loaded, but this load's options or a new file next to it show more of it
+    ALIKE = "alike"  # it begins like a loaded log of the same size: skipped when all bytes are equal
     UNCHANGED = "unchanged"
-    COMPANION = "companion"  # it is read together with another file, or a side file
+    COMPANION = "companion"  # it is read together with another file, or is a side file
     REJECTED = "rejected"
 
 
@@ -71,7 +71,7 @@ class FileShare:
     """The files for which a load would take the same action and use the same format.
 
     `files` is their number, `bytes` their total size as stored. `form` is the name of the format; None when
-    no format was recognised, or none was looked for.
+    no format was recognised or searched for.
     """
 
     would: PlannedAction
@@ -82,7 +82,7 @@ class FileShare:
 
 @dataclass(frozen=True, slots=True)
 class MappedRecord:
-    """What a load would read of a record whose fields are mapped: record `number` of `file`.
+    """The mapped values of a record, as a load would read them: record `number` of `file`.
 
     `fields` are short texts by field; `missing` are the fields that were not found.
     """
@@ -95,11 +95,11 @@ class MappedRecord:
 
 @dataclass(frozen=True, slots=True)
 class LoadForecast:
-    """What a load would do: the files by action and format, and the files it would reject.
+    """The forecast of a load: the files by action and format, and the files it would reject.
 
-    `companions` are files that it would read together with another one, which the reason names. `left` is the
-    number of files that `--since` and `--limit` would leave out. `notes` are sentences on what else was left
-    out, and on fields that are not where a mapping says. `mapped` are the first mapped records.
+    `companions` are files that it would read together with another one, named in the reason. `left` is the
+    number of files that `--since` and `--limit` would leave out. `notes` are sentences on other skipped
+    files, and on mapped fields that were not found. `mapped` are the first mapped records.
     """
 
     shares: tuple[FileShare, ...]
@@ -132,7 +132,7 @@ def forecast_load(
     catalog, _ = read_given_definitions(store_dir, tools)
     known_as, naming = check_format_name(form), read_naming(store_dir, from_path, model, mapping)
     hidden = HiddenNames()
-    found, left = select_since(find_logs(paths, store_dir, hidden), since)
+    log_files, left = select_since(find_logs(paths, store_dir, hidden), since)
     current = published_generation(store_dir)
     ledger = read_ledger(current) if current else Ledger()
     words = (row.read_with.privacy for row in ledger.rows())
@@ -140,7 +140,7 @@ def forecast_load(
     options = ReadSettings.from_options(catalog, max_line, known_as, privacy, left_out, naming=naming).options
     planner = LoadPlanner(ledger, options, limit, left)
     try:
-        for log in sort_safely(expand_archives(found, ledger, options, privacy).logs, ledger):
+        for log in sort_safely(expand_archives(log_files, ledger, options, privacy).logs, ledger):
             planner.plan_file(log)
     finally:
         tar_archive.close_kept_archive()
@@ -174,108 +174,113 @@ class LoadPlanner:
         notes = (*notes, *self._gaps, *([MAP_UNUSED] if is_unused else []))
         return LoadForecast(tuple(shares), refused, companions, self._left, notes, tuple(self._mapped))
 
-    def plan_file(self, found: LogFile) -> None:
-        known = self._ledger.find_by_name(found.name)
-        if known is not None and known.status is not FileStatus.LOADED:
-            self._plan_rejected_file(found, known)
-        elif self._is_in(found, known):
-            self._add_action(found, PlannedAction.UNCHANGED, known.source if known else None)
+    def plan_file(self, log_file: LogFile) -> None:
+        row = self._ledger.find_by_name(log_file.name)
+        if row is not None and row.status is not FileStatus.LOADED:
+            self._plan_rejected_file(log_file, row)
+        elif self._is_in(log_file, row):
+            self._add_action(log_file, PlannedAction.UNCHANGED, row.source if row else None)
         elif self._limit is not None and self._read >= self._limit:
             self._left += 1
         else:
-            self._plan_by_content(found, known)
+            self._plan_by_content(log_file, row)
 
-    def _plan_rejected_file(self, found: LogFile, known: LedgerRow) -> None:
-        if found.settled or is_still_foreign(found, known, self._options):
-            is_companion = known.status is FileStatus.COMPANION
-            self._add_rejected(found, known.reason or "", is_companion=is_companion, foreign=known.foreign)
+    def _plan_rejected_file(self, log_file: LogFile, row: LedgerRow) -> None:
+        if log_file.settled or is_still_foreign(log_file, row, self._options):
+            is_companion = row.status is FileStatus.COMPANION
+            self._add_rejected(log_file, row.reason or "", is_companion=is_companion, foreign=row.foreign)
         else:
-            self._plan_by_content(found, None)
+            self._plan_by_content(log_file, None)
 
-    def _is_in(self, found: LogFile, known: LedgerRow | None) -> bool:
-        if found.settled:
+    def _is_in(self, log_file: LogFile, known_row: LedgerRow | None) -> bool:
+        if log_file.settled:
             return True
-        row = known or self._ledger.find_copy(found.name)
-        if row is None or (known is not None and self._options.reads_otherwise_than(known)):
+        row = known_row or self._ledger.find_copy(log_file.name)
+        if row is None or (known_row is not None and self._options.reads_otherwise_than(known_row)):
             return False
-        if known is not None and has_what_it_lacked(found, known):
+        if known_row is not None and has_what_it_lacked(log_file, known_row):
             return False
-        return looks_the_same(found, row)
+        return looks_the_same(log_file, row)
 
-    def _plan_by_content(self, found: LogFile, known: LedgerRow | None) -> None:
-        if found.problem is not None:
-            self._add_rejected(found, found.problem)
+    def _plan_by_content(self, log_file: LogFile, row: LedgerRow | None) -> None:
+        if log_file.problem is not None:
+            self._add_rejected(log_file, log_file.problem)
             return
         try:
-            would, form = self.read_head(found, known)
+            would, form = self.read_head(log_file, row)
         except UnusableFileError as unusable:
             self._add_rejected(
-                found, str(unusable), is_companion=unusable.is_companion, foreign=unusable.foreign
+                log_file, str(unusable), is_companion=unusable.is_companion, foreign=unusable.foreign
             )
         except OSError as error:
-            self._add_rejected(found, str(describe_read_error(error)))
+            self._add_rejected(log_file, str(describe_read_error(error)))
         else:
             self._read += would is not PlannedAction.ALIKE
-            self._add_action(found, would, form)
+            self._add_action(log_file, would, form)
 
-    def read_head(self, found: LogFile, known: LedgerRow | None) -> tuple[PlannedAction, str]:
-        with open_log(found, rewinds=True) as content:
+    def read_head(self, log_file: LogFile, row: LedgerRow | None) -> tuple[PlannedAction, str]:
+        with open_log(log_file, rewinds=True) as content:
             head = bytearray(HEAD)
             del head[content.readinto(head) :]
-            would = self._planned_action(found, known, content, bytes(head))
+            would = self._planned_action(log_file, row, content, bytes(head))
             content.go_back()
-            facts = self._options.facts_of(found.name, known)
+            facts = self._options.facts_of(log_file.name, row)
             mapping = read_mapping(facts)
             recognised = recognise_content(
-                content, found, self._options.max_line, self._options.form, mapping
+                content, log_file, self._options.max_line, self._options.form, mapping
             )
         if mapping is not None and is_last_resort(recognised.form):
-            self._show_mapping(found.name, facts, mapping, recognised.head)
+            self._show_mapping(log_file.name, facts, mapping, recognised.head)
         return would, recognised.form.SOURCE.name
 
     def _show_mapping(
         self, file: str, facts: PathFacts, mapping: RecordMapping, records: Sequence[dict[str, Any]]
     ) -> None:
-        """Note the first records of a file as they are mapped, and the paths that find nothing in them."""
+        """Note the first mapped records of a file, and the paths without a value in them."""
         numbered = list(enumerate(records, 1))
         numbered = [pair for pair in numbered if not mapping.skips(mapping.apply(pair[1]))] or numbered
         gaps = mapping.list_gaps([record for _, record in numbered])
         self._gaps += [f"no {gap} in {file}" for gap in gaps]
-        given = {"model": facts.model, "timestamp": facts.date, "tools": self._options.tools}
+        supplied_facts = {"model": facts.model, "timestamp": facts.date, "tools": self._options.tools}
         for number, record in numbered:
             if len(self._mapped) == _MAPPED_SHOWN:
                 return
-            found = mapping.find_fields(record)
-            fields = describe_record(put_fields(record, found))
-            missing = [name for name in _LOOKED_FOR if name not in fields and not given.get(name)]
-            missing += [name for name, _ in mapping.paths if name not in found and name not in fields]
+            mapped_fields = mapping.find_fields(record)
+            fields = describe_record(put_fields(record, mapped_fields))
+            missing = [name for name in _LOOKED_FOR if name not in fields and not supplied_facts.get(name)]
+            missing += [name for name, _ in mapping.paths if name not in mapped_fields and name not in fields]
             self._mapped.append(MappedRecord(file, number, fields, tuple(dict.fromkeys(missing))))
 
     def _planned_action(
-        self, found: LogFile, known: LedgerRow | None, content: LogContent, head: bytes
+        self, log_file: LogFile, known_row: LedgerRow | None, content: LogContent, head: bytes
     ) -> PlannedAction:
-        size = None if content.packed or not found.place.can_reopen else found.seen.size
-        if known is None:
+        size = None if content.packed or not log_file.place.can_reopen else log_file.seen.size
+        if known_row is None:
             alike = self._ledger.find_by_head(content.head)
             return (
                 PlannedAction.ALIKE if any(size in (None, row.size) for row in alike) else PlannedAction.NEW
             )
-        if self._options.reads_otherwise_than(known) or has_what_it_lacked(found, known):
+        if self._options.reads_otherwise_than(known_row) or has_what_it_lacked(log_file, known_row):
             return PlannedAction.AGAIN
-        if sha256(head[: known.size]).hexdigest() != known.head:
+        if sha256(head[: known_row.size]).hexdigest() != known_row.head:
             return PlannedAction.CHANGED
-        if size == known.size:
+        if size == known_row.size:
             return PlannedAction.ALIKE
-        larger = found.seen.size > known.outside.seen.size if size is None else size > known.size
+        larger = log_file.seen.size > known_row.outside.seen.size if size is None else size > known_row.size
         return PlannedAction.GROWN if larger else PlannedAction.CHANGED
 
     def _add_rejected(
-        self, found: LogFile, reason: str, *, is_companion: bool = False, foreign: ForeignKind | None = None
+        self,
+        log_file: LogFile,
+        reason: str,
+        *,
+        is_companion: bool = False,
+        foreign: ForeignKind | None = None,
     ) -> None:
         listed = self._companions if is_companion else self._rejected
-        listed.append(RejectedFile(found.name, reason, foreign))
-        self._add_action(found, PlannedAction.COMPANION if is_companion else PlannedAction.REJECTED)
+        listed.append(RejectedFile(log_file.name, reason, foreign))
+        self._add_action(log_file, PlannedAction.COMPANION if is_companion else PlannedAction.REJECTED)
 
-    def _add_action(self, found: LogFile, would: PlannedAction, form: str | None = None) -> None:
+    def _add_action(self, log_file: LogFile, would: PlannedAction, form: str | None = None) -> None:
         files, size = self._sums.get((would, form), (0, 0))
-        self._sums[would, form] = (files + 1, size + found.seen.size)
+        self._sums[would, form] = (files + 1, size + log_file.seen.size)

@@ -23,8 +23,8 @@ KEPT = "; what was loaded from it before stays"
 class LedgerUpdate:
     """Records the outcome of each log in the ledger and in the totals of the load.
 
-    While logs are read, no other class changes the ledger. `replacing`: contents that their files no longer
-    have are removed, else they stay.
+    While logs are read, no other class changes the ledger. `replacing` True = remove contents that their
+    files no longer have; else keep them.
     """
 
     def __init__(
@@ -42,145 +42,153 @@ class LedgerUpdate:
         self._settings = settings
         self._writer = writer
 
-    def note_became_archive(self, known: LedgerRow) -> None:
-        """Update the row of a file that was a log when it was loaded and is an archive now."""
-        self._retire(known)
+    def note_became_archive(self, row: LedgerRow) -> None:
+        """Update the row of a file that was loaded as a log and is an archive now."""
+        self._retire(row)
 
     def remove_earlier(self, names: Collection[str]) -> None:
-        """Remove the contents that the files with these names no longer have."""
+        """Remove earlier contents of the files with these names."""
         for row in [row for row in self._ledger.earlier_rows() if row.name in names]:
             self._totals.retired.pop(row.file_id, None)
             self._remove(row, None)
 
-    def _retire(self, known: LedgerRow, now: int | None = None) -> None:
-        """Keep the rows of a content that its file no longer has; `now` is the id of its present content.
+    def _retire(self, known_row: LedgerRow, now: int | None = None) -> None:
+        """Retire the rows of a content that its file no longer has; `now` is the id of the present content.
 
-        The content may have other names that are still there: then it is that file's. With `replacing`, and
-        where nothing was read of it, the row goes.
+        If a copy of the content still exists, the rows move to that file. With `replacing`, or if the content
+        was never read, the row is removed.
         """
-        if known.fingerprint is None or self._replacing:
-            self._remove(known, now)
+        if known_row.fingerprint is None or self._replacing:
+            self._remove(known_row, now)
             return
-        self._ledger.remove(known)
-        copies = self._ledger.find_copies(known.file_id)
-        copy = next((one for one in copies if still_exists(one.name, one.outside.seen)), None)
+        self._ledger.remove(known_row)
+        copies = self._ledger.find_copies(known_row.file_id)
+        copy = next(
+            (candidate for candidate in copies if still_exists(candidate.name, candidate.outside.seen)), None
+        )
         if copy is not None and copy.outside.archive is None:
-            row = replace(known, name=copy.name, outside=copy.outside, status=FileStatus.LOADED, reason=None)
+            row = replace(
+                known_row, name=copy.name, outside=copy.outside, status=FileStatus.LOADED, reason=None
+            )
             self._ledger.add(row)
             self._totals.renamed.append(row)
         else:
-            row = replace(known, status=FileStatus.EARLIER, reason=None)
+            row = replace(known_row, status=FileStatus.EARLIER, reason=None)
             self._ledger.add(row)
             self._totals.retired[row.file_id] = row
 
-    def _remove(self, known: LedgerRow, now: int | None) -> None:
-        self._ledger.remove(known)
-        self._totals.replaced[known.file_id] = now
-        if known.fingerprint is not None:
-            self._totals.removed.add(known.file_id)
-            self._totals.less_kept |= self._settings.options.leaves_out_more_than(known.read_with)
+    def _remove(self, row: LedgerRow, now: int | None) -> None:
+        self._ledger.remove(row)
+        self._totals.replaced[row.file_id] = now
+        if row.fingerprint is not None:
+            self._totals.removed.add(row.file_id)
+            self._totals.less_kept |= self._settings.options.leaves_out_more_than(row.read_with)
 
-    def note_skipped(self, found: LogFile, decision: ChangeDecision) -> None:
-        known = decision.known
+    def note_skipped(self, log_file: LogFile, decision: ChangeDecision) -> None:
+        row = decision.known
         if decision.left is not None:
-            self._retire(decision.left, known.file_id if known else None)
-        if decision.change is Change.MOVED and known is not None and found.place.can_reopen:
-            self._note_name(known, found)
-        elif decision.change is Change.REFUSED and known is not None:
-            self._totals.add_refused(known)
+            self._retire(decision.left, row.file_id if row else None)
+        if decision.change is Change.MOVED and row is not None and log_file.place.can_reopen:
+            self._note_name(row, log_file)
+        elif decision.change is Change.REFUSED and row is not None:
+            self._totals.add_refused(row)
         else:
             self._totals.unchanged += 1
-            if decision.change is Change.COPIED and known is not None:
-                self._note_copy(known, found)
-            elif known is not None:
-                self._note_look(known, found)
+            if decision.change is Change.COPIED and row is not None:
+                self._note_copy(row, log_file)
+            elif row is not None:
+                self._note_look(row, log_file)
 
-    def _note_copy(self, known: LedgerRow, found: LogFile) -> None:
-        if found.place.can_reopen:
-            copy = LedgerCopy(found.name, known.file_id, FileLook.look_of(found))
+    def _note_copy(self, row: LedgerRow, log_file: LogFile) -> None:
+        if log_file.place.can_reopen:
+            copy = LedgerCopy(log_file.name, row.file_id, FileLook.look_of(log_file))
             self._ledger.add_copy(copy)
             self._totals.copies.append(copy)
-            self._totals.worth_noting |= found.is_costly
+            self._totals.worth_noting |= log_file.is_costly
 
-    def _note_look(self, known: LedgerRow, found: LogFile) -> None:
-        if found.settled or (known.outside.seen == found.seen and found.archive is None):
+    def _note_look(self, row: LedgerRow, log_file: LogFile) -> None:
+        if log_file.settled or (row.outside.seen == log_file.seen and log_file.archive is None):
             return
-        outside = FileLook.look_of(found)
-        if known.outside != outside:
-            self._ledger.remove(known)
-            self._ledger.add(replace(known, outside=outside))
-            self._totals.seen_anew.append((known.file_id, outside))
-            self._totals.worth_noting |= found.is_costly
+        outside = FileLook.look_of(log_file)
+        if row.outside != outside:
+            self._ledger.remove(row)
+            self._ledger.add(replace(row, outside=outside))
+            self._totals.seen_anew.append((row.file_id, outside))
+            self._totals.worth_noting |= log_file.is_costly
 
-    def _note_name(self, known: LedgerRow, found: LogFile) -> None:
-        self._ledger.remove(known)
-        self._totals.retired.pop(known.file_id, None)
-        outside = FileLook.look_of(found)
-        row = replace(known, name=found.name, outside=outside, status=FileStatus.LOADED, reason=None)
+    def _note_name(self, known_row: LedgerRow, log_file: LogFile) -> None:
+        self._ledger.remove(known_row)
+        self._totals.retired.pop(known_row.file_id, None)
+        outside = FileLook.look_of(log_file)
+        row = replace(known_row, name=log_file.name, outside=outside, status=FileStatus.LOADED, reason=None)
         self._ledger.add(row)
         self._totals.renamed.append(row)
 
-    def note_read(self, found: LogFile, decision: ChangeDecision, intake: FileResult) -> None:
+    def note_read(self, log_file: LogFile, decision: ChangeDecision, intake: FileResult) -> None:
         """Add a log that was read to the ledger and the totals.
 
-        A new log whose content turns out to be in the store already is taken back and recorded as a copy or a
-        new name. That happens with streams, whose fingerprint is only known at their end.
+        If the content turns out to be in the store, the log's rows are dropped and it is recorded as a copy
+        or a new name. That happens with streams, whose fingerprint is known only at their end.
         """
-        options, known, left = self._settings.options, decision.known, decision.left
-        is_new = known is None or known.fingerprint is None
+        options, known_row, left = self._settings.options, decision.known, decision.left
+        is_new = known_row is None or known_row.fingerprint is None
         same = self._ledger.find_by_content(intake.fingerprint) if is_new else []
-        if known is None:
-            known = next((row for row in same if options.leaves_out_more_than(row.read_with)), None)
-            same = [] if known else same
-        if known is not None and known.fingerprint is not None and not _is_same_content(known, intake):
-            known, left = None, known
-        if known is not None:
-            self._ledger.remove(known)
-            self._totals.retired.pop(known.file_id, None)
-            self._totals.replaced[known.file_id] = None if same else intake.file_id
-            self._totals.less_kept |= options.leaves_out_more_than(known.read_with)
+        if known_row is None:
+            known_row = next((row for row in same if options.leaves_out_more_than(row.read_with)), None)
+            same = [] if known_row else same
+        if (
+            known_row is not None
+            and known_row.fingerprint is not None
+            and not _is_same_content(known_row, intake)
+        ):
+            known_row, left = None, known_row
+        if known_row is not None:
+            self._ledger.remove(known_row)
+            self._totals.retired.pop(known_row.file_id, None)
+            self._totals.replaced[known_row.file_id] = None if same else intake.file_id
+            self._totals.less_kept |= options.leaves_out_more_than(known_row.read_with)
         if same:
             self._writer.take_back_file()
-            self.note_skipped(found, replace(decide_copy(same), left=left))
+            self.note_skipped(log_file, replace(decide_copy(same), left=left))
             return
         if left is not None:
             self._retire(left, intake.file_id)
-        if known is not None and intake.begun is not None:
+        if known_row is not None and intake.begun is not None:
             building = self._writer.builder
-            intake.rows.update(move_rows(building, known.file_id, intake.file_id, intake.begun))
+            intake.rows.update(move_rows(building, known_row.file_id, intake.file_id, intake.begun))
         if intake.unfinished is not None:
             store_checkpoint(self._writer.builder, intake.file_id, intake.unfinished)
-        row = _ledger_row(found, known, intake)
+        row = _ledger_row(log_file, known_row, intake)
         if left is not None and left.fingerprint is not None and row.follows is None and not self._replacing:
             row = replace(row, follows=left.file_id)
         self._ledger.add(row)
         self._totals.add_loaded(row, intake)
 
-    def note_refused(self, found: LogFile, unusable: UnusableFileError) -> None:
-        """Record why a log cannot be used by itself, unless the store records that reason already.
+    def note_refused(self, log_file: LogFile, unusable: UnusableFileError) -> None:
+        """Record why a log cannot be used, unless the store has that reason already.
 
         Rows of an earlier reading of the log stay.
         """
-        known, reason = (
-            self._ledger.find_by_name(found.name),
+        known_row, reason = (
+            self._ledger.find_by_name(log_file.name),
             self._settings.privacy.redact_text(str(unusable)),
         )
         if not unusable.is_noted:
-            reason += KEPT if known is not None and known.fingerprint is not None else ""
-            self._totals.rejected.append(RejectedFile(found.name, reason, is_new=True))
+            reason += KEPT if known_row is not None and known_row.fingerprint is not None else ""
+            self._totals.rejected.append(RejectedFile(log_file.name, reason, is_new=True))
             return
         if unusable.may_pass:
-            found = replace(found, archive_seen=None)
+            log_file = replace(log_file, archive_seen=None)
         foreign, by = unusable.foreign, reader_version() if unusable.foreign else None
-        read_with = ReadWith(facts=self._settings.options.map_of(found.name, known))
-        if known is not None and known.fingerprint is not None:
-            reason, foreign, by = reason + KEPT, None, None  # rows of it are in: it is a log
+        read_with = ReadWith(facts=self._settings.options.map_of(log_file.name, known_row))
+        if known_row is not None and known_row.fingerprint is not None:
+            reason, foreign, by = reason + KEPT, None, None  # the store has its rows, so it is a log
         status = FileStatus.COMPANION if unusable.is_companion else FileStatus.REJECTED
-        if known is None:
-            outside = FileLook.look_of(found)
+        if known_row is None:
+            outside = FileLook.look_of(log_file)
             row = LedgerRow(
                 self._writer.begin_file(),
-                found.name,
+                log_file.name,
                 status,
                 reason,
                 outside,
@@ -192,25 +200,25 @@ class LedgerUpdate:
             self._totals.refused_new.append(row)
             self._totals.add_refused(row, is_new=True)
             return
-        is_new = (known.status, known.reason) != (status, reason)
-        read_with = read_with if known.fingerprint is None else known.read_with
-        if is_new or (known.refused_by, known.read_with) != (by, read_with):
-            self._ledger.remove(known)
-            known = replace(
-                known, status=status, reason=reason, read_with=read_with, foreign=foreign, refused_by=by
+        is_new = (known_row.status, known_row.reason) != (status, reason)
+        read_with = read_with if known_row.fingerprint is None else known_row.read_with
+        if is_new or (known_row.refused_by, known_row.read_with) != (by, read_with):
+            self._ledger.remove(known_row)
+            known_row = replace(
+                known_row, status=status, reason=reason, read_with=read_with, foreign=foreign, refused_by=by
             )
-            self._ledger.add(known)
-            self._totals.refused_again.append(known)
-        self._totals.add_refused(known, is_new=is_new)
-        if found.archive is not None or foreign is not None:
-            self._note_look(known, found)
+            self._ledger.add(known_row)
+            self._totals.refused_again.append(known_row)
+        self._totals.add_refused(known_row, is_new=is_new)
+        if log_file.archive is not None or foreign is not None:
+            self._note_look(known_row, log_file)
 
 
-def _ledger_row(found: LogFile, known: LedgerRow | None, intake: FileResult) -> LedgerRow:
+def _ledger_row(log_file: LogFile, known_row: LedgerRow | None, intake: FileResult) -> LedgerRow:
     content = (intake.bytes, intake.fingerprint, intake.head, intake.source)
-    name = found.name if found.place.can_reopen else stream_name(intake.fingerprint)
-    forgetful = intake.forgot or (known is not None and known.forgetful)
-    outside = FileLook.look_of(found)
+    name = log_file.name if log_file.place.can_reopen else stream_name(intake.fingerprint)
+    forgetful = intake.forgot or (known_row is not None and known_row.forgetful)
+    outside = FileLook.look_of(log_file)
     return LedgerRow(
         intake.file_id,
         name,
@@ -220,11 +228,11 @@ def _ledger_row(found: LogFile, known: LedgerRow | None, intake: FileResult) -> 
         intake.read_with,
         *content,
         forgetful=forgetful,
-        follows=known.follows if known is not None else None,
+        follows=known_row.follows if known_row is not None else None,
         lacks=intake.lacks,
     )
 
 
-def _is_same_content(known: LedgerRow, intake: FileResult) -> bool:
+def _is_same_content(known_row: LedgerRow, intake: FileResult) -> bool:
     """Return True when a file has the content of the row, or has grown since."""
-    return intake.continues or known.fingerprint == intake.fingerprint
+    return intake.continues or known_row.fingerprint == intake.fingerprint

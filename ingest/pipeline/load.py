@@ -1,7 +1,7 @@
-"""Loads logs into a store: decides which files are read and in what order, and handles failures.
+"""Loads logs into a store: decides which files to read and in what order, and handles failures.
 
-When a file fails, only that file is left out; when a line fails, only that line. The rows that the store has
-of a file stay until the file has been read again to its end.
+A failure costs only the file or the line that fails. A file's stored rows stay until the file has been read
+again to its end.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def never_stop() -> bool:
     return False
 
 
-class LoadCancelled(BaseException):  # no Exception: the file reader reports those as the file's
+class LoadCancelled(BaseException):  # not an Exception, which the file reader would handle
     """The user asked the load to stop while a file was being read."""
 
 
@@ -103,7 +103,7 @@ def load(
 ) -> LoadReport:
     """Load logs into a store and publish the new generation, if there is anything new.
 
-    Publish no first generation when no file could be read.
+    A new store is not created when no file could be read.
 
     `paths` are files, folders, patterns, addresses and `-` (see `ingest.sources.discovery`). `tools` are
     files of tool definitions (see `ingest.pipeline.planning.tool_catalog`). `labels` is a file of people's
@@ -111,14 +111,14 @@ def load(
     in bytes. `form` is the name of the format in which all files are read; None = each file's format is
     recognised.
 
-    Files that did not change `since` (see `ingest.pipeline.planning.selection`) are left out. At most `limit`
-    files are read; files that are in the store already, or that no format can read, do not count. `private`
-    says what is left out of all texts. `from_path` are patterns that find model, prompt, run and date in
+    `since` leaves out files that have not changed since that time (see `ingest.pipeline.planning.selection`).
+    At most `limit` files are read; files that are loaded already or unreadable do not count. `private`
+    defines what is removed from all texts. `from_path` are patterns that find model, prompt, run and date in
     paths, `model` is the model of logs that name none, `mapping` are paths in the records of chat
-    transcripts, by field (see `ingest.pipeline.planning.naming`). `again` names files that are read although
-    they are in the store. `workers`, `on` and `shared` say where logs are read:
-    in so many processes, on a cluster (see `ExecutorOptions`). What a file held before and holds no longer
-    stays, except with `replacing`.
+    transcripts, by field (see `ingest.pipeline.planning.naming`). `again` names files to read again although
+    they are in the store. `workers`, `on` and `shared` are the number of processes and the cluster that read
+    logs (see `ExecutorOptions`). Data that a file no longer contains stays in the store, except with
+    `replacing`.
 
     Once `stop()` returns True, the file being read is given up after its current batch, and the files read
     completely so far are published. Raises InputError, StoreError, StoreBusy or StoreVersionError, with
@@ -130,7 +130,7 @@ def load(
     catalog, notes = read_given_definitions(store_dir, tools)
     names, known_as = read_labels(labels), check_format_name(form)
     naming = read_naming(store_dir, from_path, model, mapping)
-    found, left = select_since(find_logs(paths, store_dir, hidden := HiddenNames()), since)
+    log_files, left = select_since(find_logs(paths, store_dir, hidden := HiddenNames()), since)
     with lock_store(store_dir, on_write, patience) as folder:
         current = published_generation(store_dir)
         ledger, forgotten = read_ledger_and_forgotten(current) if current else (Ledger(), frozenset[str]())
@@ -142,8 +142,8 @@ def load(
         run = LogLoader(folder, ledger, settings, on_progress, stop, executor=executor, **options)
         run.totals.left = left
         try:
-            run.load_all(found)
-            del found  # of 100,000 files 90 MB, which the tables can use
+            run.load_all(log_files)
+            del log_files  # 100,000 files take 90 MB, which the tables can use
             news = _has_news(run.totals, current, names, naming)
             generation = publish(run.writer, folder, run.totals, started_at, names, naming) if news else None
         except BaseException:
@@ -161,7 +161,7 @@ def load(
 
 def _has_news(totals: LoadTotals, current: Path | None, names: Mapping[str, str], naming: Naming) -> bool:
     """Return True when there is something to publish: new data, or other names of prompts or models."""
-    if current is None:  # a store of refused files only would look like one whose data is lost
+    if current is None:  # a store with only refused files would look as if its data were lost
         return bool(totals.loaded)
     if totals.has_changes or is_outdated(current):
         return True
@@ -175,7 +175,7 @@ def _is_mapped(row: LedgerRow | LedgerCopy) -> bool:
 class LogLoader:
     """Loads the files of one load, one after another.
 
-    `writer` holds the rows written so far, `totals` the counts.
+    `writer` has the rows written so far, `totals` the counts.
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class LogLoader:
         self._executor = make_executor(executor, settings, self.writer, folder)
 
     def load_all(self, files: Iterable[LogFile]) -> None:
-        gc.freeze()  # what is imported by now stays; looking through it again and again is of no use
+        gc.freeze()  # imported modules stay; the garbage collector need not scan them again
         try:
             self._load_logs(self.expand_archives(files))
         finally:
@@ -213,7 +213,7 @@ class LogLoader:
             self._executor.close()
 
     def drop_rows(self) -> None:
-        """Remove what is kept of rows outside the store: what was read is published."""
+        """Remove rows that are kept outside the store, once they are published."""
         self._executor.drop_rows()
         self._folder.remove_shared_rows()
 
@@ -221,33 +221,34 @@ class LogLoader:
         settings = self._settings
         unfolded = expand_archives(files, self._ledger, settings.options, settings.privacy, self._again)
         self.totals.veiled = unfolded.veiled
-        for known in unfolded.turned:
-            self._book.note_became_archive(known)
+        for row in unfolded.turned:
+            self._book.note_became_archive(row)
         return unfolded.logs
 
     def _load_logs(self, files: Sequence[LogFile]) -> None:
-        total, done = sum(found.seen.size for found in files), 0
+        total, done = sum(log_file.seen.size for log_file in files), 0
         progress = partial(Progress, files_total=len(files), bytes_total=total)
         base = progress(name="", files_done=0, bytes_done=0, rejects=0)
         ordered = sort_safely(files, self._ledger)
         self._executor.expect(ordered, self._is_likely_read, self._plan_job)
-        for position, found in enumerate(ordered):
+        for position, log_file in enumerate(ordered):
             rejects = self.totals.rejects
-            base = progress(name=found.name, files_done=position, bytes_done=done, rejects=rejects)
+            base = progress(name=log_file.name, files_done=position, bytes_done=done, rejects=rejects)
             self._report_progress(base)
             self._executor.reach(position)
-            if self._stop() or not self._try_load_log(found, base):
+            if self._stop() or not self._try_load_log(log_file, base):
                 self.totals.unread = len(files) - position
                 break
-            done += found.seen.size
+            done += log_file.seen.size
         if self._replacing:
             loaded = FileStatus.LOADED
-            rows = (self._ledger.find_by_name(found.name) for found in files)
+            rows = (self._ledger.find_by_name(log_file.name) for log_file in files)
             self._book.remove_earlier({row.name for row in rows if row is not None and row.status is loaded})
-        known = (
-            self._ledger.find_by_name(found.name) or self._ledger.find_copy(found.name) for found in files
+        known_rows = (
+            self._ledger.find_by_name(log_file.name) or self._ledger.find_copy(log_file.name)
+            for log_file in files
         )
-        present = [row for row in known if row is not None]
+        present = [row for row in known_rows if row is not None]
         self.totals.present = [row.file_id for row in present]
         if present and self._settings.options.naming.mapped and not any(map(_is_mapped, present)):
             self.totals.notes += (MAP_UNUSED,)
@@ -255,10 +256,10 @@ class LogLoader:
             replace(base, files_done=len(files), bytes_done=total, rejects=self.totals.rejects)
         )
 
-    def _try_load_log(self, found: LogFile, base: Progress) -> bool:
+    def _try_load_log(self, log_file: LogFile, base: Progress) -> bool:
         """Load a file; return False when the user asked to stop before the file was read completely."""
         try:
-            self._load_log(found, base)
+            self._load_log(log_file, base)
         except LoadCancelled:
             self.writer.take_back_file()
             return False
@@ -268,84 +269,84 @@ class LogLoader:
         if self._on_progress is not None:
             self._on_progress(progress)
 
-    def _load_log(self, found: LogFile, base: Progress) -> None:
+    def _load_log(self, log_file: LogFile, base: Progress) -> None:
         def on_bytes(read: int, rejects: int) -> None:
-            if read < found.seen.size and self._stop():
+            if read < log_file.seen.size and self._stop():
                 raise LoadCancelled
             self._report_progress(
                 replace(base, bytes_done=base.bytes_done + read, rejects=base.rejects + rejects)
             )
 
         try:
-            decision = self.decide_change(found)
+            decision = self.decide_change(log_file)
             if decision.change is not Change.READ:
-                self._book.note_skipped(found, decision)
+                self._book.note_skipped(log_file, decision)
             elif self._limit is not None and len(self.totals.loaded) >= self._limit:
                 self.totals.left += 1
             else:
-                intake = self._executor.read_file(self._make_job(found, decision), on_bytes)
-                self._book.note_read(found, decision, intake)
+                intake = self._executor.read_file(self._make_job(log_file, decision), on_bytes)
+                self._book.note_read(log_file, decision, intake)
         except UnusableFileError as unusable:
-            self._book.note_refused(found, unusable)
+            self._book.note_refused(log_file, unusable)
 
-    def _is_likely_read(self, found: LogFile) -> bool:
+    def _is_likely_read(self, log_file: LogFile) -> bool:
         if self._limit is not None and len(self.totals.loaded) + self._executor.count_ahead >= self._limit:
             return False
-        return is_likely_read(found, self._ledger, self._settings.options, self._again)
+        return is_likely_read(log_file, self._ledger, self._settings.options, self._again)
 
-    def _plan_job(self, found: LogFile) -> ReadJob:
-        return self._make_job(found, ChangeDecision(Change.READ, self._ledger.find_by_name(found.name)))
+    def _plan_job(self, log_file: LogFile) -> ReadJob:
+        return self._make_job(log_file, ChangeDecision(Change.READ, self._ledger.find_by_name(log_file.name)))
 
-    def _make_job(self, found: LogFile, decision: ChangeDecision) -> ReadJob:
-        known = decision.known
-        facts = self._settings.options.facts_of(found.name, known)
+    def _make_job(self, log_file: LogFile, decision: ChangeDecision) -> ReadJob:
+        row = decision.known
+        facts = self._settings.options.facts_of(log_file.name, row)
         return ReadJob(
-            found,
-            self._find_checkpoint(found, known, facts),
-            quoting=known is None or not known.forgetful,
+            log_file,
+            self._find_checkpoint(log_file, row, facts),
+            quoting=row is None or not row.forgetful,
             facts=facts,
-            known=(known.size, known.content_hash) if known and known.content_hash is not None else None,
-            past=self._find_past(found, decision),
+            known=(row.size, row.content_hash) if row and row.content_hash is not None else None,
+            past=self._find_past(log_file, decision),
         )
 
-    def _find_past(self, found: LogFile, decision: ChangeDecision) -> PastSessions | None:
-        """Return the sessions of the contents that the file had before; None when it had no other."""
-        known, left = decision.known, decision.left
-        if self._replacing or not found.place.can_reopen:
+    def _find_past(self, log_file: LogFile, decision: ChangeDecision) -> PastSessions | None:
+        """Return the sessions of the file's earlier contents; None without any."""
+        row, left = decision.known, decision.left
+        if self._replacing or not log_file.place.can_reopen:
             return None
-        before = known.follows if known is not None else None
+        before = row.follows if row is not None else None
         if left is not None and left.fingerprint is not None:
             before = before or left.file_id
-        elif known is not None and known.fingerprint is not None:
-            with suppress(OSError):  # reading it will say so
-                # A packed archive would have to be unpacked up to its member to look.
-                grows = found.archive is None and begins_like(found, known)
-                before = before if grows else known.file_id
+        elif row is not None and row.fingerprint is not None:
+            with suppress(OSError):  # reading it will report the error
+                # Checking this would mean to unpack the archive up to its member.
+                grows = log_file.archive is None and begins_like(log_file, row)
+                before = before if grows else row.file_id
         return read_past_sessions(self.writer.builder, before) if before is not None else None
 
     def _find_checkpoint(
-        self, found: LogFile, known: LedgerRow | None, facts: PathFacts
+        self, log_file: LogFile, row: LedgerRow | None, facts: PathFacts
     ) -> Checkpoint | None:
         """Return the checkpoint of a file that has grown since it was loaded.
 
         None when there is no usable checkpoint: the file is then read from the beginning.
         """
-        if known is None or known.status is not FileStatus.LOADED or not found.place.can_reopen:
+        if row is None or row.status is not FileStatus.LOADED or not log_file.place.can_reopen:
             return None
-        grown = found.content_size is not None and found.content_size > known.size
+        grown = log_file.content_size is not None and log_file.content_size > row.size
         options = self._settings.options
-        past = known.read_with
-        now = select_facts(facts, options.form or known.source).to_json()
+        past = row.read_with
+        now = select_facts(facts, options.form or row.source).to_json()
         same = (past.tools, past.privacy, past.facts) == (options.tools, options.privacy, now)
-        return read_checkpoint(self.writer.builder, known.file_id) if grown and same else None
+        return read_checkpoint(self.writer.builder, row.file_id) if grown and same else None
 
-    def decide_change(self, found: LogFile) -> ChangeDecision:
-        if found.problem is not None:
-            raise UnusableFileError(found.problem)
-        known = self._ledger.find_by_name(found.name)
-        if known is not None and found.name in self._again:
-            return ChangeDecision(Change.READ, known)
+    def decide_change(self, log_file: LogFile) -> ChangeDecision:
+        if log_file.problem is not None:
+            raise UnusableFileError(log_file.problem)
+        row = self._ledger.find_by_name(log_file.name)
+        if row is not None and log_file.name in self._again:
+            return ChangeDecision(Change.READ, row)
         try:
-            return decide_change(found, self._ledger, self._settings.options)
+            return decide_change(log_file, self._ledger, self._settings.options)
         except OSError as error:
             raise describe_read_error(error) from error

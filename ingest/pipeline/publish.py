@@ -61,22 +61,22 @@ class LoadTotals:
     companions: list[RejectedFile] = field(default_factory=list)
     refused_again: list[LedgerRow] = field(default_factory=list)
     renamed: list[LedgerRow] = field(default_factory=list)
-    seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id, how it looks by now
+    seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id, its present stamps
     copies: list[LedgerCopy] = field(default_factory=list)
-    worth_noting: bool = False  # among the two above is one that it cost something to find out
-    # Ids of files whose rows others have taken the place of, with the ids of these; None = of no file.
+    worth_noting: bool = False  # finding out one of the two above was costly
+    # By id of a replaced file, the id of the file that replaced it; None = no file.
     replaced: dict[int, int | None] = field(default_factory=dict)
-    removed: set[int] = field(default_factory=set)  # of these: contents that their files no longer have
+    removed: set[int] = field(default_factory=set)  # of these, contents that their files no longer have
     retired: dict[int, LedgerRow] = field(default_factory=dict)  # contents that stay, by file id
     figures: dict[str, int] = field(default_factory=dict)  # see `GenerationBuilder.run_figures`
-    veiled: list[LedgerRow] = field(default_factory=list)  # under the names that the store may hold
-    less_kept: bool = False  # files were read again to keep less of them
+    veiled: list[LedgerRow] = field(default_factory=list)  # under the names that the store may record
+    less_kept: bool = False  # files were read again to store less of them
     unread: int = 0
     left: int = 0
-    present: list[int] = field(default_factory=list)  # ids of the files of this load that are in
+    present: list[int] = field(default_factory=list)  # ids of this load's files that are stored
     newest: datetime | None = None  # when the newest session of these files ended
     notes: tuple[str, ...] = ()
-    missing: dict[str, list[str]] = field(default_factory=dict)  # names of files by the fact they lack
+    missing: dict[str, list[str]] = field(default_factory=dict)  # names of files, by missing fact
     rejects: int = 0
     damaged: list[DamagedFile] = field(default_factory=list)
 
@@ -113,13 +113,13 @@ class LoadTotals:
             companions=tuple(self.companions),
             lines=self.lines_read,
             bytes=self.bytes_read,
-            sessions=sum(one.sessions for one in self.loaded),
-            turns=sum(one.turns for one in self.loaded),
-            calls=sum(one.calls for one in self.loaded),
+            sessions=sum(loaded_file.sessions for loaded_file in self.loaded),
+            turns=sum(loaded_file.turns for loaded_file in self.loaded),
+            calls=sum(loaded_file.calls for loaded_file in self.loaded),
             duplicates=self.figures.get("duplicates", 0),
             rejects=self.rejects,
             new_rejects=self.figures.get("new_rejects", self.rejects),
-            new_rejected=sum(one.is_new for one in self.rejected),
+            new_rejected=sum(rejected_file.is_new for rejected_file in self.rejected),
             damaged=tuple(self.damaged),
             sessions_replaced=self.figures.get("sessions_replaced", 0),
             sessions_removed=self.figures.get("sessions_removed", 0),
@@ -160,11 +160,11 @@ def publish(
 ) -> str:
     """Write the ledger, complete and check the new generation, publish it, and return its name.
 
-    Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts,
-    `naming` says how models are counted and which results are failures.
+    Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts.
+    `naming` has the rules for model aliases and for failure results.
     """
     writer.flush()
-    pa.default_memory_pool().release_unused()  # what it keeps of the last batch DuckDB can use
+    pa.default_memory_pool().release_unused()  # DuckDB can use the memory of the last batch
     building = writer.builder
     run_id = building.next_run_id()
     building.mark_replaced(totals.replaced, totals.removed)
@@ -176,8 +176,8 @@ def publish(
         building.add(_arrow_tables(building.schemas, {"files": files}))
     for copies in _split_rows(map(_copy_row, totals.copies)):
         building.add(_arrow_tables(building.schemas, {"copies": copies}))
-    for known in totals.renamed + [row for row in totals.veiled if row.file_id not in totals.replaced]:
-        building.rename(known)
+    for renamed_row in totals.renamed + [row for row in totals.veiled if row.file_id not in totals.replaced]:
+        building.rename(renamed_row)
     looks = [(row.file_id, row.outside) for row in totals.renamed] + totals.seen_anew
     building.update_stamps([{"file_id": file_id, **_look_row(outside)} for file_id, outside in looks])
     for row in totals.refused_again:
@@ -211,18 +211,18 @@ def publish(
 
 
 def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
-    """Count the models of a generation as the aliases say; a table `touched_days` (day) must exist."""
+    """Apply the aliases to the models of a generation; a table `touched_days` (day) must exist."""
     names = [row["model_name"] for row in building.fetch_rows(MODEL_NAMES)]
     rename_models(building, [asdict(alias) for alias in find_aliases(names, aliases)])
 
 
 def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
-    """Return True when the aliases would count a model otherwise than the generation.
+    """Return True when the aliases would change how the generation counts a model.
 
     Raises StoreError.
     """
-    names, known = read_aliases(generation)
-    return {astuple(alias) for alias in find_aliases(names, aliases)} != known
+    names, stored_aliases = read_aliases(generation)
+    return {astuple(alias) for alias in find_aliases(names, aliases)} != stored_aliases
 
 
 def standing_tables(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
@@ -251,41 +251,41 @@ def _split_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _file_rows(totals: LoadTotals, run_id: int, unfit: Mapping[int, int]) -> Iterable[Row]:
-    for one in totals.loaded:
-        yield _file_row(one.known, run_id) | {
-            "source": one.known.source,
-            "lines": one.lines,
-            "read_bytes": one.known.size,
-            "sessions": one.sessions,
-            "turns": one.turns,
-            "calls": one.calls,
-            "rejects": one.rejects + unfit.get(one.known.file_id, 0),
+    for loaded_file in totals.loaded:
+        yield _file_row(loaded_file.known, run_id) | {
+            "source": loaded_file.known.source,
+            "lines": loaded_file.lines,
+            "read_bytes": loaded_file.known.size,
+            "sessions": loaded_file.sessions,
+            "turns": loaded_file.turns,
+            "calls": loaded_file.calls,
+            "rejects": loaded_file.rejects + unfit.get(loaded_file.known.file_id, 0),
         }
-    for known in totals.refused_new:
+    for refused_row in totals.refused_new:
         zero = dict.fromkeys(("lines", "read_bytes", "sessions", "turns", "calls", "rejects"), 0)
-        yield _file_row(known, run_id) | zero
+        yield _file_row(refused_row, run_id) | zero
 
 
-def _file_row(known: LedgerRow, run_id: int) -> Row:
+def _file_row(row: LedgerRow, run_id: int) -> Row:
     return {
-        "file_id": known.file_id,
+        "file_id": row.file_id,
         "run_id": run_id,
-        "path": known.name,
-        "status": known.status,
-        "reason": known.reason,
-        "size_bytes": known.size,
-        "fingerprint": known.fingerprint,
-        "head": known.head,
-        **_look_row(known.outside),
-        "tools_hash": known.read_with.tools,
-        "cut_at": known.read_with.cut_at,
-        "privacy": known.read_with.privacy,
-        "forgetful": known.forgetful,
-        "foreign_kind": known.foreign,
-        "refused_by": known.refused_by,
-        "path_facts": known.read_with.facts,
-        "follows": known.follows,
-        "lacks": json.dumps(known.lacks) if known.lacks else None,
+        "path": row.name,
+        "status": row.status,
+        "reason": row.reason,
+        "size_bytes": row.size,
+        "fingerprint": row.fingerprint,
+        "head": row.head,
+        **_look_row(row.outside),
+        "tools_hash": row.read_with.tools,
+        "cut_at": row.read_with.cut_at,
+        "privacy": row.read_with.privacy,
+        "forgetful": row.forgetful,
+        "foreign_kind": row.foreign,
+        "refused_by": row.refused_by,
+        "path_facts": row.read_with.facts,
+        "follows": row.follows,
+        "lacks": json.dumps(row.lacks) if row.lacks else None,
     }
 
 
@@ -294,11 +294,11 @@ def _copy_row(copy: LedgerCopy) -> Row:
 
 
 def _look_row(outside: FileLook) -> Row:
-    seen = outside.seen
+    file_state = outside.seen
     return {
-        "stored_bytes": seen.size,
-        "mtime_ns": seen.mtime_ns,
-        "version": seen.version,
+        "stored_bytes": file_state.size,
+        "mtime_ns": file_state.mtime_ns,
+        "version": file_state.version,
         "archive": outside.archive,
         "archive_seen": outside.archive_seen,
     }
@@ -314,7 +314,7 @@ def _run_row(totals: LoadTotals, run_id: int, started_at: datetime) -> Row:
         "parser_version": PARSER_VERSION,
         "files_loaded": report.loaded,
         "files_unchanged": report.unchanged + report.moved,
-        "files_rejected": sum(one.foreign is None for one in report.rejected),
+        "files_rejected": sum(rejected_file.foreign is None for rejected_file in report.rejected),
         "bytes": report.bytes,
         "lines": report.lines,
         "sessions": report.sessions,

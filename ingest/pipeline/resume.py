@@ -1,4 +1,4 @@
-"""Stores and reads what a later load goes on from: checkpoints of large logs, sessions of earlier contents.
+"""Stores and reads what a later load continues: checkpoints of large logs, sessions of earlier contents.
 
 A log that has grown gets a new file id; the rows of its first part are moved to that id.
 """
@@ -21,7 +21,7 @@ from ingest.store.scripts import read_script
 from ingest.store.settling.rollup import keep_facts
 
 _Definition = tuple[str, str, str]  # name, description, definition as JSON
-_PAST = 200_000  # turns, of the sessions that were heard last
+_PAST = 200_000  # turns, from the sessions with the latest events
 
 _STATE = (
     "SELECT byte_offset, line, prefix, open_turns, state FROM unfinished WHERE file_id = ? AND made_by = ?"
@@ -38,7 +38,7 @@ _REOPENED = """
 _TAKEN_BACK = """
     (t.byte_offset >= $offset
     OR EXISTS (FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line))"""
-# A result without its call is a reject as well, made of the row of `late_results`.
+# A result without its call is a reject, too, made from the row of `late_results`.
 _TOLD_OF_REJECTS = "if(t.code = 'orphan_result', 'late_results', 'rejects')"
 _MOVE = {
     "diagnostics": f"""
@@ -51,8 +51,8 @@ _MOVE = {
     **{
         table: f"""
         UPDATE {table} t SET file_id = $new WHERE file_id = $old AND byte_offset < $offset AND NOT EXISTS (
-            FROM reopened r WHERE r.place = t.byte_offset AND r.told = {told})"""  # noqa: S608
-        for table, told in (
+            FROM reopened r WHERE r.place = t.byte_offset AND r.told = {recorded_as})"""  # noqa: S608
+        for table, recorded_as in (
             {table: f"'{table}'" for table in BY_PLACE} | {"rejects": _TOLD_OF_REJECTS}
         ).items()
     },
@@ -77,13 +77,13 @@ def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | N
             row["line"],
             row["prefix"],
             row["state"],
-            *(tuple(map(tuple, told)) for told in orjson.loads(row["open_turns"])),
+            *(tuple(map(tuple, pairs)) for pairs in orjson.loads(row["open_turns"])),
         )
     return None
 
 
 def read_past_sessions(building: GenerationBuilder, file_id: int) -> PastSessions:
-    """Return the sessions of a content, and of those that its file had before; at most `_PAST` turns."""
+    """Return the sessions of a content and of the file's earlier contents; at most `_PAST` turns."""
     rows = building.fetch_rows(read_script("past_turns.sql"), {"file_id": file_id, "most": _PAST})
     offered = _read_past_definitions(building, file_id)
     return {
@@ -103,20 +103,20 @@ def _make_past_session(rows: Sequence[Row], definitions: Sequence[_Definition]) 
 
 def _read_past_definitions(building: GenerationBuilder, file_id: int) -> Mapping[str, list[_Definition]]:
     """Return the definitions that sessions offered before, by session; equal ones are one object."""
-    known: dict[str, _Definition] = {}
-    found: dict[str, list[_Definition]] = defaultdict(list)
+    by_id: dict[str, _Definition] = {}
+    by_session: dict[str, list[_Definition]] = defaultdict(list)
     for row in building.fetch_rows(read_script("past_definitions.sql"), {"file_id": file_id}):
         definition = (row["tool"], row["description"] or "", row["definition"])
-        found[row["session_id"]].append(known.setdefault(row["definition_id"], definition))
-    return found
+        by_session[row["session_id"]].append(by_id.setdefault(row["definition_id"], definition))
+    return by_session
 
 
 def store_checkpoint(building: GenerationBuilder, file_id: int, state: Checkpoint) -> None:
     """Store the checkpoint at which a later load can resume reading a file."""
-    told = orjson.dumps([state.turns, state.places]).decode()
+    open_turns = orjson.dumps([state.turns, state.places]).decode()
     with building.open_transaction("state") as con:
         con.execute(
-            _KEEP, [file_id, state.offset, state.line, state.prefix, state_version(), told, state.state]
+            _KEEP, [file_id, state.offset, state.line, state.prefix, state_version(), open_turns, state.state]
         )
 
 

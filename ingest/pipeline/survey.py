@@ -1,4 +1,4 @@
-"""Finds the logs of known agents on this machine, and says which of them can be read; changes nothing."""
+"""Finds the logs of known agents on this machine and tells which can be read; changes nothing."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ingest.sources.known_agents import AGENTS
 from ingest.sources.log_file import LogFile
 from ingest.sources.session_trees import gather_trees
 
-_TRIED = 3  # files of an agent, the newest, whose beginnings say whether a format reads them
+_TRIED = 3  # newest files of an agent that are checked for a format
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSurvey:
     """The logs of an agent on this machine.
 
-    `unit` is what one log holds (session, event, database). `bytes` is their size, `newest` the time of the
-    last change. `is_read` is False when no format reads them, and `why` says why where that is known.
-    `unreadable` are folders that could not be read, each with the reason.
+    `unit` is the content of one log (session, event, database). `bytes` is their size, `newest` the time of
+    the last change. `is_read` is False when no format reads them; `why` is the reason, if known. `unreadable`
+    are folders that could not be read, each with the reason.
     """
 
     agent: str
@@ -42,9 +42,10 @@ class AgentSurvey:
 def survey_machine(
     home: str | None = None, environment: Mapping[str, str] | None = None
 ) -> list[AgentSurvey]:
-    """Return the agents that have logs here, or folders that cannot be read, in the order of the table.
+    """Return the agents with logs or unreadable folders here, in the order of the table.
 
-    `home` is the home folder, `environment` the variables that may move logs; None = those of this process.
+    `home` is the home folder, `environment` the variables that may relocate logs; None = those of this
+    process.
     """
     home = home or str(Path.home())
     variables = os.environ if environment is None else environment
@@ -57,20 +58,20 @@ def list_readable_logs() -> list[str]:
     return [path for survey in survey_machine() if survey.is_read for path in survey.paths]
 
 
-def _survey_files(found: FoundFiles) -> AgentSurvey:
-    files = [look_at_file(entry.path) for entry in found.files]
+def _survey_files(found_files: FoundFiles) -> AgentSurvey:
+    files = [look_at_file(entry.path) for entry in found_files.files]
     logs = [log for log in gather_trees(files, look_at_file).logs if log.problem is None]
     logs.sort(key=lambda log: (log.seen.mtime_ns, log.name), reverse=True)
     return AgentSurvey(
-        agent=found.agent.agent,
-        unit=found.agent.unit,
+        agent=found_files.agent.agent,
+        unit=found_files.agent.unit,
         files=len(logs),
         bytes=sum(log.seen.size for log in logs),
         newest=datetime.fromtimestamp(logs[0].seen.mtime_ns / 1e9, UTC) if logs else None,
-        is_read=not found.agent.why and any(map(_is_read, _spread(logs))),
-        why=found.agent.why,
-        paths=tuple(sorted(entry.path for entry in found.files)),
-        unreadable=tuple(found.unreadable),
+        is_read=not found_files.agent.why and any(map(_is_read, _spread(logs))),
+        why=found_files.agent.why,
+        paths=tuple(sorted(entry.path for entry in found_files.files)),
+        unreadable=tuple(found_files.unreadable),
     )
 
 

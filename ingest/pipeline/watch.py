@@ -9,8 +9,8 @@ from typing import NoReturn, TypeVar
 from ingest.errors import IngestError, OptionError
 
 EVERY = 2.0  # seconds between two looks …
-_SHARE = 10  # … or so many times as long as a look takes: a large folder is not walked all the time
-_PATIENCE = 60.0  # seconds, at most, before a load that failed is tried again
+_SHARE = 10  # … or this many times the duration of a look, so that a large folder is not walked all the time
+_PATIENCE = 60.0  # most seconds before a failed load is tried again
 
 T = TypeVar("T")
 

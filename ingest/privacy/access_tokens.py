@@ -1,10 +1,10 @@
-"""Finds access keys and tokens in a text by the prefixes that their makers give them.
+"""Finds access keys and tokens in a text by their makers' prefixes.
 
 Where detect-secrets (https://github.com/Yelp/detect-secrets) has a pattern for a maker, it is used; the other
-forms are those that the makers document. detect-secrets is made for files and lines; here a pattern is only
-tried where a fast search shows that it could match: a token holds a long run of letters, digits, `_` and `-`,
-and begins where a word begins. A match is extended to the end of the run, since some patterns omit the end of
-a token (a JWT's signature).
+forms are those that the makers document. detect-secrets is made for files and lines. Here a pattern is tried
+only where a fast search shows that it could match: a token contains a long run of letters, digits, `_` and
+`-`, and begins at the start of a word. A match is extended to the end of the run, since some patterns omit
+the end of a token (a JWT's signature).
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from detect_secrets.plugins.twilio import TwilioKeyDetector
 from ingest.privacy.matches import Detector, Match, SearchedText
 
 _SHORTEST = 20  # characters of a run that may be a token; the shortest are the key ids of AWS
-_LONGEST = 1_200  # characters looked at from where a token may begin …
-_TRIES = 16  # … and places in a run where one may: hostile text costs no more
+_LONGEST = 1_200  # characters searched from a possible beginning of a token …
+_TRIES = 16  # … and possible beginnings tried per run, to limit the cost of hostile text
 _PREFIX = 20  # characters before a run that may belong to a token: `SG.`, `dp.pt.`, `1//0`
 _RUN = b"a" * _SHORTEST
 _TAIL = re.compile(r"[\w-]*")
 _DOTTED_TAIL = re.compile(r"[\w.=-]*")
 _TORN_LONGEST = 200
 _WORDS = frozenset({"key-"})
-_PREFIX_SHORTEST = 4  # characters of a beginning that no word has
+_PREFIX_SHORTEST = 4  # characters of a prefix that no word has
 
 
 class _TokenForm(NamedTuple):
-    """The forms of one type of token: how it may begin, and the patterns of a whole one from there on."""
+    """The forms of one type of token: its possible prefixes, and the patterns of a whole token."""
 
     kind: str
-    begin: str  # separated by blanks, three characters or more each
+    begin: str  # separated by blanks, at least three characters each
     patterns: Sequence[str | re.Pattern[str]]
 
 
 _TWILIO = " ".join(f"{kind}{digit}" for kind in ("AC", "SK") for digit in "0123456789abcdef")
-# Of two beginnings that fit one place, the longer one counts.
+# Of two prefixes that match at a place, the longer one counts.
 _TOKENS = (
     _TokenForm("aws", "AKIA ASIA ABIA ACCA A3T", AWSKeyDetector.denylist[:1]),
     _TokenForm(
@@ -88,7 +88,7 @@ _TOKENS = (
     _TokenForm("huggingface", "hf_ api_org_", (r"hf_[A-Za-z0-9]{30,}", r"api_org_[A-Za-z]{34}")),
     _TokenForm("npm", "npm_", (r"npm_[A-Za-z0-9]{36}",)),
     _TokenForm("xai", "xai-", (r"xai-[A-Za-z0-9]{40,}",)),
-    # detect-secrets' pattern takes any word in capitals that begins so; keys have 73 characters.
+    # detect-secrets' pattern accepts any word in capitals with this prefix; keys have 73 characters.
     _TokenForm(
         "artifactory",
         "AKC AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF",
@@ -181,7 +181,7 @@ class TokenDetector:
     def __init__(self, types: frozenset[str]) -> None:
         used = [token for token in _TOKENS if token.kind in types]
         begins = {begin: token.kind for token in reversed(used) for begin in token.begin.split()}
-        # Not within a word, but after a terminal's colour or the letter of an escape. Nearly all places
+        # Not within a word, but after a terminal colour or the letter of an escape. Nearly all places
         # fail at the first three characters.
         fresh = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=[0-9;]m))"
         three = "".join(f"[{re.escape(''.join(sorted({begin[at] for begin in begins})))}]" for at in range(3))
@@ -223,13 +223,13 @@ class TokenDetector:
                 return
             at, kind = begin.start(), self._begins[begin[0]]
             start = at + 1
-            if found := self._patterns[kind].match(text, at, at + _LONGEST):
-                start = _match_end(_DOTTED_TAIL if kind == "jwt" else _TAIL, text, found.end())
+            if match := self._patterns[kind].match(text, at, at + _LONGEST):
+                start = _match_end(_DOTTED_TAIL if kind == "jwt" else _TAIL, text, match.end())
                 yield Match(at, start, kind)
             begin = self._begin.search(text, start, end + 1)
 
     def find_torn(self, looked: SearchedText) -> Iterator[Match]:
-        """Yield the beginning of a token at the end of a text that the log or a format has cut off."""
+        """Yield the beginning of a token at the end of a truncated text."""
         text = looked.text
         start = len(text) - len(text[-_TORN_LONGEST:].rsplit(maxsplit=1)[-1])
         begin = self._begin.search(text, start)
@@ -262,8 +262,8 @@ def _ends_in_run(looked: SearchedText) -> bool:
 
 def _find_azure_secrets(looked: SearchedText) -> Iterator[Match]:
     for place in looked.find_needle("q~"):
-        if found := _AZURE.match(looked.text, max(0, place - _AZURE_BEFORE), place + 40):
-            yield Match(*found.span(), "azure")
+        if match := _AZURE.match(looked.text, max(0, place - _AZURE_BEFORE), place + 40):
+            yield Match(*match.span(), "azure")
 
 
 def _pattern_text(pattern: str | re.Pattern[str]) -> str:
@@ -274,11 +274,11 @@ def _pattern_text(pattern: str | re.Pattern[str]) -> str:
 
 def _first_match(pattern: re.Pattern[str], text: str, places: range, kind: str) -> Iterator[Match]:
     for place in places:
-        if found := pattern.match(text, place):
-            yield Match(place, _match_end(_TAIL, text, found.end()), kind)
+        if match := pattern.match(text, place):
+            yield Match(place, _match_end(_TAIL, text, match.end()), kind)
             return
 
 
 def _match_end(tail: re.Pattern[str], text: str, start: int) -> int:
-    found = tail.match(text, start)
-    return found.end() if found else start
+    match = tail.match(text, start)
+    return match.end() if match else start

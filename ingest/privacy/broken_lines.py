@@ -1,6 +1,6 @@
-"""Finds values that the end of a line breaks: shows what stands around line ends as if in one line.
+"""Finds values that are broken by a line end: shows the text around line ends as one line.
 
-A terminal, a mail or a person wraps long lines, and a key or a number goes on in the next one, perhaps
+A terminal, a mail or a person wraps long lines, so a key or a number continues in the next one, perhaps
 indented.
 """
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ingest.privacy.decoded_views import View
 from ingest.privacy.placeholders import Spot, merge_spots
 
-_GLUED = frozenset("+/=.@%~_-?")  # signs that a value may have beside the place where a line ends
+_GLUED = frozenset("+/=.@%~_-?")  # signs of a value that may be next to a line end
 _MARGIN = r"[ \t]{0,8}(?:\d{1,6}(?:→|\t|:[ ]?|[ ]?\|[ ]?)|(?:[>|#]{1,3}|//)[ ])"  # a number, a quotation
 _BREAK = re.compile(
     rf"\n(?<=[\w+/=.@%~?\r\\ -]\n)(?:(?P<margin>{_MARGIN})[ \t]{{0,40}}(?=\w)"
@@ -22,11 +22,9 @@ _BREAK = re.compile(
 )
 _HAS_MARGIN = re.compile(_MARGIN)
 _CHANGED = "+-"  # in a diff
-_TELLING = re.compile(
-    r"[\d@]"
-)  # stands in nearly every value that only shows when its parts are put together
-_RUN_USUAL = 60  # characters looked at first, and …
-_RUN_LONGEST = 1_200  # … at most, on each side of the end of a line
+_TELLING = re.compile(r"[\d@]")  # in nearly every value that is found only when its parts are joined
+_RUN_USUAL = 60  # characters searched first, and …
+_RUN_LONGEST = 1_200  # … at most, on each side of a line end
 _RUN_SHORTEST = 7
 _RUN_LONG = 32  # characters of a run that may be a value without a digit
 _LINES_MOST = 32  # of one value
@@ -37,11 +35,11 @@ _INNER = re.compile(r"\w[.+_-]\w|\d")
 
 
 def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> View | None:
-    """Return what stands around the ends of lines, without these; None when no value can be broken there.
+    """Return the text around line ends, without these; None when no value can be broken there.
 
-    Only runs of characters without blanks are shown that are long or hold a digit or an @, or that `forced`
-    names by the offset of the end of a line, and a little of what is before them. A run that goes on for
-    several lines is shown with each end of a line removed, and with all.
+    It contains only runs of characters without blanks, with a little text before them. A run must be long or
+    contain a digit or an @, or `forced` must contain the offset of its line end. A run over several lines
+    appears with each line end removed, and with all removed.
     """
     windows = _find_windows(text, forced)
     if not windows:
@@ -67,7 +65,7 @@ def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> 
 
 
 class _Window(NamedTuple):
-    """A part of a text, and the spans of the line ends in it that are to be removed."""
+    """A part of a text, and the spans of line ends to remove in it."""
 
     begin: int
     breaks: list[tuple[int, int]]
@@ -98,9 +96,9 @@ def _find_windows(text: str, forced: Collection[int]) -> list[_Window]:
 
 
 def _find_breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield what is between two lines, without the margin that both have."""
-    for found in _BREAK.finditer(text):
-        at, behind = found.span()
+    """Yield the breaks between two lines, without the margin that both have."""
+    for match in _BREAK.finditer(text):
+        at, behind = match.span()
         if text[at - 1] in "\r\\ ":
             while at and text[at - 1] in "\r\\ ":
                 at -= 1
@@ -114,12 +112,12 @@ def _find_breaks(text: str) -> Iterator[tuple[int, int]]:
                 behind += 1
             if text[behind : behind + 1].isalnum():
                 yield at, behind
-        elif not found["margin"] or _HAS_MARGIN.match(text, line):
+        elif not match["margin"] or _HAS_MARGIN.match(text, line):
             yield at, behind
 
 
 def _may_be_value(joined: str) -> bool:
-    """Return False when what stands before and after the end of a line is short and plain, as words are."""
+    """Return False when the text on both sides of a line end is short and plain, like words."""
     length = len(joined)
     return length >= _RUN_LONG or (
         length >= _RUN_SHORTEST and not joined.isalpha() and _TELLING.search(joined) is not None
@@ -146,15 +144,15 @@ class WholeValues:
         self._until = [spot.end for _, spot in merged]
 
     def trim(self, joined: View, start: int, end: int, *, labelled: bool) -> tuple[int, int] | None:
-        """Return which part of a match in joined lines is the value; None when no line breaks it.
+        """Return the part of a match in joined lines that is the value; None when no line end breaks it.
 
-        Where the beginning of the match is a value by itself, a next line belongs to it only if it looks like
-        a part of it: it holds nothing else, or letters and digits. Otherwise the first two lines belong to
-        it, if the value has a form of its own.
+        If the beginning of the match is a value by itself, a next line belongs to it only if it looks like a
+        part of it: it contains nothing else, or letters and digits. Otherwise the first two lines belong to
+        it, if the value has a fixed form.
         """
         breaks: list[int] = []
         for at, width in joined.pieces_within(start, end):
-            if width:  # what is between two windows
+            if width:  # the text between two windows
                 end = at
                 break
             breaks.append(at)

@@ -1,7 +1,7 @@
-"""The options for which data a load leaves out, and the `Privacy` that applies them to a store.
+"""The options for which data a load removes, and the `Privacy` that applies them to a store.
 
 The detectors are imported only when redaction is on. The key of the placeholders is a file in the store's
-folder: without it, a reader of the tables cannot test which value a placeholder stands for. When the key is
+folder: without it, a reader of the tables cannot test which value a placeholder replaces. When the key is
 lost, the next load makes another key and reads every file again.
 """
 
@@ -41,8 +41,8 @@ class PrivacyOptions:
     ) -> tuple[Privacy, str | None]:
         """Return the `Privacy` for a store whose lock is held, and its text for `files.privacy`.
 
-        The text is None when nothing is left out. The text changes with the rules or the key; files are then
-        read again. `before` holds the texts of the files that are in the store. With `keep` False, no key is
+        The text is None when nothing is removed. When the text changes with the rules or the key, files are
+        read again. `before` contains the texts of the files in the store. With `keep` False, no key is
         written. Raises OptionError when the files in the store were loaded with stricter options, and
         StoreError when the key cannot be read or written.
         """
@@ -58,7 +58,7 @@ class PrivacyOptions:
 
 
 ALL = PrivacyOptions()
-"""Nothing is left out."""
+"""Nothing is removed."""
 
 
 def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterable[str | None]) -> None:

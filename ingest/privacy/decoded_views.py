@@ -1,12 +1,12 @@
-r"""Shows a text as its readers will decode it, so that detectors find a value however it is spelled.
+r"""Shows a text as its readers will decode it, so that detectors find values in any spelling.
 
-A value may stand in a text with escapes of JSON (`\u0041`, `\/`, also several times over, where JSON stands
-within JSON), of URLs (`%41`), or of HTML (`&#65;`), and with the colours of a terminal in it. Each view is a
-text of its own that knows where in the text before it each of its characters comes from. A placeholder that
-is chosen for characters of a view is spelled the way these are spelled in the text, with the same length.
+A value may be written with escapes of JSON (`\u0041`, `\/`, also repeatedly, for JSON within JSON), of URLs
+(`%41`), or of HTML (`&#65;`), and with terminal colours in it. Each view is a text that knows the place of
+each of its characters in the previous text. A placeholder for characters of a view is written with the same
+escapes as these, with the same length.
 
-A command that is written as a list of words is shown as a shell has it, for the detectors know commands. A
-blank within a word is shown as a sign of its own, so that the word stays one word.
+A command as a list of words is shown as in a shell, because the detectors know commands. A blank within a
+word becomes a special sign, so that the word stays one word.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from lenient.regex import compile_regex
 
 _LAYERS = 10  # JSON within JSON …; lenient decodes as many
-# It begins with a class of characters, by which `re` skips most of a text fast.
+# It begins with a class of characters, so that `re` skips most of a text fast.
 _ESCAPE = re.compile(
     r"""[\\%&\x1b](?:(?<=\\)(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|["'`\\/nrtbf]|(?:033|e)\[[\d;]{0,16}[A-Za-z])"""
     r"|(?<=\x1b)(?:\[[\d;:?]{0,20}[A-Za-z]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[()][0-9AB])"
@@ -31,7 +31,7 @@ _SHORT = {rf"\{sign}": sign for sign in "\"'`\\/"} | {
     r"\n": "\n", r"\r": "\r", r"\t": "\t", r"\b": "\b", r"\f": "\f",
 }  # fmt: skip
 _COLOURS = ("\x1b", "\\033", "\\e")
-# A list of words: `["mysql", "--password", "…"]`; a variable is a word, too.
+# A list of words: `["mysql", "--password", "…"]`; a variable counts as a word.
 INNER_BLANK = "\ue000"  # private use: no text of a log has it
 _WORD_LONGEST = 1_000  # characters of a word
 _WORD = (
@@ -52,10 +52,10 @@ _LETTER_OF_LENGTH = {2: "é", 3: "ẽ", 4: "𝓪"}  # bytes of UTF-8
 
 
 class View:
-    """A text without some of its escapes or line breaks, and where its characters come from.
+    """A text without some of its escapes or line breaks, and the origin of its characters.
 
     The pieces are the places where it differs from `source`: piece i is at `at[i]`, has `width[i]` (0 or 1)
-    characters, and stands for `source[start[i]:end[i]]`.
+    characters, and replaces `source[start[i]:end[i]]`.
     """
 
     __slots__ = ("_parent", "at", "end", "source", "start", "text", "width")
@@ -126,7 +126,7 @@ class View:
 
 
 def decode_layers(text: str) -> Iterator[View]:
-    """Yield the text with one more layer of escapes decoded each time, until there are none."""
+    """Yield the text with one more layer of escapes decoded each time, until none is left."""
     view: View | None = None
     for _ in range(_LAYERS):
         view = _decode(text, view)
@@ -143,9 +143,9 @@ def _decode(text: str, parent: View | None) -> View | None:
     view = View("", text, parent)
     parts: list[str] = []
     last = length = 0
-    for found in _ESCAPE.finditer(text):
-        start, end = found.span()
-        escape = found[0]
+    for match in _ESCAPE.finditer(text):
+        start, end = match.span()
+        escape = match[0]
         if escape.startswith(_COLOURS):
             parts.append(text[last:start])
             length += start - last
@@ -171,7 +171,7 @@ def _decode(text: str, parent: View | None) -> View | None:
 
 
 def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
-    """Return the characters that an escape stands for, each with the number of characters that spell it."""
+    """Return the characters of an escape, each with the number of characters that encode it."""
     first = escape[0]
     if first == "\\":
         digits = escape[2:]
@@ -188,7 +188,7 @@ def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
 
 
 def _respell(escape: str, sign: str) -> str:
-    """Return an escape of the same form and length for another character; the same one if there is none."""
+    """Return an escape of the same form and length for another character, else the same escape."""
     code, new = ord(sign), escape
     if escape[0] == "\\" and len(escape) > 2:
         digits = len(escape) - 2
@@ -219,7 +219,7 @@ def _respell_entity(escape: str, code: int) -> str:
 
 
 def join_words(text: str, parent: View | None) -> View | None:
-    """Return the lists of words with an option among them, one a line; None when there are none."""
+    """Return the lists of words that contain an option, one per line; None without any."""
     if "'-" not in text and '"-' not in text and "- -" not in text:
         return None
     view = View("", text, parent)
@@ -247,11 +247,11 @@ def _find_lists(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
     """Yield the words of each list: in brackets, with texts in quotes, or one a line after a dash."""
     lists: list[tuple[int, bool, list[tuple[int, int]]]] = []
     for pattern, each in ((_LIST, _QUOTED), (_LINES, _LINE)):
-        for found in pattern.finditer(text):
-            if _HAS_OPTION.search(text, *found.span()):
-                spans = [word.span(each.groups) for word in each.finditer(text, *found.span())]
+        for match in pattern.finditer(text):
+            if _HAS_OPTION.search(text, *match.span()):
+                spans = [word.span(each.groups) for word in each.finditer(text, *match.span())]
                 words = [_within_quotes(text, *span) for span in spans]
-                program = _PROGRAM.search(text, max(0, found.start() - 140), found.start())
+                program = _PROGRAM.search(text, max(0, match.start() - 140), match.start())
                 words = [program.span(1), *words] if program else words
                 lists.append((words[0][0], pattern is _LIST, words))
     behind = 0
@@ -278,7 +278,7 @@ def is_command(items: Sequence[Any]) -> bool:
 
 
 def program_of(members: Mapping[Any, Any]) -> str:
-    """Return the program that a mapping names beside its arguments, '' when it names none."""
+    """Return the program that a mapping names next to its arguments; '' without one."""
     return next(
         (str(name) for key, name in members.items() if key in _PROGRAM_KEYS and type(name) is str), ""
     )

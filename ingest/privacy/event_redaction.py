@@ -32,7 +32,7 @@ _PARSED = {
 _TEXTS = frozenset(
     {"text", "content", "answer", "message", "harness_message", "error", "reason", "snippet", "task"}
 )
-# What the harness says of these is about the arguments or the user, not the tool's output.
+# The harness's messages at these layers are about the arguments or the user, not the tool's output.
 _NOT_OUTPUT = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.REFUSED})
 
 
@@ -41,13 +41,13 @@ class Privacy:
     """The redaction that one load applies to events, names and definitions. Can be pickled."""
 
     redactor: Redactor | None = None
-    results: bool = True  # False: what tools said is dropped
+    results: bool = True  # False: the output of tools is dropped
 
     def __bool__(self) -> bool:
         return self.redactor is not None or not self.results
 
     def redact_path(self, name: str) -> str:
-        """Return the path of a file as the store may hold it."""
+        """Return the path of a file as the store may record it."""
         return name if self.redactor is None else self.redactor.redact_path(name)
 
     def redact_text(self, text: str) -> str:
@@ -57,7 +57,7 @@ class Privacy:
         return catalog if self.redactor is None else self.redactor.redact_definitions(catalog)
 
     def redact_events(self, events: Iterable[Event | Rejected]) -> Iterable[Event | Rejected]:
-        """Return the events of a record, redacted as the store may hold them."""
+        """Return the events of a record, redacted for the store."""
         return map(self.redact_event, events) if self else events
 
     def redact_event(self, event: Event | Rejected) -> Event | Rejected:
@@ -67,7 +67,7 @@ class Privacy:
 
 
 PUBLIC = Privacy()
-"""The privacy of a load that leaves nothing out."""
+"""The privacy of a load that removes nothing."""
 
 
 def _argument_message(result: ResultSeen) -> str | None:
@@ -103,8 +103,7 @@ def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejec
 def _redact_quoted(result: ResultSeen, changed: Mapping[str, Any]) -> Any:
     """Return the redacted message of a result.
 
-    Most formats take the message from the content and cut it; the content shows whole what the cut has
-    broken.
+    Most formats cut the message from the content, so the content shows whole values that the cut has broken.
     """
     message, content = result.message or "", result.content or ""
     at = content.find(message)

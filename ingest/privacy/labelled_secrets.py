@@ -16,11 +16,11 @@ from detect_secrets.plugins.softlayer import SoftlayerDetector
 from ingest.privacy.matches import LabelDetector, Match, SearchedText
 from lenient.regex import compile_regex
 
-_NEAR = 160  # characters looked at where a pattern may pass over any number of blanks
+_NEAR = 160  # characters searched when a pattern may skip any number of blanks
 _LONGEST = 1_200
 _KEY_BODY = compile_regex(r"(?:(?!-----END)[\w+/=:,.\s|>→-]|\\+[nrt])*+")  # with the margin of a quotation
 KEY_NEEDLES = ("private key", "putty-user-key-file-")
-_KEY_SHORTEST = 40  # characters; less is a text about keys, and so is a body …
+_KEY_SHORTEST = 40  # characters; a shorter body belongs to a text about keys, and so does a body …
 _KEY_LINE = re.compile(r"[\w+/=]{24}")  # … without a line of Base64 near its beginning
 _KEY_BEGIN = re.compile(
     r"BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?(?:-----)?|PuTTY-User-Key-File-\d"
@@ -49,7 +49,7 @@ def find_private_keys(looked: SearchedText) -> Iterator[Match]:
                 yield Match(*body.span(), "key")
 
 
-# The user may be missing (redis://:password@host), and people write passwords with @ and : in them.
+# The user may be missing (redis://:password@host), and passwords may contain @ and :.
 _URL_PASSWORD = re.compile(r"://[^\s:/?#\[\]@\"'`<>{}\\|^]{0,100}:([^\s/\"'`<>{}\\|^]{1,256})@(?=[\w.\[-])")
 _URL_TOKEN = re.compile(r"://((?=[^@/]*\d)[^\s:/?#\[\]@\"'`<>{}\\|^$]{16,256})@(?=[\w.\[-])")
 
@@ -60,10 +60,10 @@ def find_url_passwords(looked: SearchedText) -> Iterator[Match]:
     A long user without a password is a token, as in https://TOKEN@host/repository.git.
     """
     for place in looked.find_needle("://") if "@" in looked.text else ():
-        found = _URL_PASSWORD.match(looked.text, place, place + _LONGEST)
-        found = found or _URL_TOKEN.match(looked.text, place, place + _LONGEST)
-        if found and not found[1].startswith("$"):
-            yield Match(*found.span(1), "password")
+        match = _URL_PASSWORD.match(looked.text, place, place + _LONGEST)
+        match = match or _URL_TOKEN.match(looked.text, place, place + _LONGEST)
+        if match and not match[1].startswith("$"):
+            yield Match(*match.span(1), "password")
 
 
 def find_random_text(looked: SearchedText) -> Iterator[Match]:
@@ -72,9 +72,9 @@ def find_random_text(looked: SearchedText) -> Iterator[Match]:
     Hashes, ids and images have high entropy, too, so this detector is off by default.
     """
     for plugin in _ENTROPY:
-        for found in plugin.regex.finditer(looked.text):
-            if plugin.calculate_shannon_entropy(found[2]) > plugin.entropy_limit:
-                yield Match(*found.span(2), "secret")
+        for match in plugin.regex.finditer(looked.text):
+            if plugin.calculate_shannon_entropy(match[2]) > plugin.entropy_limit:
+                yield Match(*match.span(2), "secret")
 
 
 _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
@@ -83,11 +83,11 @@ _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w
 def find_public_addresses(looked: SearchedText) -> Iterator[Match]:
     """Yield IP addresses outside private networks."""
     for pattern in IPPublicDetector.denylist:
-        for found in pattern.finditer(looked.text):
-            yield Match(*found.span(1), "ip")
-    for found in _IPV6.finditer(looked.text):
-        if _is_public(found[0]):
-            yield Match(*found.span(), "ip")
+        for match in pattern.finditer(looked.text):
+            yield Match(*match.span(1), "ip")
+    for match in _IPV6.finditer(looked.text):
+        if _is_public(match[0]):
+            yield Match(*match.span(), "ip")
 
 
 def _is_public(text: str) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-ESCAPED_LETTER = r"\\+u[0-9a-fA-F]{4}"  # as JSON writes `é` when it must be ASCII
+ESCAPED_LETTER = r"\\+u[0-9a-fA-F]{4}"  # `é` in ASCII JSON
 _SHAPES = bytes(
     49 if chr(byte).isdecimal() else 97 if chr(byte).isalpha() else byte for byte in range(128)
 ) + bytes(range(128, 256))
@@ -27,7 +27,7 @@ class SearchedText:
 
     `lower` is the same text in lower case with `?` for each character outside ASCII; fixed texts are found
     fast in it. `shape` has `a` for each letter and `1` for each digit. `runs` has `a` for each character that
-    an access token may have, and blanks. `first` is where the redactor has found each needle first.
+    an access token may have, and blanks. `first` is the first place of each needle, found by the redactor.
     """
 
     __slots__ = ("first", "lower", "runs", "shape", "text")
@@ -60,7 +60,7 @@ Find = Callable[[SearchedText], Iterator[Match]]
 
 
 def has_digits(looked: SearchedText) -> bool:
-    """Return True for a text with four digits side by side."""
+    """Return True for a text with four digits in a row."""
     return b"1111" in looked.shape
 
 
@@ -68,8 +68,8 @@ class Detector(NamedTuple):
     """A function that finds matches in a text.
 
     `find` is called only for texts that contain one of `needles` (in lower case), or for which `guard` is
-    true; for all texts when it has neither. `labelled`: what it finds has no form of its own, but something
-    beside it that tells what it is.
+    true; for all texts when it has neither. `labelled`: its matches have no fixed form, but a label next to
+    them.
     """
 
     find: Find
@@ -79,11 +79,11 @@ class Detector(NamedTuple):
 
 
 class LabelDetector(NamedTuple):
-    """Finds a secret by a fixed text beside it (the needle).
+    """Finds a secret by a fixed text next to it (the needle).
 
     `pattern` is matched at the needle, or `before` characters earlier; its group number `group` is the
-    secret. `longest` is the number of characters that the pattern may look at after the needle: looking at
-    more would let hostile text cost too much.
+    secret. `longest` is the number of characters that the pattern may look at after the needle: a longer
+    search would make hostile text too expensive.
     """
 
     kind: str
@@ -95,6 +95,6 @@ class LabelDetector(NamedTuple):
 
     def find(self, looked: SearchedText) -> Iterator[Match]:
         for place in looked.find_needle(self.needle):
-            found = self.pattern.match(looked.text, max(0, place - self.before), place + self.longest)
-            if found:
-                yield Match(*found.span(self.group), self.kind)
+            match = self.pattern.match(looked.text, max(0, place - self.before), place + self.longest)
+            if match:
+                yield Match(*match.span(self.group), self.kind)

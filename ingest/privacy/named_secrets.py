@@ -26,7 +26,7 @@ _WHOLE_NAME = re.compile(r"[\w.-]{0,40}\Z")
 _WORDS_BEFORE = re.compile(r"[^\W\d_]{2,20} (?:de )?\Z")  # API key, mot de passe
 _BEFORE = 40  # characters of a name before its needle
 
-# After the name: what closes it, a sign, and the value, in quotes, in escaped quotes, cut off, or bare.
+# After the name: its end, a sign, and the value: in quotes, in escaped quotes, truncated, or bare.
 _VALUE_FORM = r"""(?:
       (?P<close>[\]\\"'`”’]{0,8})
       (?P<sign>\s{0,4}(?:=>|:=|={1,3}|:)\s{0,8}
@@ -67,7 +67,7 @@ def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
     """Yield the values of names that denote a secret.
 
     A quoted value matches unless it is a word such as `string`, a template or a sentence. An unquoted one
-    must hold letters and digits, or stand where a program or a command has no other words.
+    must contain letters and digits, or be at a place where programs and commands have no other words.
     """
     for needle in NAME_NEEDLES:
         for place in looked.find_needle(needle):
@@ -76,8 +76,8 @@ def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
 
 def find_other_named_secrets(looked: SearchedText) -> Iterator[Match]:
     """Yield the values of names in other scripts than the Latin one."""
-    for found in OTHER_NAMES.finditer(looked.text):
-        yield from _find_values(looked.text, *found.span(), _OTHER_VALUE)
+    for match in OTHER_NAMES.finditer(looked.text):
+        yield from _find_values(looked.text, *match.span(), _OTHER_VALUE)
 
 
 def is_not_ascii(looked: SearchedText) -> bool:
@@ -85,10 +85,10 @@ def is_not_ascii(looked: SearchedText) -> bool:
 
 
 def _find_values(text: str, place: int, end: int, form: re.Pattern[str]) -> Iterator[Match]:
-    found = form.match(text, end, place + _LONGEST)
+    match = form.match(text, end, place + _LONGEST)
     if form is _VALUE:
-        tail = _TAIL.match(text, end) if found is None else None
-        end = tail.end() if tail else found.end("tail") if found else end
+        tail = _TAIL.match(text, end) if match is None else None
+        end = tail.end() if tail else match.end("tail") if match else end
     before = _WHOLE_NAME.search(text, max(0, place - _BEFORE), place)
     begin = before.start() if before else place
     name = text[begin:end]
@@ -98,11 +98,11 @@ def _find_values(text: str, place: int, end: int, form: re.Pattern[str]) -> Iter
         family = classify_name(words[0] + name) if words else None
     if family is None:
         return
-    if found is not None:
-        group = next(group for group in _GROUPS if found[group] is not None)
-        value = found[group] if group == "wrapped" else _cut_before_members(found[group])
-        start = found.start(group)
-        if len(value) >= SHORTEST and _is_value(text, place, found, group, name, value, family):
+    if match is not None:
+        group = next(group for group in _GROUPS if match[group] is not None)
+        value = match[group] if group == "wrapped" else _cut_before_members(match[group])
+        start = match.start(group)
+        if len(value) >= SHORTEST and _is_value(text, place, match, group, name, value, family):
             yield Match(start, start + len(value), "password")
             return
     for start, stop in find_stated_values(text, place, end, name, family):
@@ -110,25 +110,25 @@ def _find_values(text: str, place: int, end: int, form: re.Pattern[str]) -> Iter
 
 
 def _is_value(
-    text: str, place: int, found: re.Match[str], group: str, name: str, value: str, family: Family
+    text: str, place: int, match: re.Match[str], group: str, name: str, value: str, family: Family
 ) -> bool:
     if group in ("option", "phrase"):
         return _is_option(text, place, family) and is_plain_value(value)
     if group == "element":
         return _ELEMENT_NAME.search(text, max(0, place - _BEFORE), place) is not None and is_secret(value)
-    if found["pair"] is not None and not _PAIR_NAME.search(text, max(0, place - 80), place):
+    if match["pair"] is not None and not _PAIR_NAME.search(text, max(0, place - 80), place):
         return False
     if group != "bare":
         return is_named_secret(value, family, name)
-    if found["sign"] == "=" and _is_option(text, place, family):
+    if match["sign"] == "=" and _is_option(text, place, family):
         return is_plain_value(value)
-    if name.lower() == "pass" and ":" in found["sign"]:  # PASS: test_one
+    if name.lower() == "pass" and ":" in match["sign"]:  # PASS: test_one
         source = _PASS_SOURCE.search(text, max(0, place - _BEFORE), place) is not None
         alone = (
-            not name.isupper() and value.isalnum() and _LINE_END.match(text, found.end("bare")) is not None
+            not name.isupper() and value.isalnum() and _LINE_END.match(text, match.end("bare")) is not None
         )
         return source or (alone and is_bare_secret(value))
-    return is_bare_secret(value) or _is_short_secret(text, found, name, value, family)
+    return is_bare_secret(value) or _is_short_secret(text, match, name, value, family)
 
 
 def _is_option(text: str, place: int, family: Family) -> bool:
@@ -140,7 +140,7 @@ def _is_option(text: str, place: int, family: Family) -> bool:
 def _cut_before_members(value: str) -> str:
     """Return the value up to its first quote when other JSON members seem to follow that quote.
 
-    The closing quote of the value is missing in that case.
+    Then the closing quote of the value is missing.
     """
     if value[:1].isspace() or value.startswith((",", ":")):
         return ""
@@ -152,15 +152,15 @@ def _is_shouted(name: str) -> bool:
     return name.isupper()
 
 
-def _is_short_secret(text: str, found: re.Match[str], name: str, value: str, family: Family) -> bool:
-    """Return True when an unquoted value is short or has no digits, but can be nothing else than a secret."""
+def _is_short_secret(text: str, match: re.Match[str], name: str, value: str, family: Family) -> bool:
+    """Return True when an unquoted value is short or has no digits, but can only be a secret."""
     if not is_plain_value(value):
         return False
-    end = found.end("bare")
-    sign = found["sign"]
+    end = match.end("bare")
+    sign = match["sign"]
     if value.isdecimal():
         return family is Family.PASSWORD and len(value) >= 4 and not text[end : end + 2].startswith(".")
-    if sign == "=" and not found["close"]:
+    if sign == "=" and not match["close"]:
         if _is_shouted(name):
             return _ENVIRONMENT_END.match(text, end) is not None
         return (

@@ -1,8 +1,8 @@
 """Finds what identifies a person: e-mail addresses, names of home folders, card, IBAN and phone numbers.
 
-A card number must fit its network's digits and the check digit of ISO/IEC 7812 (Luhn), an IBAN the length of
-its country and the check digits of ISO 13616. A phone number must be written with a plus sign and a country's
-code, in the form of North America (212-555-0187), or next to a word such as `phone`.
+A card number must match its network's digits and the check digit of ISO/IEC 7812 (Luhn). An IBAN must match
+its country's length and the check digits of ISO 13616. A phone number must be written with a plus sign and a
+country's code, in the form of North America (212-555-0187), or next to a word such as `phone`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _LOCAL = re.compile(rf"(?:[\w.+%-]|{ESCAPED_LETTER})+\Z")
 _PLAIN = string.ascii_letters + string.digits + "_.+%-"  # the same without other scripts, for speed
 _LOCAL_LONGEST = 64  # RFC 5321, 4.5.3.1.1
 _DOMAIN = re.compile(r"@(?!v?\d+\.\d)(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
-_IN_URL = re.compile(r":(?:\\*/){2}[^\s/@:]+:\Z")  # https://bob:secret@host: no address
+_IN_URL = re.compile(r":(?:\\*/){2}[^\s/@:]+:\Z")  # https://bob:secret@host is not an e-mail address
 _SERVICES = frozenset({"git", "svn", "hg"})  # git@github.com is an address for programs
 
 _NAME = rf"(?:[^/\\\s\"'`<>:;,|*?(){{}}\[\]$&=#%!~\x00-\x1f]|{ESCAPED_LETTER})+"
-# After `/`, `\` or, where a harness makes one folder's name of a path, `-`.
+# After `/`, `\`, or `-` where a harness makes a path one folder name.
 _HOME = re.compile(
     rf"(?<=[/\\!])(?:home|[Uu]sers)(?:(?:\\*/)(?P<name>{_NAME})"
     rf"|\\+(?P<windows>{_NAME}(?:[ ]{_NAME}){{1,3}}(?=\\)|{_NAME}))"
@@ -31,7 +31,7 @@ _NOBODY = frozenset({"shared", "public", "default", "all users", ".", ".."})
 _LONGEST = 200
 HOME_NEEDLES = ("home", "users")
 
-# Where a number may be, in the shape of a text: four digits are found fast; what is around them says more.
+# Possible numbers in the shape of a text: four digits are found fast, then their surroundings are checked.
 _CARD_SHAPE = re.compile(
     rb"1111(?<![a1_.+#/-]1111)"
     rb"(?:1{10,15}(?!1)|(?:-|\s{1,40})1(?:111(?:-|\s{1,40})1111|11111(?:-|\s{1,40})1111))"
@@ -64,7 +64,7 @@ _IBAN_BEFORE, _IBAN_LONGEST = 12, 84
 _PHONE = re.compile(r"\+[1-9](?:[ .()/-]{0,2}(?:\r?\n[ \t]{0,40}(?=\d{3}))?\d){7,14}(?!\w|[.-]\d)")
 _BEFORE_PHONE = re.compile(r"[\w+/=.-]")
 _PLAIN_PHONE = re.compile(r"\+\d+")
-_PLAIN_SHORTEST = 11  # characters, where nothing but digits follows the plus sign
+_PLAIN_SHORTEST = 11  # characters, when only digits follow the plus sign
 _AMERICAN = re.compile(
     r"(?<![\w.+/-])(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([ .-]))[2-9]\d\d(?(1)\1|[ .-])\d{4}(?!\w|[.-]\d)"
 )
@@ -99,8 +99,8 @@ def _local_part_length(before: str) -> int:
     rest = before.rstrip(_PLAIN)
     if not rest or (rest[-1] != "\\" and rest[-1].isascii()):
         return len(before) - len(rest)
-    found = _LOCAL.search(before)
-    return len(found[0]) if found else 0
+    match = _LOCAL.search(before)
+    return len(match[0]) if match else 0
 
 
 def find_home_names(looked: SearchedText) -> Iterator[Match]:
@@ -110,23 +110,23 @@ def find_home_names(looked: SearchedText) -> Iterator[Match]:
     """
     for needle in HOME_NEEDLES:
         for place in looked.find_needle(needle):
-            found = _HOME.match(looked.text, place, place + _LONGEST)
-            if found is None or found.lastgroup is None:
+            match = _HOME.match(looked.text, place, place + _LONGEST)
+            if match is None or match.lastgroup is None:
                 continue
-            name = found[found.lastgroup]
+            name = match[match.lastgroup]
             if name.lower() not in _NOBODY and any(map(str.isalnum, name)):
-                yield Match(*found.span(found.lastgroup), "user")
+                yield Match(*match.span(match.lastgroup), "user")
 
 
 def find_cards(looked: SearchedText) -> Iterator[Match]:
     """Yield the numbers of payment cards, in one piece or in groups."""
     for place in _CARD_SHAPE.finditer(looked.shape):
-        found = _CARD.match(looked.text, place.start())
-        if found is None:
+        match = _CARD.match(looked.text, place.start())
+        if match is None:
             continue
-        digits = re.sub(r"[\s-]", "", found[0])
+        digits = re.sub(r"[\s-]", "", match[0])
         if len(digits) in _CARD_LENGTHS.get(digits[0], (16,)) and _has_check_digit(digits):
-            yield Match(*found.span(), "card")
+            yield Match(*match.span(), "card")
 
 
 def _has_check_digit(digits: str) -> bool:
@@ -142,19 +142,19 @@ def find_ibans(looked: SearchedText) -> Iterator[Match]:
         start = place.start()
         if start < behind or text[start - 1 : start].islower():
             continue
-        for found in _IBAN.finditer(text, max(behind, start - _IBAN_BEFORE), start + _IBAN_LONGEST):
-            end = _find_iban_end(text, found)
+        for match in _IBAN.finditer(text, max(behind, start - _IBAN_BEFORE), start + _IBAN_LONGEST):
+            end = _find_iban_end(text, match)
             if end is not None:
                 behind = end
-                yield Match(found.start(), end, "iban")
+                yield Match(match.start(), end, "iban")
                 break
 
 
-def _find_iban_end(text: str, found: re.Match[str]) -> int | None:
-    """Return where the IBAN ends that begins with a match; None when it is none."""
-    length, end = _IBAN_LENGTHS.get(found[1]), found.start()
+def _find_iban_end(text: str, match: re.Match[str]) -> int | None:
+    """Return the end of the IBAN that begins with a match; None when it is not an IBAN."""
+    length, end = _IBAN_LENGTHS.get(match[1]), match.start()
     signs: list[str] = []
-    while length and end < found.end() and len(signs) < length:
+    while length and end < match.end() and len(signs) < length:
         if text[end].isalnum():
             signs.append(text[end])
         end += 1
@@ -170,27 +170,27 @@ def find_international_phones(looked: SearchedText) -> Iterator[Match]:
     for place in looked.find_needle("+"):
         if not text[place + 1 : place + 2].isdigit():
             continue
-        found = _PHONE.match(text, place, place + 64)
-        if found is None or (place and _BEFORE_PHONE.match(text, place - 1)):
+        match = _PHONE.match(text, place, place + 64)
+        if match is None or (place and _BEFORE_PHONE.match(text, place - 1)):
             continue
-        plain = _PLAIN_PHONE.fullmatch(found[0])
-        # In a diff a plus sign begins a line that was added.
-        if not plain or (len(found[0]) >= _PLAIN_SHORTEST and text[place - 1 : place] not in ("", "\n")):
-            yield Match(*found.span(), "phone")
+        plain = _PLAIN_PHONE.fullmatch(match[0])
+        # In a diff, a plus sign begins an added line.
+        if not plain or (len(match[0]) >= _PLAIN_SHORTEST and text[place - 1 : place] not in ("", "\n")):
+            yield Match(*match.span(), "phone")
 
 
 def find_american_phones(looked: SearchedText) -> Iterator[Match]:
     """Yield phone numbers in the form of North America."""
     for run in _AMERICAN_SHAPE.finditer(looked.shape):
         start = max(0, run.start() - _AMERICAN_LONGEST)
-        for found in _AMERICAN.finditer(looked.text, start, run.end() + 2):
-            yield Match(*found.span(), "phone")
+        for match in _AMERICAN.finditer(looked.text, start, run.end() + 2):
+            yield Match(*match.span(), "phone")
 
 
 def find_named_phones(looked: SearchedText) -> Iterator[Match]:
-    """Yield phone numbers beside a telling word."""
+    """Yield phone numbers next to a telling word."""
     for word in PHONE_NEEDLES:
         for place in looked.find_needle(word):
-            found = _NAMED_PHONE.match(looked.text, place + len(word), place + 64)
-            if found and sum(map(str.isdecimal, found[1])) >= _NAMED_SHORTEST:
-                yield Match(*found.span(1), "phone")
+            match = _NAMED_PHONE.match(looked.text, place + len(word), place + 64)
+            if match and sum(map(str.isdecimal, match[1])) >= _NAMED_SHORTEST:
+                yield Match(*match.span(1), "phone")

@@ -17,7 +17,7 @@ from ingest.privacy.decoded_views import INNER_BLANK, View
 _ESCAPE = re.compile(r"(\\+)(u[0-9a-fA-F]{0,4}|x[0-9a-fA-F]{0,2}|[\s\S])")
 _HEX_BODY = re.compile(r"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}")
 _ESCAPED_LAYOUT = re.compile(r"""\s*["'`]?\s*[{\[]\s*\\""")
-_NOT_ESCAPING = "acdeghijklmopqswyz"  # letters that no language of these logs has an escape for, or all alike
+_NOT_ESCAPING = "acdeghijklmopqswyz"  # letters without an escape, or with the same one in all languages
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _DIGITS, _WIDE_DIGITS = "123456789", "１２３４５６７８９"
 _ACCENTED = "àáâãäåèéêëìíîïòóôõöùúûü"
@@ -39,9 +39,9 @@ class Spot(NamedTuple):
 
 
 def merge_spots(spots: Iterable[Spot]) -> Iterator[tuple[int, Spot]]:
-    """Yield the spots from left to right, each with the offset from which no spot before it covers the text.
+    """Yield the spots from left to right, each with the offset from which it is not covered by earlier ones.
 
-    A spot that is covered by earlier ones is left out. Of two with one start the first counts.
+    A completely covered spot is left out. Of two spots with the same start, the first counts.
     """
     covered = 0
     for spot in sorted(spots, key=lambda spot: spot.start):
@@ -70,7 +70,7 @@ def replace_spots(text: str, spots: Iterable[Spot], key: bytes, *, parsed: bool)
 
 
 def _choose_spelling(text: str, spot: Spot, key: bytes) -> str:
-    """Return the placeholder of a spot as the text has to spell it."""
+    """Return the placeholder of a spot, with the escapes of the text."""
     if spot.view is None:
         return _choose_characters(text[spot.start : spot.end], spot.kind, key)
     value = spot.view.text[spot.first : spot.last]
@@ -78,11 +78,11 @@ def _choose_spelling(text: str, spot: Spot, key: bytes) -> str:
 
 
 def _is_nested(text: str) -> bool:
-    """Return True when the text holds JSON inside strings, or is such a string: backslashes are doubled."""
+    """Return True when the text contains JSON inside strings or is such a string: doubled backslashes."""
     return '\\"' in text or _ESCAPED_LAYOUT.match(text) is not None
 
 
-@lru_cache(maxsize=8_192)  # a home folder stands in nearly every line
+@lru_cache(maxsize=8_192)  # nearly every line contains a home folder
 def _choose_characters(value: str, kind: str, key: bytes) -> str:
     """Return a placeholder with one character for each character of the value.
 
@@ -107,7 +107,7 @@ def _substitute(sign: str, random: int, word: Iterator[str]) -> str:
 
 
 def _decode_escape(escape: re.Match[str]) -> str:
-    r"""Return the character that an escape within a value stands for.
+    r"""Return the character that an escape within a value encodes.
 
     With escapes decoded, `jos\u00e9` and `josé` are the same value.
     """
@@ -115,13 +115,13 @@ def _decode_escape(escape: re.Match[str]) -> str:
     return chr(int(body[1:], 16)) if len(body) == 5 else body
 
 
-def _restore_escapes(text: str, start: int, end: int, given: str, *, nested: bool, parsed: bool) -> str:
-    r"""Return the placeholder `given` with the letters of escapes put back.
+def _restore_escapes(text: str, start: int, end: int, replacement: str, *, nested: bool, parsed: bool) -> str:
+    r"""Return the placeholder `replacement` with the letters of escapes restored.
 
     In a text that is not parsed, a value may begin after a backslash (C:\\nina): its first letter is not part
     of an escape.
     """
-    first, chosen = start, list(given)
+    first, chosen = start, list(replacement)
     while text[first - 1 : first] == "\\":
         first -= 1
     for escape in _ESCAPE.finditer(text, first, end + 5):
@@ -139,7 +139,7 @@ def _restore_escapes(text: str, start: int, end: int, given: str, *, nested: boo
 
 
 def _is_same_form(body: str, chosen: str) -> bool:
-    """Return True when both are the hexadecimal digits of an escape, as a `View` respells them."""
+    """Return True when both are the hexadecimal digits of an escape, as a `View` writes them."""
     return (
         len(body) in (3, 5)
         and _HEX_BODY.fullmatch(body) is not None
@@ -153,8 +153,8 @@ def _choose_escape(body: str, chosen: str) -> str:
     The result is an escape of the same kind, for another letter where possible.
     """
     if len(body) == 5:
-        meant = chr(int(body[1:], 16))
-        return f"u{_OTHER_LETTER[not meant.isascii()]}" if meant.isalpha() else body
+        letter = chr(int(body[1:], 16))
+        return f"u{_OTHER_LETTER[not letter.isascii()]}" if letter.isalpha() else body
     if len(body) == 1 and body.isascii() and body.isalpha() and (body.isupper() or body in _NOT_ESCAPING):
         return chosen if body.isupper() or chosen in _NOT_ESCAPING else "z"
     return body

@@ -25,9 +25,9 @@ from ingest.privacy.rules import RedactionRules
 from ingest.privacy.secret_names import Family, classify_name, is_named_secret
 from lenient import ToolCatalog, ToolDefinition
 
-_SHORTEST = 4  # characters that may hold anything
-_IS_PLACEHOLDER = re.compile(r"[a-z]+-[0-9a-f]{10}")  # as `path` makes them
-# A folder's or a file's name, without what follows it: `a` in `a.jsonl.gz`.
+_SHORTEST = 4  # characters; shorter texts contain no value
+_IS_PLACEHOLDER = re.compile(r"[a-z]+-[0-9a-f]{10}")  # the form that `redact_path` makes
+# The name of a folder or file without its suffixes: `a` in `a.jsonl.gz`.
 _PATH_PART = re.compile(
     r"([^/\\!]+?)(?:(?:\.(?:jsonl?|ndjson|log|txt|ya?ml|csv|db|sqlite3?|eval|traj|gz|bz2|xz|zst|lz4|zip|tar|7z))+"
     r"|\.\w{1,10})?(?=[/\\!]|\Z)"
@@ -36,13 +36,13 @@ _NUMBER_SMALLEST = 10**12  # no card has fewer digits
 _VALUES = frozenset({"value", "stringvalue", "default", "example", "examples", "const", "enum"})
 _NAMES = frozenset({"name", "key", "header"})
 _NAMES_KEPT = 8_192
-_CHARACTERS_KEPT = 2_000_000  # of texts whose results are kept: agents repeat prompts in every request
+_CHARACTERS_KEPT = 2_000_000  # of texts with cached results, because agents repeat prompts in every request
 
 
 class _Needle(NamedTuple):
-    """A fixed text, the places of the detectors that want it, and longer needles that hold it.
+    """A fixed text, the indexes of its detectors, and the longer needles that contain it.
 
-    Where it is not in a text, nobody needs to look for the longer ones.
+    If it is not in a text, the longer ones need no search.
     """
 
     text: str
@@ -57,7 +57,7 @@ def _order_needles(detectors: Sequence[Detector]) -> list[_Needle]:
             needles.setdefault(text, _Needle(text, [], [])).places.append(place)
     first: list[_Needle] = []
     for needle in sorted(needles.values(), key=lambda needle: len(needle.text)):
-        within = next((one for one in first if one.text in needle.text), None)
+        within = next((other for other in first if other.text in needle.text), None)
         if within is None:
             first.append(needle)
         else:
@@ -66,7 +66,7 @@ def _order_needles(detectors: Sequence[Detector]) -> list[_Needle]:
 
 
 def _fold_key(key: Any) -> str:
-    """Return a key as all writers have it: `ParameterValue` and `Value` are `value`."""
+    """Return a key in its common form: `ParameterValue` and `Value` become `value`."""
     return str(key).replace("_", "").lower().removeprefix("parameter")
 
 
@@ -78,7 +78,7 @@ def _names_value(key: Any, name: Any) -> bool:
 class Redactor:
     """Redacts texts by rules and a key.
 
-    Pickling keeps only the rules and the key; a worker process builds the rest again.
+    Pickling keeps only the rules and the key; a worker process rebuilds the rest.
     """
 
     rules: RedactionRules
@@ -93,7 +93,9 @@ class Redactor:
     def __post_init__(self) -> None:
         self._detectors = self.rules.detectors()
         self._needles = _order_needles(self._detectors)
-        self._guards = [(at, one.guard) for at, one in enumerate(self._detectors) if not one.needles]
+        self._guards = [
+            (at, detector.guard) for at, detector in enumerate(self._detectors) if not detector.needles
+        ]
         self._name = lru_cache(_NAMES_KEPT)(self._redact)
         self._forget()
 
@@ -110,10 +112,10 @@ class Redactor:
 
         `parsed`: `lenient` will parse the text, so every escape must stay valid.
         """
-        known = self._known[parsed]
-        new = known.get(text)
+        cached = self._known[parsed]
+        new = cached.get(text)
         if new is None:
-            new = known[text] = self._redact(text, parsed=parsed)
+            new = cached[text] = self._redact(text, parsed=parsed)
             if new == text:
                 self._known[not parsed][text] = text
             self._kept += len(text)
@@ -131,30 +133,30 @@ class Redactor:
         return replace_spots(text, spots, self.key, parsed=parsed) if spots else text
 
     def _find_spots(self, text: str) -> list[Spot]:
-        """Return the matches in the text as it is, decoded, and with broken lines and lists of words joined.
+        """Return the matches in the text unchanged, decoded, and with broken lines and word lists joined.
 
-        Of matches with one start, those of the first detector come first, and those in the most decoded view.
+        Of matches with the same start, those of the first detector and of the most decoded view come first.
         """
-        found = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
+        ranked_spots = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
         views = list(decode_layers(text))
         for depth, view in enumerate(views, 1):
-            found += [
+            ranked_spots += [
                 (place, -depth, Spot(*view.locate(*match[:2]), match.kind, view, *match[:2]))
                 for place, match in self._find_matches(view.text)
             ]
-        whole = [spot for *_, spot in found]
+        whole = [spot for *_, spot in ranked_spots]
         for shown in (None, *views):
             lines = shown.text if shown else text
             if "\n" in lines:
-                found += self._find_broken(lines, shown, whole, -1 - len(views))
+                ranked_spots += self._find_broken(lines, shown, whole, -1 - len(views))
             if words := join_words(lines, shown):
-                found += [
+                ranked_spots += [
                     (place, -1 - len(views), Spot(*words.locate(*match[:2]), match.kind, words, *match[:2]))
                     for place, match in self._find_matches(words.text)
                     if self._detectors[place].labelled
                 ]
-        found.sort(key=itemgetter(0, 1))
-        return [spot for *_, spot in found]
+        ranked_spots.sort(key=itemgetter(0, 1))
+        return [spot for *_, spot in ranked_spots]
 
     def _find_matches(self, text: str) -> list[tuple[int, Match]]:
         looked = SearchedText(text)
@@ -181,16 +183,16 @@ class Redactor:
         if joined is None:
             return
         for place, match in self._find_matches(joined.text):
-            kept = values.trim(joined, match.start, match.end, labelled=self._detectors[place].labelled)
-            if kept is not None:
-                yield place, rank, Spot(*joined.locate(*kept), match.kind, joined, *kept)
+            trimmed = values.trim(joined, match.start, match.end, labelled=self._detectors[place].labelled)
+            if trimmed is not None:
+                yield place, rank, Spot(*joined.locate(*trimmed), match.kind, joined, *trimmed)
 
     def redact_name(self, text: str) -> str:
         """Redact a short text that occurs often (an id, a name, a model); results are cached."""
         return str(self._name(text)) if len(text) < 256 else self.redact_text(text)
 
     def redact_user(self, name: str) -> str:
-        """Return the placeholder for what a log says of who asked; their home folder has the same one."""
+        """Return the placeholder for a user in a log, the same one as for the user's home folder."""
         new = self.redact_name(name)
         if new != name or "home" not in self.rules.on:
             return new
@@ -231,14 +233,14 @@ class Redactor:
         return ToolCatalog.from_definitions(map(self._redact_definition, catalog))
 
     def _redact_definition(self, tool: ToolDefinition) -> ToolDefinition:
-        told = {"name": tool.name, "description": tool.description, "parameters": tool.to_json_schema()}
-        new = self.redact_value(told)
-        return tool if new == told else next(iter(ToolCatalog.load(new)))
+        definition = {"name": tool.name, "description": tool.description, "parameters": tool.to_json_schema()}
+        new = self.redact_value(definition)
+        return tool if new == definition else next(iter(ToolCatalog.load(new)))
 
     def redact_value(self, value: Any) -> Any:
         """Return a decoded JSON value of any depth with all its texts redacted, including keys.
 
-        Long numbers are searched as texts are: an account's number may stand in a log as one.
+        Long numbers are searched like texts, because a log may contain an account number as a number.
         """
         root = [value]
         waiting: list[tuple[Any, Any, str]] = [(root, 0, "")]  # a container, a place in it, a telling name
@@ -260,16 +262,16 @@ class Redactor:
         return root[0]
 
     def _telling_name(self, key: str, outer: str, members: Mapping[str, Any]) -> str:
-        """Return the name that says what the value of a key is.
+        """Return the name that describes the value of a key.
 
         That is the key itself, the sibling `name` of a `value`, or, for the example of a definition, the
         parameter's name; '' when redaction of named secrets is off.
         """
         if "password" not in self.rules.on:
             return ""
-        told = _fold_key(key)
-        if told in _VALUES:
-            if told != "value":
+        folded = _fold_key(key)
+        if folded in _VALUES:
+            if folded != "value":
                 return outer
             return next((name for at, name in members.items() if _names_value(at, name)), outer)
         return key
@@ -278,10 +280,10 @@ class Redactor:
         family = classify_name(name) if name else None
         if family is not None and is_named_secret(text, family, name):
             return self._redact_secret(text)
-        return self.redact_name(text)  # definitions repeat their texts in every request
+        return self.redact_name(text)  # requests repeat the texts of definitions
 
     def _redact_command(self, program: str, words: list[str]) -> set[int]:
-        """Redact the words that are secrets because of other words of their command; return their indexes."""
+        """Redact the words that are secrets because of other words in their command; return their indexes."""
         line = join_items([program, *words])
         matches = [match for place, match in self._find_matches(line) if self._detectors[place].labelled]
         done: set[int] = set()
@@ -312,7 +314,7 @@ class Redactor:
         named: dict[str, Any] = {}
         for key, value in members.items():
             name = self.redact_name(str(key))
-            while name in named:  # two values of one shape; neither is lost
+            while name in named:  # two keys with the same placeholder; keep both
                 name += "_"
             named[name] = value
         return named

@@ -1,4 +1,4 @@
-"""Finds what a request or a command gives to be let in: headers, cookies, options of `curl`, `mysql` …"""
+"""Finds credentials in requests and commands: headers, cookies, options of `curl`, `mysql` …"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AUTHORIZATION = re.compile(
     r"(?P<value>[^\s\"'`\\<>{}$,;&]{4,2000})",
     re.IGNORECASE,
 )
-_PLAIN_SHORTEST = 12  # characters of a value without a scheme; less is a word in a text about headers
+_PLAIN_SHORTEST = 12  # characters of a value without a scheme; shorter ones are words in a text about headers
 _BASIC = re.compile(r"basic ([A-Za-z0-9+/]{8,1000}={0,2})", re.IGNORECASE)
 
 
@@ -27,16 +27,16 @@ def find_authorization(looked: SearchedText) -> Iterator[Match]:
     """Yield the credentials of `Authorization` headers, and `Basic` ones that decode to user:password."""
     text = looked.text
     for place in looked.find_needle("authorization"):
-        found = _AUTHORIZATION.match(text, place, place + 2_100)
-        if found is None or not is_secret(found["value"]):
+        match = _AUTHORIZATION.match(text, place, place + 2_100)
+        if match is None or not is_secret(match["value"]):
             continue
-        value = found["value"]
-        if found["scheme"] or (len(value) >= _PLAIN_SHORTEST and any(map(str.isdigit, value))):
-            yield Match(*found.span("value"), "authorization")
+        value = match["value"]
+        if match["scheme"] or (len(value) >= _PLAIN_SHORTEST and any(map(str.isdigit, value))):
+            yield Match(*match.span("value"), "authorization")
     for place in looked.find_needle("basic "):
-        found = _BASIC.match(text, place)
-        if found and _is_user_and_password(found[1]):
-            yield Match(*found.span(1), "authorization")
+        match = _BASIC.match(text, place)
+        if match and _is_user_and_password(match[1]):
+            yield Match(*match.span(1), "authorization")
 
 
 def _is_user_and_password(encoded: str) -> bool:
@@ -67,27 +67,27 @@ def find_cookies(looked: SearchedText) -> Iterator[Match]:
     behind = 0
     for place in looked.find_needle("cookie"):
         if place >= behind and (begin := _COOKIES.match(looked.text, place)):
-            found, behind = _collect_values(looked.text, begin.end())
-            yield from found
+            cookies, behind = _collect_values(looked.text, begin.end())
+            yield from cookies
     behind = 0
     for begin in _find_options(looked, _CURL_COOKIES):
         if begin.end() >= behind:
-            found, behind = _collect_values(looked.text, begin.end())
-            yield from found
+            cookies, behind = _collect_values(looked.text, begin.end())
+            yield from cookies
 
 
 def _collect_values(text: str, start: int) -> tuple[list[Match], int]:
-    """Return the values of the cookies from `start` on, and where the last one ends."""
+    """Return the values of the cookies from `start` on, and the end of the last one."""
     values: list[Match] = []
     for _ in range(_COOKIES_MOST):
-        found = _COOKIE.match(text, start)
-        if found is None:
+        match = _COOKIE.match(text, start)
+        if match is None:
             break
-        long = found.end(2) - found.start(2) >= _COOKIE_SHORTEST
-        if long and found[1].lower() not in _ATTRIBUTES and is_secret(found[2]):
-            values.append(Match(*found.span(2), "cookie"))
-        attribute = _ATTRIBUTE.match(text, found.end())
-        start = attribute.end() if attribute else found.end()
+        long = match.end(2) - match.start(2) >= _COOKIE_SHORTEST
+        if long and match[1].lower() not in _ATTRIBUTES and is_secret(match[2]):
+            values.append(Match(*match.span(2), "cookie"))
+        attribute = _ATTRIBUTE.match(text, match.end())
+        start = attribute.end() if attribute else match.end()
     return values, start
 
 
@@ -95,7 +95,7 @@ _USER = re.compile(
     rf"(?<=\s)(?:-u|--(?:proxy-)?user)(?:[ =]{{1,2}}|(?=[\w\"'])){_QUOTES}"
     r"[^\s:\"'`\\]{1,100}:(?P<value>[^\s\"'`\\]{1,256})"
 )
-_COMMAND = 1_000  # characters of a command in which its option is looked for
+_COMMAND = 1_000  # characters of a command that are searched for its option
 # The commands whose -p, -a or -w takes a password.
 _LOGIN = re.compile(rf"login\b[^\r\n|;&]{{0,300}}?\s-p\s{{1,4}}{_QUOTES}([^\s\"'`\\]{{3,128}})")
 _MYSQL = re.compile(
@@ -122,9 +122,9 @@ COMMAND_NEEDLES = ("curl", *(needle for needle, _ in _OPTIONS))
 def find_command_passwords(looked: SearchedText) -> Iterator[Match]:
     """Yield the passwords in `curl -u user:…`, `mysql -p…`, `sshpass -p …`, `docker login -p …`."""
     text = looked.text
-    for found in _find_options(looked, _USER):
-        if not found["value"].isdecimal() and is_secret(found["value"]):
-            yield Match(*found.span("value"), "password")
+    for match in _find_options(looked, _USER):
+        if not match["value"].isdecimal() and is_secret(match["value"]):
+            yield Match(*match.span("value"), "password")
     for needle, pattern in _OPTIONS:
         for place in looked.find_needle(needle):
             found_option = pattern.match(text, place, place + _OPTION_LONGEST)
@@ -133,7 +133,7 @@ def find_command_passwords(looked: SearchedText) -> Iterator[Match]:
 
 
 def _find_options(looked: SearchedText, option: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Yield where an option stands in a command of curl."""
+    """Yield the places of an option in a command of curl."""
     behind = 0
     for place in looked.find_needle("curl"):
         yield from option.finditer(looked.text, max(place, behind), max(behind, place + _COMMAND))

@@ -55,7 +55,7 @@ from ingest.privacy.request_credentials import (
 from ingest.privacy.secret_names import NAME_NEEDLES
 from ingest.privacy.stated_secrets import PASSWORD_FILE_NEEDLES, find_password_lines, find_sql_passwords
 
-RULES_VERSION = 3  # what the detectors find; a file read with another version is read again
+RULES_VERSION = 3  # increase it when detectors find other matches; then files are read again
 
 _DETECTORS: Mapping[str, Sequence[Detector]] = {
     "key": (Detector(find_private_keys, KEY_NEEDLES),),
@@ -81,7 +81,7 @@ _DETECTORS: Mapping[str, Sequence[Detector]] = {
     "high_entropy": (Detector(find_random_text),),
     "ip": (Detector(find_public_addresses),),
 }
-_NAMES = frozenset(_DETECTORS) | TOKEN_TYPES | {one.kind for one in BESIDE}
+_NAMES = frozenset(_DETECTORS) | TOKEN_TYPES | {detector.kind for detector in BESIDE}
 _OFF = frozenset({"high_entropy", "ip"})
 _TYPE = re.compile(r"[a-z][a-z_]{1,29}")
 
@@ -95,14 +95,14 @@ class CustomPattern:
 
     def find(self, looked: SearchedText) -> Iterator[Match]:
         group = 1 if self.pattern.groups else 0
-        for found in self.pattern.finditer(looked.text):
-            if found.end(group) > found.start(group):
-                yield Match(*found.span(group), self.kind.replace("_", ""))
+        for match in self.pattern.finditer(looked.text):
+            if match.end(group) > match.start(group):
+                yield Match(*match.span(group), self.kind.replace("_", ""))
 
 
 @dataclass(frozen=True, slots=True)
 class RedactionRules:
-    """The rules of redaction. `on` holds the names of the enabled detectors, `own` the user's patterns."""
+    """The rules of redaction. `on` contains the names of the enabled detectors, `own` the user's patterns."""
 
     on: frozenset[str] = field(default=_NAMES - _OFF)
     own: tuple[CustomPattern, ...] = ()
@@ -110,17 +110,23 @@ class RedactionRules:
     def detectors(self) -> tuple[Detector, ...]:
         """Return the enabled detectors in order of precedence.
 
-        Of two matches at one place, the type of the first is shown.
+        Of two matches at the same place, the first one's type is shown.
         """
-        own = (Detector(one.find) for one in self.own)
-        beside = (Detector(one.find, (one.needle,), labelled=True) for one in BESIDE if one.kind in self.on)
-        named = (one for name, detectors in _DETECTORS.items() if name in self.on for one in detectors)
+        own = (Detector(custom.find) for custom in self.own)
+        beside = (
+            Detector(detector.find, (detector.needle,), labelled=True)
+            for detector in BESIDE
+            if detector.kind in self.on
+        )
+        named = (
+            detector for name, detectors in _DETECTORS.items() if name in self.on for detector in detectors
+        )
         return (*own, *TokenDetector(self.on).detectors(), *beside, *named)
 
     @property
     def fingerprint(self) -> str:
         """A hash that changes when the rules would find other matches."""
-        own = [f"{one.kind}={one.pattern.pattern}" for one in self.own]
+        own = [f"{custom.kind}={custom.pattern.pattern}" for custom in self.own]
         text = "\n".join((str(RULES_VERSION), *sorted(self.on), *own))
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
@@ -152,9 +158,9 @@ def _parse_rules(config: dict[str, Any]) -> RedactionRules:
     )
 
 
-def _enabled_detectors(given: Any) -> frozenset[str]:
+def _enabled_detectors(config: Any) -> frozenset[str]:
     on = set(_NAMES - _OFF)
-    for name, switch in _config_table(given, "detectors").items():
+    for name, switch in _config_table(config, "detectors").items():
         if name not in _NAMES:
             raise ValueError(f"unknown detector {name!r}; use one of {', '.join(sorted(_NAMES))}")
         if not isinstance(switch, bool):
@@ -163,13 +169,13 @@ def _enabled_detectors(given: Any) -> frozenset[str]:
     return frozenset(on)
 
 
-def _parse_pattern(kind: str, given: Any) -> CustomPattern:
+def _parse_pattern(kind: str, expression: Any) -> CustomPattern:
     if not _TYPE.fullmatch(kind):
         raise ValueError(f"the name of a pattern is 2 to 30 small letters and _, not {kind!r}")
-    if not isinstance(given, str):
+    if not isinstance(expression, str):
         raise ValueError(f"patterns.{kind} must be the text of a regular expression")  # noqa: TRY004
     try:
-        pattern = re.compile(given)
+        pattern = re.compile(expression)
     except re.error as error:
         raise ValueError(f"patterns.{kind} is not a valid regular expression: {error}") from error
     if pattern.match(""):
@@ -177,7 +183,7 @@ def _parse_pattern(kind: str, given: Any) -> CustomPattern:
     return CustomPattern(kind, pattern)
 
 
-def _config_table(given: Any, name: str) -> dict[str, Any]:
-    if not isinstance(given, dict):
+def _config_table(config: Any, name: str) -> dict[str, Any]:
+    if not isinstance(config, dict):
         raise ValueError(f"{name} must be a table: [{name}]")  # noqa: TRY004
-    return given
+    return config

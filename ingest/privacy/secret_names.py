@@ -1,4 +1,4 @@
-"""The names of passwords, keys and tokens, in the languages of logs, and what their values can be."""
+"""The names of passwords, keys and tokens, in the languages of logs, and the possible values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from detect_secrets.plugins.keyword import DENYLIST
 
 
 class Family(Enum):
-    """What a name says its value is; the more a name may mean, the more its value must look like a secret."""
+    """The meaning of a name; the vaguer the name, the more its value must look like a secret."""
 
     PASSWORD = "password"  # noqa: S105 - a word, not a secret
     KEY = "key"
@@ -53,7 +53,7 @@ _KEY_NAME = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _TOKEN_NAME = re.compile(r"(?:^|[^a-z]|[a-z])(?:token|jwt)\Z", re.IGNORECASE)
-# Tokens of language models, of parsers and of lists that go on.
+# Tokens of language models, of parsers and of paging.
 _OTHER_TOKENS = (
     r"eos|bos|pad|sep|cls|mask|unk|stop|next|prev|special|page|continu\w*|start|begin|end|"
     r"first|last|new|per|cur\w*|max|min|total|in|out|input|output|num|image|think\w*|tool|"
@@ -64,7 +64,7 @@ _NO_TOKEN_NAME = re.compile(
     r"|(?:eos|bos|pad|page|next|prev|start|stop|end|continuation)Token\Z",
     re.IGNORECASE,
 )
-# A name that goes on so is about a secret, and does not name it.
+# A name with such a suffix is about a secret and does not name one.
 _ABOUT_WORDS = (
     r"field|policy|name|length|len|type|format|hint|reset|file|path|url|uri|id|input|label|"
     r"placeholder|expir\w*|age|rule|min|max|status|required|strength|manager|env|var|variable|"
@@ -80,7 +80,7 @@ NAME_NEEDLES = (
 )  # fmt: skip
 
 SHORTEST = 3  # characters
-# What stands there in a definition or a program instead of a secret.
+# Values in definitions and programs that are not secrets.
 _WORDS = frozenset({
     "string", "str", "text", "number", "integer", "int", "boolean", "bool", "object", "array", "list",
     "any", "null", "none", "undefined", "true", "false", "password", "passwd", "pass", "secret", "token",
@@ -102,7 +102,7 @@ _WRAP = re.compile(r"\s*\n\s*")
 
 @lru_cache(4_096)
 def classify_name(name: str) -> Family | None:
-    """Return what a name says its value is; None when it does not denote a secret."""
+    """Return the meaning of a name; None when it does not denote a secret."""
     if len(name) > 80 or _ABOUT.search(name):
         return None
     if _PASSWORD_NAME.search(name):
@@ -117,7 +117,7 @@ def classify_name(name: str) -> Family | None:
 def is_secret(value: str) -> bool:
     """Return True when the value can be a secret.
 
-    Returns False for a type's name, a template, or asterisks or dots in the place of a secret.
+    Returns False for a type's name, a template, or asterisks or dots instead of a secret.
     """
     return not (
         value.strip().lower() in _WORDS

@@ -1,8 +1,8 @@
-"""Finds the value of a telling name where people, tables and configurations write it without a plain sign.
+"""Finds the value of a telling name in prose, tables and configurations without a plain sign.
 
-`find_stated_values` looks at what follows a name: a sentence (`Your password is: …`), markup
-(`**Password:** …`), the next cell of a table, the word after it (`ENV DB_PASSWORD …`, netrc, SQL), or the
-value beside the name in another attribute or member (`name: DB_PASSWORD`, `value: …`).
+`find_stated_values` checks the text behind a name: a sentence (`Your password is: …`), markup (`**Password:**
+…`), the next cell of a table, the word after it (`ENV DB_PASSWORD …`, netrc, SQL), or the value in another
+attribute or member next to the name (`name: DB_PASSWORD`, `value: …`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ingest.privacy.secret_names import Family, is_bare_secret, is_named_secret,
 
 _QUOTE = "\"'`“”„‘’«»「」『』【】"
 _TAG = r"</?(?:a|b|i|u|em|strong|code|span|font|kbd|tt|small|mark|label|p|div|li|td|th|dt|dd)\b[^<>]{0,80}>"
-_COLOUR = r"\[[\d;]{0,12}m"  # of a terminal, where a log has lost the escape before it
+_COLOUR = r"\[[\d;]{0,12}m"  # of a terminal, when the log has lost the escape before it
 _MARKUP = (
     rf"(?P<markup>(?:[*_~]{{1,3}}\s{{0,4}}|`{{3}}\w{{0,10}}\s{{1,4}}|{_TAG}\s{{0,40}}|{_COLOUR}){{0,6}})"
 )
@@ -125,46 +125,46 @@ _Span = tuple[int, int]
 
 
 def find_stated_values(text: str, place: int, end: int, name: str, family: Family) -> Iterator[_Span]:
-    """Yield where the values of a name are that ends at `end`; `place` is within the name."""
+    """Yield the places of the values of a name that ends at `end`; `place` is within the name."""
     if name.lower() == "pass":  # mostly a verb
         return
     before = text[max(0, place - _BEFORE) : place]
-    found = (
+    match = (
         _find_beside(text, before, place, end, name, family)
         or _find_in_cell(text, before, end, name, family)
         or _find_assigned(text, end, name, family)
         or _find_next(text, before, end, name, family)
         or _find_said(text, end, name, family)
     )
-    if found:
-        yield found
+    if match:
+        yield match
     else:
         yield from _find_in_column(text, place, end, name, family)
 
 
 def _find_said(text: str, end: int, name: str, family: Family) -> _Span | None:
     """Return the value of a sentence: `Your password is: …`, `**Password:** …`, `Password for bob: …`."""
-    found = _SENTENCE.match(text, end, end + 700)
-    if found is None:
+    match = _SENTENCE.match(text, end, end + 700)
+    if match is None:
         return None
-    sign = found["colon"] is not None or found["sign"] is not None
-    start, value = _value_of(found)
-    if found["quoted"] is not None:
-        told = sign or family is Family.PASSWORD or is_bare_secret(value)
-        return (start, start + len(value)) if told and is_named_secret(value, family, name) else None
+    sign = match["colon"] is not None or match["sign"] is not None
+    start, value = _value_of(match)
+    if match["quoted"] is not None:
+        is_likely = sign or family is Family.PASSWORD or is_bare_secret(value)
+        return (start, start + len(value)) if is_likely and is_named_secret(value, family, name) else None
     if not name.isascii() and value[0].isascii():  # letters of the sentence may follow without a blank
         value = re.match("[!-~]*", value)[0]  # type: ignore[index]
-    alone = (sign or found["markup"]) and _BLANK_END.match(text, start + len(value))
+    alone = (sign or match["markup"]) and _BLANK_END.match(text, start + len(value))
     if is_bare_secret(value) or (family is Family.PASSWORD and alone and _is_word(value)):
         return start, start + len(value)
     return None
 
 
-def _value_of(found: re.Match[str]) -> tuple[int, str]:
+def _value_of(match: re.Match[str]) -> tuple[int, str]:
     """Return the beginning of a value and the value without the end of its sentence."""
-    if found["quoted"] is not None:
-        return found.start("quoted"), found["quoted"]
-    return found.start("bare"), found["bare"].rstrip(_TRAILING)
+    if match["quoted"] is not None:
+        return match.start("quoted"), match["quoted"]
+    return match.start("bare"), match["bare"].rstrip(_TRAILING)
 
 
 def _is_word(value: str) -> bool:
@@ -173,17 +173,17 @@ def _is_word(value: str) -> bool:
 
 def _find_in_cell(text: str, before: str, end: int, name: str, family: Family) -> _Span | None:
     """Return the value in the next cell of a table's row."""
-    found = _CELL.match(text, end, end + 900)
-    if found is None or not (_CELL_BEGIN if text[end] != "|" else _ROW_BEGIN).search(before):
+    match = _CELL.match(text, end, end + 900)
+    if match is None or not (_CELL_BEGIN if text[end] != "|" else _ROW_BEGIN).search(before):
         return None
-    if found["element"] is not None:
-        start, value = found.start("element"), found["element"]
+    if match["element"] is not None:
+        start, value = match.start("element"), match["element"]
     else:
-        start, value = _value_of(found)
-        if _RULE.match(text, found.end(), found.end() + _ROW_LONGEST):
+        start, value = _value_of(match)
+        if _RULE.match(text, match.end(), match.end() + _ROW_LONGEST):
             return None  # the row names columns
-    told = is_bare_secret(value) or (family is Family.PASSWORD and _is_word(value) and " " not in value)
-    return (start, start + len(value)) if told and is_named_secret(value, family, name) else None
+    is_likely = is_bare_secret(value) or (family is Family.PASSWORD and _is_word(value) and " " not in value)
+    return (start, start + len(value)) if is_likely and is_named_secret(value, family, name) else None
 
 
 def _find_in_column(text: str, place: int, end: int, name: str, family: Family) -> Iterator[_Span]:
@@ -205,39 +205,39 @@ def _find_in_column(text: str, place: int, end: int, name: str, family: Family) 
         if len(cells) <= column or len(cells) < 2:
             return
         value = cells[column].strip(" \t\r*_`")
-        told = _is_word(value) if family is Family.PASSWORD else is_bare_secret(value)
-        if told and " " not in value and is_named_secret(value, family, name):
+        is_likely = _is_word(value) if family is Family.PASSWORD else is_bare_secret(value)
+        if is_likely and " " not in value and is_named_secret(value, family, name):
             start += row.index(value, sum(map(len, cells[:column])) + column)
             yield start, start + len(value)
 
 
 def _find_assigned(text: str, end: int, name: str, family: Family) -> _Span | None:
     """Return the value behind a type, in a member of its own, or in the next argument of a call."""
-    found = _TYPED.match(text, end, end + 300) or _WITHIN.match(text, end, end + 400)
-    if found is None:
-        found = _ARGUMENT.match(text, end, end + 300)
-        if found is None or family is not Family.PASSWORD or not _HAS_DIGIT.search(found["quoted"]):
+    match = _TYPED.match(text, end, end + 300) or _WITHIN.match(text, end, end + 400)
+    if match is None:
+        match = _ARGUMENT.match(text, end, end + 300)
+        if match is None or family is not Family.PASSWORD or not _HAS_DIGIT.search(match["quoted"]):
             return None
-    start, value = _value_of(found)
-    told = found["quoted"] is not None or is_plain_value(value)
-    return (start, start + len(value)) if told and is_named_secret(value, family, name) else None
+    start, value = _value_of(match)
+    is_likely = match["quoted"] is not None or is_plain_value(value)
+    return (start, start + len(value)) if is_likely and is_named_secret(value, family, name) else None
 
 
 def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value that is the next word: of a setting, in netrc, in SQL, or in quotes."""
-    found = _NEXT.match(text, end, end + 400)
-    if found is None:
+    """Return the next word as the value: of a setting, in netrc, in SQL, or in quotes."""
+    match = _NEXT.match(text, end, end + 400)
+    if match is None:
         return None
-    start, value = _value_of(found)
+    start, value = _value_of(match)
     stop = start + len(value)
-    if found["quoted"] is not None:
+    if match["quoted"] is not None:
         statement = name.isupper() and family is not Family.TOKEN and text[start - 1] in "\"'"
-        told = statement or (
+        is_likely = statement or (
             family is Family.PASSWORD
             and (_HAS_SIGN.search(value) or not name.isascii() or _TAKES_TEXT.search(before))
         )
-        return (start, stop) if told and is_named_secret(value, family, name) else None
-    if "(" in found["open"]:
+        return (start, stop) if is_likely and is_named_secret(value, family, name) else None
+    if "(" in match["open"]:
         return None
     if _SETTING.search(before) or (_SET.search(before) and ("_" in name or name.isupper())):
         return (start, stop) if _is_word(value) else None
@@ -250,21 +250,21 @@ def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _
 
 
 def _find_beside(text: str, before: str, place: int, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value in the attribute, the member or the element beside the one that names it."""
+    """Return the value in the attribute, member or element next to the one that names it."""
     if text[end : end + 1] not in _NAME_ENDS:
         return None
-    if found := _TAGGED.match(text, end, end + 300):
-        start, value = found.start("element"), found["element"]
-    elif found := _BESIDE.match(text, end, end + 900):
-        start, value = _value_of(found)
-        if found["bare"] and not (is_plain_value(value) and _MEMBER_END.match(text, start + len(value))):
+    if match := _TAGGED.match(text, end, end + 300):
+        start, value = match.start("element"), match["element"]
+    elif match := _BESIDE.match(text, end, end + 900):
+        start, value = _value_of(match)
+        if match["bare"] and not (is_plain_value(value) and _MEMBER_END.match(text, start + len(value))):
             return None
     else:
         first = max(0, place - _BEFORE_VALUE)
-        found = _BESIDE_BEFORE.search(text, first, place) if _VALUE_WORD.search(text, first, place) else None
-        if found is None:
+        match = _BESIDE_BEFORE.search(text, first, place) if _VALUE_WORD.search(text, first, place) else None
+        if match is None:
             return None
-        start, value = found.start("quoted"), found["quoted"]
+        start, value = match.start("quoted"), match["quoted"]
     if not _NAMES_IT.search(before):
         return None
     return (start, start + len(value)) if is_named_secret(value, family, name) else None
@@ -273,11 +273,11 @@ def _find_beside(text: str, before: str, place: int, end: int, name: str, family
 def find_sql_passwords(looked: SearchedText) -> Iterator[Match]:
     """Yield the passwords in `CREATE USER … IDENTIFIED BY …`."""
     for place in looked.find_needle("identified"):
-        found = _IDENTIFIED.match(looked.text, place, place + 400)
-        if found is None:
+        match = _IDENTIFIED.match(looked.text, place, place + 400)
+        if match is None:
             continue
-        start, value = _value_of(found)
-        if not found[0][0].isupper() and not _STATEMENT.search(looked.text, max(0, place - 200), place):
+        start, value = _value_of(match)
+        if not match[0][0].isupper() and not _STATEMENT.search(looked.text, max(0, place - 200), place):
             continue
         if is_named_secret(value, Family.PASSWORD, "password"):
             yield Match(start, start + len(value), "password")
@@ -285,6 +285,6 @@ def find_sql_passwords(looked: SearchedText) -> Iterator[Match]:
 
 def find_password_lines(looked: SearchedText) -> Iterator[Match]:
     """Yield the passwords in lines of a pgpass file: `host:port:database:user:password`."""
-    for found in _PASSWORD_LINE.finditer(looked.text):
-        if is_plain_value(found["bare"]):
-            yield Match(*found.span("bare"), "password")
+    for match in _PASSWORD_LINE.finditer(looked.text):
+        if is_plain_value(match["bare"]):
+            yield Match(*match.span("bare"), "password")

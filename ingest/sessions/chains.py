@@ -30,7 +30,7 @@ class RetryKind(StrEnum):
 
 
 class Attempt(Protocol):
-    """The properties of a call that linking of attempts needs."""
+    """The properties of a call by which attempts are linked."""
 
     @property
     def step(self) -> int: ...
@@ -50,10 +50,9 @@ class Attempt(Protocol):
 class Link:
     """A call's place in its chain of attempts.
 
-    `first` is the index of the chain's first call in the given calls; `attempt` counts from 1. `retry_kind`
-    is None for the first call of a chain, and where the arguments of this call or of the previous one are
-    unknown. `outcome` is the same for the whole chain; None while the last attempt failed but the turn may go
-    on.
+    `first` is the index of the chain's first call; `attempt` counts from 1. `retry_kind` is None for the
+    first call of a chain, and where the arguments of this call or of the previous one are unknown. `outcome`
+    is the same for the whole chain; None while the last attempt failed but the turn may go on.
     """
 
     first: int
@@ -63,7 +62,7 @@ class Link:
 
 
 def link_attempts(calls: Sequence[Attempt], *, may_go_on: bool = False) -> list[Link | None]:
-    """Return for each call its place in a chain of attempts, or None when the call is in no chain.
+    """Return for each call its place in a chain of attempts, or None for a call in no chain.
 
     `calls` are ordered by step and ordinal. `may_go_on`: the log stops before the end of the turn, so a
     failed chain may still recover.
@@ -87,7 +86,7 @@ def _build_chains(calls: Sequence[Attempt]) -> list[list[int]]:
     waiting: list[list[int]] = []  # chains whose last call faulted, oldest first
     for index, call in enumerate(calls):
         if not waiting and call.retry_of is None and call.fault_layer is None:
-            continue  # most calls: there is nothing to go on with
+            continue  # most calls: no chain is open
         chain = _chain_of_retried_call(call, index, calls, chains)
         if chain is None:
             chain = next((open_ for open_ in waiting if _is_continued_by(call, calls[open_[-1]])), None)
@@ -106,16 +105,16 @@ def _build_chains(calls: Sequence[Attempt]) -> list[list[int]]:
 def _chain_of_retried_call(
     call: Attempt, index: int, calls: Sequence[Attempt], chains: list[list[int]]
 ) -> list[int] | None:
-    """Return the chain of the earlier call that the log names as retried by `call`; begin a chain if need be.
+    """Return the chain of the earlier call that the log names as retried by `call`; or begin one.
 
-    None when the log names no such call, or the named call is not among the earlier ones.
+    None when the log names no earlier call.
     """
     if call.retry_of is None:
         return None
     named = next((i for i in range(index - 1, -1, -1) if calls[i].tool_call_id == call.retry_of), None)
     if named is None:
         return None
-    chain = next((known for known in chains if named in known), None)
+    chain = next((candidate for candidate in chains if named in candidate), None)
     if chain is None:
         chain = [named]
         chains.append(chain)

@@ -1,7 +1,7 @@
 """Classifies one call with its result: the outcome, the fault layer, and which faults could be seen.
 
-Two verdicts are used: that of the harness, from the log, and that of `lenient`, which parses the text again.
-The fault layer of a call is the first layer that either of them names.
+It uses two verdicts: the harness's, from the log, and that of `lenient`, which parses the text again. The
+fault layer of a call is the first layer that either of them names.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from lenient.diagnostics.codes import Stage
 LAYERS = tuple(FaultLayer)  # in the order in which a call passes them
 ARGUMENT_LAYERS = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA})
 _ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
-# Named once: looking a member up in its Enum takes as long as making a small object.
+# Bound once: an Enum look-up takes as long as making a small object.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _EMISSION, _SYNTAX, _SCHEMA, _, _EXECUTION, _REFUSED = LAYERS
 _ERROR, _DENIED = ResultStatus.ERROR, ResultStatus.DENIED
 _CLEAN, _COERCED = Outcome.CLEAN, Outcome.COERCED
 _FAILED, _UNMEASURED = Outcome.FAILED, Outcome.UNMEASURED
 _FULL, _FAILURES, _NONE = Visibility.FULL, Visibility.FAILURES, Visibility.NONE
-_MESSAGE = 200  # characters of a harness's message that parse_error repeats
+_MESSAGE = 200  # characters of the harness's message that parse_error repeats
 
 
 class ToolSize(NamedTuple):
@@ -48,11 +48,11 @@ class ToolSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CallDefinitions:
-    """The tool definitions by which a call is judged: first those offered in the log, then those of --tools.
+    """The tool definitions for judging a call: first those offered in the log, then those of --tools.
 
-    Where the log lists definitions, a name outside both is an unknown tool. Where the log lists none, nothing
-    is concluded from a name without a definition. `recalled` are definitions that an earlier part of the log
-    offered: only those that were used are known. `sizes` are those of `offered`, one for each tool.
+    Where the log lists definitions, a name outside both is an unknown tool. Where the log lists none, a name
+    without a definition proves nothing. `recalled` are definitions that an earlier part of the log offered
+    and whose tools were called. `sizes` are those of `offered`, one for each tool.
     """
 
     given: ToolCatalog
@@ -91,7 +91,7 @@ class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     parse_warning: str | None
     definition: ToolDefinition | None
     definition_origin: str | None  # log | tools
-    tools_offered: bool  # the log lists what the model was offered
+    tools_offered: bool  # the log lists the tools that the model was offered
 
 
 class LoggedCall(NamedTuple):
@@ -123,43 +123,43 @@ def classify_call(
 ) -> CallClassification:
     definition, origin = definitions.find(call.tool)
     if result is None:
-        status = layer = said = None
+        status = layer = result_message = None
     else:
-        status, layer, said = result.status, result.fault_layer, result.message
-    message = cut_message(call.harness_message or said)
+        status, layer, result_message = result.status, result.fault_layer, result.message
+    message = cut_message(call.harness_message or result_message)
     request = _parse_call(call, definition, definitions)
     offered = definitions.offered is not None or origin == "log"
-    # A plain tuple: most verdicts are known, and to name its parts takes as long as to look one up.
-    told = (call.args_source, call.refused_by_harness, call.syntax_seen, call.schema_seen, status, layer)
+    # A plain tuple: most verdicts are cached, and named fields would take as long as the look-up.
+    facts = (call.args_source, call.refused_by_harness, call.syntax_seen, call.schema_seen, status, layer)
     if request is None and definition is None and message is None:
-        return _classify_without_text(told, offered)
-    return _make_verdict(LoggedCall(*told), message, request, definition, origin, offered)
+        return _classify_without_text(facts, offered)
+    return _make_verdict(LoggedCall(*facts), message, request, definition, origin, offered)
 
 
-@lru_cache(maxsize=1024)  # most calls of a night are alike, but for their texts
-def _classify_without_text(told: tuple[Any, ...], offered: bool) -> CallClassification:
+@lru_cache(maxsize=1024)  # most calls of a load differ only in their texts
+def _classify_without_text(facts: tuple[Any, ...], offered: bool) -> CallClassification:
     """Return the verdict on a call that has neither a text to parse nor a message."""
-    return _make_verdict(LoggedCall(*told), None, None, None, None, offered)
+    return _make_verdict(LoggedCall(*facts), None, None, None, None, offered)
 
 
 def _make_verdict(
-    told: LoggedCall,
+    logged_call: LoggedCall,
     message: str | None,
     request: ToolCallRequest | None,
     definition: ToolDefinition | None,
     origin: str | None,
     offered: bool,
 ) -> CallClassification:
-    refused_at = told.refused_at
+    refused_at = logged_call.refused_at
     defined = definition is not None and _describes_arguments(definition)
-    outcome = _decide_outcome(told, request, refused_at, defined=defined)
+    outcome = _decide_outcome(logged_call, request, refused_at, defined=defined)
     return CallClassification(
         request=request,
         outcome=outcome,
-        syntax_seen=_syntax_visibility(told, refused_at),
-        schema_seen=_schema_visibility(told, request, refused_at, defined=defined),
-        fault_layer=_first_layer(refused_at, _parser_fault_layer(request), result_fault_layer(told)),
-        harness_verdict=_harness_verdict(told, refused_at),
+        syntax_seen=_syntax_visibility(logged_call, refused_at),
+        schema_seen=_schema_visibility(logged_call, request, refused_at, defined=defined),
+        fault_layer=_first_layer(refused_at, _parser_fault_layer(request), result_fault_layer(logged_call)),
+        harness_verdict=_harness_verdict(logged_call, refused_at),
         harness_message=message,
         parse_error=_parse_error_text(request, outcome, message),
         parse_warning=request.parse_warning if request else None,
@@ -184,8 +184,10 @@ def _parse_call(
         raw = json_text(call.arguments)
     else:
         return None
-    known = definitions.offered if definition is None and call.tool is not None else definition
-    return parse_arguments(raw, known, tool_name=call.tool, tool_call_id=call.tool_call_id)
+    catalog_or_definition = (
+        definitions.offered if definition is None and call.tool is not None else definition
+    )
+    return parse_arguments(raw, catalog_or_definition, tool_name=call.tool, tool_call_id=call.tool_call_id)
 
 
 def _describes_arguments(definition: ToolDefinition) -> bool:
@@ -197,29 +199,29 @@ def _describes_arguments(definition: ToolDefinition) -> bool:
 
 
 def _decide_outcome(
-    told: LoggedCall, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
+    logged_call: LoggedCall, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
 ) -> Outcome:
-    if told.args_source is _RAW and request is not None:
-        # Without a definition nobody can say what type a value should have had.
+    if logged_call.args_source is _RAW and request is not None:
+        # Without a definition, the expected type of a value is unknown.
         return request.outcome if defined or request.outcome not in (_CLEAN, _COERCED) else _UNMEASURED
     if refused_at in ARGUMENT_LAYERS:
         return _FAILED
     if request is not None and request.outcome in (_FAILED, _COERCED):
         return request.outcome
-    # Without the model's own text nobody can say that it needed no mending.
+    # Without the model's own text, it is unknown whether a repair was needed.
     return _UNMEASURED
 
 
-def _syntax_visibility(told: LoggedCall, refused_at: FaultLayer | None) -> Visibility:
+def _syntax_visibility(logged_call: LoggedCall, refused_at: FaultLayer | None) -> Visibility:
     if refused_at is _EMISSION:
         return _NONE
-    if told.args_source is _RAW:
+    if logged_call.args_source is _RAW:
         return _FULL
-    return _FAILURES if refused_at is _SYNTAX else told.syntax_seen
+    return _FAILURES if refused_at is _SYNTAX else logged_call.syntax_seen
 
 
 def _schema_visibility(
-    told: LoggedCall, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
+    logged_call: LoggedCall, request: ToolCallRequest | None, refused_at: FaultLayer | None, *, defined: bool
 ) -> Visibility:
     if refused_at is _EMISSION or (refused_at is _SYNTAX and request is None):
         return _NONE
@@ -227,12 +229,12 @@ def _schema_visibility(
         return _FULL
     if refused_at is _SCHEMA:
         return _FAILURES
-    # A harness that never answered has not said that the arguments fit.
-    return told.schema_seen if told.status is not None else _NONE
+    # A call without a result does not show that the arguments were valid.
+    return logged_call.schema_seen if logged_call.status is not None else _NONE
 
 
 def _is_unknown_tool(request: ToolCallRequest) -> bool:
-    """Return True for a name that is not among the offered definitions: these are at hand."""
+    """Return True for a name outside the offered definitions, when these are known."""
     return any(finding.code == "unknown_tool" for finding in request.diagnostics)
 
 
@@ -244,12 +246,12 @@ def _parser_fault_layer(request: ToolCallRequest | None) -> FaultLayer | None:
     return _SYNTAX if about_text else _SCHEMA
 
 
-def result_fault_layer(told: LoggedCall) -> FaultLayer | None:
-    if told.result_layer is not None:
-        return told.result_layer
-    if told.status is _ERROR:
+def result_fault_layer(logged_call: LoggedCall) -> FaultLayer | None:
+    if logged_call.result_layer is not None:
+        return logged_call.result_layer
+    if logged_call.status is _ERROR:
         return _EXECUTION
-    return _REFUSED if told.status is _DENIED else None
+    return _REFUSED if logged_call.status is _DENIED else None
 
 
 def _first_layer(*layers: FaultLayer | None) -> FaultLayer | None:
@@ -258,10 +260,10 @@ def _first_layer(*layers: FaultLayer | None) -> FaultLayer | None:
     return min((layer for layer in layers if layer is not None), key=LAYERS.index, default=None)
 
 
-def _harness_verdict(told: LoggedCall, refused_at: FaultLayer | None) -> str | None:
+def _harness_verdict(logged_call: LoggedCall, refused_at: FaultLayer | None) -> str | None:
     if refused_at is not None:
         return refused_at.value
-    return "accepted" if told.status is not None and told.status is not _DENIED else None
+    return "accepted" if logged_call.status is not None and logged_call.status is not _DENIED else None
 
 
 def _parse_error_text(request: ToolCallRequest | None, outcome: Outcome, message: str | None) -> str | None:
@@ -272,17 +274,19 @@ def _parse_error_text(request: ToolCallRequest | None, outcome: Outcome, message
     return f"refused_by_harness:{' '.join((message or 'no reason logged').split())[:_MESSAGE]}"
 
 
-def add_log_definitions(given: ToolCatalog, offered: tuple[str, ...]) -> tuple[CallDefinitions, list[str]]:
+def add_log_definitions(catalog: ToolCatalog, offered: tuple[str, ...]) -> tuple[CallDefinitions, list[str]]:
     """Return the definitions for a call, and a sentence for each offered definition that cannot be read.
 
     `offered` are the definitions that the log lists, each as JSON text.
     """
     loaded = [_load_definition(text) for text in offered]
-    definitions = [definition for one in loaded if isinstance(one, ToolCatalog) for definition in one]
-    sizes = {one.tool: one for text in offered for one in _measure_definitions(text)}
+    definitions = [
+        definition for outcome in loaded if isinstance(outcome, ToolCatalog) for definition in outcome
+    ]
+    sizes = {size.tool: size for text in offered for size in _measure_definitions(text)}
     return CallDefinitions(
-        given, ToolCatalog.from_definitions(definitions), sizes=tuple(sizes[name] for name in sorted(sizes))
-    ), [one for one in loaded if isinstance(one, str)]
+        catalog, ToolCatalog.from_definitions(definitions), sizes=tuple(sizes[name] for name in sorted(sizes))
+    ), [outcome for outcome in loaded if isinstance(outcome, str)]
 
 
 def restore_definition(tool: str, description: str, text: str) -> ToolDefinition:
@@ -300,10 +304,14 @@ def _load_definition(text: str) -> ToolCatalog | str:
 
 @lru_cache(maxsize=4096)
 def _measure_definitions(text: str) -> tuple[ToolSize, ...]:
-    """Return the sizes of the definitions in a text; those of a list of several are measured one by one."""
+    """Return the sizes of the definitions in a text; a list of several is measured one by one."""
     loaded = _load_definition(text)
     if isinstance(loaded, str):
         return ()
     if len(loaded) == 1:
-        return tuple(ToolSize(one.name, len(text.encode("utf-8", "surrogatepass"))) for one in loaded)
-    return tuple(ToolSize(one.name, len(json_text(one.to_anthropic()) or "")) for one in loaded)
+        return tuple(
+            ToolSize(definition.name, len(text.encode("utf-8", "surrogatepass"))) for definition in loaded
+        )
+    return tuple(
+        ToolSize(definition.name, len(json_text(definition.to_anthropic()) or "")) for definition in loaded
+    )

@@ -50,7 +50,7 @@ class FileRows:
     """The rows of one file that are not yet drained. `pending` is the number of these rows.
 
     `facts` fill in the model, the prompt and the day where the log has none, and the run. `failures` are the
-    rules for results that say themselves that the tool failed.
+    rules for results whose content reports a failure.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class FileRows:
         self._calls: list[tuple[Any, ...]] = []
         self._known: set[str] = set()  # prompts and definitions of this file that are already written
         self._definition_ids: dict[int, str] = {}  # by the definition's identity in memory
-        self._list_ids: dict[tuple[ToolSize, ...], str] = {}  # of lists that are already written
+        self._list_ids: dict[tuple[ToolSize, ...], str] = {}  # ids of tool lists that are already written
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the cache of definition ids.
@@ -149,14 +149,14 @@ class FileRows:
         self.add("probes", event.where, {**row, "model": named, "model_name": named})
 
     def _name_model(self, model: str | None) -> tuple[str | None, FactSource | None]:
-        """Return the model that the log names, else that of the facts, and where the name comes from."""
+        """Return the model and the source of its name: the log, else the facts."""
         if model is not None:
             return model, FactSource.LOG
         fact = self._facts.model
         return (fact.value, fact.source) if fact else (None, None)
 
     def _name_prompt(self, turn: OpenTurn) -> None:
-        """Give a turn and its calls the prompt of the facts where the log shows none."""
+        """Set the prompt from the facts for a turn and its calls when the log has none."""
         if self._facts.prompt is None:
             return
         row = prompt_row(PromptSeen(session_id="", where=turn.where), self._facts)
@@ -231,7 +231,7 @@ class FileRows:
     def _add_texts(self, session_id: str, turn: OpenTurn, turn_id: str, answer: str | None) -> None:
         """Add the text of each step to `step_texts`.
 
-        The turn's answer is left out: the turn's row holds it.
+        The turn's answer is left out because the turn's row contains it.
         """
         for number, step in turn.steps.items():
             if step.text and not (number == turn.last_step and step.text == answer):
@@ -250,9 +250,9 @@ class FileRows:
                 self.add("step_texts", step.where, row)
 
     def _turn_id(self, session_id: str, turn: OpenTurn) -> str:
-        """Return the id of a turn: of its key, else of its place with a mark of the text that began it.
+        """Return the id of a turn, made from its key, else from its place and a mark of its first text.
 
-        A turn that an earlier file began has that one's id where it is known; else adopt_parts.sql finds it.
+        A turn that began in an earlier file keeps its id there if it is known; else adopt_parts.sql finds it.
         """
         if turn.begun_as is not None and not turn.begun:
             return turn.begun_as
@@ -262,9 +262,10 @@ class FileRows:
         return turn_place(self._source, session_id, turn.number) + turn_mark(begun_by)
 
     def _call_ids(self, session_id: str, turn: OpenTurn, turn_id: str) -> list[str]:
-        """Return the ids of a turn's calls: of the call's key, else of its place with a mark of the call.
+        """Return the ids of a turn's calls, each made from the call's key, else from its place and a mark.
 
-        The place is in the session, or in the turn where that has a key: a fork has a copy of such a turn.
+        The place is relative to the turn if that has a key, because forks copy such turns; else to the
+        session.
         """
         ids: list[str] = []
         places: CallPlaces | None = None
@@ -282,23 +283,23 @@ class FileRows:
         return ids
 
     def _list_tools(self, sizes: tuple[ToolSize, ...]) -> str | None:
-        """Return the id of a list of offered tools, and add its rows once; None where nothing was offered."""
+        """Return the id of a list of offered tools, and add its rows once; None for an empty list."""
         if not sizes:
             return None
-        known = self._list_ids.get(sizes)
-        if known is None:
-            known = self._list_ids[sizes] = stable_id(*sizes)
-            for one in sizes:
-                row = {"tool": one.tool, "mcp_server": find_mcp_server(one.tool), "bytes": one.size}
-                self._add("tool_lists", {"tool_list": known, **row})
-        return known
+        list_id = self._list_ids.get(sizes)
+        if list_id is None:
+            list_id = self._list_ids[sizes] = stable_id(*sizes)
+            for size in sizes:
+                row = {"tool": size.tool, "mcp_server": find_mcp_server(size.tool), "bytes": size.size}
+                self._add("tool_lists", {"tool_list": list_id, **row})
+        return list_id
 
     def _definition_id(self, verdict: CallClassification) -> str | None:
         if verdict.definition is None:
             return None
-        known = self._definition_ids.get(id(verdict.definition))
-        if known is not None:
-            return known
+        definition_id = self._definition_ids.get(id(verdict.definition))
+        if definition_id is not None:
+            return definition_id
         row = definition_row(verdict.definition)
         self.add_once("tool_definitions", row["definition_id"], {**row, "origin": verdict.definition_origin})
         return self._definition_ids.setdefault(id(verdict.definition), str(row["definition_id"]))

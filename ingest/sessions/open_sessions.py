@@ -12,14 +12,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, Self, TypeVar, cast
 
-MEMORY = 24 * 1024 * 1024  # bytes of waiting log lines that are kept in memory, over all sessions of a file
-_SMALL = 4_096  # bytes that a session is counted for when nothing waits in it
-_STEPS = 64  # how often sessions are counted while they grow by as much as fits into memory
+MEMORY = 24 * 1024 * 1024  # bytes of waiting log lines in memory, over all sessions of a file
+_SMALL = 4_096  # bytes counted for a session in which nothing waits
+_STEPS = 64  # sessions are weighed this often while they grow by MEMORY bytes
 
 
 class _HasWeight(Protocol):
     @property
-    def weight(self) -> int: ...  # bytes of the lines that wait in the session for what completes them
+    def weight(self) -> int: ...  # bytes of the lines that wait in the session for later lines
 
 
 T = TypeVar("T", bound=_HasWeight)
@@ -32,11 +32,11 @@ class OpenSessions(Generic[T]):
     """
 
     def __init__(self) -> None:
-        self._live: OrderedDict[str, T] = OrderedDict()  # the one heard last comes last
+        self._live: OrderedDict[str, T] = OrderedDict()  # the session with the latest event is last
         self._weights: dict[str, int] = {}
         self._weight = 0
-        self._uncounted: set[str] = set()  # sessions that have grown since they were counted …
-        self._growth = 0  # … by at most so many bytes
+        self._uncounted: set[str] = set()  # sessions that have grown since they were weighed …
+        self._growth = 0  # … by at most this many bytes
         self._file: sqlite3.Connection | None = None
         self._in_file = 0
 
@@ -71,9 +71,9 @@ class OpenSessions(Generic[T]):
         self._growth += MEMORY if grown is None else grown + _SMALL
         if self._growth < MEMORY // _STEPS:
             return
-        for one in self._uncounted:
-            if one in self._live:
-                self._count_weight(one, self._live[one].weight + _SMALL)
+        for uncounted in self._uncounted:
+            if uncounted in self._live:
+                self._count_weight(uncounted, self._live[uncounted].weight + _SMALL)
         self._growth = 0
         self._uncounted.clear()
         if self._weight > MEMORY:
@@ -82,7 +82,7 @@ class OpenSessions(Generic[T]):
     def _make_room(self) -> None:
         """Move sessions to the file until the rest fits into memory, those longest without events first.
 
-        The latest session stays: its next event may come at once.
+        The latest session stays because the next event is probably its.
         """
         *silent, heard = self._live
         for key in silent:
@@ -91,7 +91,7 @@ class OpenSessions(Generic[T]):
             if self._write_to_file(key, self._live[key]):
                 del self._live[key]
             else:
-                self._live.move_to_end(key)  # counted as nothing, or no one would ever have room
+                self._live.move_to_end(key)  # it counts as nothing, or no other session would fit
             self._count_weight(key, 0)
         self._live.move_to_end(heard)
 
@@ -116,8 +116,8 @@ class OpenSessions(Generic[T]):
     def __getstate__(self) -> dict[str, object]:
         if self._in_file:
             raise TypeError("sessions wait in a temporary file, which cannot be kept")
-        kept = {name: value for name, value in self.__dict__.items() if name != "__orig_class__"}
-        return kept | {"_file": None}
+        state = {name: value for name, value in self.__dict__.items() if name != "__orig_class__"}
+        return state | {"_file": None}
 
     def _count_weight(self, key: str, weight: int) -> None:
         self._weight += weight - self._weights.pop(key, 0)
@@ -163,8 +163,8 @@ class OpenSessions(Generic[T]):
     def _stored_row(self, key: str) -> tuple[int, bytes] | None:
         if not self._in_file or self._file is None:
             return None
-        found = self._file.execute("SELECT number, state FROM silent WHERE key = ?", (_key_bytes(key),))
-        return cast("tuple[int, bytes] | None", found.fetchone())
+        cursor = self._file.execute("SELECT number, state FROM silent WHERE key = ?", (_key_bytes(key),))
+        return cast("tuple[int, bytes] | None", cursor.fetchone())
 
 
 def _temporary_file() -> sqlite3.Connection:

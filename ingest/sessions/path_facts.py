@@ -1,6 +1,6 @@
-"""Facts about the sessions of a file that stand in its path or were given with the load, not in the log.
+"""Facts about a file's sessions that come from its path or the load's options, not from the log.
 
-They fill in what a log does not say; what it does say always counts.
+They fill in what the log lacks. Facts in the log have precedence.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ class FactSource(StrEnum):
     """Where a fact comes from; the values of `model_source`."""
 
     LOG = "log"
-    PATH = "path"  # of the file, by a pattern
-    GIVEN = "given"  # with the load, for all of its files
+    PATH = "path"  # the file's path, by a pattern
+    GIVEN = "given"  # an option of the load, for all its files
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,11 @@ class PathFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PathFacts:
-    """What is known of a file beside its content.
+    """Facts about a file that are not in its content.
 
-    `model` and `prompt` (a name, or `name@version`) count where the log names none, `date` (ISO 8601, UTC) is
-    the day of what has no time. `run` is the experiment that the sessions belong to. `mapping` is where the
-    fields of its records are (`ingest.record_mapping`), as JSON.
+    `model` and `prompt` (a name, or `name@version`) apply when the log names none. `date` (ISO 8601, UTC) is
+    the day of events without a time. `run` is the experiment that the sessions belong to. `mapping` contains
+    the paths of fields in the records (`ingest.record_mapping`), as JSON.
     """
 
     model: PathFact | None = None
@@ -48,22 +48,22 @@ class PathFacts:
         return dt.date.fromisoformat(self.date.value) if self.date else None
 
     def update(self, newer: PathFacts) -> PathFacts:
-        """Return these facts with those of `newer` in the place of the same ones."""
-        found = {
+        """Return these facts, with those of `newer` taking precedence."""
+        facts = {
             field.name: getattr(newer, field.name) or getattr(self, field.name) for field in fields(self)
         }
-        return PathFacts(**found)
+        return PathFacts(**facts)
 
     def to_json(self) -> str | None:
-        """Return the facts as the store keeps them, `{"model": ["gpt-4o", "path"]}`; None without any."""
-        known = {name: list(fact.values()) for name, fact in asdict(self).items() if fact is not None}
-        return json.dumps(known, ensure_ascii=False) if known else None
+        """Return the facts as the store has them, `{"model": ["gpt-4o", "path"]}`; None without facts."""
+        facts = {name: list(fact.values()) for name, fact in asdict(self).items() if fact is not None}
+        return json.dumps(facts, ensure_ascii=False) if facts else None
 
     @classmethod
     def from_json(cls, text: str | None) -> PathFacts:
         """Return the facts from the text that `to_json` made."""
-        known = json.loads(text) if text else {}
-        return cls(**{name: PathFact(value, FactSource(source)) for name, (value, source) in known.items()})
+        facts = json.loads(text) if text else {}
+        return cls(**{name: PathFact(value, FactSource(source)) for name, (value, source) in facts.items()})
 
 
 NO_FACTS = PathFacts()

@@ -17,7 +17,7 @@ from ingest.sessions.stored_text import decode_json, json_text
 _LONGEST = 4_096  # characters; redacted arguments are shorter
 _LONGEST_PLACEHOLDER = 300
 _MARKS = "[]<>(){}*_#/ \t\r\n"
-_OTHER_BRACKETS = re.compile(r"""["\[\]{}<>]|\w\(""")  # a placeholder holds no data and is no call
+_OTHER_BRACKETS = re.compile(r"""["\[\]{}<>]|\w\(""")  # a placeholder contains no data and is not a call
 _WORDS = r"(?:redact(?:ed|ion)|masked|scrubbed|saniti[sz]ed|filtered|hidden|withheld|confidential)"
 _SAYS_REDACTED = re.compile(rf"(?:[a-z]+[\s_-]+){{0,2}}{_WORDS}(?![a-z])", re.IGNORECASE)
 _BARE = re.compile(r"redacted(?:[-_]by[-_]\w+)?", re.IGNORECASE)  # redacted-by-litellm
@@ -27,7 +27,7 @@ _FLAG = "redacted"
 
 
 def mark_redacted(call: CallMade) -> CallMade:
-    """Return the call with `args_source` REDACTED if a placeholder stands for its arguments.
+    """Return the call with `args_source` REDACTED if its arguments are a placeholder.
 
     `raw_arguments` is then the placeholder. Returns other calls unchanged.
     """
@@ -61,7 +61,7 @@ def _is_redacted_text(text: str) -> bool:
 
 
 def _is_redacted_value(value: Any) -> bool:
-    """Return True for a placeholder, and for an object in which a placeholder stands for every text."""
+    """Return True for a placeholder, and for an object whose texts are all placeholders."""
     if isinstance(value, str):
         return is_placeholder(value)
     if not isinstance(value, dict):
@@ -70,7 +70,7 @@ def _is_redacted_value(value: Any) -> bool:
         return True
     found = False
     for text in _texts_of(value):
-        if not _names_redaction(text.strip()):  # "***" or "redacted" may be what the model looked for
+        if not _names_redaction(text.strip()):  # the model may have searched for "***" or "redacted"
             return False
         found = True
     return found
@@ -95,7 +95,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def _names_redaction(text: str) -> bool:
-    """Return True for a text in brackets or stars that says that something was redacted."""
+    """Return True for a text in brackets or stars that names a redaction."""
     if len(text) > _LONGEST_PLACEHOLDER:
         return False
     words = text.strip(_MARKS)

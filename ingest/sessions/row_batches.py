@@ -1,4 +1,4 @@
-"""Collects the rows of many files and turns them into Arrow tables; can drop the rows of a file that failed.
+"""Collects the rows of many files and turns them into Arrow tables; drops the rows of a file that failed.
 
 A value that its column cannot hold becomes NULL and is reported as a reject: log text is hostile, and one
 number with fifty digits must not stop a load.
@@ -40,7 +40,7 @@ class TableRows(msgspec.Struct, frozen=True):
     def from_dicts(cls, rows: Sequence[Row]) -> TableRows:
         """Make rows from dictionaries of column names and values; a missing value is None."""
         names = tuple(rows[0]) if rows else ()
-        if all(tuple(row) == names for row in rows):  # mostly one function has made them
+        if all(tuple(row) == names for row in rows):  # mostly they come from one function
             return cls(names, [tuple(row.values()) for row in rows])
         names = tuple(dict.fromkeys(name for row in rows for name in row))
         return cls(names, [tuple(map(row.get, names)) for row in rows])
@@ -53,7 +53,7 @@ class TableRows(msgspec.Struct, frozen=True):
 
 
 class TableColumns:
-    """Rows of one table, stored by column in a tenth of the memory; a value that a row lacks is None."""
+    """Rows of one table, stored by column in a tenth of the memory; missing values are None."""
 
     def __init__(self) -> None:
         self._values: dict[str, list[Any]] = {}
@@ -106,13 +106,13 @@ class TableColumns:
 
     def _fit_names(self, table: str, field: pa.Field, names: pa.Array, unfit: list[Row]) -> pa.Array:
         """Shorten names that are too long, and add one reject per file and name to `unfit`."""
-        told: set[tuple[Any, str]] = set()
+        reported: set[tuple[Any, str]] = set()
         shown: list[str | None] = []
         for number, name in enumerate(names.to_pylist()):
             shown.append(shorten_name(name))
             row = {} if shown[-1] == name else self.read_row(number)
-            if row and (row.get("file_id"), name) not in told:
-                told.add((row.get("file_id"), name))
+            if row and (row.get("file_id"), name) not in reported:
+                reported.add((row.get("file_id"), name))
                 reason = (
                     f"{table}.{field.name} has {len(name):,} characters; its beginning and a hash are kept"
                 )
@@ -167,7 +167,7 @@ class RowBatch:
 def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Table, list[Row]]:
     """Return rows as an Arrow table with the columns of `schema`, and the rejects.
 
-    A value that a row lacks is NULL. A value that does not fit becomes NULL and a row of `rejects`.
+    Missing values are NULL. A value that does not fit becomes NULL and a row of `rejects`.
     """
     columns = TableColumns()
     columns.extend(TableRows.from_dicts(rows))
@@ -177,8 +177,8 @@ def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Tab
 def _is_constant(values: list[Any]) -> bool:
     """Return True when all values are None, or all are the same string.
 
-    Half of the columns are so, and this check takes a fiftieth of the time of a conversion. Equal values of
-    other types need not be the same: 1 equals True.
+    Half of the columns are constant, and this check takes a fiftieth of a conversion's time. Equal values of
+    other types may differ: 1 equals True.
     """
     first = values[0] if values else 0
     return (first is None or isinstance(first, str)) and values.count(first) == len(values)
@@ -197,5 +197,5 @@ def _reject_row(row: Mapping[str, Any], code: str, reason: str) -> Row:
 def shorten(value: Any) -> str:
     try:
         return repr(value)[:100].encode("utf-8", "backslashreplace").decode()
-    except ValueError:  # integers of more than 4,300 digits have no text
+    except ValueError:  # Python does not convert integers of more than 4,300 digits to text
         return f"a {type(value).__name__}"

@@ -1,7 +1,7 @@
 """Builds the sessions of one file from its events: numbers turns and steps, joins results to calls.
 
-Memory is bounded: a turn is written when two later ones have begun, and sessions that have long been without
-events wait in a temporary file.
+Memory is bounded: a turn is written when two later ones have begun, and idle sessions wait in a temporary
+file.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from lenient import ToolCatalog
 
 OPEN_TURNS = 2  # results and turn ends may come a little late
 _OF_RUNS = (TrialRunPlanned, TrialLookTaken)  # events whose "session" is a run of trials
-_WEIGHED = 256  # events after which the open sessions are weighed, at the latest
+_WEIGHED = 256  # events, at most, between two checks of how much memory open sessions take
 
 
 class SessionBuilder:
     """Builds table rows from the events of one file, given in file order.
 
-    `catalog` holds the definitions of --tools. `forgotten` are hashes (`session_hash`) of sessions whose
-    events are dropped. `facts` fill in what the log does not say. `failures` are the rules for results that
-    say themselves that the tool failed. `past` are sessions that may go on in the
-    file; `rewritten`: the file tells them from their beginning, see `ingest.sessions.past_sessions`.
+    `catalog` has the definitions of --tools. `forgotten` are hashes (`session_hash`) of sessions whose events
+    are dropped. `facts` fill in what the log lacks. `failures` are the rules for results whose content
+    reports a failure. `past` are sessions that the file may continue; `rewritten`: the file contains them
+    from their beginning (`ingest.sessions.past_sessions`).
     """
 
     def __init__(
@@ -68,14 +68,14 @@ class SessionBuilder:
         self._forgotten = forgotten
         self._past = dict(past or {})
         self._rewritten = rewritten
-        self.forgot = False  # a session in the file is to be forgotten
+        self.forgot = False  # a session in the file must be deleted
         self._source = source
         self._given = catalog
         self._definitions = [CallDefinitions(catalog)]
         self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their place in _definitions
-        self._recalled: dict[tuple[tuple[str, str, str], ...], int] = {}  # the same of earlier contents
+        self._recalled: dict[tuple[tuple[str, str, str], ...], int] = {}  # the same, of earlier contents
         self._sessions = OpenSessionStates()
-        self._spoken: SessionState | None = None  # of the event before: mostly it goes on
+        self._spoken: SessionState | None = None  # the session of the previous event
         self._events = 0  # since the sessions were weighed
         self._facts = facts
         self._rows = FileRows(file_id, source, facts, failures)
@@ -191,10 +191,10 @@ class SessionBuilder:
 
     def _handle_turn_start(self, event: TurnStarted, session: SessionState) -> None:
         if event.turn is None and session.open_turns and session.open_turns[-1].is_between_steps:
-            return  # said while the model is at work, or put in by the harness: the turn goes on
+            return  # written while the model works, or inserted by the harness: the turn continues
         number = event.turn
         if number is None and (past := self._pop_past(session)):
-            # Formats begin a turn for a step, too, whose question is not in the file.
+            # Formats also begin a turn for a step without a question in the file.
             is_made_up = event.text is None and event.key is None
             if is_made_up and (goes_on := past.open_turn_at(event.ts)):
                 self._recall(session, past)
@@ -232,7 +232,7 @@ class SessionBuilder:
         for turn in reversed(session.open_turns):
             if turn.take_result(event):
                 return
-        # Its call may stand in another file, or in a turn that is written: ingest.store.generation_file joins
+        # Its call may be in another file or in a written turn: ingest.store.generation_file joins
         # them.
         row = {"source": self._source, "session_id": event.session_id}
         self._rows.add("late_results", event.where, {**row, **late_result_row(event)})
@@ -241,13 +241,13 @@ class SessionBuilder:
         self.open_turn(session, event.turn, event).end = event
 
     def open_turn(self, session: SessionState, number: int | None, event: Event) -> OpenTurn:
-        """Return the open turn with this number (None = the latest); begin it when there is none.
+        """Return the open turn with this number (None = the latest); begin it if necessary.
 
         `event` gives the place and the time of a new turn.
         """
         for turn in reversed(session.open_turns):
             if number is None or turn.number == number:
-                if turn.ts is None:  # the log does not date the message that began it
+                if turn.ts is None:  # the message that began it has no time in the log
                     turn.ts = event.ts
                 return turn
         past = self._pop_past(session)
@@ -283,23 +283,25 @@ class SessionBuilder:
         return turn
 
     def _pop_past(self, session: SessionState) -> PastSession | None:
-        """Return what the store has of a session of which this file has told no turn yet, once."""
+        """On first use, return the stored state of a session that this file has no turn of yet."""
         if not self._past or session.last_turn:
             return None
         return self._past.pop(shorten_name(session.session_id), None)
 
     def _recall(self, session: SessionState, past: PastSession) -> None:
-        """Put in force what was in force in an earlier content, where this file does not say otherwise."""
+        """Restore model, prompt and definitions from an earlier content, unless this file replaces them."""
         context = session.context
-        told = {"prompt_id": past.prompt_id, "provider": past.provider, "model": past.model}
-        session.put_in_force(**{name: getattr(context, name) or value for name, value in told.items()})
+        past_values = {"prompt_id": past.prompt_id, "provider": past.provider, "model": past.model}
+        session.put_in_force(**{name: getattr(context, name) or value for name, value in past_values.items()})
         if context.prompt_id is None:
             session.prompt_hash = past.prompt_hash
         if context.definitions == 0 and past.definitions:
             if past.definitions not in self._recalled:
                 self._recalled[past.definitions] = len(self._definitions)
-                held = ToolCatalog.from_definitions(restore_definition(*one) for one in past.definitions)
-                self._definitions.append(CallDefinitions(self._given, recalled=held))
+                recalled = ToolCatalog.from_definitions(
+                    restore_definition(*parts) for parts in past.definitions
+                )
+                self._definitions.append(CallDefinitions(self._given, recalled=recalled))
             session.put_in_force(definitions=self._recalled[past.definitions])
 
     def _close_turns(self, session: SessionState, *, keep: int, at_end: bool) -> None:

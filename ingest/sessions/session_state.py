@@ -22,13 +22,13 @@ _FACTS = (
 class SessionState(msgspec.Struct):
     """The state of a session while its events are read.
 
-    `context` holds the model, prompt and tool definitions that apply to the next call.
+    `context` has the model, prompt and tool definitions for the next call.
     """
 
     session_id: str
     where: LogLine
-    forgotten: bool = False  # nothing of it is taken in
-    is_listed: bool = True  # False: it is no session, but a run of trials
+    forgotten: bool = False  # none of its events is stored
+    is_listed: bool = True  # False: a run of trials, not a session
     facts: dict[str, str] = {}
     started: datetime | None = None
     ended: datetime | None = None
@@ -68,7 +68,7 @@ class OpenSessionStates(OpenSessions[SessionState]):
     def pack(self, session: SessionState) -> bytes:
         """Return the session as bytes: MessagePack, or a pickle where MessagePack fails.
 
-        MessagePack cannot hold lone surrogates or integers of more than 64 bits.
+        MessagePack cannot encode lone surrogates or integers of more than 64 bits.
         """
         try:
             return _ENCODE(session)

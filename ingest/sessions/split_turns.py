@@ -1,4 +1,4 @@
-"""Joins the rows of one turn of which several files each hold a part.
+"""Joins the rows of a turn that is spread over several files.
 
 A session that continues in the next file leaves a turn without an end in the first file and an end without a
 beginning in the second. Copies of a turn share their calls; parts of a turn share none.
@@ -34,14 +34,14 @@ def row_place(row: Row) -> Place:
 def assign_calls(turns: Sequence[Row], calls: Sequence[Row]) -> list[tuple[Row, list[Row]]]:
     """Return the rows of one turn in order of place, each with the calls that belong to it.
 
-    A file may hold a turn twice: a call belongs to the last row that begins before it.
+    A file may contain a turn twice: a call belongs to the last row that begins before it.
     """
-    told = sorted(turns, key=row_place)
-    places = [row_place(row) for row in told]
-    held: list[list[Row]] = [[] for _ in told]
-    for call in calls if told else ():
-        held[max(bisect_right(places, row_place(call)) - 1, 0)].append(call)
-    return list(zip(told, held, strict=True))
+    ordered = sorted(turns, key=row_place)
+    places = [row_place(row) for row in ordered]
+    assigned: list[list[Row]] = [[] for _ in ordered]
+    for call in calls if ordered else ():
+        assigned[max(bisect_right(places, row_place(call)) - 1, 0)].append(call)
+    return list(zip(ordered, assigned, strict=True))
 
 
 def sort_parts(rows: Sequence[Row]) -> list[Row]:
@@ -59,8 +59,8 @@ def _sort_key(row: Row, *names: str) -> tuple[Any, ...]:
 def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> list[Row]:
     """Return the rows of `turns` that are parts of one turn, in order.
 
-    The list has fewer than two rows when the turn is not split. `calls` holds the ids of the calls of each
-    row, by the row's place.
+    The list has fewer than two rows when the turn is not split. `calls` has the ids of each row's calls, by
+    the row's place.
     """
     begun = [row for row in rows if row["begun"]]
     if any(_has_verdict(row) for row in begun):
@@ -68,12 +68,12 @@ def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> l
     fullest = sorted(begun, key=lambda row: (-(row["steps"] or 0), -(row["calls"] or 0), row_place(row)))
     ordered = [*fullest[:1], *sort_parts([row for row in rows if not row["begun"]])]
     parts, whole = ordered[:1], ordered[0]
-    held = set(calls.get(row_place(whole), ()))
+    whole_ids = set(calls.get(row_place(whole), ()))
     for row in ordered[1:]:
         more = set(calls.get(row_place(row), ()))
-        if not _has_verdict(whole) and not (held & more) and _can_follow(whole, held, row, more):
+        if not _has_verdict(whole) and not (whole_ids & more) and _can_follow(whole, whole_ids, row, more):
             parts.append(row)
-            held |= more
+            whole_ids |= more
             whole = join_parts(parts)
     return parts
 
@@ -86,8 +86,8 @@ def join_parts(parts: Sequence[Row]) -> Row:
         steps = [whole["steps"] or 0, part["steps"] or 0]
         whole["steps"] = max(steps) if numbered else sum(steps)
         for name in _ADDED:
-            known = [row[name] for row in (whole, part) if row[name] is not None]
-            whole[name] = sum(known) if known else None
+            values = [row[name] for row in (whole, part) if row[name] is not None]
+            whole[name] = sum(values) if values else None
         for name in _LATEST:
             whole[name] = part[name] if part[name] is not None else whole[name]
         whole.update({name: part[name] for name in _OF_THE_END})
@@ -107,7 +107,7 @@ def _has_verdict(row: Row) -> bool:
     return row["recorded_status"] is not None or row["recorded_ok"] is not None
 
 
-def _can_follow(whole: Row, held: Collection[str], row: Row, more: Collection[str]) -> bool:
+def _can_follow(whole: Row, whole_ids: Collection[str], row: Row, more: Collection[str]) -> bool:
     """Return True when `row`, a part without a beginning, continues `whole`, the parts joined so far."""
     if not row["steps"] and not more:
         return _has_ended(row)
@@ -115,5 +115,5 @@ def _can_follow(whole: Row, held: Collection[str], row: Row, more: Collection[st
         return False
     if row["first_step"] is not None:
         return bool(row["first_step"] >= (whole["steps"] or 0) - 1)
-    known = whole["ts"] is not None and row["ts"] is not None
-    return bool(held and more and known and row["ts"] >= whole["ts"])
+    both_dated = whole["ts"] is not None and row["ts"] is not None
+    return bool(whole_ids and more and both_dated and row["ts"] >= whole["ts"])

@@ -1,6 +1,6 @@
 """Makes the stored text of a decoded value, a long text or a name.
 
-No function here raises, whatever a log holds.
+No function here raises on any input.
 """
 
 from __future__ import annotations
@@ -98,13 +98,13 @@ def shorten_name(name: Name) -> Name:
 def cut_text(text: str | None) -> str | None:
     """Return the first `TEXT_KEPT` characters of a message or a result, with "…" when the text is longer.
 
-    Not for raw arguments, which are never cut.
+    Do not use it for raw arguments, which are never cut.
     """
     return text if text is None or len(text) <= TEXT_KEPT else text[:TEXT_KEPT] + "…"
 
 
 def cut_message(message: str | None) -> str | None:
-    """Return what is kept of a harness's message, which may have been redacted since it was read."""
+    """Return a harness's message cut for the store; it may have been redacted since it was read."""
     return message if message is None else message[:MESSAGE_KEPT]
 
 
@@ -113,8 +113,8 @@ def strip_thought(words: str) -> str:
 
     Returns '' when the block has no end.
     """
-    said = words.lstrip()
+    text = words.lstrip()
     for opening, closing in _THOUGHTS:
-        if said.startswith(opening):
-            said = said.partition(closing)[2]
-    return said
+        if text.startswith(opening):
+            text = text.partition(closing)[2]
+    return text

@@ -26,22 +26,22 @@ from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
 
 Row = dict[str, Any]
 _SEVERITIES = ("note", "warning", "error")
-# Named once: looking a member up in its Enum takes as long as making a small object.
+# Bound once: an Enum look-up takes as long as making a small object.
 _RANDOM_LENGTH = 20
 _RANDOM = re.compile(r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[0-9]*[A-Za-z][0-9]*[A-Za-z])[0-9A-Za-z]{20,}")
 _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING, FlagSource.ABSENT
 
-# A run of plain characters is one step: an alternative for each character takes three times as long.
+# Plain characters match as one run: an alternative per character takes three times as long.
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 MCP_TOOL = "^mcp__(.+?)__."
 """The name of a tool of an MCP server, whose name is the group; as DuckDB reads it, too."""
 _MCP_TOOL = re.compile(MCP_TOOL)
 _HOLDERS = frozenset({dict, list})
-_LOOKED_AT = 65_536  # characters; deeper nesting after them is not seen
+_LOOKED_AT = 65_536  # characters; deeper nesting behind them is not measured
 
 
 def find_mcp_server(tool: str | None) -> str | None:
-    """Return the MCP server that the name of a tool begins with: mcp__server__tool; None without one."""
+    """Return the MCP server in a tool's name, mcp__server__tool; None without one."""
     if tool is None or not tool.startswith("mcp__"):
         return None
     named = _MCP_TOOL.match(tool)
@@ -63,7 +63,7 @@ def _hash(*parts: object) -> blake2b:
 class CallPlaces:
     """Makes the ids of the places of a turn's calls: the first 16 digits of the ids of all calls there.
 
-    `turn` names the turn: its source, session and number, or the id that the producer's key gave it.
+    `turn` identifies the turn: source, session and number, or an id made from the producer's key.
     """
 
     def __init__(self, *turn: object) -> None:
@@ -82,11 +82,11 @@ def turn_place(source: str, session_id: str, number: int) -> str:
 
 
 def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSource, sent: Any) -> str:
-    """Return 8 hexadecimal digits that tell a call from the others at its place.
+    """Return 8 hexadecimal digits that distinguish a call from others at its place.
 
     Two runs may share a session's id. `sent` are the arguments: the model's text, or the decoded value for
-    RESERIALISED. They count only where the log's own id of the call may be another call's as well ("call_1"),
-    so that a copy whose arguments are cut, redacted or spelt otherwise is mostly still known.
+    RESERIALISED. They count only if the log's id may be reused ("call_1"). So a copy with cut, redacted or
+    differently written arguments is mostly still recognised.
     """
     if tool_call_id is not None and is_random_id(tool_call_id):
         return _mark(tool_call_id)
@@ -95,7 +95,7 @@ def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSourc
 
 
 def is_random_id(name: str) -> bool:
-    """Return True for an id of the kind that providers draw at random.
+    """Return True for an id that looks random, as providers make them.
 
     It has 20 letters and digits in a row, at least two of each; dashes do not count.
     """
@@ -103,7 +103,7 @@ def is_random_id(name: str) -> bool:
 
 
 def turn_mark(text: str | None) -> str:
-    """Return 8 hexadecimal digits that tell a turn from the others at its place; '' without a text."""
+    """Return 8 hexadecimal digits that distinguish a turn from others at its place; '' without a text."""
     return "" if text is None else _mark(cut_text(text) or "")
 
 
@@ -112,12 +112,12 @@ def _mark(text: str) -> str:
 
 
 def session_hash(source: str, session_id: str) -> str:
-    """Return the hash by which the store remembers a forgotten session."""
+    """Return the hash that the store keeps of a forgotten session."""
     return stable_id("forgotten", source, shorten_name(session_id))
 
 
 def prompt_row(event: PromptSeen, facts: PathFacts = NO_FACTS) -> Row:
-    """Return the row of a prompt; where the log does not name it, it has the name in `facts`."""
+    """Return the row of a prompt, named by the log, else by `facts`."""
     text_hash = sha256(event.text.encode("utf-8", "surrogatepass")).hexdigest() if event.text else None
     name, version = event.name, event.version
     if name is None and facts.prompt is not None:
@@ -170,7 +170,7 @@ def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
 def _cut_answer(answer: str | None) -> str | None:
     """Return the first `TEXT_KEPT` characters of an answer.
 
-    A longer answer is cut after its leading thought was removed, so that the thought does not fill the space.
+    A leading thought is removed first from a longer answer, so that it does not fill the space.
     """
     if answer is None or len(answer) <= TEXT_KEPT:
         return answer
@@ -178,12 +178,12 @@ def _cut_answer(answer: str | None) -> str | None:
 
 
 def _sum_known(numbers: Iterable[float | None]) -> float | None:
-    known = [number for number in numbers if number is not None]
-    return sum(known) if known else None
+    measured = [number for number in numbers if number is not None]
+    return sum(measured) if measured else None
 
 
 def _count_tokens(steps: Iterable[StepMade]) -> dict[str, int]:
-    """Return the steps whose input and output tokens are known, and their tokens in parts by price."""
+    """Return the number of steps with known input and output tokens, and their tokens by price class."""
     counted = fresh = cached = written = output = 0
     for step in steps:
         if step.input_tokens is not None and step.output_tokens is not None:
@@ -214,7 +214,7 @@ JUDGED = (
     "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
     "model_latency_ms", "parser_version",
 )  # fmt: skip
-"""The columns of `tool_calls` that the turn knows, in the order of `call_values`."""
+"""The columns of `tool_calls` with values from the turn, in the order of `call_values`."""
 
 
 def call_row(turn: OpenTurn, call: OpenCall) -> Row:
@@ -294,7 +294,7 @@ def _argument_values(event: CallMade, request: ToolCallRequest | None) -> tuple[
 def late_result_row(result: ResultSeen) -> Row:
     """Return the row of `late_results` for a result whose call is not in an open turn.
 
-    The row holds all columns that `tool_calls` takes from a result.
+    The row has all columns that `tool_calls` takes from a result.
     """
     return {
         "ts": result.ts,
@@ -334,12 +334,12 @@ def diagnostic_rows(verdict: CallClassification) -> Iterator[Row]:
 def definition_row(definition: ToolDefinition) -> Row:
     """Return the row of `tool_definitions`, with the definition as canonical JSON.
 
-    `definition_id` is a hash of the name, the description and the schema: all that the model was given.
+    `definition_id` is a hash of the name, the description and the schema: the parts that the model received.
     """
     text = json_text(definition.to_json_schema(), sort_keys=True)
-    told = f"{definition.name}\n{definition.description}\n{text}".encode("utf-8", "surrogatepass")
+    identity = f"{definition.name}\n{definition.description}\n{text}".encode("utf-8", "surrogatepass")
     return {
-        "definition_id": sha256(told).hexdigest()[:12],
+        "definition_id": sha256(identity).hexdigest()[:12],
         "tool": definition.name,
         "description": definition.description,
         "definition": text,
@@ -353,7 +353,7 @@ def text_depth(text: str | None) -> int | None:
     """
     if text is None:
         return None
-    # Most arguments are flat: one opener, and it opens the text.
+    # Most arguments are flat: their only opening bracket begins the text.
     if text[:1] == "{" and "[" not in text and text.count("{") == 1:
         return 1
     deepest = depth = 0

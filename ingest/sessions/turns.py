@@ -29,15 +29,15 @@ from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
 from lenient import ToolCatalog, clean_tool_name, leaked_tool_calls
 
-# A call that ran and failed has told the model something; only one that never got through leaves work undone.
+# A call that ran and failed gave the model a result; a call that never reached the tool did not.
 _NEVER_GOT_THROUGH = frozenset(
     {FaultLayer.EMISSION, FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.TOOL_REJECTED}
 )
 
 _PLACE = attrgetter("step", "ordinal")
 _RESERIALISED = ArgsSource.RESERIALISED
-_CALL = 4_096  # characters that a call is counted for besides its raw text: its result, its decoded arguments
-_SHORTEST_CALL = 8  # characters; no call is shorter
+_CALL = 4_096  # characters counted for a call besides its raw text: its result, its decoded arguments
+_SHORTEST_CALL = 8  # characters; the least that a call counts
 
 
 class CallContext(msgspec.Struct, frozen=True, gc=False):
@@ -46,7 +46,7 @@ class CallContext(msgspec.Struct, frozen=True, gc=False):
     provider: str | None = None
     model: str | None = None
     prompt_id: str | None = None
-    definitions: int = 0  # which of the file's sets of definitions: 0 = those given with --tools
+    definitions: int = 0  # index of the file's set of definitions: 0 = those of --tools
 
 
 class OpenCall(msgspec.Struct, gc=False):
@@ -60,13 +60,11 @@ class OpenCall(msgspec.Struct, gc=False):
     prompt_id: str | None
     definitions: int
     result: ResultSeen | None = None
-    tool: str | None = None  # without what leaked into the name
-    result_bytes: int | None = None  # of the whole result; only its beginning is kept
+    tool: str | None = None  # without text that leaked into the name
+    result_bytes: int | None = None  # of the whole result; only its beginning is stored
     link: Link | None = None
     fault_layer: FaultLayer | None = None
-    _verdict: Any = (
-        None  # a CallClassification; told so, msgspec would have to know how to read one of a waiting call
-    )
+    _verdict: Any = None  # a CallClassification; with that type, msgspec would need a decoder for it
 
     @property
     def verdict(self) -> CallClassification:
@@ -84,7 +82,7 @@ class OpenCall(msgspec.Struct, gc=False):
     def keep_result(self, result: ResultSeen) -> None:
         """Set the result of the call, with its content cut to the stored length.
 
-        Turns stay open for a while, and results can be huge.
+        Turns stay open for some time, and results can be huge.
         """
         content = result.content
         if content is not None:
@@ -105,8 +103,8 @@ class OpenCall(msgspec.Struct, gc=False):
     def comparable_arguments(self) -> str | None:
         """The arguments as text for comparing attempts; None when they are unknown.
 
-        White space and key order make no difference. A text that is not JSON is kept as it is, so sending the
-        same arguments repaired is another attempt.
+        White space and key order make no difference. A text that is not JSON stays unchanged, so the same
+        arguments sent with valid syntax differ.
         """
         if self.event.args_source is _RESERIALISED:
             return json_text(self.event.arguments, sort_keys=True)
@@ -144,17 +142,17 @@ class OpenTurn(msgspec.Struct):
     steps: dict[int, StepMade] = msgspec.field(default_factory=dict)
     calls: list[OpenCall] = msgspec.field(default_factory=list)
     end: TurnEnded | None = None
-    begun: bool = False  # its beginning was seen; else it may go on with a turn of an earlier file
+    begun: bool = False  # its beginning is in the file; else it may continue a turn of an earlier file
     begun_as: str | None = None  # the turn_id of that turn, where it is known
     superseded: bool = False
     last_step: int = -1
     first_step: int | None = None
-    held: int = 0  # characters of text that wait here for the turn's end, roughly
+    held: int = 0  # rough number of characters that wait here for the end of the turn
     _calls_of_step: dict[int, int] = msgspec.field(default_factory=dict)
     _by_id: dict[str, int] = msgspec.field(default_factory=dict)  # tool_call_id → its place in `calls`
 
     def go_on(self, turn_id: str, steps: int) -> None:
-        """Go on with a turn of the store that has `steps` steps."""
+        """Continue a stored turn that has `steps` steps."""
         self.begun_as, self.last_step, self.first_step = turn_id, steps - 1, steps
 
     def add_step(self, event: StepMade) -> None:
@@ -170,7 +168,7 @@ class OpenTurn(msgspec.Struct):
     def add_call(self, event: CallMade, context: CallContext) -> None:
         """Add a call with the session's context.
 
-        Provider and model of the call are those of its step where there is one, else those of `context`.
+        The call's provider and model come from its step, else from `context`.
         """
         number = event.step
         if number is None:
@@ -191,7 +189,7 @@ class OpenTurn(msgspec.Struct):
         self.held += len(event.raw_arguments or "") + _CALL
 
     def _drop_failed(self, call: OpenCall) -> None:
-        """Drop the call of a failed reply that `call` repeats, with the same id in a later step."""
+        """Drop the call of a failed reply that `call` repeats with the same id in a later step."""
         place = self._by_id.get(call.tool_call_id or "")
         if place is None:
             return
@@ -221,10 +219,10 @@ class OpenTurn(msgspec.Struct):
 
     @property
     def is_between_steps(self) -> bool:
-        """True when the last step's calls have their results, and the model has still to go on from them.
+        """True when the last step's calls have their results and the next step has not begun.
 
-        What a user says at this point belongs to the turn. After a call that a person refused it does not,
-        as most harnesses then stop; nor after a call without a result, which broke off.
+        A user message at this point belongs to the turn. It does not after a call that a person denied,
+        because most harnesses stop then; nor after an aborted call without a result.
         """
         if self.end is not None or not self.calls or self.has_answer:
             return False
@@ -239,7 +237,7 @@ class OpenTurn(msgspec.Struct):
         return any(step.answers for step in self.steps.values())
 
     def _add_leaked_calls(self, definitions: Sequence[CallDefinitions]) -> None:
-        """Add the calls that stand in the text of steps without a native call."""
+        """Add the calls found in the text of steps without a native call."""
         made = {call.step for call in self.calls}
         for number, step in self.steps.items():
             if number not in made:
@@ -253,8 +251,8 @@ class OpenTurn(msgspec.Struct):
     ) -> Conclusion:
         """Judge every call, including leaked ones, link chains of attempts, and return how the turn ended.
 
-        `failures` are the rules for results that say so themselves. `results_expected`: the session's log
-        holds results, so a call without one is lost.
+        `failures` are the rules for results whose content reports a failure. `results_expected`: the
+        session's log has results, so a call without one is lost.
         """
         self._add_leaked_calls(definitions)
         self.calls.sort(key=_PLACE)
@@ -304,8 +302,8 @@ class Conclusion(msgspec.Struct, frozen=True, gc=False):
 def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
     """Return whether the turn ended well, with the reason and the answer.
 
-    A turn is ok when it ended with an answer, no call that never got through was left, and no call was lost.
-    A tool that ran and failed does not count.
+    A turn is ok when it ended with an answer, every call reached its tool in the end, and no call was lost. A
+    tool that ran and failed does not matter.
     """
     answer = final_answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer
@@ -329,7 +327,7 @@ def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
 def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
     """Return the final text of a turn: the answer that the log records, else the text of the last step.
 
-    When the last step made calls, the result is '' if the log holds results, else None: a log without results
+    When the last step made calls, the result is '' if the log has results, else None: a log without results
     cannot show an answer. None when the answer is unknown.
     """
     if turn.end is not None and turn.end.answer is not None:
@@ -344,7 +342,7 @@ def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
 
 
 def _was_abandoned(call: OpenCall) -> bool:
-    """Return True for a call of an abandoned chain of attempts whose arguments never reached the tool."""
+    """Return True for a call in an abandoned chain whose arguments never reached the tool."""
     abandoned = call.link is not None and call.link.outcome is ChainOutcome.ABANDONED
     return abandoned and call.fault_layer in _NEVER_GOT_THROUGH
 

@@ -1,7 +1,7 @@
 """Finds the files at the places of `known_agents`, in a home folder and its environment.
 
-Links to folders are followed where a place names them, and never where a pattern stands for any name: one
-that leads to the root of the disk would make every file a log.
+It follows a link to a folder only if a place names the link. A link that matches `*` is not followed, because
+it could lead to the root of the disk.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ingest.sources.known_agents import AGENTS, EDITOR_FOLDERS, AgentLogs
 
 _VARIABLE = re.compile(r"\$\{(\w+):-([^}]+)\}")
 _MAGIC = re.compile(r"[*?\[]")
-_DEPTH = 20  # folders below one another that `**` enters
+_DEPTH = 20  # levels of folders that `**` enters
 
 
 @dataclass(slots=True)
 class FoundFiles:
-    """The files at the places of an agent; `unreadable` are folders that could not be read, and why."""
+    """The files at the places of an agent; `unreadable` are unreadable folders with the reason."""
 
     agent: AgentLogs
     files: list[os.DirEntry[str]] = field(default_factory=list)
@@ -30,16 +30,16 @@ class FoundFiles:
 
 
 def find_agent_files(agent: AgentLogs, home: str, environment: Mapping[str, str]) -> FoundFiles:
-    """Return the files at an agent's places, each once; their content is not looked at."""
-    found = FoundFiles(agent)
+    """Return the files at an agent's places, each once, without reading them."""
+    agent_files = FoundFiles(agent)
     seen: set[str] = set()
     for place in _places_of(agent):
         for root, pattern in _locate_place(place, home, environment):
-            for entry in match_files(root, pattern, found.unreadable):
+            for entry in match_files(root, pattern, agent_files.unreadable):
                 if entry.path not in seen:
                     seen.add(entry.path)
-                    found.files.append(entry)
-    return found
+                    agent_files.files.append(entry)
+    return agent_files
 
 
 def _places_of(agent: AgentLogs) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _locate_place(
 
 
 def match_files(folder: str, pattern: Sequence[str], unreadable: list[str]) -> Iterator[os.DirEntry[str]]:
-    """Yield the files below a folder that match the parts of a pattern; a missing folder holds none.
+    """Yield the files below a folder that match the parts of a pattern; none for a missing folder.
 
     Folders that cannot be read are added to `unreadable`, with the reason.
     """
@@ -106,17 +106,17 @@ def _match_below(
 def _is_file(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_file()
-    except OSError:  # a link in a circle
+    except OSError:  # a circular link
         return False
 
 
 @cache
 def hidden_patterns() -> dict[str, tuple[tuple[str, ...], ...]]:
     """Return the patterns below hidden folders of a home, by the hidden folder's name."""
-    found: dict[str, list[tuple[str, ...]]] = {}
+    by_folder: dict[str, list[tuple[str, ...]]] = {}
     for agent in AGENTS:
         for place in _places_of(agent):
             for _, pattern in _locate_place(place, "", {}):
-                if pattern[0].startswith(".") and tuple(pattern) not in found.setdefault(pattern[0], []):
-                    found[pattern[0]].append(tuple(pattern))
-    return {name: tuple(patterns) for name, patterns in found.items()}
+                if pattern[0].startswith(".") and tuple(pattern) not in by_folder.setdefault(pattern[0], []):
+                    by_folder[pattern[0]].append(tuple(pattern))
+    return {name: tuple(patterns) for name, patterns in by_folder.items()}

@@ -1,6 +1,6 @@
-"""Lists the members of an archive as logs of their own, each with a place to open it from.
+"""Lists the members of an archive as separate logs, each with a place to open it from.
 
-A zip whose layout is Inspect's is one log, not an archive. A member may be compressed; one that is itself an
+A zip with Inspect's layout is one log, not an archive. A member may be compressed; one that is itself an
 archive is refused when it is opened. Nothing is unpacked to disk, and no member's name is used as a path.
 """
 
@@ -32,10 +32,10 @@ Packed = zip_archive.ZipMember | tar_archive.TarMember
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """A zip or tar archive that may hold logs.
+    """A zip or tar archive that may contain logs.
 
-    `compression` is that of a whole tar archive, None when it has none. The members of a zip are compressed
-    one by one.
+    `compression` is that of a whole tar archive, None = uncompressed. The members of a zip are compressed one
+    by one.
     """
 
     place: LogPlace
@@ -79,7 +79,7 @@ class ArchiveMember:
 
     def sibling(self, name: str) -> ArchiveMember | None:
         if self.archive.compression:
-            return None  # the tape would have to go back
+            return None  # the stream would have to go back
         path = PurePosixPath(self.member.name).parent / name
         member = _members_by_path(self.archive).get(path) if path.name == name else None
         return ArchiveMember(self.archive, member) if member else None
@@ -96,30 +96,32 @@ def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
         return {}
 
 
-def look_inside(found: LogFile) -> tuple[LogFile, Archive | None]:
+def look_inside(log_file: LogFile) -> tuple[LogFile, Archive | None]:
     """Detect whether a file is an archive.
 
-    Return the file and its `Archive`; None in place of the `Archive` when the file is a log. In a log that is
-    read as it is stored, `content_size` is filled in. Raises OSError.
+    Return the file and its `Archive`; None instead of the `Archive` when the file is a log. For an
+    uncompressed log, `content_size` is filled in. Raises OSError.
     """
-    if isinstance(found.place, SessionTree):
-        return found, None
-    stored = StreamPart(found.place.open(), 0, found.seen.size if found.place.random_access else None)
+    if isinstance(log_file.place, SessionTree):
+        return log_file, None
+    stored = StreamPart(
+        log_file.place.open(), 0, log_file.seen.size if log_file.place.random_access else None
+    )
     with closing(stored):
         stream, packing = unpack_stream(RewindableStream(stored, keeps=LOOK))
         if packing.archive is None:
-            size = found.seen.size if packing.is_as_stored else None
-            return replace(found, content_size=size), None
+            size = log_file.seen.size if packing.is_as_stored else None
+            return replace(log_file, content_size=size), None
         stream.detach()
         is_zip = packing.archive is ArchiveKind.ZIP
         if is_zip and (
             packing.compression or find_documents(zip_archive.list_zip_members(stored)) is not None
         ):
-            return found, None
-        return found, Archive(found.place, found.seen, is_zip, packing.compression)
+            return log_file, None
+        return log_file, Archive(log_file.place, log_file.seen, is_zip, packing.compression)
 
 
-def list_members(found: LogFile, archive: Archive, *, fingerprints: bool) -> Iterator[LogFile]:
+def list_members(log_file: LogFile, archive: Archive, *, fingerprints: bool) -> Iterator[LogFile]:
     """Yield the logs in an archive, in the archive's order, without hidden ones.
 
     Of two members with the same name the last counts. `fingerprints`: also compute each member's fingerprint,
@@ -131,7 +133,7 @@ def list_members(found: LogFile, archive: Archive, *, fingerprints: bool) -> Ite
     tape = None if archive.is_zip else tar_archive.ForwardStream(archive.open())
     try:
         for order, member in enumerate(_visible_members(archive, tape)):
-            log = _member_log(found, ArchiveMember(archive, member), order)
+            log = _member_log(log_file, ArchiveMember(archive, member), order)
             if tape and archive.compression and fingerprints and isinstance(member, tar_archive.TarMember):
                 log = replace(log, fingerprint=_member_fingerprint(log, tape, member))
             by_name[log.name] = log
@@ -167,15 +169,15 @@ def _member_log(archive: LogFile, place: ArchiveMember, order: int) -> LogFile:
     member = place.member
     name = member_name(archive.name, member.name.removeprefix("./"))
     if isinstance(member, zip_archive.ZipMember):
-        seen, problem = FileStamp(member.size, 0, f"crc32:{member.checksum:08x}"), None
+        stamp, problem = FileStamp(member.size, 0, f"crc32:{member.checksum:08x}"), None
     else:
-        seen, problem = FileStamp(member.size, member.mtime_ns), member.problem
-    return LogFile(name, place, seen, problem, archive=archive.name, order=order)
+        stamp, problem = FileStamp(member.size, member.mtime_ns), member.problem
+    return LogFile(name, place, stamp, problem, archive=archive.name, order=order)
 
 
 @dataclass(frozen=True, slots=True)
 class StreamedMember:
-    """The place of a tar member that is read during the listing, while the stream stands at its start."""
+    """The place of a tar member that is read during the listing, while the stream is at its start."""
 
     tape: tar_archive.ForwardStream
     member: tar_archive.TarMember
@@ -198,7 +200,7 @@ def _member_fingerprint(
 ) -> str | None:
     """Return the fingerprint of a member's content; None when the member cannot be read.
 
-    Whether the rest of the archive is lost, too, shows when the next header is read.
+    Reading the next header will show whether the rest of the archive is lost, too.
     """
     try:
         return compute_fingerprint(replace(log, place=StreamedMember(tape, member)))

@@ -32,24 +32,24 @@ _NAMED = 6  # kinds of hidden folders that a note names
 
 
 def find_logs(named: Iterable[Named], store_dir: Path, hidden: HiddenNames | None = None) -> list[LogFile]:
-    """Return the files that the names stand for, each once, sorted by name.
+    """Return the files that the names denote, each once, sorted by name.
 
-    What is hidden is noted in `hidden`.
-    A file that does not exist or cannot be read is included, with its `problem` set. Raises InputError when
-    none of the names exists or no file is found; OptionError when the driver of an address is not installed.
+    Hidden files and folders are noted in `hidden`. A file that does not exist or cannot be read is included,
+    with its `problem` set. Raises InputError when none of the names exists or no file is found; OptionError
+    when the driver of an address is not installed.
     """
     named, hidden = list(named), hidden if hidden is not None else HiddenNames()
-    found: dict[str, LogFile] = {}
-    for one in named:
-        found |= {log.name: log for log in _find_files(one, store_dir, hidden)}
-    missing = [log.name for log in found.values() if log.problem == _MISSING]
-    if missing and len(missing) == len(found):
+    logs: dict[str, LogFile] = {}
+    for path in named:
+        logs |= {log.name: log for log in _find_files(path, store_dir, hidden)}
+    missing = [log.name for log in logs.values() if log.problem == _MISSING]
+    if missing and len(missing) == len(logs):
         verb = "does" if len(missing) == 1 else "do"
         raise InputError(f"{' and '.join(missing[:3])} {verb} not exist; check the spelling")
-    gathered = gather_trees(found.values(), look_at_file)
+    gathered = gather_trees(logs.values(), look_at_file)
     hidden.idle += gathered.idle
     if not gathered.logs:
-        where = ", ".join(stored_path(one) for one in named) or "no path"
+        where = ", ".join(stored_path(path) for path in named) or "no path"
         raise NothingFoundError("; ".join((f"nothing to load: {where} contains no files", *hidden.notes())))
     return sorted(gathered.logs, key=lambda log: log.name)
 
@@ -58,20 +58,20 @@ _MISSING = "does not exist"
 _NO_STORE = Path(os.devnull)
 
 
-def find_named(one: Named) -> list[LogFile]:
-    """Return the logs that one name stands for, not sorted."""
-    return gather_trees(_find_files(one, _NO_STORE, HiddenNames()), look_at_file).logs
+def find_named(named: Named) -> list[LogFile]:
+    """Return the logs that one name denotes, not sorted."""
+    return gather_trees(_find_files(named, _NO_STORE, HiddenNames()), look_at_file).logs
 
 
-def _find_files(one: Named, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:
-    if one == STDIN:
+def _find_files(named: Named, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:
+    if named == STDIN:
         yield _standard_input_log()
-    elif is_address(one):
-        from ingest.sources.object_store import find_objects  # half a second of imports
+    elif is_address(named):
+        from ingest.sources.object_store import find_objects  # importing it takes half a second
 
-        yield from find_objects(str(one))
+        yield from find_objects(str(named))
     else:
-        path = os.path.abspath(one)  # noqa: PTH100 - resolve() would rename linked files
+        path = os.path.abspath(named)  # noqa: PTH100 - resolve() would rename linked files
         matching = [path] if os.path.lexists(path) or not glob.has_magic(path) else _match_pattern(path)
         for match in matching:
             if os.path.isdir(match):  # noqa: PTH112 - Path.is_dir raises where a folder may not be entered
@@ -107,9 +107,9 @@ def look_at_file(path: Path | str) -> LogFile:
 
 
 def _database_state(path: Path | str) -> str:
-    """Return a text that changes when a write-ahead log beside an SQLite database does; else ''.
+    """Return a text that changes with the write-ahead log of an SQLite database; else ''.
 
-    What a program writes to a database may stand there for days, while the database itself does not change.
+    New data may be there for days while the database file itself does not change.
     """
     text = os.fspath(path)
     if not text.lower().endswith(DATABASE_NAMES):
@@ -121,8 +121,8 @@ def _database_state(path: Path | str) -> str:
     return f"wal:{state.st_size}:{state.st_mtime_ns}" if state.st_size else ""
 
 
-def still_exists(name: str, seen: FileStamp) -> bool:
-    """Return True when the file still exists and its size and time equal `seen`.
+def still_exists(name: str, stamp: FileStamp) -> bool:
+    """Return True when the file still exists and its size and time equal `stamp`.
 
     An address (`s3://…`) always counts as existing.
     """
@@ -130,9 +130,9 @@ def still_exists(name: str, seen: FileStamp) -> bool:
         return True
     path = os.fspath(parse_stored_path(name))
     now = look_at_file(path)
-    if now.problem is None and now.seen == seen:
+    if now.problem is None and now.seen == stamp:
         return True
-    return any((log.name, log.seen) == (name, seen) for log in find_named(path))
+    return any((log.name, log.seen) == (name, stamp) for log in find_named(path))
 
 
 def _walk_folder(root: str, store_dir: Path, hidden: HiddenNames) -> Iterator[LogFile]:
@@ -159,12 +159,12 @@ def _walk_folder(root: str, store_dir: Path, hidden: HiddenNames) -> Iterator[Lo
 
 
 def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) -> Iterator[LogFile]:
-    """Yield the logs of known agents in a hidden folder, and note what was left out."""
+    """Yield the logs of known agents in a hidden folder, and note the skipped files."""
     if not _is_folder(entry):
         hidden.files += 1
         return
     unreadable: list[str] = []
-    found = {
+    matches = {
         file.path: None
         for pattern in hidden_patterns().get(entry.name, ())
         for file in match_files(folder, pattern, unreadable)
@@ -172,18 +172,18 @@ def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) ->
     for problem in unreadable:
         path, _, why = problem.rpartition(" cannot be read: ")
         yield LogFile(stored_path(path), LocalFile(path), problem=f"cannot be read: {why}")
-    if found:
-        hidden.searched[stored_path(entry.path)] += len(found)
+    if matches:
+        hidden.searched[stored_path(entry.path)] += len(matches)
     else:
         hidden.leave_out(entry.name, entry.path)
-    for path in found:
+    for path in matches:
         yield look_at_file(path)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link in a circle, a folder that may not be entered
+    except OSError:  # a circular link, or a folder without permission
         return False
 
 
@@ -204,10 +204,9 @@ def _file_kind(mode: int) -> str:
 class HiddenNames:
     """The hidden files and folders that a search met.
 
-    `searched` counts the logs found in hidden folders that are known to hold some, by the folder's path.
-    `left_out` counts hidden folders that were not entered by name, `first` has the path of the first of each,
-    `files` counts hidden files. `idle` counts the files that agents keep beside their sessions and that hold
-    no calls, by agent and tree.
+    `searched` counts the logs in the hidden log folders of known agents, by path. `left_out` counts skipped
+    hidden folders by name, `first` has the first path of each name, `files` counts hidden files. `idle`
+    counts agents' files without calls next to their sessions, by agent and tree.
     """
 
     searched: Counter[str] = field(default_factory=Counter)
@@ -221,11 +220,11 @@ class HiddenNames:
         self.first.setdefault(name, stored_path(path))
 
     def notes(self) -> tuple[str, ...]:
-        """Return sentences on what was found in hidden folders, and on what was left out."""
+        """Return sentences on logs found in hidden folders, and on skipped files and folders."""
         notes = []
         if self.searched:
-            told = ", ".join(f"{path} ({count:,})" for path, count in sorted(self.searched.items()))
-            notes.append(f"skipped hidden folders, except the log folders of known agents: {told}")
+            searched = ", ".join(f"{path} ({count:,})" for path, count in sorted(self.searched.items()))
+            notes.append(f"skipped hidden folders, except the log folders of known agents: {searched}")
         if self.left_out or self.files:
             notes.append(self._describe_left_out())
         for (agent, tree), count in sorted(self.idle.items()):
@@ -236,11 +235,13 @@ class HiddenNames:
         return tuple(notes)
 
     def _describe_left_out(self) -> str:
-        told = [
+        listed = [
             f"{name} ({count:,})" if count > 1 else name for name, count in self.left_out.most_common(_NAMED)
         ]
-        more = len(self.left_out) - len(told)
-        parts = [f"{_count(sum(self.left_out.values()), 'hidden folder')}: {', '.join(told)}"] if told else []
+        more = len(self.left_out) - len(listed)
+        parts = (
+            [f"{_count(sum(self.left_out.values()), 'hidden folder')}: {', '.join(listed)}"] if listed else []
+        )
         if more > 0:
             parts[0] += f" and {more:,} other names"
         parts += [_count(self.files, "hidden file")] if self.files else []

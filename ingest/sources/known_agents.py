@@ -1,4 +1,4 @@
-"""The table of agents that keep logs on a person's machine, and where: one row a producer.
+"""The table of agents that keep logs on a person's machine, and their places: one row per producer.
 
 A place is a pattern for files: `~` is the home folder, `${NAME:-default}` a folder that an environment
 variable moves, `<editor>` one of EDITOR_FOLDERS, `*` a part of a name, and `**` any number of folders.
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 class AgentLogs:
     """Where an agent keeps its logs.
 
-    `read_as` names the formats that read them, none = they are not read yet. `unit` is what one file holds.
-    `why` says why they are not read, where something stands against it.
+    `read_as` names the formats that read them, none = they are not read yet. `unit` is the content of one
+    file. `why` is the reason why they are not read, if there is one.
     """
 
     agent: str
@@ -29,7 +29,7 @@ EDITORS = (
     "Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf", "Windsurf - Next", "Kiro",
     "Antigravity", "Trae",
 )  # fmt: skip
-"""The names of VS Code and the editors made of it, as their settings' folders have them."""
+"""The names of VS Code and its derived editors in the paths of their settings."""
 
 EDITOR_FOLDERS = (
     *(f"${{XDG_CONFIG_HOME:-~/.config}}/{editor}/User" for editor in EDITORS),

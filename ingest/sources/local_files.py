@@ -39,7 +39,7 @@ class LocalFile:
         path = Path(self.path).parent / name
         return (
             LocalFile(str(path)) if path.name == name else None
-        )  # a name out of a log must not lead elsewhere
+        )  # a name from a log must not lead to another folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class StandardInput:
 
 
 class _BorrowedStream(io.RawIOBase):
-    """A reader of a stream that belongs to somebody else; closing the reader leaves the stream open."""
+    """A reader of a stream with another owner; closing the reader leaves the stream open."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

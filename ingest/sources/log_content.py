@@ -19,14 +19,14 @@ from ingest.sources.local_files import LocalFile
 from ingest.sources.log_file import LogFile, LogPlace
 from ingest.sources.session_trees import SessionTree
 
-HEAD = 64 * 1024  # bytes of content that a log is known by before all of it is read
-CUT_OFF = "-cut"  # ends the fingerprint of content that is cut off
-_BUFFER = 64 * 1024  # bytes; larger reads go past it, and to make one of a megabyte for each file costs more
+HEAD = 64 * 1024  # bytes of content that identify a log before it is read whole
+CUT_OFF = "-cut"  # suffix of the fingerprint of truncated content
+_BUFFER = 64 * 1024  # bytes; larger reads bypass the buffer, and a buffer of a megabyte per file costs more
 _PIECE = 1024 * 1024
 _KEPT = (
     4 * 1024 * 1024
-)  # bytes of content that are kept while its format is looked for; else it is opened again
-_KEPT_OF_PIPES = 128 * 1024 * 1024  # … which cannot be done with these
+)  # bytes of content kept while its format is searched for; with more, it is opened again
+_KEPT_OF_PIPES = 128 * 1024 * 1024  # … for logs that cannot be opened again
 
 
 class LogContent(io.RawIOBase):
@@ -37,8 +37,8 @@ class LogContent(io.RawIOBase):
     `.eval` archive, UTF-16, database, several files).
     """
 
-    def __init__(self, found: LogFile) -> None:
-        self._found = found
+    def __init__(self, log_file: LogFile) -> None:
+        self._found = log_file
         self._noted_sizes: tuple[int, ...] = (HEAD,)
         self._open_source()
 
@@ -53,9 +53,9 @@ class LogContent(io.RawIOBase):
         self.begin_again()
 
     def begin_again(self) -> None:
-        # Processors have SHA-256 built in, and nobody can make two logs that look alike.
+        # Processors have SHA-256 built in, and nobody can forge two logs with the same hash.
         self._digest = hashlib.sha256()
-        self.cut_off: str | None = None  # why the content ends before its end, once that is reached
+        self.cut_off: str | None = None  # why the content is truncated, once its end is reached
         self._noted: dict[int, str] = {}  # fingerprints of the first bytes, by their number
         self._stored_before = self._stored.bytes_read
         self.bytes_read = 0
@@ -68,7 +68,7 @@ class LogContent(io.RawIOBase):
         super().close()
 
     def go_back(self) -> None:
-        """Go back to the first byte, to recognise the format once more. Raises OSError."""
+        """Go back to the first byte, to recognise the format again. Raises OSError."""
         if not self._stream.rewinds:
             if not self._found.place.can_reopen:
                 raise DamagedFileError(
@@ -112,7 +112,7 @@ class LogContent(io.RawIOBase):
         self.bytes_read += len(data)
 
     def note_prefix(self, size: int) -> None:
-        """Have the fingerprint of the first `size` bytes noted, for `prefix`.
+        """Request the fingerprint of the first `size` bytes, for `prefix`.
 
         Call it before the final reading.
         """
@@ -121,7 +121,7 @@ class LogContent(io.RawIOBase):
     def prefix(self, size: int) -> str | None:
         """Return the SHA-256 of the first `size` bytes, in hexadecimal.
 
-        None when so many have not been read, or `note_prefix` was not called.
+        None when fewer bytes were read, or `note_prefix` was not called.
         """
         return self._noted.get(size)
 
@@ -129,7 +129,7 @@ class LogContent(io.RawIOBase):
     def fingerprint(self) -> str:
         """SHA-256 of the bytes read so far, in hexadecimal; at the end, of the whole content.
 
-        Content that is cut off gets a mark: it is not the whole, even where all of its bytes came out.
+        Truncated content gets a mark, because it is incomplete even if all of its bytes were decoded.
         """
         return self._digest.hexdigest() + (CUT_OFF if self.cut_off is not None else "")
 
@@ -164,43 +164,43 @@ class LogContent(io.RawIOBase):
         return io.BufferedReader(self, size)
 
 
-def open_log(found: LogFile, *, rewinds: bool = False) -> LogContent:
+def open_log(log_file: LogFile, *, rewinds: bool = False) -> LogContent:
     """Open the content of a log, up to the size that the log had when it was found.
 
     `rewinds` True: the caller calls `rewind` on the content before the final reading. False: the content is
     ready for it. Raises OSError, including DamagedFileError.
     """
-    content = LogContent(found)
+    content = LogContent(log_file)
     if not rewinds:
         content.rewind()
     return content
 
 
-def _unpack_source(stored: StreamPart, found: LogFile) -> tuple[RewindableStream, bool]:
+def _unpack_source(stored: StreamPart, log_file: LogFile) -> tuple[RewindableStream, bool]:
     """Return the stream of the content as UTF-8, and whether the stored bytes were packed or encoded.
 
     Raises DamagedFileError when the file is an archive that is not itself a log.
     """
-    keeps = _KEPT if found.place.can_reopen else _KEPT_OF_PIPES
-    plain = RewindableStream(stored, keeps=0 if isinstance(found.place, LocalFile) else keeps)
+    keeps = _KEPT if log_file.place.can_reopen else _KEPT_OF_PIPES
+    plain = RewindableStream(stored, keeps=0 if isinstance(log_file.place, LocalFile) else keeps)
     stream, packing = unpack_stream(plain, keeps=keeps)
     if packing.is_database:
-        return RewindableStream(_read_database(stream, packing, found), keeps=0), True
+        return RewindableStream(_read_database(stream, packing, log_file), keeps=0), True
     if packing.archive is None:
-        return stream, not packing.is_as_stored or isinstance(found.place, SessionTree)
-    if packing.archive is ArchiveKind.ZIP and packing.compression is None and found.place.random_access:
+        return stream, not packing.is_as_stored or isinstance(log_file.place, SessionTree)
+    if packing.archive is ArchiveKind.ZIP and packing.compression is None and log_file.place.random_access:
         stream.detach()
         documents = find_documents(zip_archive.list_zip_members(stored))
         if documents is not None:
             return RewindableStream(EvalLines(stored, documents), keeps=keeps), True
-    raise DamagedFileError(_why_no_archive(packing, found))
+    raise DamagedFileError(_why_no_archive(packing, log_file))
 
 
-def _read_database(stream: RewindableStream, packing: Packing, found: LogFile) -> DatabaseLines:
-    place = found.place
+def _read_database(stream: RewindableStream, packing: Packing, log_file: LogFile) -> DatabaseLines:
+    place = log_file.place
     if packing.compression is None and place.can_reopen:
         stream.close()
-        return DatabaseLines(copy_database(place.open, SideFiles(place), found.seen.size))
+        return DatabaseLines(copy_database(place.open, SideFiles(place), log_file.seen.size))
     stream.rewind()
     with stream:
         return DatabaseLines(copy_stream(stream))
@@ -208,7 +208,7 @@ def _read_database(stream: RewindableStream, packing: Packing, found: LogFile) -
 
 @dataclass(frozen=True, slots=True)
 class SideFiles:
-    """Function that opens the file beside a database that has its name and this suffix."""
+    """Function that opens the file with a database's name and this suffix."""
 
     place: LogPlace
 
@@ -220,25 +220,25 @@ class SideFiles:
             return None
 
 
-def _why_no_archive(packing: Packing, found: LogFile) -> str:
+def _why_no_archive(packing: Packing, log_file: LogFile) -> str:
     kind = f"it is a {packing.archive} archive"
-    if not found.place.can_reopen:
+    if not log_file.place.can_reopen:
         return f"{kind}; name the file instead of piping it"
-    if found.archive is not None:
+    if log_file.archive is not None:
         return f"{kind} inside an archive; unpack the outer one"
     if packing.compression is not None:
         return f"{kind} inside {packing.compression} data; unpack that"
     return f"{kind}, which became one while it was being loaded; load it again"
 
 
-def compute_prefixes(found: LogFile, sizes: Sequence[int]) -> dict[int, str]:
+def compute_prefixes(log_file: LogFile, sizes: Sequence[int]) -> dict[int, str]:
     """Return the SHA-256 of the first bytes of a log's content, in hexadecimal, by the number of bytes.
 
     `sizes` are these numbers, in ascending order; those beyond the end of the log are left out. Raises
     OSError.
     """
     digests: dict[int, str] = {}
-    with open_log(found) as content:
+    with open_log(log_file) as content:
         buffer = memoryview(bytearray(_PIECE))
         for size in sizes:
             while (left := size - content.bytes_read) > 0 and content.readinto(buffer[:left]):
@@ -249,9 +249,9 @@ def compute_prefixes(found: LogFile, sizes: Sequence[int]) -> dict[int, str]:
     return digests
 
 
-def compute_fingerprint(found: LogFile) -> str:
+def compute_fingerprint(log_file: LogFile) -> str:
     """Return the SHA-256 of a log's whole content, in hexadecimal. Raises OSError."""
-    with open_log(found) as content:
+    with open_log(log_file) as content:
         buffer = bytearray(_PIECE)
         while content.readinto(buffer):
             pass

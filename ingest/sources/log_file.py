@@ -1,6 +1,6 @@
-"""A log to load: its name, the place of its bytes, and the size and time that show a change.
+"""A log to load: its name, the place of its bytes, and the stamp that shows a change.
 
-All classes here can be pickled, because worker processes open the logs that the load has found.
+All classes here can be pickled, because worker processes open the logs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class LogPlace(Protocol):
 
     @property
     def folder_name(self) -> str:
-        """The name of the folder that holds the file; empty when there is none."""
+        """The name of the file's folder; empty when there is none."""
 
     @property
     def random_access(self) -> bool:
@@ -74,8 +74,8 @@ class LogFile:
     """A log to load. `name` is the name under which the store records it.
 
     `problem` says why the log cannot be read; None = it can. `content_size` is the size of the uncompressed
-    content in bytes; None when only reading would tell (a compressed log, a stream). `fingerprint` is that of
-    the content, if finding the log meant reading it.
+    content in bytes; None when it is unknown before reading (a compressed log, a stream). `fingerprint` is
+    that of the content, if finding the log meant reading it.
 
     For a member of an archive, `archive` is the archive's name, `order` the member's position in the archive,
     and `archive_seen` describes the archive when its members were listed. `settled` is True when the archive

@@ -2,7 +2,7 @@
 
 Uses fsspec (https://filesystem-spec.readthedocs.io). The fsspec drivers take credentials from their own files
 and environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …); each driver is an extra of this project. A
-pattern, or an address of a folder, stands for all objects in it; web addresses have no folders.
+pattern or a folder's address denotes all objects in it; web addresses have no folders.
 
 An object of up to `PIECE` bytes is fetched in one request, a larger one in pieces; a failed request is
 repeated. When the object changes during the reading, the reading fails, so that two versions are never mixed.
@@ -33,7 +33,7 @@ DRIVERS = {
     "https": ("https", "aiohttp"),
     "http": ("https", "aiohttp"),
 }
-"""The extra of Callgauge and the package that it brings, by the scheme of an address."""
+"""Callgauge's extra and the package that it installs, by the scheme of an address."""
 _WEB = ("http", "https")
 _VERSIONS = ("ETag", "etag", "generation", "md5Hash", "content_md5", "Content-MD5", "Digest")
 _TIMES = ("LastModified", "last_modified", "mtime", "updated", "Last-Modified")
@@ -47,7 +47,7 @@ class RemoteObject:
 
     url: str
     seen: FileStamp
-    sized: bool = True  # the server says how large it is, and so gives parts of it
+    sized: bool = True  # the server sends the size, so it can send parts
 
     can_reopen: ClassVar[bool] = True
 
@@ -82,10 +82,10 @@ class RemoteObject:
 
 
 def find_objects(url: str) -> Iterator[LogFile]:
-    """Yield each object that the address stands for.
+    """Yield each object that the address denotes.
 
     When the address cannot be listed, one LogFile with a `problem` is yielded. Raises OptionError when the
-    driver for the address is not installed, or there is no driver for such addresses.
+    driver for the address is not installed, or when no driver supports such addresses.
     """
     scheme = url.partition("://")[0].lower()
     try:
@@ -98,8 +98,8 @@ def find_objects(url: str) -> Iterator[LogFile]:
         return
     for key, info in sorted(listed.items()):
         at = url if scheme in _WEB else f"{scheme}://{key}"
-        seen = _object_stamp(info)
-        yield LogFile(strip_credentials(at), RemoteObject(at, seen, info.get("size") is not None), seen)
+        stamp = _object_stamp(info)
+        yield LogFile(strip_credentials(at), RemoteObject(at, stamp, info.get("size") is not None), stamp)
 
 
 def locate_driver(url: str, **options: Any) -> tuple[Any, str]:
@@ -109,8 +109,8 @@ def locate_driver(url: str, **options: Any) -> tuple[Any, str]:
     """
     scheme = url.partition("://")[0].lower()
     if scheme not in DRIVERS:
-        known = ", ".join(f"{name}://" for name in DRIVERS)
-        raise OptionError(f"{strip_credentials(url)} cannot be read: addresses begin with one of {known}")
+        schemes = ", ".join(f"{name}://" for name in DRIVERS)
+        raise OptionError(f"{strip_credentials(url)} cannot be read: addresses begin with one of {schemes}")
     extra, _ = DRIVERS[scheme]
     try:
         files, path = fsspec.core.url_to_fs(url, **options)
@@ -172,8 +172,8 @@ def describe_failure(error: Exception) -> str:
     status = getattr(cause, "status", None)
     if isinstance(cause, FileNotFoundError) or status in (404, 410):
         return "does not exist"
-    said = " ".join(str(cause).split())[:200]
-    return f"cannot be accessed: {type(cause).__name__}{f': {strip_credentials(said)}' if said else ''}"
+    reason = " ".join(str(cause).split())[:200]
+    return f"cannot be accessed: {type(cause).__name__}{f': {strip_credentials(reason)}' if reason else ''}"
 
 
 def _without_query(url: str) -> str:
@@ -191,7 +191,7 @@ class ObjectStream(io.RawIOBase):
     """The content of an object on a server as a stream.
 
     `files` is the fsspec driver, `path` the object's path for that driver. `size` is in bytes; None when the
-    server does not tell it. `is_same` asks the server and returns True when the object has not changed.
+    server does not send it. `is_same` asks the server and returns True when the object has not changed.
     """
 
     def __init__(self, files: Any, path: str, size: int | None, is_same: Callable[[], bool]) -> None:
@@ -199,7 +199,7 @@ class ObjectStream(io.RawIOBase):
         self._size = size
         self._is_same = is_same
         self._handle: Any = None
-        self._whole = size is None  # the server gives no parts, only all of it from the first byte on
+        self._whole = size is None  # the server sends only whole objects, from the first byte
         self._at = 0
 
     def readable(self) -> bool:
@@ -259,7 +259,7 @@ class ObjectStream(io.RawIOBase):
             except Exception as error:
                 self._drop_connection()
                 if isinstance(error, ValueError) and not self._whole:
-                    self._whole = True  # what fsspec raises where a server gives no parts
+                    self._whole = True  # fsspec's error when a server cannot send parts
                     continue
                 tries -= 1
                 if not tries:
@@ -290,5 +290,5 @@ class ObjectStream(io.RawIOBase):
 
 
 def _failure_at(error: Exception, at: int) -> OSError:
-    said = " ".join(str(error).split())[:200]
-    return OSError(f"the server failed at byte {at:,} ({type(error).__name__}: {said})")
+    reason = " ".join(str(error).split())[:200]
+    return OSError(f"the server failed at byte {at:,} ({type(error).__name__}: {reason})")

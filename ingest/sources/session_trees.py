@@ -1,7 +1,8 @@
 """Gathers the files of sessions that agents keep in trees of folders: all files of a session become one log.
 
 Its content is that of all its files, one after another (`ingest.decoding.session_files`), and its stamp
-changes when any of them does. Where a local file of a session was named, the others are found beside it.
+changes when any of them does. For a named local file of a session, the session's other files are found on
+disk.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ LookAt = Callable[[str], LogFile]
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """A file of a session: its path in the tree and its place; `problem` says why it cannot be read."""
+    """A file of a session: its path in the tree and its place; `problem` is why it cannot be read."""
 
     path: str
     place: LogPlace
@@ -68,7 +69,7 @@ class SessionTree:
 
 
 class SessionTreeLines(PieceStream[Generator[bytes]]):
-    """The files of a session as a stream of lines. At most a piece of one file is held."""
+    """The files of a session as a stream of lines. At most a piece of one file is in memory."""
 
     def __init__(self, tree: SessionTree) -> None:
         super().__init__(_read_session(tree))
@@ -109,42 +110,46 @@ def _read_session_file(file: SessionFile) -> Iterator[bytes]:
 
 @dataclass(slots=True)
 class GatheredTrees:
-    """The logs among files; `idle` counts files of trees that hold no calls, by producer and root."""
+    """The logs among files; `idle` counts files of trees without calls, by producer and root."""
 
     logs: list[LogFile] = field(default_factory=list)
     idle: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> GatheredTrees:
-    """Return the files, with one log in the place of all files of a session.
+    """Return the files; all files of a session become one log.
 
     `look_at` finds files of local sessions that are not among `files`.
     """
     gathered = GatheredTrees()
     trees: dict[tuple[TreeLayout, str], _Tree] = {}
     beside = []
-    for found in files:
-        path = _find_path(found)
-        told = parse_tree_path(path)
-        if told is not None and found.problem is None:
-            trees.setdefault((told.layout, told.root), _Tree(told, found)).add(told, found)
+    for log_file in files:
+        path = _find_path(log_file)
+        tree_path = parse_tree_path(path)
+        if tree_path is not None and log_file.problem is None:
+            trees.setdefault((tree_path.layout, tree_path.root), _Tree(tree_path, log_file)).add(
+                tree_path, log_file
+            )
         elif (root := find_idle_root(path)) is not None:
-            beside.append((root, found))
+            beside.append((root, log_file))
         else:
-            gathered.logs.append(found)
-    for root, found in beside:
+            gathered.logs.append(log_file)
+    for root, log_file in beside:
         if root in trees:
             gathered.idle[root[0].producer, stored_path(root[1].rstrip("/"))] += 1
         else:
-            gathered.logs.append(found)
+            gathered.logs.append(log_file)
     for tree in trees.values():
         gathered.logs += tree.make_logs(look_at)
     return gathered
 
 
-def _find_path(found: LogFile) -> str:
-    """Return the path by which a file is known as part of a tree: of local files the real one."""
-    return found.place.path.replace(os.sep, "/") if isinstance(found.place, LocalFile) else found.name
+def _find_path(log_file: LogFile) -> str:
+    """Return the path of a file for finding its tree; for local files, the real path."""
+    return (
+        log_file.place.path.replace(os.sep, "/") if isinstance(log_file.place, LocalFile) else log_file.name
+    )
 
 
 _Files = dict[str, tuple[TreePath, LogFile]]  # by path in the tree
@@ -153,62 +158,69 @@ _Files = dict[str, tuple[TreePath, LogFile]]  # by path in the tree
 class _Tree:
     """The files of one tree, and the sessions that they belong to."""
 
-    def __init__(self, told: TreePath, found: LogFile) -> None:
-        self._layout, self._root = told.layout, told.root
-        self._is_local = isinstance(found.place, LocalFile)
+    def __init__(self, tree_path: TreePath, log_file: LogFile) -> None:
+        self._layout, self._root = tree_path.layout, tree_path.root
+        self._is_local = isinstance(log_file.place, LocalFile)
         self._files: _Files = {}
 
-    def add(self, told: TreePath, found: LogFile) -> None:
-        self._files[told.path] = told, found
+    def add(self, tree_path: TreePath, log_file: LogFile) -> None:
+        self._files[tree_path.path] = tree_path, log_file
 
     def make_logs(self, look_at: LookAt | None) -> Iterator[LogFile]:
-        known = {told.group: told.session for told, _ in self._files.values() if told.session is not None}
+        sessions_by_group = {
+            tree_path.group: tree_path.session
+            for tree_path, _ in self._files.values()
+            if tree_path.session is not None
+        }
         look_at = look_at if self._is_local else None
         if look_at is not None and any(
-            told.session is None and told.group not in known for told, _ in self._files.values()
+            tree_path.session is None and tree_path.group not in sessions_by_group
+            for tree_path, _ in self._files.values()
         ):
-            known = self._look_up_groups() | known
+            sessions_by_group = self._look_up_groups() | sessions_by_group
         sessions: dict[tuple[str | None, str], _Files] = {}
-        for told, found in self._files.values():
-            session = told.session or known.get(told.group)
-            key = (session, "" if session is not None else told.group)
-            sessions.setdefault(key, {})[told.path] = told, found
+        for tree_path, log_file in self._files.values():
+            session = tree_path.session or sessions_by_group.get(tree_path.group)
+            key = (session, "" if session is not None else tree_path.group)
+            sessions.setdefault(key, {})[tree_path.path] = tree_path, log_file
         for (session, group), files in sessions.items():
             if look_at is not None:
                 self._complete(session, group, files, look_at)
             yield self._make_log(session, group, files)
 
     def _look_up_groups(self) -> dict[str, str]:
-        """Return the sessions of all groups of a local tree, as the names of its files tell them."""
-        found = self._list_files("{session}", {"session": "*"}, {})
-        return {told.group: told.session for told in found if told.session is not None}
+        """Return the sessions of all groups of a local tree, from the names of its files."""
+        tree_paths = self._list_files("{session}", {"session": "*"}, {})
+        return {
+            tree_path.group: tree_path.session for tree_path in tree_paths if tree_path.session is not None
+        }
 
     def _list_files(self, by: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[TreePath]:
-        """Yield the files on disk whose kinds lie at places named by `by`."""
+        """Yield the files on disk of kinds whose places contain `by`."""
         for kind in self._layout.kinds:
             if by in kind.places:
                 for path in list_places(self._root, kind.places, ids, problems):
-                    if (told := self._layout.parse(path.replace(os.sep, "/"))) is not None:
-                        yield told
+                    if (tree_path := self._layout.parse(path.replace(os.sep, "/"))) is not None:
+                        yield tree_path
 
     def _complete(self, session: str | None, group: str, files: _Files, look_at: LookAt) -> None:
-        """Add the files of a session that are on disk and not among `files`."""
+        """Add the session's files on disk that are not in `files`."""
         problems: dict[str, str] = {}
         groups = {group}
         if session is not None:
-            for told in self._list_files("{session}", {"session": session}, problems):
-                self._add_file(told, files, look_at)
-            groups = {told.group for told, _ in files.values()} - {""}
-        for one in groups:
-            for told in self._list_files("{group}", {"group": one}, problems):
-                self._add_file(told, files, look_at)
+            for tree_path in self._list_files("{session}", {"session": session}, problems):
+                self._add_file(tree_path, files, look_at)
+            groups = {tree_path.group for tree_path, _ in files.values()} - {""}
+        for group_name in groups:
+            for tree_path in self._list_files("{group}", {"group": group_name}, problems):
+                self._add_file(tree_path, files, look_at)
         for path, problem in problems.items():
-            told = TreePath(self._layout, self._root, path[len(self._root) :], session, group, 0, 0)
-            files[told.path] = told, LogFile(stored_path(path), LocalFile(path), problem=problem)
+            tree_path = TreePath(self._layout, self._root, path[len(self._root) :], session, group, 0, 0)
+            files[tree_path.path] = tree_path, LogFile(stored_path(path), LocalFile(path), problem=problem)
 
-    def _add_file(self, told: TreePath, files: _Files, look_at: LookAt) -> None:
-        if told.path not in files:
-            files[told.path] = told, look_at(told.root + told.path)
+    def _add_file(self, tree_path: TreePath, files: _Files, look_at: LookAt) -> None:
+        if tree_path.path not in files:
+            files[tree_path.path] = tree_path, look_at(tree_path.root + tree_path.path)
 
     def _make_log(self, session: str | None, group: str, files: _Files) -> LogFile:
         spell = stored_path if self._is_local else str
@@ -224,20 +236,25 @@ class _Tree:
             spell(self._root),
             own_name,
             above.rpartition("/")[2],
-            tuple(SessionFile(spell(told.path), found.place, found.problem) for told, found in ordered),
+            tuple(
+                SessionFile(spell(tree_path.path), log_file.place, log_file.problem)
+                for tree_path, log_file in ordered
+            ),
         )
         name = spell(self._root + path)
         return LogFile(name, tree, _sum_stamps(ordered), archive=head.archive, order=head.order)
 
 
 def _sum_stamps(files: Sequence[tuple[TreePath, LogFile]]) -> FileStamp:
-    """Return a stamp that changes when a file of a session comes, goes or changes."""
+    """Return a stamp that changes when a file of a session is added, removed or changed."""
     digest = blake2b(digest_size=16)
-    for told, found in files:
-        seen = found.seen
-        digest.update(repr((told.path, seen.size, seen.mtime_ns, seen.version, found.problem)).encode())
+    for tree_path, log_file in files:
+        stamp = log_file.seen
+        digest.update(
+            repr((tree_path.path, stamp.size, stamp.mtime_ns, stamp.version, log_file.problem)).encode()
+        )
     return FileStamp(
-        sum(found.seen.size for _, found in files),
-        max(found.seen.mtime_ns for _, found in files),
+        sum(log_file.seen.size for _, log_file in files),
+        max(log_file.seen.mtime_ns for _, log_file in files),
         digest.hexdigest(),
     )

@@ -23,7 +23,7 @@ def stored_path(path: Path | str) -> str:
 
 
 def parse_stored_path(name: str) -> Path:
-    """Return the path that `stored_path` spelled as `name`."""
+    """Return the path that `stored_path` wrote as `name`."""
     raw = re.sub(rb"\\(\\|x([0-9a-f]{2}))", unescape, name.encode())
     return Path(os.fsdecode(raw))
 

@@ -1,4 +1,4 @@
-"""The trees of folders in which agents keep a session as many files: which files, and where they lie.
+"""The folder trees in which agents keep a session as many files: which files, and where they are.
 
 Paths are relative to the tree's root, with `/`. An agent with another tree is one more row of LAYOUTS.
 """
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _ROOT = r"(?P<root>(?:.*[/!])?)"
-_FOLDERS = ("session/", "session_", "message/", "part/")  # one of them is in each path of a tree
+_FOLDERS = ("session/", "session_", "message/", "part/")  # each path of a tree contains one of them
 
 
 class TreePath(NamedTuple):
-    """What a path says of a file in a tree.
+    """The parts of a file's path in a tree.
 
-    `root` ends with its separator, `path` is what follows. `group` is the message or the agent that the file
-    belongs to, '' for a file of the session itself. `session` is None where only the group is named.
+    `root` ends with its separator, `path` is the rest. `group` is the message or the agent that the file
+    belongs to, '' for a file of the session itself. `session` is None when the path contains only the group.
     """
 
     layout: TreeLayout
@@ -38,7 +38,7 @@ class TreePath(NamedTuple):
 
 
 class FileKind(NamedTuple):
-    """One kind of file in a tree: the pattern of its path, and where the files of a session lie.
+    """One kind of file in a tree: the pattern of its path, and the places of a session's files.
 
     The pattern has the groups `session`, `group` and `number`, or some of them.
     """
@@ -52,8 +52,8 @@ class TreeLayout:
     """The tree of a producer.
 
     `kinds` are in the order in which files are read within a group. `folder` is the folder of a session,
-    `group_folder` that of a group whose session is not known. `root` must fit the root, or `names` the file's
-    own name, to tell the tree from others of that shape. `idle` fits files that hold no calls.
+    `group_folder` that of a group whose session is not known. `root` must match the root, or `names` the
+    file's own name, to distinguish the tree from similar ones. `idle` matches files without calls.
     """
 
     producer: str
@@ -65,19 +65,19 @@ class TreeLayout:
     idle: re.Pattern[str] | None = None
 
     def parse(self, path: str) -> TreePath | None:
-        """Return what a file is in this tree; None for other files."""
+        """Return the parts of a file's path in this tree; None for other files."""
         for rank, kind in enumerate(self.kinds):
             match = kind.pattern.fullmatch(path)
             if match is not None and self._is_ours(match["root"], path):
-                told = match.groupdict()
+                groups = match.groupdict()
                 return TreePath(
                     self,
                     match["root"],
                     path[len(match["root"]) :],
-                    told.get("session"),
-                    told.get("group") or "",
+                    groups.get("session"),
+                    groups.get("group") or "",
                     rank,
-                    int(told.get("number") or 0),
+                    int(groups.get("number") or 0),
                 )
         return None
 
@@ -94,7 +94,7 @@ def _kind(pattern: str, places: str) -> FileKind:
 _STORAGE, _OPENCODE_ID = re.compile(r"(?:^|[/!])storage/$"), re.compile(r"(?:ses|msg|prt)_")
 
 LAYOUTS = (
-    TreeLayout(  # to 2025-07: one folder a project
+    TreeLayout(  # until 2025-07: one folder per project
         "opencode",
         (
             _kind(r"session/info/(?P<session>[^/]+)\.json", "session/info/{session}.json"),
@@ -149,14 +149,14 @@ LAYOUTS = (
 
 
 def parse_tree_path(path: str) -> TreePath | None:
-    """Return what a path says of a file in one of the trees; None for other files."""
+    """Return the parts of a file's path in one of the trees; None for other files."""
     if not path.endswith(".json") or not any(name in path for name in _FOLDERS):
-        return None  # a night may have 100,000 files
-    return next((told for layout in LAYOUTS if (told := layout.parse(path)) is not None), None)
+        return None  # a load may have 100,000 files
+    return next((tree_path for layout in LAYOUTS if (tree_path := layout.parse(path)) is not None), None)
 
 
 def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:
-    """Return the tree in which a file at this path would hold no calls: its layout and root; else None."""
+    """Return layout and root of the tree in which a file at this path has no calls; else None."""
     if not path.endswith((".json", "/migration")):
         return None
     for layout in LAYOUTS:
@@ -167,7 +167,7 @@ def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:
 
 
 def list_places(root: str, places: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[str]:
-    """Yield the paths of the files at the places, in order; `ids` are put in for the names in braces.
+    """Yield the paths of the files at the places, in order; `ids` replace the names in braces.
 
     Folders that cannot be read are added to `problems`, with the reason.
     """

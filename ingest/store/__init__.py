@@ -1,1 +1,1 @@
-"""The store: schema, generations, the ledger, rollups, and what a load changes in them."""
+"""The store: schema, generations, the ledger, rollups, and the changes by a load."""

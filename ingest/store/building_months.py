@@ -1,8 +1,8 @@
-"""The daily sums of a generation being built that stand in segments, one for each old month.
+"""The daily sums in segments, one for each old month, of a generation being built.
 
 Once the open sums take more than `SEAL_AT` bytes, the days of old months are moved into segments of their
-own, so that no later load copies them. Such a segment holds the same sums once more, added up over the month.
-It is never changed: a load that is to change a sum of the month moves all its days back first.
+own, so that no later load copies them. Such a segment also has these sums added up over the month. It is
+never changed: a load that changes a sum of the month first moves all its days back.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from ingest.store.segments import (
 from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 256 * 1024 * 1024
-"""Bytes of open sums in the file from which on old months become segments."""
+"""Bytes of open sums in the file from which old months become segments."""
 KEPT_OPEN = timedelta(days=31)
 """A month that ended less than this before the newest day stays open: loads often change its sums."""
 ROWS_AT_ONCE = 200_000
-"""Rows of a table that are sorted and added up at once; more would take much memory, and go part by part."""
-_WORTH = 64  # a month with less than this part of SEAL_AT is not worth a file: it stays open, too
+"""Rows of a table that are sorted and added up together; more rows are processed in parts, to save memory."""
+_WORTH = 64  # a month with less than this part of SEAL_AT is not worth a file and stays open
 
 _DAILY = tuple(table.name for table in DAILY_TABLES)
 _SUMS = (*_DAILY, TRIALS)
@@ -63,8 +63,8 @@ _DESCRIBE = f"""
 class BuildingMonths:
     """The months that the building file names, attached to its connection.
 
-    Makes the temporary views `stored_…` of all sums that are asked for more than the open days; the tables
-    without the prefix are the open sums.
+    Makes the temporary views `stored_…` of sums that are read for more than the open days. The tables without
+    the prefix contain the open sums.
     """
 
     def __init__(
@@ -94,22 +94,22 @@ class BuildingMonths:
             rows = union_rows(table, catalogs)
             self._con.execute(f"CREATE OR REPLACE TEMP VIEW stored_{table} AS {rows}")
 
-    # --- months that this load is going to change -----------------------------------------------
+    # --- months that this load will change -------------------------------------------------------
 
     def pull_days(self, query: str) -> None:
-        """Move the months of days into the open tables; `query` selects these days."""
+        """Move the months of the days that `query` selects into the open tables."""
         if self._months:
             wanted = {month for (month,) in self._con.execute(_NAMED_MONTHS.format(query=query)).fetchall()}
             self._pull([month for month in self._months if month.month in wanted])
 
     def pull_rows(self, table: str, condition: str) -> None:
-        """Move the months into the open tables in which rows of a table of sums meet a condition."""
-        asked = f"SELECT EXISTS (FROM {{alias}}.{table} WHERE {condition})"
+        """Move the months in which rows of a sums table meet a condition into the open tables."""
+        template = f"SELECT EXISTS (FROM {{alias}}.{table} WHERE {condition})"
         self._pull(
             [
                 month
                 for month in self._months
-                if self._con.execute(asked.format(alias=month.alias)).fetchone() == (True,)
+                if self._con.execute(template.format(alias=month.alias)).fetchone() == (True,)
             ]
         )
 
@@ -130,8 +130,8 @@ class BuildingMonths:
     def seal(self) -> bool:
         """Turn old months into segments when the open sums take more than `SEAL_AT` bytes.
 
-        Returns whether it did. Deleted rows stay in the building file: write it anew afterwards, which makes
-        it small, too. Raises StoreError when a sum of a month that is a segment already was written.
+        Returns whether it did. Deleted rows stay in the building file, so rewrite it afterwards, which also
+        shrinks it. Raises StoreError when a sum was written for a month that already is a segment.
         """
         if self._building.stat().st_size <= SEAL_AT and not self._months:
             return False
@@ -142,16 +142,16 @@ class BuildingMonths:
         return bool(sealed)
 
     def _check_open_days(self) -> None:
-        found = self._con.execute(_ON_SEALED_DAYS).fetchone() if self._months else None
-        if found and found[0]:
+        conflict = self._con.execute(_ON_SEALED_DAYS).fetchone() if self._months else None
+        if conflict and conflict[0]:
             raise StoreError(
-                f"sums of {found[0]} conflict with those of its month; nothing was published. "
+                f"sums of {conflict[0]} conflict with those of its month; nothing was published. "
                 "This is a bug; please report it"
             )
 
     def _choose_months(self) -> list[date]:
         rows = self._con.execute(_OPEN_MONTHS).fetchall()
-        today = datetime.now(UTC).date()  # a wrong clock may have written of days to come
+        today = datetime.now(UTC).date()  # a wrong clock may have written future days
         newest = min(today, max((row[-1] for row in rows), default=today))
         old = [(month, n) for month, ends, n, _ in rows if newest - ends >= KEPT_OPEN]
         size = count_bytes(self._con, _SUMS) if old else 0
@@ -195,7 +195,7 @@ class BuildingMonths:
             raise StoreError(f"{segment.name} lacks rows of {table}. This is a bug: report it")
 
     def _add_up(self, segment: Segment, table: DailyTable) -> None:
-        """Insert the sums of the month that a segment has the days of."""
+        """Insert the month's sums into a segment that has its days."""
         days = f"{segment.alias}.{table.name}"
         columns = self._con.table(f"{segment.alias}.main.{table.name}").columns
         for part, sort in self._find_parts(f"FROM {days}", table.order):
@@ -204,20 +204,20 @@ class BuildingMonths:
             self._con.execute(insertion, part)
 
     def _find_parts(
-        self, rows: str, order: Sequence[str], given: Mapping[str, Any] | None = None
+        self, rows: str, order: Sequence[str], parameters: Mapping[str, Any] | None = None
     ) -> list[tuple[dict[str, Any], str]]:
-        """Return the parts in which to take rows, and how to sort each of them.
+        """Return the parts in which to process rows, and how to sort each of them.
 
-        A part is a value of each column of `order` but the day; none of them is NULL. Few rows are one part.
+        A part is a value, not NULL, for each column of `order` except the day. A few rows are one part.
         """
         names = [name for name in order if name != "day"]
         if not names:
             return [({}, "")]
         counted = f"SELECT {', '.join(names)}, count(*) {rows} GROUP BY ALL ORDER BY ALL"
-        found = self._con.execute(counted, given).fetchall()
-        if sum(n for *_, n in found) <= ROWS_AT_ONCE:
+        counts = self._con.execute(counted, parameters).fetchall()
+        if sum(n for *_, n in counts) <= ROWS_AT_ONCE:
             return [({}, f"ORDER BY {', '.join(order)}")]
-        return [(dict(zip(names, values, strict=True)), "") for *values, _ in found]
+        return [(dict(zip(names, values, strict=True)), "") for *values, _ in counts]
 
 
 def _in_part(part: Mapping[str, Any]) -> str:

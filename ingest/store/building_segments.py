@@ -1,8 +1,8 @@
-"""The segments of a generation being built: rows are taken out of them, and new ones are made.
+"""The segments of a generation being built: moves rows out of them and makes new ones.
 
-A published segment is never changed. The first time that a load takes rows out of one, it copies the file
-beside the building file and goes on with the copy, which gets a new name. Where many open rows have come
-together, they become segments themselves, so that no later load copies them.
+A published segment is never changed. Before a load moves rows out of one, it copies the file to the building
+file's folder and works with the copy, which gets a new name. Many open rows become segments themselves, so
+that no later load copies them.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from ingest.store.segments import (
 from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 512 * 1024 * 1024
-"""Bytes of open facts in the file from which on they become segments: so much a load copies at most."""
+"""Bytes of open facts in the file from which they become segments: a load copies at most this much."""
 OPEN = "building"
 """The name under which the building file is attached."""
 
 _BYTES = "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info('{table}') WHERE block_id >= 0"
-# The first file of each of so many slices with as many turns and calls each; a file is in one slice.
+# The first file of each slice; slices have about as many turns and calls, and a file is in one slice.
 _SLICES = """
     SELECT min(file_id) FROM (
         SELECT
@@ -51,7 +51,7 @@ _OF_FILES = "SELECT rowid FROM {source} WHERE file_id IN (FROM chosen_files)"
 _OF_CALLS = """
     SELECT rowid FROM {source} WHERE (call_id, file_id) IN (
         SELECT (call_id, file_id) FROM {calls} WHERE rowid IN (FROM pulled_tool_calls))"""
-# What hash() makes of an id may differ in another version of DuckDB.
+# The result of hash() may differ in another version of DuckDB.
 _LIST_IDS = f"""
     CREATE OR REPLACE TABLE {{alias}}.{IDS} AS
     SELECT hash(call_id) AS id_hash FROM {{alias}}.tool_calls
@@ -92,7 +92,7 @@ class BuildingSegments:
     """The segments that the building file names, attached to its connection.
 
     Makes the temporary views `stored_sessions`, `stored_turns`, `stored_tool_calls`, `stored_diagnostics` and
-    `stored_step_texts`, the facts of all files; the tables without the prefix are the open facts. See
+    `stored_step_texts`, the facts of all files. The tables without the prefix contain the open facts. See
     `narrow_search` for `searched_tool_calls` and `searched_turns`.
     """
 
@@ -125,7 +125,7 @@ class BuildingSegments:
         return bool(self._segments)
 
     def _make_views(self) -> None:
-        catalogs = [OPEN, *(one.alias for one in self._segments.values())]
+        catalogs = [OPEN, *(segment.alias for segment in self._segments.values())]
         for table in FACT_TABLES:
             rows = union_rows(table, catalogs)
             self._con.execute(f"CREATE OR REPLACE TEMP VIEW stored_{table} AS {rows}")
@@ -137,24 +137,24 @@ class BuildingSegments:
             self._con.execute(f"CREATE OR REPLACE TEMP VIEW searched_{table} AS {rows}")
 
     def narrow_search(self) -> None:
-        """Leave in `searched_tool_calls` and `searched_turns` the files that may hold what is searched for.
+        """Restrict `searched_tool_calls` and `searched_turns` to the files that may contain the searched ids.
 
-        That is the ids in `latest_calls` and `latest_turns`. A segment lists the hashes of its ids: to look
-        through them takes an eighth of the time that the ids themselves take.
+        These are the ids in `latest_calls` and `latest_turns`. A segment lists the hashes of its ids, which
+        can be searched in an eighth of the time.
         """
         if not self._segments:
             return
         self._con.execute(_SEARCHED_IDS)
         listed = {number for (number,) in self._con.execute(_LISTED).fetchall()}
-        asked = f"SELECT EXISTS (FROM {{alias}}.{IDS} SEMI JOIN searched_ids USING (id_hash))"
+        template = f"SELECT EXISTS (FROM {{alias}}.{IDS} SEMI JOIN searched_ids USING (id_hash))"
         near = [OPEN]
         for number, segment in self._segments.items():
-            query = asked.format(alias=segment.alias)
+            query = template.format(alias=segment.alias)
             if number not in listed or self._con.execute(query).fetchone() == (True,):
                 near.append(segment.alias)
         self._view_searched(near)
 
-    # --- rows that this load is going to change ------------------------------------------------
+    # --- rows that this load will change -------------------------------------------------------
 
     def pull_sessions(self, query: str) -> None:
         """Move all rows of sessions into the open tables; `query` selects their source and session_id."""
@@ -176,13 +176,13 @@ class BuildingSegments:
             self._mark_rows(own, chosen)
             for table in FACT_TABLES:
                 rows = f"{own.alias}.{table} WHERE rowid IN (FROM pulled_{table})"
-                kept = f"SELECT {_kept_columns(table)} FROM {rows}"  # noqa: S608
-                self._con.execute(f"INSERT INTO {OPEN}.{table} BY NAME {kept}")
+                select = f"SELECT {_kept_columns(table)} FROM {rows}"  # noqa: S608
+                self._con.execute(f"INSERT INTO {OPEN}.{table} BY NAME {select}")
                 self._con.execute(f"DELETE FROM {rows}")  # noqa: S608
             self._with_deleted.add(own.number)
 
     def _holds(self, segment: Segment, chosen: str) -> bool:
-        """Return True when a segment has rows of the chosen sessions or files; each has one in `sessions`."""
+        """Return True when a segment has rows of the chosen sessions or files, judged by `sessions`."""
         rows = chosen.format(source=f"{segment.alias}.sessions")
         return self._con.execute(f"SELECT EXISTS ({rows})").fetchone() == (True,)
 
@@ -194,7 +194,7 @@ class BuildingSegments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE pulled_{table} AS {rows}")
 
     def _own(self, segment: Segment) -> Segment:
-        """Copy a segment for this load, unless that is done; return it under its new name."""
+        """Copy a segment for this load, unless it is a copy already; return it under its new name."""
         if segment.number in self._changed:
             return self._segments[segment.number]
         own = replace(segment, name=new_name())
@@ -212,8 +212,8 @@ class BuildingSegments:
     def seal(self) -> bool:
         """Turn the open facts into segments when they take more than `SEAL_AT` bytes; return whether they do.
 
-        They are copied, so that no deleted row is in the new files. Deleted rows stay in the building file:
-        write it anew afterwards, which makes it small, too.
+        They are copied, so the new files contain no deleted rows. Deleted rows stay in the building file, so
+        rewrite it afterwards, which also shrinks it.
         """
         if self._building.stat().st_size <= SEAL_AT:
             return False
@@ -250,7 +250,7 @@ class BuildingSegments:
             self._con.execute(f"INSERT INTO {target}.{table} BY NAME {rows}", values)
 
     def clean(self) -> None:
-        """Write segments anew that may still hold bytes of deleted rows."""
+        """Rewrite segments that may still contain bytes of deleted rows."""
         stale = {
             number
             for (number,) in self._con.execute("SELECT number FROM segments WHERE has_deleted").fetchall()
@@ -293,22 +293,22 @@ class BuildingSegments:
             self._con.execute(f"DETACH {segment.alias}")
 
     def _is_empty(self, catalog: str) -> bool:
-        asked = " OR ".join(f"EXISTS (FROM {catalog}.{table})" for table in FACT_TABLES)
-        return self._con.execute(f"SELECT {asked}").fetchone() == (False,)
+        condition = " OR ".join(f"EXISTS (FROM {catalog}.{table})" for table in FACT_TABLES)
+        return self._con.execute(f"SELECT {condition}").fetchone() == (False,)
 
 
 def _kept_columns(table: str) -> str:
-    """Return what to select of a table to insert it elsewhere: all but what DuckDB makes of other columns."""
+    """Return the columns of a table to copy: all but those that DuckDB generates."""
     return f"* EXCLUDE ({', '.join(GENERATED)})" if table == "tool_calls" else "*"
 
 
 def count_bytes(con: Connection, tables: Iterable[str]) -> int:
-    """Return how many bytes the tables take in the building file, after a checkpoint."""
+    """Return the size of the tables in the building file in bytes, after a checkpoint."""
     return sum(int(con.execute(_BYTES.format(table=table)).fetchall()[0][0]) for table in tables)
 
 
 def make_tables(con: Connection, target: str, names: Iterable[str]) -> None:
-    """Make the tables of these names in an attached file, as the schema has them."""
+    """Make the tables with these names in an attached file, as in the schema."""
     tables = rf"(?ms)^CREATE TABLE (?:{'|'.join(names)}) \(.*?^\);"
     con.execute(f"USE {target}")
     try:
@@ -318,7 +318,7 @@ def make_tables(con: Connection, target: str, names: Iterable[str]) -> None:
 
 
 def next_number(con: Connection) -> int:
-    """Return the number that the next segment of the building file gets."""
+    """Return the number of the building file's next segment."""
     ((number,),) = con.execute("SELECT coalesce(max(number), 0) + 1 FROM segments").fetchall()
     return int(number)
 

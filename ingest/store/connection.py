@@ -14,28 +14,26 @@ from ingest.errors import StoreError
 from ingest.store.segments import attach_file, describe_failure, is_of_object_store
 
 Connection = duckdb.DuckDBPyConnection
-MEMORY_LIMIT = (
-    "256MB"  # DuckDB's share of a load; what does not fit goes to a folder beside the building file
-)
-MEMORY_BESIDE_WORKERS = "160MB"  # … while workers read; to insert takes no more
-CHECKPOINT = "64MB"  # of uncompressed rows; at 16 MB, its default, the same row groups are written many times
+MEMORY_LIMIT = "256MB"  # DuckDB's share of a load; the rest goes to a folder next to the building file
+MEMORY_BESIDE_WORKERS = "160MB"  # … while workers read; inserting takes no more
+CHECKPOINT = "64MB"  # of uncompressed rows; with 16 MB, the default, row groups are written many times
 
 WAITING = """
     SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"""
 WAITS = 128 * 1024 * 1024  # bytes in memory; CHECKPOINT counts less than short rows take there
 
-# duckdb_columns() knows them all at once, but makes every view of DuckDB itself first: twice the time.
+# One query of duckdb_columns() would take twice the time: it makes every view of DuckDB first.
 _COLUMNS = "SELECT '{table}', name, type FROM pragma_table_info('{table}')"
 
 
 WITHOUT_LOG = "RECOVERY_MODE no_wal_writes"
-"""How files being built are attached: no write-ahead log, as nobody reads them after a crash."""
+"""Options for attaching files being built: no write-ahead log, because nobody reads them after a crash."""
 
 
 def connect_for_building(path: Path) -> Connection:
     """Open a connection to a building file, without a write-ahead log.
 
-    A building file is never read after a crash. DuckDB does not wait for the disk either: the publishing code
+    A building file is never read after a crash. So DuckDB does not wait for the disk; the publishing code
     flushes the finished file once.
     """
     settings: dict[str, str | bool | int | float | list[str]] = {
@@ -51,23 +49,23 @@ def connect_for_building(path: Path) -> Connection:
 
 
 def share_memory(con: Connection, *, beside_workers: bool) -> None:
-    """Set DuckDB's memory limit; `beside_workers` sets the lower one, for while worker processes read."""
+    """Set DuckDB's memory limit; `beside_workers` sets the lower one for when worker processes read."""
     con.execute(f"SET memory_limit = '{MEMORY_BESIDE_WORKERS if beside_workers else MEMORY_LIMIT}'")
 
 
 def has_rows(con: Connection, *sources: str) -> bool:
-    """Return whether one of these tables, or what is joined to and asked of them, has a row.
+    """Return whether one of these sources (a table, with joins and conditions) has a row.
 
-    EXISTS would take twice the time to plan.
+    Planning EXISTS would take twice the time.
     """
-    asked = " UNION ALL ".join(f"(SELECT 1 FROM {source} LIMIT 1)" for source in sources)  # noqa: S608 - our own names
-    return bool(con.execute(asked).fetchall())
+    query = " UNION ALL ".join(f"(SELECT 1 FROM {source} LIMIT 1)" for source in sources)  # noqa: S608 - our own names
+    return bool(con.execute(query).fetchall())
 
 
 def use_threads(con: Connection, *, many: bool) -> None:
-    """Have statements run on all cores, or on one thread.
+    """Run statements on all cores, or on one thread.
 
-    One thread takes three quarters of the processor time of several where the rows are few.
+    For few rows, one thread takes three quarters of the processor time.
     """
     con.execute("RESET threads" if many else "SET threads = 1")
 
@@ -80,17 +78,17 @@ _ARROW: Mapping[str, pa.DataType] = {
 
 
 GENERATED = ("arguments",)
-"""Columns of `tool_calls` that DuckDB makes of others."""
+"""Columns of `tool_calls` that DuckDB generates from others."""
 
 
 def arrow_schemas(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema]:
     """Return the Arrow schema of each table without its generated columns, by table name."""
     columns: dict[str, list[tuple[str, pa.DataType]]] = defaultdict(list)
-    asked = " UNION ALL ".join(_COLUMNS.format(table=table) for table in tables)
-    for table, name, kind in con.execute(asked).fetchall():
+    query = " UNION ALL ".join(_COLUMNS.format(table=table) for table in tables)
+    for table, name, kind in con.execute(query).fetchall():
         if name not in GENERATED:
             columns[table].append((name, _ARROW[kind]))
-    return {table: pa.schema(found) for table, found in columns.items()}
+    return {table: pa.schema(fields) for table, fields in columns.items()}
 
 
 _ALL_TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND NOT temporary"
@@ -103,7 +101,7 @@ COPY = "clean"
 def copy_database(con: Connection, catalog: str, path: Path) -> None:
     """Write all rows of an attached file that were not deleted into a new file.
 
-    Raises StoreError when it does not have them all: older files may be removed for it.
+    Raises StoreError when rows are missing, because older files may be deleted afterwards.
     """
     con.execute(f"CHECKPOINT {catalog}")
     attach_file(con, str(path), COPY, WITHOUT_LOG)
@@ -113,7 +111,7 @@ def copy_database(con: Connection, catalog: str, path: Path) -> None:
 
 
 def check_copy(con: Connection, catalog: str, tables: Iterable[str], path: Path) -> None:
-    """Raise StoreError when the copy, which is attached, lacks rows of these tables; `path` names it."""
+    """Raise StoreError when the attached copy at `path` lacks rows of these tables."""
     for table in tables:
         query = f"SELECT (SELECT count(*) FROM {catalog}.{table}) = (SELECT count(*) FROM {COPY}.{table})"  # noqa: S608
         if con.execute(query).fetchone() != (True,):

@@ -1,7 +1,8 @@
-"""The daily sums as data: which columns of a table are its key, its sums, and what cannot be subtracted.
+"""The daily sums as data: which columns of a table are its key, its sums, and its extremes.
 
-Each table has a script in `rollups`, which gives the rows of the days in `touched_days` from the views that
-`settling/rollup.py` makes. Rows with `is_before` are what the sums hold of sessions that a load changes.
+Each table has a script in `rollups`, which selects the rows of the days in `touched_days` from the views that
+`settling/rollup.py` makes. Rows with `is_before` are the share of the sums that comes from sessions before
+the load changed them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _SAME_DAY = {False: "d.day = c.day", True: "d.day IS NULL AND c.day IS NULL"}
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """Columns that hold the smallest or the largest of a row's facts, compared in their order."""
+    """Columns with the smallest or the largest of a row's facts, compared in their order."""
 
     columns: tuple[str, ...]
     is_largest: bool = True
@@ -28,7 +29,7 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a script counts: it has no rows where `number`, an aggregate over the view `facts`, is 0."""
+    """The input of a script: without rows when `number`, an aggregate over the view `facts`, is 0."""
 
     facts: str
     number: str
@@ -38,9 +39,9 @@ class Counted:
 class DailyTable:
     """A table of daily sums. Columns that are not named here are added up.
 
-    A row whose column `counts` is 0 has nothing left and goes. `groups` are lists beside `group_ids`; a group
-    is in them where the last of them is above 0. `order` sorts the rows of a day. `counted` is None where all
-    loads bring rows.
+    A row whose column `counts` is 0 is removed. `groups` are lists parallel to `group_ids`; a group is listed
+    if its value in the last of them is above 0. `order` sorts the rows of a day. `counted` is None if every
+    load adds rows.
     """
 
     name: str
@@ -60,7 +61,7 @@ class DailyTable:
         return f"DELETE FROM {self.name} {_DAYS.format(name=self.name)}"  # noqa: S608 - our own names
 
     def insert_days(self) -> str:
-        """Return the statement that inserts what the script counts after the load."""
+        """Return the statement that inserts the script's rows after the load."""
         order = f"ORDER BY {', '.join(self.order)}" if self.order else ""
         return (
             f"INSERT INTO {self.name} BY NAME "  # noqa: S608 - our own names
@@ -70,7 +71,7 @@ class DailyTable:
     def note_change(self, *, has_before: bool) -> str:
         """Return the statement that makes the temporary table `change` of the script's rows.
 
-        Rows that are alike before and after the load are left out.
+        Rows that are the same before and after the load are left out.
         """
         query = self.script()
         if has_before:
@@ -81,7 +82,7 @@ class DailyTable:
         return f"CREATE OR REPLACE TEMP TABLE change AS {query}"
 
     def merge_change(self, columns: Sequence[str], *, has_before: bool, dayless: bool) -> str:
-        """Return the statement that adds the rows in `change` to the table, and takes away those before.
+        """Return the statement that adds the rows in `change` to the table and subtracts those from before.
 
         `columns` are those of the table. `dayless` chooses the rows without a day.
         """
@@ -93,7 +94,7 @@ class DailyTable:
         values |= self._merged_groups(has_before) | self._merged_extremes()
         left = f"d.{self.counts} + c.{self.counts}"
         removal = f"WHEN MATCHED AND {left} = 0 THEN DELETE" if has_before else ""
-        # Rows of the other kind would not be matched, and be inserted.
+        # Rows of the other kind would not match and would be inserted.
         changed = f"FROM ({self._changed_rows(sums, has_before)}) WHERE (day IS NULL) = {dayless}"
         return f"""
             MERGE INTO {self.name} d USING ({changed}) c ON {same}
@@ -103,24 +104,25 @@ class DailyTable:
                 THEN INSERT ({", ".join(columns)}) VALUES ({_prefixed("c", columns)})"""  # noqa: S608
 
     def sum_month(self, columns: Sequence[str], rows: str) -> str:
-        """Return the query that adds up the days of a month: one row for each key but the day.
+        """Return the query that adds up the days of a month: one row for each key without the day.
 
-        `columns` are those of the table; `rows` names what has days of that month. The day is its first.
+        `columns` are those of the table; `rows` is the source of that month's days. The day of the result is
+        the month's first.
         """
         keys = self.keys[1:]
         parts = [
             "date_trunc('month', day)::DATE AS day",
             *keys,
             *(f"sum({name})::BIGINT AS {name}" for name in self._sums(columns)),
-            *(part for one in self.extremes for part in _largest(one)),
+            *(part for extreme in self.extremes for part in _largest(extreme)),
         ]
         cells = f"SELECT {', '.join(parts)} FROM {rows} GROUP BY ALL"  # noqa: S608 - our own names
         return self._with_groups(cells, rows)
 
     def _with_groups(self, cells: str, rows: str) -> str:
-        """Return the query for `cells` with the lists of groups, added up by the numbers that the cells get.
+        """Return the query for `cells` with the lists of groups, added up by a number per cell.
 
-        Beside the lists, all keys would be copied and compared fifty times.
+        With the lists in the same query, all keys would be copied and compared fifty times.
         """
         if not self.groups:
             return cells
@@ -147,7 +149,7 @@ class DailyTable:
             FROM cells LEFT JOIN lists USING (number)"""  # noqa: S608 - our own names
 
     def find_lost(self) -> str:
-        """Return the question whether `change` has keys whose extremes may be gone."""
+        """Return the query whether `change` has keys that may have lost their extreme."""
         return f"SELECT EXISTS ({self._lost_keys()})"
 
     def note_lost(self) -> str:
@@ -158,15 +160,15 @@ class DailyTable:
             INSERT INTO lost_{self.name} {keys}"""
 
     def touch_lost_days(self) -> str:
-        """Return the statement that leaves the days of those keys in `touched_days`."""
+        """Return the statement that restricts `touched_days` to the days of those keys."""
         return (
             "CREATE OR REPLACE TEMP TABLE touched_days AS "  # noqa: S608
             f"SELECT DISTINCT day FROM lost_{self.name}"
         )
 
     def renew_extremes(self) -> str:
-        """Return the statement that counts the extremes of the keys in `lost_…` anew."""
-        named = [name for one in self.extremes for name in one.columns]
+        """Return the statement that recomputes the extremes of the keys in `lost_…`."""
+        named = [name for extreme in self.extremes for name in extreme.columns]
         same = " AND ".join(f"{self.name}.{key} IS NOT DISTINCT FROM a.{key}" for key in self.keys)
         lost = " AND ".join(f"l.{key} IS NOT DISTINCT FROM s.{key}" for key in self.keys)
         return f"""
@@ -179,19 +181,19 @@ class DailyTable:
         return f"SELECT {', '.join(self.keys)} FROM change GROUP BY ALL HAVING {worse}"  # noqa: S608
 
     def _sums(self, columns: Iterable[str]) -> list[str]:
-        others = {*self.keys, *self.groups, *(name for one in self.extremes for name in one.columns)}
+        others = {*self.keys, *self.groups, *(name for extreme in self.extremes for name in extreme.columns)}
         return [name for name in columns if name not in others and name != "group_ids"]
 
     def _changed_rows(self, sums: Sequence[str], has_before: bool) -> str:
-        """Return the query for one row a key: the differences of sums, lists and extremes after the load."""
+        """Return the query for one row per key: the changes of sums, lists and extremes by the load."""
         if not has_before:
             return "FROM change"
-        kept = [name for one in self.extremes for name in one.columns]
+        extreme_names = [name for extreme in self.extremes for name in extreme.columns]
         lists = ("group_ids", *self.groups) if self.groups else ()
         parts = [
             *self.keys,
             *(f"sum(if(is_before, -{name}, {name})) AS {name}" for name in sums),
-            *(f"any_value({name}) FILTER (NOT is_before) AS {name}" for name in kept),
+            *(f"any_value({name}) FILTER (NOT is_before) AS {name}" for name in extreme_names),
             *(f"coalesce(any_value({name}) FILTER (NOT is_before), []) AS {name}" for name in lists),
             *(f"coalesce(any_value({name}) FILTER (is_before), []) AS {name}_before" for name in lists),
         ]
@@ -202,25 +204,28 @@ class DailyTable:
             return {}
         of_all = {name: _added_groups(name, has_before) for name in self.groups}
         ids = "joined_ids(d.group_ids, c.group_ids)"
-        there = f"[id for id in {ids} if {of_all[self.groups[-1]]} > 0]"
-        return {"group_ids": there, **{name: f"[{of_all[name]} for id in {there}]" for name in self.groups}}
+        group_ids = f"[id for id in {ids} if {of_all[self.groups[-1]]} > 0]"
+        return {
+            "group_ids": group_ids,
+            **{name: f"[{of_all[name]} for id in {group_ids}]" for name in self.groups},
+        }
 
     def _merged_extremes(self) -> dict[str, str]:
         merged: dict[str, str] = {}
-        for one in self.extremes:
-            if len(one.columns) == 1:
-                (name,) = one.columns
-                merged[name] = f"{'greatest' if one.is_largest else 'least'}(d.{name}, c.{name})"
+        for extreme in self.extremes:
+            if len(extreme.columns) == 1:
+                (name,) = extreme.columns
+                merged[name] = f"{'greatest' if extreme.is_largest else 'least'}(d.{name}, c.{name})"
                 continue
-            sign = ">" if one.is_largest else "<"
-            new, old = (f"row({_prefixed(side, one.columns)})" for side in "cd")
-            better = f"c.{one.columns[-1]} IS NOT NULL AND {new} {sign} {old}"
-            merged |= {name: f"if({better}, c.{name}, d.{name})" for name in one.columns}
+            sign = ">" if extreme.is_largest else "<"
+            new, old = (f"row({_prefixed(side, extreme.columns)})" for side in "cd")
+            better = f"c.{extreme.columns[-1]} IS NOT NULL AND {new} {sign} {old}"
+            merged |= {name: f"if({better}, c.{name}, d.{name})" for name in extreme.columns}
         return merged
 
 
 def _largest(extreme: Extreme) -> list[str]:
-    """Return what to select for the columns of an extreme over all rows of a group."""
+    """Return the SELECT expressions for the columns of an extreme over all rows of a group."""
     pick = "max" if extreme.is_largest else "min"
     if len(extreme.columns) == 1:
         return [f"{pick}({name}) AS {name}" for name in extreme.columns]
@@ -229,7 +234,7 @@ def _largest(extreme: Extreme) -> list[str]:
 
 
 def _is_worse(extreme: Extreme) -> str:
-    """Return the condition that a key has another extreme after the load than before, and no better one."""
+    """Return the condition that the load made a key's extreme worse."""
     (name, *others) = extreme.columns
     value = f"row({', '.join(extreme.columns)})" if others else name
     before, after = (f"any_value({value}) FILTER ({side})" for side in ("is_before", "NOT is_before"))
@@ -306,7 +311,7 @@ DAILY_TABLES = (
         (*_WHO, "harness_version", "strategy", *_TOOL, "definition_id", "cut", "rate"),
         "total",
         groups=_GROUPS,
-        order=("cut", "rate", "day"),  # what a page asks of all tools together lies in few row groups
+        order=("cut", "rate", "day"),  # a page's query over all tools reads few row groups
     ),
     DailyTable("daily_tokens", (*_WHO, "session_group", "whole", "recorded_ok", "derived_ok"), "turns"),
     DailyTable(
@@ -314,4 +319,4 @@ DAILY_TABLES = (
     ),
     DailyTable("daily_turns", _WHO, "turns"),
 )
-"""All daily sums but `task_trials`, which has a row for each session."""
+"""All daily sums except `task_trials`, which has a row for each session."""

@@ -1,4 +1,4 @@
-"""The generation that a load builds: one DuckDB file that is filled in batches, completed and checked.
+"""The generation that a load builds: a DuckDB file that is filled in batches, completed and checked.
 
 The file being built is private to the load: nobody else reads it, and it is deleted when the load dies.
 """
@@ -54,16 +54,16 @@ _SHARED = (
     "prompts",
     "tool_definitions",
     "tool_lists",
-)  # one row each, however many files tell of it
+)  # one row each, even if many files contain it
 _INSERT = {name: read_script(f"insert_{name}.sql") for name in _SHARED} | {
     name: f"INSERT INTO {name} BY NAME SELECT * FROM incoming"  # noqa: S608 - our own table names
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")
 }
 
 
-_MEASURED = 4 * 1024 * 1024  # bytes of rows from which on it is looked at again
+_MEASURED = 4 * 1024 * 1024  # bytes of new rows after which it is checked again
 
-_NOTED = {  # what a load notes of files, for the scripts that settle it
+_NOTED = {  # notes on files for the scripts in `settling`
     "replaced": "file_id INTEGER",
     "reread": "old INTEGER, new INTEGER",
     "removed_contents": "old INTEGER, new INTEGER",
@@ -99,8 +99,8 @@ class GenerationBuilder:
     def __init__(self, path: Path, on_write: OnWrite) -> None:
         self._path = path
         self._on_write = on_write
-        self.has_migrated = False  # the sums of all days are to be made anew
-        self._unmeasured = 0  # bytes of rows that were written since the memory of all was looked at
+        self.has_migrated = False  # the sums of all days must be recomputed
+        self._unmeasured = 0  # bytes of rows written since the last check of memory
         is_new = not path.exists()
         self._on_write("open")
         with explain_duckdb_errors(path):
@@ -108,8 +108,8 @@ class GenerationBuilder:
             use_threads(self._con, many=False)
             if is_new:
                 self._create_tables()
-            elif (found := read_schema_version(self._con, path)) < SCHEMA_VERSION:
-                self._migrate_tables(found)
+            elif (stored_version := read_schema_version(self._con, path)) < SCHEMA_VERSION:
+                self._migrate_tables(stored_version)
             segments = read_segments(self._con, OPEN)
             self._segments = BuildingSegments(
                 self._con, path, on_write, segments, has_migrated=self.has_migrated
@@ -131,19 +131,19 @@ class GenerationBuilder:
                 [SCHEMA_VERSION, PARSER_VERSION, utc_now()],
             )
 
-    def _migrate_tables(self, found: int) -> None:
+    def _migrate_tables(self, stored_version: int) -> None:
         self._on_write("migrate")
         with self.transaction():
-            migrate(self._con, found)
+            migrate(self._con, stored_version)
         self.has_migrated = True
 
     def leave_memory(self, to_workers: bool) -> None:
-        """Set the memory limit; `to_workers` sets the lower one, for while worker processes read."""
+        """Set the memory limit; `to_workers` sets the lower one for when worker processes read."""
         with explain_duckdb_errors(self._path):
             share_memory(self._con, beside_workers=to_workers)
 
     def use_all_cores(self) -> None:
-        """Have the statements that follow run on all cores, where they go over many rows."""
+        """Run the next statements on all cores if there are many rows."""
         with explain_duckdb_errors(self._path):
             use_threads(self._con, many=True)
 
@@ -163,7 +163,7 @@ class GenerationBuilder:
 
     def _insert(self, tables: Mapping[str, pa.Table]) -> None:
         for name, incoming in tables.items():
-            self._con.execute(_INSERT[name])  # DuckDB finds the variable `incoming` that it names
+            self._con.execute(_INSERT[name])  # DuckDB finds the local variable `incoming` by its name
             self._unmeasured += incoming.nbytes
 
     def forget(self, file_id: int) -> None:
@@ -174,7 +174,7 @@ class GenerationBuilder:
                 self._con.execute(f"DELETE FROM {table} WHERE file_id = ?", [file_id])  # noqa: S608 - our own names
 
     def drop_quotes(self, file_ids: Sequence[int]) -> None:
-        """Remove the quoted text of rejects in these files, which hold sessions that are to be forgotten."""
+        """Remove the quoted text of rejects in these files, which contain sessions to be deleted."""
         if file_ids:
             self._change(
                 "UPDATE rejects SET snippet = '', reason = 'not quoted: sessions of the file are forgotten' "
@@ -185,8 +185,8 @@ class GenerationBuilder:
     def mark_replaced(self, file_ids: Mapping[int, int | None], removed: Collection[int] = ()) -> None:
         """Mark these files as replaced: `settle` will remove their rows.
 
-        The values are the ids of the files that were read in their place, None = of none. `removed` are those
-        of the files whose content is no longer there, which --replace takes out.
+        The values are the ids of the files read in their place, None = no file. `removed` are the files whose
+        old content --replace removes.
         """
         if not file_ids:
             return
@@ -200,7 +200,7 @@ class GenerationBuilder:
                 )
 
     def retire(self, file_ids: Sequence[int]) -> None:
-        """Mark the contents of these files as earlier ones: the files have other content by now."""
+        """Mark the contents of these files as earlier ones, because the files now have other content."""
         if file_ids:
             self._change(
                 "UPDATE files SET status = 'earlier', reason = NULL "
@@ -226,11 +226,11 @@ class GenerationBuilder:
             con.unregister("incoming")
 
     def note_refusal(self, row: LedgerRow) -> None:
-        """Store the status of a file of the ledger that was not read this time, and the reason."""
+        """Store the status and the reason of a file in the ledger that was not read this time."""
         facts = row.read_with.facts
-        found = [row.status.value, row.reason, row.foreign, row.refused_by, facts, row.file_id]
+        values = [row.status.value, row.reason, row.foreign, row.refused_by, facts, row.file_id]
         columns = "status = ?, reason = ?, foreign_kind = ?, refused_by = ?, path_facts = ?"
-        self._change(f"UPDATE files SET {columns} WHERE file_id = ?", found)  # noqa: S608 - our own names
+        self._change(f"UPDATE files SET {columns} WHERE file_id = ?", values)  # noqa: S608 - our own names
 
     def _change(self, statement: str, values: list[Any]) -> None:
         self._on_write("ledger")
@@ -238,7 +238,7 @@ class GenerationBuilder:
             self._con.execute(statement, values)
 
     def set_labels(self, labels: Mapping[str, str]) -> None:
-        """Give prompts the names that people chose.
+        """Store the names that people chose for prompts.
 
         `labels` maps a prompt's id, or the first characters of its text's hash, to a name. Other prompts keep
         theirs.
@@ -250,7 +250,7 @@ class GenerationBuilder:
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
     def check_counts(self) -> None:
-        """Raise StoreError when the counts of the generation disagree: it must not be published then."""
+        """Raise StoreError when the counts of the generation disagree, so that it is not published."""
         self._raise_disagreement(compare_all_counts)
 
     def check_changed_counts(self) -> None:
@@ -266,9 +266,9 @@ class GenerationBuilder:
             )
 
     def replace_tables(self, tables: Mapping[str, pa.Table]) -> None:
-        """Replace all rows of small tables that do not depend on the loaded logs: the codes, the sources.
+        """Replace all rows of small tables that do not depend on the loaded logs (codes, sources).
 
-        The parser version of the store is updated, too.
+        Update the parser version of the store, too.
         """
         self._on_write("tables")
         with explain_duckdb_errors(self._path), self.transaction():
@@ -291,7 +291,7 @@ class GenerationBuilder:
             return [DamagedFile(*row) for row in run_script(self._con, "new_rejects.sql").fetchall()]
 
     def count_redacted_calls(self) -> list[tuple[str, int, int]]:
-        """Return title, redacted calls and all calls of each source that has some in the latest load."""
+        """Return title, redacted calls and all calls of each source with redactions in the latest load."""
         with explain_duckdb_errors(self._path):
             return run_script(self._con, "redacted_calls.sql").fetchall()
 
@@ -301,7 +301,7 @@ class GenerationBuilder:
             return find_newest_time(self._con, "stored_sessions", files)
 
     def narrow_search(self) -> None:
-        """Leave the files in `searched_…` that may hold what is searched for, see `BuildingSegments`."""
+        """Restrict `searched_…` to the files that may contain the searched ids, see `BuildingSegments`."""
         with explain_duckdb_errors(self._path):
             self._segments.narrow_search()
 
@@ -317,7 +317,7 @@ class GenerationBuilder:
 
     @property
     def has_months(self) -> bool:
-        """Whether the sums of old months stand in segments."""
+        """True when sums of old months are in segments."""
         return bool(self._months)
 
     def pull_days(self, query: str) -> None:
@@ -326,7 +326,7 @@ class GenerationBuilder:
             self._months.pull_days(query)
 
     def pull_sums(self, table: str, condition: str) -> None:
-        """Move the sums of old months into the open tables in which rows of `table` meet the condition."""
+        """Move the sums of months in which rows of `table` meet the condition into the open tables."""
         with explain_duckdb_errors(self._path):
             self._months.pull_rows(table, condition)
 
@@ -338,7 +338,7 @@ class GenerationBuilder:
     def rewrite(self) -> None:
         """Copy all remaining rows into new files that replace the present ones; close the connection.
 
-        The new files hold no byte of deleted rows.
+        The new files contain no byte of deleted rows.
         """
         self._checkpoint()
         with explain_duckdb_errors(self._path):
@@ -358,7 +358,7 @@ class GenerationBuilder:
             clean.replace(self._path)
 
     def finish(self) -> None:
-        """Checkpoint and close: all data is in one file and its segments, without a write-ahead log."""
+        """Checkpoint and close; then all data is in the file and its segments, without a write-ahead log."""
         self._on_write("checkpoint")
         self._checkpoint()
         with explain_duckdb_errors(self._path):
@@ -368,7 +368,7 @@ class GenerationBuilder:
             self._rewrite_open()
             return
         with explain_duckdb_errors(self._path):
-            if self._segments:  # whose names and counts `finish` noted
+            if self._segments:  # `finish` noted their names and counts
                 self._con.execute("CHECKPOINT")
             self._con.close()
 
@@ -383,7 +383,7 @@ class GenerationBuilder:
             self._con.execute("CHECKPOINT")
 
     def abandon(self) -> None:
-        """Close the connection; the building file is not going to be published."""
+        """Close the connection without publishing the building file."""
         self._con.close()
 
     def has_rows(self, *sources: str) -> bool:
@@ -398,9 +398,9 @@ class GenerationBuilder:
     def fetch_rows(self, query: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Row]:
         """Return the rows of a query as dictionaries by column name."""
         with explain_duckdb_errors(self._path):
-            found = self._con.execute(query, values)
-            names = [column[0] for column in found.description or ()]
-            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+            cursor = self._con.execute(query, values)
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     @contextmanager
     def open_transaction(self, step: str) -> Iterator[Connection]:
@@ -429,5 +429,5 @@ class GenerationBuilder:
 
 
 def utc_now() -> datetime:
-    """Return the current time as TIMESTAMP columns hold it: UTC without an offset."""
+    """Return the current time as TIMESTAMP columns store it: UTC without an offset."""
     return datetime.now(UTC).replace(tzinfo=None)

@@ -1,7 +1,7 @@
 """The files of a store folder: the lock, the published generation, and the generation being built.
 
 `CURRENT` names the published generation and is replaced atomically as the last step. A generation gets its
-final name only when it is complete and on disk, and is never written again.
+final name only when it is complete and on disk. Then it never changes.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 LOCK = "lock"
 BUILDING = "building.duckdb"
 _GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")
-# What people and the server write into the folder before its first load; `lost+found` is on each new disk.
+# Files that people and the server write before the first load; each new disk has `lost+found`.
 _BESIDE = re.compile(
     r"naming\.toml|aliases\.json|users\.json|sign_in\.key|redaction\.key|signed_out\.json|reports|lost\+found"
     r"|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
 )
-_COPY_PIECE = 16 * 1024 * 1024  # bytes; small enough that a copy never shows in the memory of a load
+_COPY_PIECE = 16 * 1024 * 1024  # bytes; so small that copying does not increase the memory of a load
 
 OnWrite = Callable[[str], None]
 """Called with the step's name before each write that must survive a crash; tests kill the process there."""
 
 
 Patience = Callable[[str], bool]
-"""Called with a sentence on who holds the lock; returns True to try once more. The function may sleep."""
+"""Called with a sentence on who holds the lock; returns True to try again. The function may sleep."""
 
 
 def ignore_write(_step: str) -> None:
@@ -53,7 +53,7 @@ def do_not_wait(_who: str) -> bool:
 
 
 def published_generation(store_dir: Path) -> Path | None:
-    """Return the path of the generation that readers are to open; None when the folder has none yet.
+    """Return the path of the generation for readers; None when the folder has none yet.
 
     Raises StoreError when CURRENT cannot be read or does not name an existing generation.
     """
@@ -76,14 +76,14 @@ def published_generation(store_dir: Path) -> Path | None:
 
 
 def generation_number(name: str) -> int:
-    """Return the number of a generation by its file's name; 0 for any other name."""
+    """Return the number of a generation from its file name; 0 for any other name."""
     match = _GENERATION.fullmatch(name)
     return int(match[1]) if match else 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoreFolder:
-    """A store folder whose lock this process holds, and the shared store where it is the folder of one."""
+    """A store folder whose lock this process holds, and its shared store, if it has one."""
 
     path: Path
     on_write: OnWrite
@@ -97,7 +97,7 @@ class StoreFolder:
     def start_from_published(self) -> Path:
         """Copy the published generation to the building path, and return that path.
 
-        Without a published generation no file is made.
+        Without a published generation it makes no file.
         """
         source = published_generation(self.path)
         if source is not None:
@@ -108,7 +108,7 @@ class StoreFolder:
         return self.building_path
 
     def make_rows_folder(self) -> Path:
-        """Make a folder for rows that are to be inserted into the next generation; return its path.
+        """Make a folder for rows that wait for the next generation; return its path.
 
         The folder is removed together with the building file.
         """
@@ -117,11 +117,11 @@ class StoreFolder:
 
     @property
     def shared_rows_path(self) -> Path:
-        """The folder for rows that the workers of a cluster share, where no other place is named."""
+        """The default folder for rows that a cluster's workers share."""
         return self.path / "shared"
 
     def remove_shared_rows(self) -> None:
-        """Remove the rows that are shared in the store's folder: a later load has no use for them."""
+        """Remove the shared rows in the store's folder, which later loads do not need."""
         shutil.rmtree(self.shared_rows_path, ignore_errors=True)
 
     def publish(self, *, alone: bool = False, at_least: int = 0) -> str:
@@ -129,8 +129,8 @@ class StoreFolder:
 
         `at_least` is the smallest number that the generation gets.
 
-        With `alone`, no earlier generation is kept, even when the process is killed: the new number leaves a
-        gap of one, so no earlier generation is the direct predecessor, and any `sweep` removes all of them.
+        With `alone`, no earlier generation stays, even when the process is killed. For this the new number
+        skips one: no earlier generation is the direct predecessor, so any `sweep` removes all of them.
         """
         if self._wal_path(self.building_path).exists():
             raise StoreError(
@@ -156,9 +156,9 @@ class StoreFolder:
 
     @contextmanager
     def _share(self, name: str, *, alone: bool) -> Iterator[None]:
-        """Publish a generation in the shared store of this folder, if it is the folder of one.
+        """Publish a generation in the shared store of this folder, if it has one.
 
-        Its segments are read there, also from this folder.
+        Its segments are read from there, also for this folder.
         """
         if self.shared is None:
             yield
@@ -173,19 +173,19 @@ class StoreFolder:
             path.unlink()
 
     def sweep(self) -> None:
-        """Remove leftovers of killed loads and generations no longer read; restore a missing CURRENT.
+        """Remove leftovers of killed loads and generations that nobody reads; restore a missing CURRENT.
 
         The generation before the published one stays: a reader may be about to open it.
         """
         with explain_os_errors(self.path):
-            # Of a shared store a whole generation may be one that was never published.
+            # In a shared store's folder, a complete generation may never have been published.
             if not self.shared and not (self.path / CURRENT).exists() and (whole := self._list_generations()):
                 self._replace_current(whole[-1])
             current = published_generation(self.path)
-            kept = current.name if current else ""
-            before = generation_number(kept) - 1
+            current_name = current.name if current else ""
+            before = generation_number(current_name) - 1
             for name in self._list_generations():
-                if name != kept and generation_number(name) != before:
+                if name != current_name and generation_number(name) != before:
                     self._remove_generation(name)
             for path in [*sorted(self.path.glob(f"{BUILDING}*")), self.path / f"{CURRENT}.new"]:
                 self._remove_generation(path.name)
@@ -193,16 +193,16 @@ class StoreFolder:
 
     def _remove_segments(self) -> None:
         """Remove the segments that no generation names; none when a generation cannot be read."""
-        there = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
-        if not there:
+        present = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
+        if not present:
             return
         named = named_segments(self.path / name for name in self._list_generations())
-        for name in sorted(there - named) if named is not None else ():
+        for name in sorted(present - named) if named is not None else ():
             self.on_write("remove")
             (self.path / name).unlink()
 
     def discard(self) -> None:
-        """Remove the generation that was being built; errors are left to the next load's `sweep`."""
+        """Remove the generation that was being built; after an error, the next load's `sweep` does it."""
         with suppress(OSError):  # the next load sweeps again
             for path in self.path.glob(f"{BUILDING}*"):
                 self._remove_generation(path.name)
@@ -210,10 +210,10 @@ class StoreFolder:
     def _list_generations(self) -> list[str]:
         """Return the names of the generation files, the newest last.
 
-        A file has such a name only when it is complete.
+        Only complete files have such names.
         """
-        found = [path.name for path in self.path.iterdir() if path.is_file()]
-        return sorted(filter(_GENERATION.fullmatch, found), key=generation_number)
+        names = [path.name for path in self.path.iterdir() if path.is_file()]
+        return sorted(filter(_GENERATION.fullmatch, names), key=generation_number)
 
     def _published_number(self) -> int:
         current = published_generation(self.path)
@@ -231,7 +231,7 @@ class StoreFolder:
 
     def _remove_generation(self, name: str) -> None:
         path = self.path / name
-        if path.is_dir():  # where DuckDB puts what does not fit into its memory
+        if path.is_dir():  # DuckDB's folder for what does not fit into memory
             shutil.rmtree(path)
         elif path.exists():
             self.on_write("remove")
@@ -245,7 +245,7 @@ class StoreFolder:
 def lock_store(
     store_dir: Path, on_write: OnWrite = ignore_write, patience: Patience = do_not_wait
 ) -> Iterator[StoreFolder]:
-    """Yield the store folder with its lock held; the folder is made if need be, and leftovers are removed.
+    """Lock and yield the store folder; make the folder if it is missing, and remove leftovers.
 
     Raises StoreBusy when another load holds the lock and `patience` returns False, and StoreError when the
     folder cannot be used as a store.
@@ -268,7 +268,7 @@ def lock_store(
 def _hold_shared(
     store_dir: Path, wait: Callable[[str], None], on_write: OnWrite
 ) -> AbstractContextManager[SharedLoad | None]:
-    """Hold the lease of the shared store to which a folder belongs; nothing where it belongs to none."""
+    """Hold the lease of a folder's shared store; do nothing if it has none."""
     link = read_link(store_dir)
     if link is None:
         return nullcontext()
@@ -278,7 +278,7 @@ def _hold_shared(
 
 
 def check_store_place(store_dir: Path) -> None:
-    """Raise StoreError where a folder is no store and cannot become one; nothing is made."""
+    """Raise StoreError for a folder that is not a store and cannot become one; change nothing."""
     if not store_dir.parent.is_dir():
         raise StoreError(
             f"cannot make the store {store_dir}: no folder {store_dir.parent}; create it, or name "
@@ -295,7 +295,7 @@ def check_store_place(store_dir: Path) -> None:
 
 
 def prepare_store(store_dir: Path) -> None:
-    """Make a folder an empty store where it is none yet; its lock file marks it as one. Raises StoreError."""
+    """Make a folder an empty store unless it is a store; its lock file marks it as one. Raises StoreError."""
     check_store_place(store_dir)
     with explain_os_errors(store_dir):
         store_dir.mkdir(exist_ok=True)

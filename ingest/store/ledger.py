@@ -16,22 +16,22 @@ Key = TypeVar("Key")
 
 
 class FileStatus(StrEnum):
-    """What became of a file; the values of `files.status`."""
+    """The outcome of a file; the values of `files.status`."""
 
     LOADED = "loaded"
-    EARLIER = "earlier"  # loaded, and then the file got other content; its sessions stay
-    COMPANION = "companion"  # read together with another file, or no log of a known agent: see `reason`
+    EARLIER = "earlier"  # loaded, then the file got other content; the sessions stay
+    COMPANION = "companion"  # read with another file, or an agent's file without a log: see `reason`
     REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True)
 class ReadWith:
-    """The options of a load on which the reading of a file depended.
+    """The options of a load that affected the reading of a file.
 
     `tools` is the hash of the given tool definitions; None = none were given. `cut_at` is the longest allowed
-    line in bytes, None when no line was longer. `privacy` says which texts were left out, see
-    `ingest.privacy.configuration`; None = nothing was left out. `facts` is what was known of the file beside
-    its content, see `ingest.sessions.path_facts.PathFacts.to_json`.
+    line in bytes, None when no line was longer. `privacy` describes the removed texts, see
+    `ingest.privacy.configuration`; None = nothing was removed. `facts` are the facts about the file from
+    outside its content, see `ingest.sessions.path_facts.PathFacts.to_json`.
     """
 
     tools: str | None = None
@@ -42,7 +42,7 @@ class ReadWith:
 
 @dataclass(frozen=True, slots=True)
 class FileLook:
-    """The stamp of a log when it was last checked: while it stays the same, a load need not open the file.
+    """The stamp of a log at the last check. While it is unchanged, a load need not open the file.
 
     `archive` names the archive of which the log is a member, and `archive_seen` is the stamp of that archive.
     """
@@ -52,8 +52,8 @@ class FileLook:
     archive_seen: str | None = None
 
     @classmethod
-    def look_of(cls, found: LogFile) -> FileLook:
-        return cls(found.seen, found.archive, found.archive_seen)
+    def look_of(cls, log_file: LogFile) -> FileLook:
+        return cls(log_file.seen, log_file.archive, log_file.archive_seen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,9 @@ class LedgerRow:
     """A row of the table `files`, with the columns that decide whether a file must be read.
 
     `size` is the length of the content in bytes, `fingerprint` a hash of the content (None = nothing was
-    read), and `head` a hash of its first bytes. `foreign` is what a rejected file holds that is no log of any
-    known format, as the version `refused_by` saw it (`reader_version` in `planning.change_detection`). A row
-    with the status EARLIER is found by its content only: the name belongs to the row of the content that the
-    file has now.
+    read), and `head` a hash of its first bytes. `foreign` is the kind of a rejected file that is not a log,
+    as judged by the version `refused_by` (`reader_version` in `planning.change_detection`). A row with the
+    status EARLIER is found only by its content, because its name belongs to the file's present content.
     """
 
     file_id: int
@@ -77,11 +76,11 @@ class LedgerRow:
     fingerprint: str | None = None
     head: str | None = None
     source: str | None = None
-    forgetful: bool = False  # sessions of it are forgotten: no line of it is quoted
+    forgetful: bool = False  # sessions of it were deleted, so rejects do not quote it
     foreign: ForeignKind | None = None
     refused_by: str | None = None
-    follows: int | None = None  # id of the row with the content that the file had before
-    lacks: tuple[str, ...] = ()  # names of files that would be read with it and were not beside it
+    follows: int | None = None  # id of the row with the file's earlier content
+    lacks: tuple[str, ...] = ()  # names of missing files that would be read with it
 
     @property
     def is_cut_off(self) -> bool:
@@ -95,7 +94,7 @@ class LedgerRow:
 
 @dataclass(frozen=True, slots=True)
 class LedgerCopy:
-    """A row of the table `copies`: another name under which the content of a file was found."""
+    """A row of the table `copies`: another name of a file's content."""
 
     name: str
     file_id: int
@@ -105,7 +104,7 @@ class LedgerCopy:
 class _LedgerIndex(Generic[Key]):
     """Ledger rows by a property of their content.
 
-    The index is built at the first lookup: names and stamps usually make it unnecessary.
+    The index is built at the first look-up, because names and stamps usually suffice.
     """
 
     def __init__(self, key: Callable[[LedgerRow], Key | None]) -> None:
@@ -127,7 +126,7 @@ class _LedgerIndex(Generic[Key]):
     def remove(self, row: LedgerRow) -> None:
         key = self._key(row)
         if self._rows is not None and key is not None and (rows := self._rows.get(key)):
-            self._rows[key] = [one for one in rows if one.file_id != row.file_id]
+            self._rows[key] = [other for other in rows if other.file_id != row.file_id]
 
 
 class Ledger:
@@ -205,12 +204,12 @@ class Ledger:
         return self._by_name.get(name)
 
     def find_copy(self, name: str) -> LedgerCopy | None:
-        """Return the copy with this name; None when there is none or its file is not in the store."""
+        """Return the copy with this name; None when there is none, or its file is not in the store."""
         copy = self._copies.get(name)
         return copy if copy and copy.file_id in self._ids else None
 
     def find_copies(self, file_id: int) -> list[LedgerCopy]:
-        """Return the other names under which the content of a row was found."""
+        """Return the other names of a row's content."""
         return [copy for copy in self._copies.values() if copy.file_id == file_id]
 
     def find_members(self, archive: str) -> list[LedgerRow | LedgerCopy]:

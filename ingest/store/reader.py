@@ -1,4 +1,4 @@
-"""Reads the data that a load needs from a published generation, which is opened read-only and briefly."""
+"""Reads the data that a load needs from a published generation, opened read-only for a short time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
 from ingest.store.segments import Connection, connect_read_only, describe_failure, is_of_object_store
 
 _AT_ONCE = 1_000  # rows
-_CLOCKS = timedelta(days=1)  # by which clocks and time zones may be wrong
+_CLOCKS = timedelta(days=1)  # tolerance for wrong clocks and time zones
 
 _REJECTS = """
     SELECT coalesce(m.path, f.path) AS place, r.line - coalesce(m.line - 1, 0) AS line,
@@ -48,7 +48,7 @@ LABELLED = """
 
 _ADDED = """
     SELECT NULL AS foreign_kind, NULL AS refused_by, NULL AS path_facts, NULL AS follows, NULL AS lacks
-"""  # which older stores lack
+"""  # older stores lack it
 _LEDGER = f"""
     SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
            tools_hash, cut_at, privacy, path_facts, size_bytes, fingerprint, head, source,
@@ -78,7 +78,7 @@ _OF_OTHER_PARSERS = """
     SELECT count(*)
     FROM (FROM tool_calls UNION ALL BY NAME SELECT NULL::BOOLEAN AS text_removed WHERE false)
     WHERE parser_version IS DISTINCT FROM ? AND text_removed IS NULL"""
-_STATUS = {str(status): status for status in FileStatus}  # an Enum asked by value takes ten times as long
+_STATUS = {str(status): status for status in FileStatus}  # an Enum look-up by value takes ten times as long
 _KINDS: dict[str | None, ForeignKind | None] = {None: None, **{str(kind): kind for kind in ForeignKind}}
 _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
 
@@ -91,9 +91,9 @@ def read_ledger(generation: Path) -> Ledger:
 def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]:
     """Return the ledger of a published generation, and the hashes of forgotten sessions.
 
-    No load may bring these sessions back. Raises StoreVersionError, StoreError.
+    No load may restore these sessions. Raises StoreVersionError, StoreError.
     """
-    with open_generation(generation) as con:  # to open one takes longer than all questions
+    with open_generation(generation) as con:  # opening it takes longer than all queries
         is_first = read_schema_version(con, generation) == 1
         query = _LEDGER_OF_1 if is_first else _LEDGER
         rows = con.execute(query).fetchall()
@@ -142,14 +142,14 @@ def read_rejects(generation: Path) -> Iterator[Reject]:
     with open_generation(generation) as con:
         members = "file_members" if read_schema_version(con, generation) > 5 else _NO_MEMBERS
         for query in (_REJECTS.format(members=members), _REFUSED):
-            found = con.execute(query)
-            while rows := found.fetchmany(_AT_ONCE):
+            cursor = con.execute(query)
+            while rows := cursor.fetchmany(_AT_ONCE):
                 yield from map(_reject_of_row, rows)
 
 
 def _reject_of_row(row: Sequence[Any]) -> Reject:
-    *told, kind, log = row
-    return replace(Reject(*told), foreign=_KINDS[kind], part_of=log)
+    *fields, kind, log = row
+    return replace(Reject(*fields), foreign=_KINDS[kind], part_of=log)
 
 
 def holds_rejects(generation: Path) -> bool:
@@ -164,9 +164,9 @@ def holds_rejects(generation: Path) -> bool:
 
 
 def read_newest_time(generation: Path, files: Sequence[int]) -> datetime | None:
-    """Return when the newest session of the files ended, in UTC; None where no time of them is known.
+    """Return when the newest session of the files ended, in UTC; None without any time.
 
-    Times of more than a day from now on are taken for mistakes. Raises StoreError.
+    Times more than a day in the future count as mistakes. Raises StoreError.
     """
     with open_generation(generation) as con:
         return find_newest_time(con, "sessions", files)
@@ -185,8 +185,8 @@ def find_newest_time(con: Connection, sessions: str, files: Sequence[int]) -> da
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:
     """Return the number of calls that another version of the parser judged. Raises StoreError.
 
-    `parser_version` None = count all calls that were judged by any version. A call whose texts are gone is
-    not counted: it cannot be judged again.
+    `parser_version` None = count all calls that were judged by any version. Calls without stored texts do not
+    count, because they cannot be judged again.
     """
     with open_generation(generation) as con:
         row = con.execute(_OF_OTHER_PARSERS, [parser_version]).fetchone()
@@ -200,7 +200,7 @@ def read_models(generation: Path) -> dict[str, int]:
 
 
 def read_model_names(generation: Path) -> list[ModelName]:
-    """Return the names that the logs have for models, those of the most used model first.
+    """Return the model names in the logs, those of the most used model first.
 
     Raises StoreError.
     """
@@ -209,7 +209,7 @@ def read_model_names(generation: Path) -> list[ModelName]:
 
 
 def read_aliases(generation: Path) -> tuple[set[str], set[tuple[str, str, str]]]:
-    """Return the names of models that a generation knows, and the aliases by which it counts them.
+    """Return the model names in a generation, and the aliases by which it counts them.
 
     An alias is a name, the model, and the rule. Raises StoreError.
     """

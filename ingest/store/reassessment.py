@@ -1,4 +1,4 @@
-"""Judges stored calls and concludes stored turns again, from the texts that the store kept of the logs.
+"""Judges stored calls and concludes stored turns again, from the texts in the store.
 
 Only rows that change are written. Turns are read in batches of limited text size.
 """
@@ -30,9 +30,9 @@ from ingest.store.stored_turns import (
 from lenient import PARSER_VERSION, ToolCatalog, ToolDefinition
 
 BATCH_BYTES = 8 * 1024 * 1024  # of raw arguments and results
-_A_CALL = 1_000  # bytes that a call is counted for besides them
+_A_CALL = 1_000  # bytes counted for a call besides them
 
-# What judging and concluding can change; all else of a row is what the log said.
+# Columns that judging and concluding can change; the others come from the log.
 JUDGED = (
     "tool", "tool_sent", "args_source", "own_arguments", "as_sent", "rejected", "outcome",
     "syntax_seen", "schema_seen",
@@ -66,13 +66,12 @@ _NOTE = "INSERT INTO reworked SELECT DISTINCT session_id, file_id FROM incoming"
 
 
 def reassess_turns(
-    building: GenerationBuilder, failures: FailureRules, given: ToolCatalog | None = None
+    building: GenerationBuilder, failures: FailureRules, catalog: ToolCatalog | None = None
 ) -> int:
     """Judge the turns in the temporary table `wanted` (turn_id) again; return the number of changed calls.
 
-    Turns whose texts were removed keep their judgement. `failures` are the rules for results that say
-    themselves that the tool failed.
-    `given` are definitions that replace those once given with --tools; None = the earlier ones stay.
+    Turns whose texts were removed keep their judgement. `failures` are the rules for results whose content
+    reports a failure. `catalog` replaces the definitions of --tools; None = the earlier ones stay.
     """
     with building.open_transaction("queue") as con:
         con.execute(_KEEP_JUDGEMENT)
@@ -81,17 +80,15 @@ def reassess_turns(
         run_script(con, "rework_queue.sql", sizes)
     changed = 0
     for row in building.fetch_rows("SELECT DISTINCT batch FROM queue ORDER BY batch"):
-        with building.open_transaction(
-            "rework"
-        ) as con:  # in one transaction: what is known by rowid must stay where it is
-            changed += ReassessedBatch(building, con, row["batch"], failures, given).reassess()
+        with building.open_transaction("rework") as con:  # in one transaction, so that rowids stay the same
+            changed += ReassessedBatch(building, con, row["batch"], failures, catalog).reassess()
     with building.open_transaction("reworked") as con:
         run_script(con, "rework_done.sql")
     return changed
 
 
 class ReassessedBatch:
-    """A batch of stored turns with their calls, in memory, to be judged again."""
+    """A batch of stored turns with their calls in memory, to be judged again."""
 
     def __init__(
         self,
@@ -99,7 +96,7 @@ class ReassessedBatch:
         con: Connection,
         number: int,
         failures: FailureRules,
-        given: ToolCatalog | None,
+        catalog: ToolCatalog | None,
     ) -> None:
         self._building = building
         self._failures = failures
@@ -107,7 +104,7 @@ class ReassessedBatch:
         self._number = number
         self._calls = self._read_rows("tool_calls", CALL_COLUMNS)
         self._turns = self._read_rows("turns", TURN_COLUMNS)
-        self._definitions = StoredDefinitions(self._read_definitions(), given)
+        self._definitions = StoredDefinitions(self._read_definitions(), catalog)
 
     def reassess(self) -> int:
         """Judge the calls, conclude the turns, write the changes; return the number of changed calls."""
@@ -135,7 +132,7 @@ class ReassessedBatch:
         self._update_rows("turns", self._turns, turns, CONCLUDED)
         return self._update_rows("tool_calls", self._calls, calls, JUDGED)
 
-    # --- what the store has -----------------------------------------------------------------------
+    # --- stored rows ------------------------------------------------------------------------------
 
     def _read_rows(self, table: str, columns: Sequence[str]) -> list[Row]:
         return self._building.fetch_rows(
@@ -159,7 +156,7 @@ class ReassessedBatch:
         for turn_id, rows in groupby(self._turns, by_turn):
             yield from restore_turns(list(rows), calls.get(turn_id, []), places, self._definitions)
 
-    # --- what changed -----------------------------------------------------------------------------
+    # --- changes ----------------------------------------------------------------------------------
 
     def _update_rows(self, table: str, before: list[Row], after: list[Row], columns: Sequence[str]) -> int:
         """Write the rows with a changed value in `columns`; return the number of these rows."""
@@ -187,7 +184,7 @@ class ReassessedBatch:
         self._note_changed([row for row in self._calls if _call_key(row) in others])
 
     def _note_changed(self, changed: list[Row]) -> None:
-        """Add the sessions and files of changed rows to `reworked`: their counts are made again."""
+        """Add the sessions and files of changed rows to `reworked`, so that their counts are recomputed."""
         schema = self._building.schemas["tool_calls"]
         self._run_with_rows(
             _NOTE, changed, pa.schema([schema.field(name) for name in ("session_id", "file_id")])
@@ -222,9 +219,9 @@ def _call_key(row: Row) -> tuple[Any, ...]:
 def _findings_by_call(findings: Iterable[Row]) -> dict[tuple[Any, ...], list[str]]:
     """Return the diagnostics of each call as sorted texts, for comparison.
 
-    A call that stands twice in a file has its diagnostics twice.
+    A call that is twice in a file has its diagnostics twice.
     """
-    held: dict[tuple[Any, ...], list[str]] = {}
+    rows_by_call: dict[tuple[Any, ...], list[str]] = {}
     for row in findings:
-        held.setdefault(_call_key(row), []).append(repr(sorted(row.items())))
-    return {call: sorted(rows) for call, rows in held.items()}
+        rows_by_call.setdefault(_call_key(row), []).append(repr(sorted(row.items())))
+    return {call: sorted(rows) for call, rows in rows_by_call.items()}

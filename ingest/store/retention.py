@@ -1,7 +1,7 @@
 """Removes texts and facts that are older than the limits of a store, from the generation being built.
 
-The limits are days in `store_info`. A load holds to them, too, so that no old log brings anything back. Daily
-sums stay: the sums of days before `facts_before` are never counted anew.
+The limits are days in `store_info`. A load applies them, too, so that no old log restores anything. Daily
+sums stay: those of days before `facts_before` are never recomputed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _REMOVAL = (
     "leaving_rows.sql", "remove_sessions.sql", "remove_facts.sql",
     "remove_texts.sql", "remove_shared_texts.sql",
 )  # fmt: skip
-# What remove_shared_texts.sql changes of sums.
+# The sums that remove_shared_texts.sql changes.
 _TASK_TEXTS = """
     task_origin = 'first message' AND task_text IS NOT NULL
     AND ((source, session_id) IN (FROM leaving) OR (source, session_id) IN (FROM textless))"""
@@ -34,7 +34,7 @@ _REMEMBER = "UPDATE store_info SET text_before = ?, facts_before = ?"
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """What was last heard before these days (UTC) goes: its texts, its facts. None = nothing does."""
+    """The days (UTC) before which texts and facts are removed, by a session's last event; None = no limit."""
 
     text_before: date | None
     facts_before: date | None
@@ -45,15 +45,15 @@ class StoreLimits:
 
 
 def stored_limits(building: GenerationBuilder) -> StoreLimits:
-    """Return the limits to which a store was last held."""
+    """Return the limits that were last applied to a store."""
     (row,) = building.fetch_rows(_STORED)
     return StoreLimits(row["text_before"], row["facts_before"])
 
 
 def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) -> Mapping[str, int]:
-    """Find what is older than the limits, and return its counts by name (see `limit_counts.sql`).
+    """Find data older than the limits, and return its counts by name (see `limit_counts.sql`).
 
-    `candidates` is the query for source and id of the sessions to look at.
+    `candidates` is the query for source and id of the sessions to check.
     """
     with building.open_transaction("old sessions") as con:
         con.execute(_LIMITS, [limits.text_before, limits.facts_before])
@@ -64,12 +64,12 @@ def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) 
 
 
 def is_anything_old(counts: Mapping[str, int]) -> bool:
-    """Return True when counts of `find_old` say that something is to be removed."""
+    """Return True when the counts of `find_old` show something to remove."""
     return any(counts[name] for name in ("sessions_removed", "sessions_without_text", "quotes_removed"))
 
 
 def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
-    """Remove what `find_old` found, and remember the limits.
+    """Remove the data that `find_old` found, and store the limits.
 
     Raises StoreError when the counts of the generation no longer agree. Deleted rows are still in the file:
     call `GenerationBuilder.rewrite` afterwards.
@@ -86,9 +86,9 @@ def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
 
 
 def hold_to_limits(building: GenerationBuilder) -> int:
-    """Remove what a load brought of before the store's limits; return the number of sessions concerned.
+    """Remove loaded data older than the store's limits; return the number of affected sessions.
 
-    Call it after the rollups: they are counted from the texts, too.
+    Call it after the rollups, which also use the texts.
     """
     limits = stored_limits(building)
     if not limits.is_set:

@@ -28,7 +28,7 @@ def run_script(con: Connection, name: str, values: Values = None) -> Connection:
 
 
 def run_often(con: Connection, sql: str, values: Values = None) -> Connection:
-    """Run SQL that later loads of this process run again; return the connection with the last result.
+    """Run SQL that this process will run again; return the connection with the last result.
 
     The text is parsed once: parsing takes a tenth of the time of a small load.
     """

@@ -1,9 +1,9 @@
-"""The files beside a generation: which ones it names, and one table over all of them.
+"""The segment files of a generation: which ones it names, and one table over all of them.
 
-A generation file has all tables. What earlier loads brought of facts may stand in segments, DuckDB files with
-the fact tables alone, which the generation's table `segments` names. The daily sums of an old month may stand
-in a segment, too, beside the same sums added up over its days. Readers attach them all to one database in
-memory, in which each table is a view.
+A generation file has all tables. Facts of earlier loads may be in segments: DuckDB files with only fact
+tables, listed in the generation's table `segments`. The daily sums of an old month may be in a segment, too,
+with the same sums added up over its days. Readers attach them all to one database in memory, in which each
+table is a view.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ Config = Mapping[str, str | bool | int | float | list[str]]
 Columns = Sequence[tuple[str, str]]
 """The columns of a table: names and types."""
 SelectList = Callable[[str, Columns], str]
-"""Returns what stands between SELECT and FROM, for the name of a table and its columns."""
+"""Returns the text between SELECT and FROM for a table, from its name and columns."""
 
 FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
-"""The tables of facts, whose rows may stand in segments."""
+"""The tables of facts, whose rows may be in segments."""
 TRIALS = "task_trials"
-"""Beside the tables `daily_…`, the table of sums whose rows may stand in segments of months. It has a row for
-each session, so no sums of a month."""
+"""The table of sums, besides the tables `daily_…`, whose rows may be in segments of months. It has a row for
+each session, so it has no sums of months."""
 IDS = "ids"
-"""The table of hashes that a segment of facts has beside them, see `BuildingSegments.narrow_search`."""
+"""The table of hashes of ids in a segment of facts, see `BuildingSegments.narrow_search`."""
 SEARCHED_SUMS = ("daily_calls", "daily_turns", "daily_rates", "daily_errors", TRIALS)
-"""The tables of sums of which a load and the checks ask for all days."""
-_AT_ONCE = 32  # segments of an object store; what is fetched of them takes half of what is kept in memory
+"""The tables of sums of which a load and the checks read all days."""
+_AT_ONCE = 32  # segments of an object store; their fetched blocks take half of the cache
 _PARTS = "parts"  # the schema with the views of single files
 
 _NAMED = "SELECT number, name, month FROM {catalog}.segments ORDER BY number"
-# Days outside of what a segment has are not in it; NULL = it has rows without a day.
+# A segment has only days in this range; NULL = it has rows without a day.
 _OVERLAPPING = """
     SELECT number FROM segments
     WHERE month IS NULL AND (first_day IS NULL OR (first_day <= ? AND last_day >= ?)) ORDER BY number"""
@@ -60,7 +60,7 @@ _COLUMNS = """
 class Segment:
     """A segment that a generation names. `number` counts from 1 and never changes.
 
-    `month`: the first day of the month whose daily sums it holds; None = it holds facts.
+    `month` is the first day of the month whose daily sums it contains; None = it contains facts.
     """
 
     number: int
@@ -69,7 +69,7 @@ class Segment:
 
     @property
     def alias(self) -> str:
-        """The name under which it is attached."""
+        """The database name under which it is attached."""
         return f"segment_{self.number}"
 
 
@@ -83,12 +83,12 @@ def read_segments(con: Connection, catalog: str) -> Sequence[Segment]:
 
 
 def is_sum(table: str) -> bool:
-    """Return True for a table whose rows may stand in segments of months."""
+    """Return True for a table whose rows may be in segments of months."""
     return table.startswith("daily_") or table == TRIALS
 
 
 def monthly_table(table: str) -> str:
-    """Return the name of the table that holds the sums of a month, for that of its days."""
+    """Return the name of the monthly table for a table of daily sums."""
     return table.replace("daily_", "monthly_", 1)
 
 
@@ -98,7 +98,7 @@ def attach_file(con: Connection, place: str, alias: str, mode: str = "READ_ONLY"
 
 
 def attach_segments(con: Connection, segments: Sequence[Segment], places: SegmentPlaces) -> None:
-    """Attach segments under their aliases, where they are. Raises duckdb.Error, StoreError."""
+    """Attach segments in their places under their aliases. Raises duckdb.Error, StoreError."""
     for first in range(0, len(segments), _AT_ONCE):
         several = segments[first : first + _AT_ONCE]
         places.fetch_ends([segment.name for segment in several])
@@ -116,13 +116,13 @@ def _select_all(_table: str, _columns: Columns) -> str:
 
 
 def connect_views(path: Path, config: Config, alias: str, *, select: SelectList = _select_all) -> Connection:
-    """Return a database in memory with a view of each table that has the rows of all files of a generation.
+    """Return a database in memory with a view per table over all files of a generation.
 
-    `alias` is the name under which the generation is attached; `select` returns what a view shows of a table.
-    Raises duckdb.Error, and StoreError where a shared store cannot be reached.
+    `alias` is the name under which the generation is attached; `select` returns the columns of a table's
+    view. Raises duckdb.Error, and StoreError when a shared store cannot be reached.
     """
-    # What does not fit into memory lies beside the generation, as of a file that is opened itself: it has the
-    # store's texts, and the folder that a server was started in may be anybody's, or read-only.
+    # What does not fit into memory goes next to the generation, as for a directly opened file: it has the
+    # store's texts, and a server's working folder may belong to others or be read-only.
     con = duckdb.connect(":memory:", config={"temp_directory": f"{path}.tmp", **config})
     try:
         _view_generation(con, path, alias, select)
@@ -167,15 +167,15 @@ def _view_months(con: Connection, table: str, shown: str, months: Mapping[int, s
 
 
 def name_table(table: str) -> str:
-    """Return the name under which readers find a table of any file of a generation."""
+    """Return the name of a table for readers, whichever file of the generation has it."""
     return f"{_PARTS}.{table}" if table == IDS or table.startswith("monthly_") else table
 
 
 def narrow_facts(cursor: Connection, sql: str, first_day: date, last_day: date) -> None:
-    """Let a cursor see only the segments that may hold facts of these days, in the tables that `sql` names.
+    """Restrict a cursor to segments that may have facts of these days, in the tables that `sql` names.
 
-    Planning a query takes 0.8 ms for each segment and each time that it names a fact table. Other cursors see
-    all segments. The open facts are always seen.
+    Planning a query takes 0.8 ms per segment and mention of a fact table. Other cursors see all segments. The
+    open facts are always included.
     """
     numbers = [number for (number,) in cursor.execute(_OVERLAPPING, [last_day, first_day]).fetchall()]
     for table in FACT_TABLES:
@@ -192,10 +192,10 @@ def narrow_sums(
     added_up: bool,
     apart: Sequence[date] = (),
 ) -> None:
-    """Let a cursor see only the months that may hold sums of these days, in the tables that `sql` names.
+    """Restrict a cursor to months that may have sums of these days, in the tables that `sql` names.
 
-    `added_up`: of a month that lies wholly within these days it sees the sums of the month, on its first day,
-    unless a day of `apart` parts it in two. None = no bound. The open sums are always seen.
+    `added_up`: for a month wholly within these days it sees the month's sums, on its first day, unless a day
+    in `apart` splits the month. None = no bound. The open sums are always included.
     """
     bounds = {"first": first_day, "last": last_day, "apart": list(apart)}
     months = cursor.execute(_MONTHS, bounds).fetchall()
@@ -232,9 +232,9 @@ def _union_views(names: Iterable[str]) -> str:
 
 
 def view_stored_facts(con: Connection) -> None:
-    """Make a view `stored_…` of each table of facts, and of the sums that are searched, where there is none.
+    """Make the missing views `stored_…` of fact tables and of sums that are searched.
 
-    Only what searches the whole store reads them: concerned sessions, whole days, checks.
+    Only searches of the whole store read them: affected sessions, whole days, checks.
     """
     for table in (*FACT_TABLES, *SEARCHED_SUMS):
         con.execute(f"CREATE TEMP VIEW IF NOT EXISTS stored_{table} AS FROM {table}")
@@ -250,14 +250,14 @@ def connect_read_only(path: Path, config: Config) -> Connection:
 
 
 def describe_failure(error: duckdb.Error) -> str:
-    """Return what DuckDB says went wrong, in one line; of an object store that failed, what that said."""
+    """Return DuckDB's error message in one line; for an object store that failed, that store's message."""
     lines = str(error).strip().splitlines()
     return lines[-1].partition(": ")[2] if is_of_object_store(error) else lines[0]
 
 
 def is_of_object_store(error: duckdb.Error) -> bool:
     """Return True when DuckDB failed because a segment in an object store could not be read."""
-    return str(error).startswith("Traceback")  # of the file system, which is Python
+    return str(error).startswith("Traceback")  # from the file system, which is Python code
 
 
 def named_segments(generations: Iterable[Path]) -> set[str] | None:

@@ -1,7 +1,7 @@
 """Rebuilds turns from their rows in `turns` and `tool_calls`, so that they can be judged again.
 
-The stored texts stand for the log: the raw arguments, the harness's messages, the definitions. Of the steps
-only the numbers are stored; how the turn ended is read from its row.
+The stored texts replace the log: raw arguments, messages of the harness, definitions. Only the numbers of
+steps are stored; the end of a turn is read from its row.
 """
 
 from __future__ import annotations
@@ -61,22 +61,22 @@ class StoredTurn:
 
 
 class StoredDefinitions:
-    """The definitions by which stored calls were judged, as sets of definitions for `OpenTurn.judge`.
+    """The definitions for judging stored calls, as sets of definitions for `OpenTurn.judge`.
 
-    `known` are the stored definitions by id. `given` are definitions that replace those once given with
-    --tools; None = the earlier ones stay.
+    `definitions` are the stored definitions by id. `catalog` replaces the definitions of --tools; None = the
+    earlier ones stay.
     """
 
-    def __init__(self, known: Mapping[str, ToolDefinition], given: ToolCatalog | None) -> None:
-        self._known = known
-        self._given = given
+    def __init__(self, definitions: Mapping[str, ToolDefinition], catalog: ToolCatalog | None) -> None:
+        self._known = definitions
+        self._given = catalog
         self._places: dict[tuple[str | None, str | None, bool], int] = {}
-        self._ids = {id(definition): definition_id for definition_id, definition in known.items()}
+        self._ids = {id(definition): definition_id for definition_id, definition in definitions.items()}
         self.sets: list[CallDefinitions] = []
-        self.new: list[ToolDefinition] = []  # of `given`: those that a call was judged by
+        self.new: list[ToolDefinition] = []  # of the catalog: those by which a call was judged
 
     def set_index(self, row: Row) -> int:
-        """Return the index in `sets` of the definitions by which a call with this row is judged."""
+        """Return the index in `sets` of the definitions for judging the call in this row."""
         key = (row["definition_id"], row["definition_origin"], bool(row["tools_offered"]))
         if key not in self._places:
             self._places[key] = len(self.sets)
@@ -94,12 +94,12 @@ class StoredDefinitions:
 
     def _make_set(self, definition_id: str | None, origin: str | None, offered: bool) -> CallDefinitions:
         definition = self._known.get(definition_id) if definition_id is not None else None
-        held = ToolCatalog.from_definitions([definition] if definition is not None else [])
+        recalled = ToolCatalog.from_definitions([definition] if definition is not None else [])
         if origin == "log":
-            return CallDefinitions(self._given or ToolCatalog(), held)
-        given = held if self._given is None else self._given
-        # What else the log offered is not kept: the name was not in it.
-        return CallDefinitions(given, ToolCatalog() if offered else None)
+            return CallDefinitions(self._given or ToolCatalog(), recalled)
+        catalog = recalled if self._given is None else self._given
+        # Other offered definitions are not stored: the name was not among them.
+        return CallDefinitions(catalog, ToolCatalog() if offered else None)
 
 
 def restore_turns(
@@ -107,8 +107,8 @@ def restore_turns(
 ) -> list[StoredTurn]:
     """Return the turns of one turn id: one for each copy, and one for all parts of a split turn.
 
-    `parts` holds the rows of `turn_parts` by place: the rows as each file had them before the parts were
-    joined. Rows whose place is not in `parts` are copies.
+    `parts` contains the rows of `turn_parts` by place: each file's row before the parts were joined. Rows
+    whose place is not in `parts` are copies.
     """
     pieces = assign_calls(turns, calls)
     spread = [piece for piece in pieces if row_place(piece[0]) in parts]
@@ -121,7 +121,7 @@ def _restore_turn(
 ) -> StoredTurn:
     """Rebuild a turn from one part or several.
 
-    The first part that is no duplicate holds the facts of all parts.
+    The first part that is not a duplicate has the facts of all parts.
     """
     calls_of = {row_place(row): calls for row, calls in pieces}
     ordered = sort_parts([row for row, _ in pieces])
@@ -129,7 +129,7 @@ def _restore_turn(
     turn = _restore_open_turn(head)
     rows, steps = {}, 0
     for row in ordered:
-        shift = steps if row["first_step"] is None else 0  # numbers of our own begin anew in each file
+        shift = steps if row["first_step"] is None else 0  # our own numbers start again in each file
         for call_row in calls_of[row_place(row)]:
             call = _restore_call(call_row, definitions.set_index(call_row), call_row["step"] + shift)
             turn.calls.append(call)
@@ -197,15 +197,15 @@ def _restore_result(row: Row, event: CallMade) -> ResultSeen | None:
     if row["result_status"] in _NO_RESULT:
         return None
     source = FlagSource(row["error_flag_source"] or FlagSource.ABSENT)
-    status, told = told_flag(ResultStatus(row["result_status"]), source)
-    layer = row["result_fault_layer"] if told is source else None
+    status, original_source = told_flag(ResultStatus(row["result_status"]), source)
+    layer = row["result_fault_layer"] if original_source is source else None
     return ResultSeen(
         session_id=row["session_id"],
         where=event.where,
         status=status,
-        flag_source=told,
+        flag_source=original_source,
         fault_layer=FaultLayer(layer) if layer else None,
-        message=row["harness_message"] if told is source else None,
+        message=row["harness_message"] if original_source is source else None,
         content=row["result_text"],
         latency_ms=row["latency_ms"],
     )

@@ -1,4 +1,4 @@
-"""Compares the counts of a generation: those of its ledger and of its daily sums with its facts."""
+"""Compares the counts in a generation's ledger and daily sums with its facts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ _LISTED = 5
 
 
 def compare_all_counts(con: Connection) -> str | None:
-    """Return what disagrees in the whole generation, as a text; None when nothing does."""
+    """Return the differences in the whole generation as a text; None without any."""
     view_stored_facts(con)
     return _compare_counts(con, "verify_all.sql")
 
 
 def compare_changed_counts(con: Connection) -> str | None:
-    """Return what disagrees in the files and days that a load changed, as `compare_all_counts` does."""
+    """Return the differences in the files and days that a load changed, like `compare_all_counts`."""
     return _compare_counts(con, "verify_changes.sql")
 
 
 def _compare_counts(con: Connection, extent: str) -> str | None:
     run_script(con, extent)
     wrong = run_script(con, "verify.sql").fetchall()
-    listed = (f"{what}: {expected} expected, {found} found" for what, expected, found in wrong[:_LISTED])
+    listed = (f"{what}: {expected} expected, {actual} found" for what, expected, actual in wrong[:_LISTED])
     return "; ".join(listed) or None

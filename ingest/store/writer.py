@@ -11,8 +11,8 @@ from ingest.sessions.row_batches import Row, RowBatch, TableRows, to_arrow
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.generations import StoreFolder
 
-BATCH_ROWS = 10_000  # of calls some 17 MB, twice that while they are put together; more load no faster
-BATCH_BYTES = 32 * 1024 * 1024  # of log read since the last batch: rows can be as long as their lines
+BATCH_ROWS = 10_000  # some 17 MB of calls, twice that during conversion; larger batches load no faster
+BATCH_BYTES = 32 * 1024 * 1024  # of log read since the last batch, because rows can be as long as their lines
 
 
 class FactWriter:
@@ -24,16 +24,16 @@ class FactWriter:
     def __init__(self, folder: StoreFolder, first_file_id: int) -> None:
         self._folder = folder
         self._building: GenerationBuilder | None = None
-        self._tables = PendingTables()  # rows that came before those of the batch
+        self._tables = PendingTables()  # rows from before this batch
         self._batch = RowBatch()
         self._bytes = 0
         self._file_id = first_file_id - 1
-        self._written = False  # rows of the present file are in the building file already
+        self._written = False  # rows of the current file are already in the building file
         self.unfit: Counter[int] = Counter()
 
     @property
     def builder(self) -> GenerationBuilder:
-        """The generation being built, started as a copy of the published one at the first access."""
+        """The generation being built; the first access copies the published one."""
         if self._building is None:
             self._building = GenerationBuilder(self._folder.start_from_published(), self._folder.on_write)
         return self._building
@@ -59,7 +59,7 @@ class FactWriter:
         self._batch.add(table, rows)
 
     def add_tables(self, tables: Mapping[str, pa.Table], unfit: Sequence[Row]) -> None:
-        """Add rows as Arrow tables, and rejects for the values that no column could hold."""
+        """Add rows as Arrow tables, and rejects for the values that fit no column."""
         self._tables.add(tables, unfit)
 
     def flush_when_due(self, bytes_read: int) -> None:
@@ -99,8 +99,8 @@ class FactWriter:
         """Turn the rows of the batch into Arrow tables, and append them to the waiting tables."""
         for name, columns in self._batch.drain().items():
             table, unfit = columns.to_arrow(name, self._all_schemas[name])
-            told = [row for row in unfit if row["file_id"] is not None and name != "rejects"]
-            self._tables.add({name: table}, told)
+            reported = [row for row in unfit if row["file_id"] is not None and name != "rejects"]
+            self._tables.add({name: table}, reported)
 
     @property
     def _all_schemas(self) -> Mapping[str, pa.Schema]:

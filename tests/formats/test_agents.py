@@ -1,4 +1,4 @@
-"""Agents' logs: a copy counts once, a log that grew is read on, a long one is read within bounds."""
+"""Agents' logs: a copy counts once, reading a grown log resumes, a long one is read in bounded memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.formats.test_cases import LOGS, about, case_name, events_of, plain, r
 
 
 def case(name: str, stem: str) -> list[dict[str, Any]]:
-    """The objects of a case of JSON Lines."""
+    """Return the objects of a case of JSON Lines."""
     path = CASES / "formats" / name / f"{stem}.jsonl"
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
@@ -42,9 +42,9 @@ def test_a_log_is_read_on_after_any_record(path: Path) -> None:
             events.append(record)
             continue
         events += translator.take(record)
-        kept = pickle.dumps(translator)
+        state = pickle.dumps(translator)
         translator.close()
-        translator = pickle.loads(kept)  # noqa: S301 - our own bytes of a moment ago
+        translator = pickle.loads(state)  # noqa: S301 - our own bytes of a moment ago
     events += translator.finish()
     translator.close()
     assert [plain(event) for event in events] == [plain(event) for event in events_of(name, path)]
@@ -108,12 +108,12 @@ def test_a_rewind_to_an_unknown_message_takes_back_all_that_is_held() -> None:
 
 def test_few_messages_of_a_gemini_log_are_held() -> None:
     translator = formats()["gemini_cli"].translator(About())
-    seen = 0
+    calls = 0
     for line, value in enumerate(gemini_log(500), start=1):
         record = record_of("gemini_cli", value, line)
         assert isinstance(record, Record)
-        seen += sum(isinstance(event, CallMade) for event in translator.take(record))
-    assert seen == 400
+        calls += sum(isinstance(event, CallMade) for event in translator.take(record))
+    assert calls == 400
 
 
 def test_openclaw_turns_that_wait_for_too_many_events_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Bodies and attributes in the spelling of every API and framework are read as what they say."""
+"""Bodies and attributes are read in the form of every API and framework."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_any_body_can_be_shown(value: Any, text: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "value"),
+    ("typed", "value"),
     [
         ({"stringValue": "a"}, "a"),
         ({"intValue": "5"}, 5),
@@ -58,8 +58,8 @@ def test_any_body_can_be_shown(value: Any, text: str | None) -> None:
         ({}, None),
     ],
 )
-def test_a_typed_value_is_unwrapped(given: Any, value: Any) -> None:
-    assert read_any_value(given) == value
+def test_a_typed_value_is_unwrapped(typed: Any, value: Any) -> None:
+    assert read_any_value(typed) == value
 
 
 def test_a_value_nested_without_end_is_cut_not_followed() -> None:

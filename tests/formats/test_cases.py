@@ -1,4 +1,4 @@
-"""Every log under tests/cases/formats/ becomes the events that stand beside it."""
+"""Every log under tests/cases/formats/ becomes the events in the file next to it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ingest.sources.log_content import open_log
 from tests.conftest import CASES, write_cases
 
 _EXPECTED = ".events.json"
-_BESIDE = "beside_"  # a file that a log refers to, no log of its own
+_BESIDE = "beside_"  # a file that a log refers to, not a log of its own
 LOGS = sorted(
     path
     for path in (CASES / "formats").glob("*/*")
@@ -41,18 +41,18 @@ def lines_of(path: Path) -> list[Line | Rejected]:
 
 
 def records_of(path: Path, name: str | None = None) -> list[Record | Rejected]:
-    """What stands in the logs at a path, decoded for the format of this name, or as plain objects."""
+    """Return the records of the logs at a path, decoded for the format of this name, or plain."""
     decode = line_decoder(formats()[name]) if name else decode_object
     records: list[Record | Rejected] = []
-    for found in find_named(path):
-        with open_log(found).open_buffered() as stream:
+    for log_file in find_named(path):
+        with open_log(log_file).open_buffered() as stream:
             container = detect_container(stream.peek(65536))
             records += read_records(stream, container, MAX_LINE, decode)
     return records
 
 
 def skimmed_records_of(name: str, data: bytes) -> list[Record | Rejected]:
-    """What a load hands to the format of this name."""
+    """Return the records that a load passes to the format of this name."""
     form = formats()[name]
     batches = read_batches(
         io.BytesIO(data), Container.LINES, MAX_LINE, line_decoder(form), line_skimmer(form)
@@ -61,14 +61,14 @@ def skimmed_records_of(name: str, data: bytes) -> list[Record | Rejected]:
 
 
 def record_of(name: str, value: Any, line: int) -> Record | Rejected:
-    """One object as the record of a line, decoded for the format of this name."""
+    """Return one object as the record of a line, decoded for the format of this name."""
     data, where = json.dumps(value, default=_in_base64).encode(), LogLine(line, line * 10)
     decoded = line_decoder(formats()[name])(Line(where, data))
     return decoded if isinstance(decoded, Rejected) else Record(where, decoded, data, where.offset)
 
 
 def _in_base64(value: bytes) -> dict[str, str]:
-    """YAML has bytes, JSON has not: as recorders in JSON keep them."""
+    """Return bytes of YAML in base64, as recorders store them in JSON."""
     return {"base64_string": base64.b64encode(value).decode()}
 
 
@@ -85,7 +85,7 @@ def events_of(name: str, path: Path) -> list[Event | Rejected]:
 
 
 def plain(event: Event | Rejected) -> dict[str, Any]:
-    """An event as its case file shows it: its kind, its line, and what differs from the default."""
+    """Return an event as in its case file: kind, line, and values that differ from the default."""
     shown: dict[str, Any] = {"event": type(event).__name__, "line": event.where.line}
     for item in msgspec.structs.fields(event):
         value = getattr(event, item.name)
@@ -115,7 +115,7 @@ def test_a_log_becomes_these_events(path: Path, accept: bool) -> None:
 
 
 def is_skimmed(path: Path) -> bool:
-    """A load skims lines; what is no log of lines it decodes."""
+    """Return whether a load skims the log's lines; it decodes other containers."""
     if line_skimmer(formats()[path.parent.name]) is None:
         return False
     return detect_container(path.read_bytes()) is Container.LINES
@@ -131,13 +131,13 @@ def test_lines_that_are_skimmed_become_the_same_events(path: Path) -> None:
 @pytest.mark.parametrize("path", [*LOGS, *SAMPLES], ids=case_name)
 def test_a_log_is_recognised_by_its_own_format_only(path: Path) -> None:
     owner = path.parent.name if path in LOGS else next(name for name in formats() if name in path.parts)
-    assert [found.SOURCE.name for found in claiming_formats(head_of(path))] == [owner]
+    assert [form.SOURCE.name for form in claiming_formats(head_of(path))] == [owner]
 
 
 def test_every_expectation_has_its_log() -> None:
     expectations = (CASES / "formats").glob(f"*/*{_EXPECTED}")
-    found = {(path.parent.name, path.name.removesuffix(_EXPECTED)) for path in expectations}
-    assert found == {(path.parent.name, path.stem) for path in LOGS}
+    expected_names = {(path.parent.name, path.name.removesuffix(_EXPECTED)) for path in expectations}
+    assert expected_names == {(path.parent.name, path.stem) for path in LOGS}
 
 
 @pytest.mark.parametrize("name", sorted(formats()))

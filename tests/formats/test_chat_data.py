@@ -150,8 +150,8 @@ def test_a_load_names_what_a_transcript_lacks(tmp_path: Path) -> None:
 def test_a_load_names_nothing_that_a_line_has(tmp_path: Path) -> None:
     tools = [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}]
     usage = json.dumps({"prompt_tokens": 3})
-    told = {"model": "m", "created": 1790848800, "tools": tools, "usage": usage}
-    report, _ = loaded(tmp_path, asked(CALL), asked(CALL, **told))
+    fields = {"model": "m", "created": 1790848800, "tools": tools, "usage": usage}
+    report, _ = loaded(tmp_path, asked(CALL), asked(CALL, **fields))
     assert report.notes == ()
 
 
@@ -178,9 +178,9 @@ def test_two_files_of_one_conversation_are_one_session(tmp_path: Path) -> None:
 
 
 def test_a_line_that_has_the_id_of_another_is_no_part_of_it(tmp_path: Path) -> None:
-    """Several answers to one question, as evaluations write them."""
+    """Evaluations write several answers to one question."""
     other = {"role": "assistant", "content": "Rainy."}
-    _, store = loaded(tmp_path, *[{"id": 7, "messages": [USER, said]} for said in (ANSWER, other)])
+    _, store = loaded(tmp_path, *[{"id": 7, "messages": [USER, reply]} for reply in (ANSWER, other)])
     assert ask(store, "SELECT count(*) FROM sessions") == [(2,)]
 
 
@@ -201,7 +201,7 @@ def test_a_grown_file_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pyte
     loaded(tmp_path, *lines[:2])
     report, store = loaded(tmp_path, *lines)
     assert report.lines == 1
-    told = "SELECT session_id, turn, user_text, answer_text FROM turns ORDER BY 2"
+    query = "SELECT session_id, turn, user_text, answer_text FROM turns ORDER BY 2"
     _, fresh = loaded(tmp_path / "fresh", *lines)
-    assert ask(store, told) == ask(fresh, told)
-    assert len(ask(store, told)) == 2
+    assert ask(store, query) == ask(fresh, query)
+    assert len(ask(store, query)) == 2

@@ -1,4 +1,4 @@
-"""Files that no format reads, but one knows: the reason says where they belong."""
+"""Files that no format reads but one knows: the reason explains them."""
 
 from __future__ import annotations
 

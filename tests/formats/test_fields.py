@@ -1,4 +1,4 @@
-"""Values out of decoded records are taken in the type asked for, and named in JSON's own words."""
+"""Values of decoded records are read as the requested type; messages use JSON's type names."""
 
 from __future__ import annotations
 

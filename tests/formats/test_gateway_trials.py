@@ -51,11 +51,11 @@ def write_trial(folder: Path, arm: str, task: str, repeat: int, *, passed: bool)
 
 @pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
-    ("of_replies", "of_turn", "kept"),
+    ("of_replies", "of_turn", "stored"),
     [((0.1, 0.2), None, 0.3), ((0.1, 0.2), 0.5, 0.5), ((0.1, None), None, None), ((None, None), None, None)],
 )
 def test_a_turn_costs_what_its_end_says_else_what_all_its_replies_cost(
-    of_replies: tuple[float | None, ...], of_turn: float | None, kept: float | None, tmp_path: Path
+    of_replies: tuple[float | None, ...], of_turn: float | None, stored: float | None, tmp_path: Path
 ) -> None:
     events: list[dict[str, object]] = [{"type": "session_start", "meta": {"model": "m"}}]
     for turn in (1, 2):  # a turn's costs do not reach into the next one
@@ -71,8 +71,8 @@ def test_a_turn_costs_what_its_end_says_else_what_all_its_replies_cost(
     assert load([tmp_path / "s.jsonl"], tmp_path / "store").rejects == 0
     generation = published_generation(tmp_path / "store")
     assert generation is not None
-    found = duckdb.connect(str(generation), read_only=True).execute("SELECT cost FROM turns").fetchall()
-    assert found == [(pytest.approx(kept),)] * 2 if kept is not None else found == [(None,)] * 2
+    costs = duckdb.connect(str(generation), read_only=True).execute("SELECT cost FROM turns").fetchall()
+    assert costs == [(pytest.approx(stored),)] * 2 if stored is not None else costs == [(None,)] * 2
 
 
 def test_a_trial_reaches_the_tables_with_its_task_arm_and_verdict(tmp_path: Path) -> None:
@@ -94,8 +94,8 @@ def test_a_trial_reaches_the_tables_with_its_task_arm_and_verdict(tmp_path: Path
     assert ask("SELECT run, arm, repeat_no, count(*) FROM sessions GROUP BY ALL ORDER BY ALL") == [
         ("r1", "new", "0", 2), ("r1", "new", "1", 2), ("r1", "old", "0", 2), ("r1", "old", "1", 2),
     ]  # fmt: skip
-    told = "SELECT DISTINCT stop_reason, compensations, resent, cost FROM turns"
-    assert ask(told) == [("end_turn", 1, 2, 0.25)]
+    outcomes = "SELECT DISTINCT stop_reason, compensations, resent, cost FROM turns"
+    assert ask(outcomes) == [("end_turn", 1, 2, 0.25)]
     assert ask("SELECT DISTINCT capabilities, sampling FROM sessions") == [
         ('{"supports_tool_use":{"value":true}}', '{"temperature":0.2}')
     ]

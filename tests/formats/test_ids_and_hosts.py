@@ -1,4 +1,4 @@
-"""Which ids name one thing in the world, and whom an address belongs to."""
+"""Which ids are globally unique, and which provider an address belongs to."""
 
 from __future__ import annotations
 

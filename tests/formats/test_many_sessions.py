@@ -1,4 +1,4 @@
-"""However many sessions are open in one file at once, each gives the events it would give alone."""
+"""With any number of open sessions in a file, each gives the same events as alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OF_MANY_SESSIONS = ("claude_code", "session_history")  # one file may hold any n
 
 
 def round_robin(name: str, sessions: int, records: list[dict[str, Any]]) -> Iterator[Record | Rejected]:
-    """Each record for every session before the next one."""
+    """Yield each record for every session before the next record."""
     number = 0
     for record in records:
         for session in range(sessions):
@@ -103,14 +103,14 @@ def test_texts_that_wait_are_not_held_in_memory() -> None:
     records = [history("turn_start"), history("assistant", 0, "x" * 1_000_000)]
     tracemalloc.start()
     try:
-        found = sum(
+        count = sum(
             isinstance(event, StepMade)
             for event in translate("session_history", round_robin("session_history", 200, records))
         )
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert found == 200
+    assert count == 200
     assert peak < 100_000_000
 
 
@@ -154,7 +154,7 @@ def test_the_session_heard_last_stays_in_memory_whatever_the_others_do() -> None
         sessions.open("deep", lambda: Counted(100_000))
         sessions.spill("deep")
         heard = sessions.open("heard", Counted)
-        for _ in range(3):  # weighed again and again without being asked for: a translator goes on with it
+        for _ in range(3):  # weighed repeatedly without being requested: a translator continues with it
             sessions.spill("heard")
             heard.records += 1
         assert sessions.open("heard", Counted) is heard

@@ -1,4 +1,4 @@
-"""Answer keys among questions with their calls: refused whole, and never taken for one by a slip or two."""
+"""Answer keys are refused whole; one or two such lines among answers do not make a key."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ def line(number: int, place: Any) -> Record:
 
 
 def places_in(records: list[Record]) -> list[Any]:
-    found: list[Any] = []
+    places: list[Any] = []
     for event in translate_file(query_answers, records, About(identity="x")):
         if isinstance(event, CallMade):
-            found.append(event.arguments["place"])
+            places.append(event.arguments["place"])
         elif isinstance(event, Rejected):
-            found.append(f"line {event.where.line} refused")
-    return found
+            places.append(f"line {event.where.line} refused")
+    return places
 
 
 def test_a_list_where_one_value_is_declared_makes_a_key_if_many_lines_have_one() -> None:
-    told = [line(number, ["Bonn", "Bonn, DE"] if number % 5 == 4 else "Bonn") for number in range(1, 90)]
-    assert places_in(told) == ["line 4 refused"]
+    lines = [line(number, ["Bonn", "Bonn, DE"] if number % 5 == 4 else "Bonn") for number in range(1, 90)]
+    assert places_in(lines) == ["line 4 refused"]
 
 
 def test_one_such_list_among_many_answers_is_a_slip_of_whoever_wrote_it() -> None:
-    told = [line(number, ["Bonn", "Rome"] if number == 7 else "Bonn") for number in range(1, 90)]
-    places = places_in(told)
+    lines = [line(number, ["Bonn", "Rome"] if number == 7 else "Bonn") for number in range(1, 90)]
+    places = places_in(lines)
     assert (len(places), places[6]) == (89, ["Bonn", "Rome"])
 
 

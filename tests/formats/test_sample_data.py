@@ -1,4 +1,4 @@
-"""The sample data is what its README says, and shows what the demo needs."""
+"""The sample data matches its README and contains what the demo needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.formats.test_cases import events_of as events_in
 LOGS = Path(__file__).parents[2] / "sample_data" / "logs"
 HISTORY = LOGS / "session_history"
 DAMAGED = Path(__file__).parents[1] / "cases" / "damaged"
-REPLIES = set(LOGS.glob("text_captures/*.txt"))  # they are read with the .json beside them
+REPLIES = set(LOGS.glob("text_captures/*.txt"))  # they are read with the .json next to them
 OTHERS = sorted(path for path in LOGS.glob("*/*") if path.parent != HISTORY and path not in REPLIES)
 FILES = sorted(path for path in LOGS.rglob("*") if path.is_file() and HISTORY not in path.parents)
 HOME = re.compile(rb"(?:/|__)(?:Users|home)(?:/|__)(?!(?:dev|user)(?![A-Za-z0-9]))[A-Za-z0-9._]+")
@@ -39,9 +39,9 @@ def test_the_made_week_is_what_the_generator_writes() -> None:
 
 
 def test_the_made_week_shows_every_fault_layer() -> None:
-    seen = {event.fault_layer for event in made() if isinstance(event, ResultSeen)}
-    seen |= {event.refused_by_harness for event in made() if isinstance(event, CallMade)}
-    assert seen >= set(FaultLayer)
+    layers = {event.fault_layer for event in made() if isinstance(event, ResultSeen)}
+    layers |= {event.refused_by_harness for event in made() if isinstance(event, CallMade)}
+    assert layers >= set(FaultLayer)
 
 
 def test_the_made_week_shows_every_end_of_a_turn_and_both_words_of_a_probe() -> None:
@@ -70,13 +70,13 @@ def test_nothing_of_the_sample_is_rejected() -> None:
 
 
 def test_a_broken_line_and_a_torn_end_cost_themselves() -> None:
-    found = events_of(DAMAGED, "session_history")
-    assert [event.code for event in found if isinstance(event, Rejected)] == ["not_json", "torn_line"]
-    assert any(isinstance(event, CallMade) for event in found)
+    events = events_of(DAMAGED, "session_history")
+    assert [event.code for event in events if isinstance(event, Rejected)] == ["not_json", "torn_line"]
+    assert any(isinstance(event, CallMade) for event in events)
 
 
 def test_every_format_has_a_sample() -> None:
-    # What a run of trials keeps beside its sessions is no log; tests/store/test_trial_runs.py makes it.
+    # A run's other files are not logs; tests/store/test_trial_runs.py makes them.
     assert {folder.name for folder in LOGS.iterdir()} == set(formats()) - {"trial_run"}
 
 
@@ -85,18 +85,20 @@ def test_a_sample_is_its_folders_format_and_nothing_of_it_is_rejected(path: Path
     name = path.parent.name
     logs = find_named(path)
     assert {recognise_log(log, MAX_LINE).form.SOURCE.name for log in logs} == {name}
-    found = events_in(name, path)
-    assert [event for event in found if isinstance(event, Rejected)] == []
-    assert found
+    events = events_in(name, path)
+    assert [event for event in events if isinstance(event, Rejected)] == []
+    assert events
 
 
 def test_every_real_file_is_small_and_attributed() -> None:
-    told = "".join((LOGS.parent / name).read_text(encoding="utf-8") for name in ("README.md", "LICENCES.txt"))
+    notes = "".join(
+        (LOGS.parent / name).read_text(encoding="utf-8") for name in ("README.md", "LICENCES.txt")
+    )
     for path in FILES:
         assert path.stat().st_size <= (100_000 if path.parent.name == "claude_code" else 62_000), path.name
     for path in OTHERS:
         own = path.parent.name == "text_captures"
-        assert own or f"| `{path.name}` |" in told or f"{path.parent.name}/{path.name}" in told, path.name
+        assert own or f"| `{path.name}` |" in notes or f"{path.parent.name}/{path.name}" in notes, path.name
 
 
 def test_the_samples_name_no_home_folder() -> None:

@@ -30,10 +30,10 @@ def records(path: Path) -> list[Any]:
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" not in schema:
         return schema
-    found: Any = SCHEMA
+    node: Any = SCHEMA
     for part in schema["$ref"].removeprefix("#/").split("/"):
-        found = found[part]
-    return dict(found)
+        node = node[part]
+    return dict(node)
 
 
 def field_rows(schema: dict[str, Any], path: str = "") -> Iterator[str]:
@@ -52,12 +52,14 @@ def field_rows(schema: dict[str, Any], path: str = "") -> Iterator[str]:
 
 
 def columns_of(item: dict[str, Any]) -> str:
-    kept = item.get("x-kept-in", "")
-    return ", ".join(f"`{name}`" if "." in name else name for name in kept.split(", ")) if kept else ""
+    stored_in = item.get("x-kept-in", "")
+    return (
+        ", ".join(f"`{name}`" if "." in name else name for name in stored_in.split(", ")) if stored_in else ""
+    )
 
 
 def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """(path, schema) of every field that holds a value itself."""
+    """Yield (path, schema) of every field with a value of its own."""
     for name, stated in schema.get("properties", {}).items():
         item = resolved(stated)
         inner = item["items"] if item.get("type") == "array" else item
@@ -68,7 +70,7 @@ def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[s
 
 
 def fields_part() -> str:
-    """The part of the page that is printed from the schema."""
+    """Return the part of the page that is generated from the schema."""
     head = "| field | type | meaning | kept in |\n|---|---|---|---|"
     parts = ["### Every event\n", head, *field_rows(SCHEMA)]
     for event, meta in SCHEMA["$defs"].items():
@@ -91,8 +93,8 @@ def test_every_field_says_in_which_column_of_the_store_it_is_kept() -> None:
     tables = re.findall(r"CREATE TABLE (\w+) \(([^;]*)\);", STORE.read_text(encoding="utf-8"))
     columns = {f"{table}.{name}" for table, body in tables for name in re.findall(r"(\w+) [A-Z]+", body)}
     for path, item in [pair for part in (SCHEMA, *SCHEMA["$defs"].values()) for pair in leaves(part)]:
-        kept = item["x-kept-in"]
-        assert kept == "not kept" or set(kept.split(", ")) <= columns, path
+        stored_in = item["x-kept-in"]
+        assert stored_in == "not kept" or set(stored_in.split(", ")) <= columns, path
 
 
 def test_the_schema_is_a_schema() -> None:

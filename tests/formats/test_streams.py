@@ -1,4 +1,4 @@
-"""Deltas become the text that was streamed, bodies the objects that were sent, however they were kept."""
+"""Deltas become the streamed text, and bodies in any stored form become the sent objects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SENT = st.lists(TEXTS, min_size=1, max_size=4)
 
 
 def pieces(text: str, cuts: list[int]) -> list[str]:
-    """The text in parts, empty ones too, as servers send them."""
+    """Return the text in parts, also empty ones, as servers send them."""
     ends = sorted(cut % (len(text) + 1) for cut in cuts)
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 
@@ -85,7 +85,7 @@ def test_arguments_are_exactly_the_text_that_was_streamed(texts: list[str], cuts
     (chat,) = join_chunks(chat_chunks(texts, cuts))
     assert raw_of(openai_chat.read_replies(chat)) == texts
     (message,) = join_chunks(anthropic_events(texts, cuts))
-    # Nothing streamed is how Anthropic sends a call without arguments.
+    # Anthropic streams nothing for a call without arguments.
     assert raw_of(anthropic_messages.read_replies(message)) == [text or None for text in texts]
     (response,) = join_chunks(responses_events(texts, cuts))
     assert raw_of(openai_responses.read_replies(response)) == texts
@@ -112,8 +112,8 @@ def test_a_stream_that_stops_in_the_middle_cut_the_text_not_the_model(events: An
 
 def test_a_joiner_gives_a_body_as_soon_as_it_is_whole() -> None:
     joiner = StreamJoiner()
-    given = [len(list(joiner.take(event))) for event in anthropic_events(["{}"], [])]
-    assert given == [0, 0, 0, 0, 1]
+    counts = [len(list(joiner.take(event))) for event in anthropic_events(["{}"], [])]
+    assert counts == [0, 0, 0, 0, 1]
     assert list(joiner.finish()) == []
 
 
@@ -137,7 +137,7 @@ PACKED = gzip.compress(TEXT.encode(), mtime=0)
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "body",
     [
         BODY,
         TEXT,
@@ -160,21 +160,21 @@ PACKED = gzip.compress(TEXT.encode(), mtime=0)
         f"[{TEXT}]",
         f"data: {TEXT}\n\n",
     ],
-    ids=lambda kept: str(kept)[:30],
+    ids=lambda body: str(body)[:30],
 )
-def test_a_body_is_read_however_it_was_kept(kept: Any) -> None:
-    if isinstance(kept, str) and kept.startswith("data:"):
-        return  # no chunk: a stream of whole objects is none
-    assert decode_body(kept).objects == (BODY,)
+def test_a_body_is_read_however_it_was_kept(body: Any) -> None:
+    if isinstance(body, str) and body.startswith("data:"):
+        return  # not a chunk: a stream of whole objects does not count
+    assert decode_body(body).objects == (BODY,)
 
 
-@pytest.mark.parametrize("kept", [None, "", b"", {}, [], " \n", {"string": ""}, {"text": None}, 7, True])
-def test_no_body_is_no_problem(kept: Any) -> None:
-    assert decode_body(kept) == ((), None)
+@pytest.mark.parametrize("body", [None, "", b"", {}, [], " \n", {"string": ""}, {"text": None}, 7, True])
+def test_no_body_is_no_problem(body: Any) -> None:
+    assert decode_body(body) == ((), None)
 
 
 @pytest.mark.parametrize(
-    ("kept", "reason"),
+    ("body", "reason"),
     [
         (TEXT[:-4], "the body is cut, or no JSON"),
         ({"base64_string": "?"}, "the body is not valid base64"),
@@ -188,8 +188,8 @@ def test_no_body_is_no_problem(kept: Any) -> None:
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_a_body_that_cannot_be_read_says_why(kept: Any, reason: str) -> None:
-    assert decode_body(kept) == ((), reason)
+def test_a_body_that_cannot_be_read_says_why(body: Any, reason: str) -> None:
+    assert decode_body(body) == ((), reason)
 
 
 def test_brotli_is_named() -> None:

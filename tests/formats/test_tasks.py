@@ -1,4 +1,4 @@
-"""Trials of one task have one name, those of different benchmarks never: what the formats tell of tasks."""
+"""Task names in formats: trials of a task share a name, different benchmarks never do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def events_of(name: str, *values: dict[str, Any], file: str = "") -> list[Event 
 
 
 def tasks_of(name: str, *values: dict[str, Any], file: str = "") -> list[str | None]:
-    return [one.task for one in events_of(name, *values, file=file) if isinstance(one, SessionSeen)]
+    return [event.task for event in events_of(name, *values, file=file) if isinstance(event, SessionSeen)]
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_an_attempt_that_died_is_a_trial_of_its_task_wherever_it_stands_in_the_f
 
 def test_trials_of_a_task_are_sessions_of_their_own() -> None:
     events = events_of("tau_bench", attempt(3, 0), attempt(3, 1))
-    ends = [one for one in events if isinstance(one, TurnEnded)]
-    assert len({one.session_id for one in ends}) == 2
-    assert [one.recorded_ok for one in ends] == [True, True]
+    ends = [event for event in events if isinstance(event, TurnEnded)]
+    assert len({event.session_id for event in ends}) == 2
+    assert [event.recorded_ok for event in ends] == [True, True]
 
 
 def test_a_simulation_in_a_file_of_its_own_has_its_domain_from_the_policy() -> None:
@@ -132,9 +132,9 @@ def test_the_id_of_a_problem_statement_goes_before_the_files_name() -> None:
 
 
 def test_epochs_of_a_sample_share_a_task_and_sub_agents_have_none() -> None:
-    said = {"choices": [{"message": {"content": "Ok."}}]}
+    output = {"choices": [{"message": {"content": "Ok."}}]}
     asks = [
-        {"event": "model", "input": [{"role": "user", "content": words}], "output": said}
+        {"event": "model", "input": [{"role": "user", "content": words}], "output": output}
         for words in ("Go", "Help it")
     ]
     samples = [{"id": 7, "epoch": epoch, "uuid": f"u{epoch}", "events": asks} for epoch in (1, 2)]
@@ -147,10 +147,10 @@ def test_the_same_messages_are_the_same_sample_whatever_model_was_asked() -> Non
         request = {"model": model, "messages": [{"role": "user", "content": words}]}
         return {"data_index": index, "request": request, "response": {}, "status": "failed"}
 
-    one, two, other, lone = tasks_of(
+    first, two, other, lone = tasks_of(
         "k2vv", line(1, "Hi", "a"), line(1, "Hi", "b"), line(1, "Bye", "a"), line(2, "\ud800", "a")
     )
-    assert one == two != other
+    assert first == two != other
     assert lone is not None
 
 
@@ -165,9 +165,9 @@ def test_an_item_of_an_experiment_is_a_task_in_traces() -> None:
 def test_the_example_of_a_langsmith_experiment_is_told_by_its_outermost_run() -> None:
     began = {"trace_id": "w0", "start_time": "2026-11-09T08:00:20"}
     root = {"id": "w0", "run_type": "chain", "reference_example_id": "ex-1", **began}
-    asked = {"messages": [{"role": "user", "content": "Hi"}]}
+    inputs = {"messages": [{"role": "user", "content": "Hi"}]}
     gave = {"message": {"role": "assistant", "content": "Hello"}}
-    model = {"id": "w1", "parent_run_id": "w0", "run_type": "llm", "inputs": asked, "outputs": gave, **began}
+    model = {"id": "w1", "parent_run_id": "w0", "run_type": "llm", "inputs": inputs, "outputs": gave, **began}
     assert tasks_of("langsmith", root, model) == ["ex-1"]
 
 
@@ -185,8 +185,8 @@ def test_the_example_of_a_langsmith_experiment_is_told_by_its_outermost_run() ->
 )
 def test_an_evaluations_verdict_stands_on_the_last_turn(fields: dict[str, Any], verdict: bool | None) -> None:
     shared = {"timestamp": "2026-02-01T10:00:02"}
-    asked = {"source": "user", "action": "message", "args": {"content": "Fix it."}, "id": 1, **shared}
+    question = {"source": "user", "action": "message", "args": {"content": "Fix it."}, "id": 1, **shared}
     done = {"source": "agent", "action": "finish", "args": {"final_thought": "Done."}, "id": 2, **shared}
-    events = events_of("openhands", {"instance_id": "a__a-1", "history": [asked, done], **fields})
-    last = [one for one in events if isinstance(one, TurnEnded)][-1]
+    events = events_of("openhands", {"instance_id": "a__a-1", "history": [question, done], **fields})
+    last = [event for event in events if isinstance(event, TurnEnded)][-1]
     assert (last.recorded_ok, last.answer) == (verdict, "Done.")

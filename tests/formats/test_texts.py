@@ -1,4 +1,4 @@
-"""Texts out of logs are read for what they say; hostile ones in time that grows with their length only."""
+"""Texts in logs are classified; hostile texts take time linear in their length."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ def test_the_users_choice_to_stop_is_no_verdict_on_the_model() -> None:
     ],
 )
 def test_a_call_is_leaked_only_at_the_start_of_a_line_outside_of_fences(text: str, tool: str | None) -> None:
-    found = find_leaked_call(text)
-    assert (found[0] if found else None) == tool
+    leak = find_leaked_call(text)
+    assert (leak[0] if leak else None) == tool
 
 
 def test_a_tool_that_speaks_of_validation_is_not_taken_for_the_validator() -> None:

@@ -1,4 +1,4 @@
-"""The spans of a trace become the same events in whatever order, batch or file they come, in bounded time."""
+"""A trace's spans become the same events in any order, batch or file, in bounded time."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def span(number: int, parent: int | None, start: int, **attributes: Any) -> dict
     }
 
 
-def chat(number: int, parent: int | None, start: int, said: str, *calls: tuple[str, str]) -> dict[str, Any]:
-    parts: list[dict[str, Any]] = [{"type": "text", "content": said}] if said else []
+def chat(number: int, parent: int | None, start: int, text: str, *calls: tuple[str, str]) -> dict[str, Any]:
+    parts: list[dict[str, Any]] = [{"type": "text", "content": text}] if text else []
     parts += [{"type": "tool_call", "id": id_, "name": name, "arguments": "{}"} for id_, name in calls]
     output = json.dumps([{"role": "assistant", "parts": parts}])
     return span(number, parent, start, **{"gen_ai.operation.name": "chat", "gen_ai.output.messages": output})
 
 
 def tool(number: int, parent: int | None, start: int, name: str, **more: str) -> dict[str, Any]:
-    told = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, **more}
-    return span(number, parent, start, **told)
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, **more}
+    return span(number, parent, start, **attributes)
 
 
 def batch(*spans: dict[str, Any]) -> dict[str, Any]:
@@ -66,12 +66,12 @@ def without_places(events: Iterable[Event | Rejected]) -> list[dict[str, Any]]:
 
 
 def spans_of(log: Path) -> Iterator[dict[str, Any]]:
-    """Each span of an OTLP log as a batch of its own."""
+    """Yield each span of an OTLP log as a batch of its own."""
     for line in log.read_text(encoding="utf-8").splitlines():
         for resource in json.loads(line)["resourceSpans"]:
             for scope in resource["scopeSpans"]:
-                for one in scope["spans"]:
-                    yield {"resourceSpans": [{**resource, "scopeSpans": [{**scope, "spans": [one]}]}]}
+                for single_span in scope["spans"]:
+                    yield {"resourceSpans": [{**resource, "scopeSpans": [{**scope, "spans": [single_span]}]}]}
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_spans_in_any_order_give_the_same_events(name: str) -> None:
     expected = without_places(otlp(*spans))
     for seed in range(5):
         random.Random(seed).shuffle(spans)
-        found = without_places(otlp(*spans))
-        assert sorted(map(str, found)) == sorted(map(str, expected))
+        events = without_places(otlp(*spans))
+        assert sorted(map(str, events)) == sorted(map(str, expected))
         sessions = {event["session_id"] for event in expected}
         for session in sessions:
-            assert [e for e in found if e["session_id"] == session] == [
+            assert [e for e in events if e["session_id"] == session] == [
                 e for e in expected if e["session_id"] == session
             ]
 
@@ -153,15 +153,15 @@ def test_a_call_id_that_comes_again_names_the_next_run() -> None:
     spans = []
     for round_ in range(3):
         spans.append(chat(10 * round_, None, 10 * round_ + 1, "", ("find", "find")))
-        told = {"gen_ai.tool.call.id": "find", "gen_ai.tool.call.result": f"hit {round_}"}
-        spans.append(tool(10 * round_ + 1, None, 10 * round_ + 2, "find", **told))
+        attributes = {"gen_ai.tool.call.id": "find", "gen_ai.tool.call.result": f"hit {round_}"}
+        spans.append(tool(10 * round_ + 1, None, 10 * round_ + 2, "find", **attributes))
     results = of_kind(otlp(batch(*spans)), ResultSeen)
     assert [(result.step, result.content) for result in results] == [(0, "hit 0"), (1, "hit 1"), (2, "hit 2")]
 
 
 def test_a_span_that_was_sent_twice_counts_once() -> None:
-    one = chat(1, None, 1, "", ("c1", "a"))
-    assert len(of_kind(otlp(batch(one), batch(one)), CallMade)) == 1
+    request = chat(1, None, 1, "", ("c1", "a"))
+    assert len(of_kind(otlp(batch(request), batch(request)), CallMade)) == 1
 
 
 def test_a_trace_without_model_calls_is_no_session() -> None:
@@ -186,8 +186,8 @@ def siblings(length: int) -> list[dict[str, Any]]:
 
 
 def unrecorded(length: int) -> list[dict[str, Any]]:
-    told = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
-    calls = [span(number, None, 2 * number, **told) for number in range(length)]
+    attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+    calls = [span(number, None, 2 * number, **attributes) for number in range(length)]
     return [*calls, *(tool(length + number, None, 2 * number + 1, "a") for number in range(length))]
 
 
@@ -206,9 +206,9 @@ def test_the_time_grows_with_the_number_of_spans_only(shape: Any) -> None:
 
 
 def test_what_waits_for_the_end_of_the_file_is_not_held_in_memory() -> None:
-    said = "x" * 1_000_000
+    text = "x" * 1_000_000
     records = (
-        record_of("otlp", batch({**chat(1, None, 1, said), "traceId": f"t{number}"}), number + 1)
+        record_of("otlp", batch({**chat(1, None, 1, text), "traceId": f"t{number}"}), number + 1)
         for number in range(200)
     )
     tracemalloc.start()
@@ -226,8 +226,8 @@ def test_what_waits_for_the_end_of_the_file_is_not_held_in_memory() -> None:
 def test_a_conversation_that_every_request_repeats_is_kept_once() -> None:
     def request(number: int) -> dict[str, Any]:
         messages = [{"role": "user", "content": f"{index}" * 2_000} for index in range(number + 1)]
-        told = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(messages)}
-        return batch(span(number, None, number, **told))
+        attributes = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(messages)}
+        return batch(span(number, None, number, **attributes))
 
     tracemalloc.start()
     try:
@@ -237,13 +237,13 @@ def test_a_conversation_that_every_request_repeats_is_kept_once() -> None:
             assert isinstance(record, Record)
             assert list(translator.take(record)) == []
             del record
-        held, _ = tracemalloc.get_traced_memory()
+        memory, _ = tracemalloc.get_traced_memory()
         turns = of_kind(translator.finish(), TurnStarted)
     finally:
         tracemalloc.stop()
         translator.close()
     assert len(turns) == 150
-    assert held < 5_000_000  # 150 messages; the requests together have 60 MB
+    assert memory < 5_000_000  # 150 messages; the requests together have 60 MB
 
 
 def test_a_line_number_is_that_of_the_span_in_a_document() -> None:
@@ -256,23 +256,25 @@ def test_a_line_number_is_that_of_the_span_in_a_document() -> None:
 
 
 def test_a_tool_that_waited_for_the_next_trace_is_joined() -> None:
-    asked = {**chat(1, None, 1, "", ("d1", "delete")), "traceId": "t1"}
+    request_span = {**chat(1, None, 1, "", ("d1", "delete")), "traceId": "t1"}
     ran = {**tool(2, None, 50, "delete", **{"gen_ai.tool.call.id": "d1"}), "traceId": "t2"}
     conversation = {"key": "gen_ai.conversation.id", "value": {"stringValue": "talk"}}
-    for one in (asked, ran):
-        one["attributes"] = [*one["attributes"], conversation]
-    results = of_kind(otlp(batch(ran), batch(asked)), ResultSeen)
+    for entry in (request_span, ran):
+        entry["attributes"] = [*entry["attributes"], conversation]
+    results = of_kind(otlp(batch(ran), batch(request_span)), ResultSeen)
     assert [(result.turn, result.step, result.ordinal, result.tool) for result in results] == [
         (1, 0, 0, "delete")
     ]
 
 
 def test_what_may_answer_a_call_in_another_file_is_handed_on() -> None:
-    told = [{"role": "tool", "parts": [{"type": "tool_call_response", "id": "d1", "response": "done"}]}]
-    asked = span(1, None, 1, **{"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(told)})
+    messages = [{"role": "tool", "parts": [{"type": "tool_call_response", "id": "d1", "response": "done"}]}]
+    asking = span(
+        1, None, 1, **{"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(messages)}
+    )
     ran = tool(2, None, 2, "delete", **{"gen_ai.tool.call.id": "d2"})
     results = of_kind(
-        otlp(batch(asked, chat(3, None, 3, "Done.")), batch({**ran, "traceId": "t2"})), ResultSeen
+        otlp(batch(asking, chat(3, None, 3, "Done.")), batch({**ran, "traceId": "t2"})), ResultSeen
     )
     assert [(result.tool_call_id, result.turn, result.content) for result in results] == [
         ("d1", None, "done"),

@@ -62,7 +62,7 @@ def reply(message: Message, id_: str, finish: str | None = None) -> dict[str, An
 
 
 class Log:
-    """Exchanges put in one after another; what came out."""
+    """Exchanges that are translated one after another, and their events."""
 
     def __init__(self) -> None:
         self.traffic = ExchangeTranslator("file")
@@ -77,9 +77,9 @@ class Log:
             reply(answer, id_ or f"chatcmpl-Ab3dEf6hIj9lMn{self.replies:04d}") if answer is not None else {}
         )
         response = HttpBody((body,)) if body else HttpBody()
-        found = make_exchange(HttpBody(({"model": "m", "messages": messages},)), response, **facts)
-        assert found is not None
-        self.events += self.traffic.take(found)
+        exchange = make_exchange(HttpBody(({"model": "m", "messages": messages},)), response, **facts)
+        assert exchange is not None
+        self.events += self.traffic.take(exchange)
 
     def end(self) -> Log:
         self.events += self.traffic.finish()
@@ -121,9 +121,9 @@ def test_a_request_is_no_later_than_its_reply(logged: int | None, began: int) ->
     log = Log()
     body = {**reply(model("Hello!"), "chatcmpl-Ab3dEf6hIj9lMn0001"), "created": _CREATED}
     ts = None if logged is None else parse_instant(_CREATED + logged)
-    found = make_exchange(HttpBody(({"model": "m", "messages": [user("hi")]},)), HttpBody((body,)), ts=ts)
-    assert found is not None
-    log.events += log.traffic.take(found)
+    exchange = make_exchange(HttpBody(({"model": "m", "messages": [user("hi")]},)), HttpBody((body,)), ts=ts)
+    assert exchange is not None
+    log.events += log.traffic.take(exchange)
     assert [turn.ts for turn in log.of(TurnStarted)] == [parse_instant(_CREATED + began)]
 
 
@@ -197,9 +197,9 @@ def test_a_request_sent_again_after_an_error_is_no_retry_of_the_model() -> None:
     log = Log()
     log.say([user("list")], None, status=429)
     log.say([user("list")], model(None, (C1, "{}")))
-    asked = [user("list"), model(None, (C1, "{}")), result(C1, "a")]
-    log.say(asked, None, status=503)
-    log.say(asked, model("done"))
+    messages = [user("list"), model(None, (C1, "{}")), result(C1, "a")]
+    log.say(messages, None, status=503)
+    log.say(messages, model("done"))
     log.end()
     assert [len(log.of(kind)) for kind in (TurnStarted, StepMade, CallMade, ResultSeen)] == [1, 2, 1, 1]
     assert [end.status for end in log.of(TurnEnded)] == ["stop"]
@@ -215,11 +215,11 @@ def test_a_request_that_was_never_answered_ends_its_turn() -> None:
 
 def test_asked_once_more_within_a_conversation_is_another_step_of_its_turn() -> None:
     log = Log()
-    asked = [user("list"), model(None, (C1, "{}")), result(C1, "a")]
-    log.say(asked[:1], asked[1])
-    log.say(asked, model(None, (C2, "{")))
-    log.say(asked, model(None, (C3, "{}")))
-    log.say([*asked, model(None, (C3, "{}")), result(C3, "c")], model("done"))
+    messages = [user("list"), model(None, (C1, "{}")), result(C1, "a")]
+    log.say(messages[:1], messages[1])
+    log.say(messages, model(None, (C2, "{")))
+    log.say(messages, model(None, (C3, "{}")))
+    log.say([*messages, model(None, (C3, "{}")), result(C3, "c")], model("done"))
     assert log.calls == [("1", C1), ("1", C2), ("1", C3)]
     assert log.results == [("1", C1, "a"), ("1", C3, "c")]
     assert len(log.of(TurnStarted)) == 1
@@ -227,10 +227,10 @@ def test_asked_once_more_within_a_conversation_is_another_step_of_its_turn() -> 
 
 def test_a_reply_that_was_dropped_is_followed_by_what_the_user_said_instead() -> None:
     log = Log()
-    asked = [user("list"), model(None, (C1, "{}")), result(C1, "a")]
-    log.say(asked[:1], asked[1])
-    log.say(asked, model(None, (C2, "{")))
-    log.say([*asked, user("Your call was no JSON.")], model(None, (C3, "{}")))
+    messages = [user("list"), model(None, (C1, "{}")), result(C1, "a")]
+    log.say(messages[:1], messages[1])
+    log.say(messages, model(None, (C2, "{")))
+    log.say([*messages, user("Your call was no JSON.")], model(None, (C3, "{}")))
     assert {session for session, _ in log.calls} == {"1"}
     assert [turn.text for turn in log.of(TurnStarted)] == ["list", "Your call was no JSON."]
 
@@ -321,7 +321,7 @@ def told(number: int, turn: int) -> str:
 def test_interleaved_conversations_are_each_told_once(
     order: list[int], same: bool, unique: bool, fails: set[int], between: int
 ) -> None:
-    """Six conversations, perhaps with the same first words and the same call ids, mixed in any order."""
+    """Six conversations, perhaps with the same first words and call ids, are mixed in any order."""
     log = Log()
     histories = [[user("list" if same else f"list {number}")] for number in range(6)]
     made: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""What benchmark formats share: places of ids that repeat, refusals told from text, ids of documents."""
+"""Shared code of benchmark formats: places of repeated ids, refusals in texts, ids of documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def record(data: bytes) -> Record:
 def test_an_id_that_occurs_again_is_found_behind_the_one_asked_for_before() -> None:
     document = record(b'{\n "a",\n "b",\n "a"\n}')
     places = [document.find_line('"a"', past=True).line for _ in range(3)]
-    assert places == [11, 13, 10]  # the third is not there: the place of the record
+    assert places == [11, 13, 10]  # the third is missing: the place of the record
 
 
 def test_an_id_is_found_where_it_was_unless_asked_to_go_on() -> None:
@@ -33,7 +33,7 @@ def test_an_id_is_found_where_it_was_unless_asked_to_go_on() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "layer"),
+    ("text", "layer"),
     [
         ("Error: book() got an unexpected keyword argument 'when'", FaultLayer.SCHEMA),
         ("Error: book() missing 1 required positional argument: 'day'", FaultLayer.SCHEMA),
@@ -43,8 +43,8 @@ def test_an_id_is_found_where_it_was_unless_asked_to_go_on() -> None:
         ("Error: the required seat is missing", None),
     ],
 )
-def test_the_layer_of_a_python_error_is_told_from_its_text(said: str, layer: FaultLayer | None) -> None:
-    assert python_fault_layer(said) is layer
+def test_the_layer_of_a_python_error_is_told_from_its_text(text: str, layer: FaultLayer | None) -> None:
+    assert python_fault_layer(text) is layer
 
 
 def test_a_last_message_of_the_user_that_nobody_answers_begins_no_turn() -> None:
@@ -85,7 +85,7 @@ def test_bash_blocks_are_found_as_the_agents_pattern_finds_them() -> None:
 
 
 def test_documents_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
-    """Their sessions are named after the file: two arrays both begin with a line `[`."""
+    """Their sessions are named after the file, because both arrays begin with a line `[`."""
     attempt = '[\n {"task_id": %d, "reward": 1.0, "info": {}, "traj": [], "trial": 0}\n]\n'
     for number in (1, 2):
         (tmp_path / f"{number}.json").write_text(attempt % number)

@@ -1,4 +1,4 @@
-"""Who asked is kept where a log says so: `callgauge forget --user` asks for it."""
+"""The user in a log is stored, because `callgauge forget --user` needs it."""
 
 from __future__ import annotations
 

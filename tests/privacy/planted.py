@@ -1,4 +1,4 @@
-"""Made-up values of every kind that redaction claims to find, each in the text that tells what it is."""
+"""Made-up values of every kind that redaction finds, each in a text that labels it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HEX = "0f1e2d3c4b5a69788796a5b4c3d2e1f0"
 _MIXED = "aB3dE5gH7jK9mN1pQ2sT4vW6xY8zC0fR2hU5kX7bD9nG3qJ6"
 _BASIC = b64encode(b"svc-user:Wint3rIsLong").decode()
 
-# The value between the marks must not be seen again.
+# The value between the marks must not be in the result.
 PLANTED: Mapping[str, tuple[str, ...]] = {
     "age": ("<<AGE-SECRET-KEY-1" + "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L" + "QPZRY9X8GF2TVDW0S3JN54KHCE>>",),
     "airtable": (f"<<pat{_MIXED[:14]}.{_HEX * 2}>>",),
@@ -187,7 +187,7 @@ def split_marks(text: str) -> tuple[str, list[str]]:
 
 
 def _spell_unicode(text: str) -> str:
-    r"""Every letter, digit and sign of a value as JSON may write it: `A` is `\u0041`."""
+    r"""Return a value with every character as a JSON escape: `A` is `\u0041`."""
     return "".join(
         f"\\u{ord(sign):04x}" if sign.isalnum() or sign in "=@&+/<>" else json.dumps(sign)[1:-1]
         for sign in text
@@ -195,9 +195,9 @@ def _spell_unicode(text: str) -> str:
 
 
 def _escape_some(text: str) -> str:
-    r"""JSON as careful writers make it: `=`, `&`, `@`, `<` and `>` as escapes, `/` as `\/`."""
-    told = json.dumps(text)[1:-1].replace("/", "\\/")
-    return "".join(f"\\u{ord(sign):04x}" if sign in "=&@<>'" else sign for sign in told)
+    r"""Return JSON of careful writers: `=`, `&`, `@`, `<` and `>` as escapes, `/` as `\/`."""
+    escaped = json.dumps(text)[1:-1].replace("/", "\\/")
+    return "".join(f"\\u{ord(sign):04x}" if sign in "=&@<>'" else sign for sign in escaped)
 
 
 def _spell_entities(text: str) -> str:
@@ -217,7 +217,7 @@ def _break_value(text: str) -> str:
     return "<<".join(parts)
 
 
-# How a text may be spelled, from a planted text with its marks; the values are looked for decoded.
+# Spellings of a planted text with its marks; the values are searched for decoded.
 SPELLINGS: Mapping[str, Callable[[str], str]] = {
     "plain": lambda text: split_marks(text)[0],
     "JSON": lambda text: _escape_some(split_marks(text)[0]),

@@ -1,4 +1,4 @@
-"""What is found in a text, what is left alone, and what it costs: one line a kind of value."""
+"""Detected values, texts that must stay, and the cost: one line per kind of value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ingest.privacy.rules import RedactionRules
 KEY = b"the key of a store"
 REDACTOR = Redactor(RedactionRules(), KEY)
 
-# The value between the marks is replaced, what is around it stays.
+# The value between the marks is replaced; the text around it stays.
 FOUND = [
     "mail <<alice.smith@example.com>> now",
     "<<jürgen.müller@example.org>>",
@@ -127,7 +127,7 @@ HOSTILE = [
 
 
 def marked(text: str) -> tuple[str, str, int, int]:
-    """The text without its marks, the value, and where it stands."""
+    """Return the text without its marks, the value, and its place."""
     before, _, rest = text.partition("<<")
     value, _, after = rest.partition(">>")
     return before + value + after, value, len(before), len(before) + len(value)

@@ -1,4 +1,4 @@
-"""Loads that leave things out: no secret reaches the store's file, and nothing is lost or read twice."""
+"""Loads with redaction: no secret reaches the store's files, and nothing is lost or read twice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOOL = {
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    """A folder that tells who somebody is, with a session that holds secrets wherever a log has text."""
+    """Return a folder that names a person, with a session that has secrets in every text."""
     folder = tmp_path / "home" / "alice"
     folder.mkdir(parents=True)
     log = session("s1", raw=RAW).replace("You write code.", f"You are the assistant of {MAIL}.")
@@ -54,7 +54,7 @@ def bytes_of(store: Path) -> bytes:
 
 
 def everything(store: Path) -> str:
-    """All text of the published generation, unpacked."""
+    """Return all text of the published generation, uncompressed."""
     tables = [name for (name,) in ask(store, "SELECT table_name FROM duckdb_tables()")]
     return repr([ask(store, f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - our own tables
 
@@ -254,13 +254,13 @@ def test_a_reason_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, plac
 @pytest.mark.parametrize("place", [440, 460, 480, 500, 2_000])
 def test_a_message_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, place: int) -> None:
     refusal = f"Tool call error: No tool calls found {'y' * (place - 64)} {LOGIN} {'y' * 3_000}"
-    told: list[dict[str, Any]] = [
+    messages: list[dict[str, Any]] = [
         {"role": "system", "content": "You are a helpful assistant."},
         {"role": "user", "content": "Please solve this."},
         {"role": "user", "content": refusal, "extra": {"interrupt_type": "FormatError"}},
     ]
     trajectory = json.loads(Path("tests/cases/formats/mini_swe/native_calls_of_2x.json").read_text())
-    trajectory["messages"] = told
+    trajectory["messages"] = messages
     logs = tmp_path / "a.traj.json"
     logs.write_text(json.dumps(trajectory))
     load([logs], store, private=REDACTED)

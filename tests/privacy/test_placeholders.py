@@ -1,4 +1,4 @@
-"""Redacted arguments fail as the original ones do; placeholders are alike for alike values only."""
+"""Redacted arguments fail like the originals; only equal values have equal placeholders."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ SAMPLE = 4_000
 
 
 def cases() -> list[dict[str, Any]]:
-    """Those whose definition looks at the spelling of values or names: another value fits another pattern."""
+    """Return cases, without those whose definition checks the spelling of values or names."""
     every = (case for path in FILES for case in json.loads(path.read_text(encoding="utf-8")))
     return [case for case in every if "raw" in case and "attern" not in json.dumps(case.get("tool"))]
 
 
 def drawn() -> Iterator[tuple[dict[str, Any], str]]:
-    """Raw arguments of the parser's cases with a secret somewhere in them, the same ones each time."""
-    seeded, given = random.Random(20), cases()
+    """Return raw arguments of the parser's cases with a secret in them, the same ones each time."""
+    seeded, all_cases = random.Random(20), cases()
     for _ in range(SAMPLE):
-        case, secret = seeded.choice(given), seeded.choice(SECRETS)
+        case, secret = seeded.choice(all_cases), seeded.choice(SECRETS)
         at = seeded.randint(0, len(case["raw"]))
         yield case, case["raw"][:at] + secret + case["raw"][at:]
 
 
 def findings(case: dict[str, Any], raw: str) -> tuple[Any, ...]:
     request: ToolCallRequest = parse_arguments(raw, definition(case), tool_name=case.get("called"))
-    return request.outcome, [(found.code, found.start, found.end) for found in request.diagnostics]
+    return request.outcome, [(error.code, error.start, error.end) for error in request.diagnostics]
 
 
 @pytest.mark.thorough
@@ -59,7 +59,7 @@ def test_a_redacted_text_has_the_same_codes_at_the_same_places() -> None:
 
 
 def keeps_names(case: dict[str, Any], raw: str, new: str) -> bool:
-    """Whether the secret swallowed no declared name: without it another text is meant."""
+    """Return whether all declared names are still in the text with the secret."""
     declared = definition(case)
     tools = [declared] if isinstance(declared, ToolDefinition) else declared or ()
     names = [parameter.name for tool in tools for parameter in tool.parameters]
@@ -102,8 +102,8 @@ def test_any_text_keeps_its_length_and_every_sign_that_is_no_letter(
 def test_no_escape_is_split_or_becomes_another_kind(text: str) -> None:
     new = REDACTOR.redact_text(text, parsed=True)
     assert new != text
-    assert [found.code for found in parse_arguments(new, None).diagnostics] == [
-        found.code for found in parse_arguments(text, None).diagnostics
+    assert [diagnostic.code for diagnostic in parse_arguments(new, None).diagnostics] == [
+        diagnostic.code for diagnostic in parse_arguments(text, None).diagnostics
     ]
 
 
@@ -146,7 +146,7 @@ def test_decoded_values_are_redacted_to_any_depth_with_their_keys() -> None:
 
 
 def test_a_text_that_came_before_gives_what_it_gives_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redactor, "_CHARACTERS_KEPT", 120)  # some are forgotten in between
+    monkeypatch.setattr(redactor, "_CHARACTERS_KEPT", 120)  # some are dropped from the cache in between
     texts = ["nothing to find here", r"C:\Users\nina\x", r'{"to": "\u0061lice@example.org"}', "/home/alice/x"]
     used = Redactor(RedactionRules(), b"key")
     for text, parsed in [*product(texts, (False, True))] * 3:

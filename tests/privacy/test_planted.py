@@ -1,4 +1,4 @@
-"""No planted value is seen again, whatever its kind, wherever it stands and however it is spelled."""
+"""No planted value stays, whatever its kind, place and spelling."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def readings(text: str) -> Iterator[str]:
 
 def find_seen(text: str, values: Iterable[str]) -> list[str]:
     """Return the values that a reader of the text sees."""
-    seen = "\0".join(readings(text))
-    return [value for value in values if is_seen(value, seen)]
+    shown = "\0".join(readings(text))
+    return [value for value in values if is_seen(value, shown)]
 
 
 @cache
@@ -63,12 +63,12 @@ def test_a_value_is_found_however_it_is_spelled(kind: str) -> None:
     for text, spelling in product(PLANTED[kind], SPELLINGS):
         values = split_marks(text)[1]
         for around in ("{}", "Note this:\n{}\nand go on with it.\n"):
-            given = around.format(SPELLINGS[spelling](text))
-            new = REDACTOR.redact_text(given)
-            assert len(new) == len(given)
-            assert find_seen(given, values), "the value is there before"
+            written = around.format(SPELLINGS[spelling](text))
+            new = REDACTOR.redact_text(written)
+            assert len(new) == len(written)
+            assert find_seen(written, values), "the value is there before"
             parts = [part for value in values for part in halves(value)] if "broken" in spelling else values
-            assert not find_seen(new, parts), (spelling, given, new)
+            assert not find_seen(new, parts), (spelling, written, new)
 
 
 @pytest.mark.parametrize("spelling", _JSON)
@@ -78,8 +78,8 @@ def test_broken_arguments_fail_at_the_same_places_and_decode_to_nothing_planted(
         raw = f'{{"note": "{SPELLINGS[spelling](text)}", "to": \'x\', "limit": "5"'
         new = REDACTOR.redact_text(raw, parsed=True)
         before, after = parse_arguments(raw), parse_arguments(new)
-        assert [(found.code, found.start, found.end) for found in after.diagnostics] == [
-            (found.code, found.start, found.end) for found in before.diagnostics
+        assert [(diagnostic.code, diagnostic.start, diagnostic.end) for diagnostic in after.diagnostics] == [
+            (diagnostic.code, diagnostic.start, diagnostic.end) for diagnostic in before.diagnostics
         ], (raw, new)
         assert find_seen(json.dumps(before.arguments, ensure_ascii=False), values), raw
         assert not find_seen(json.dumps(after.arguments, ensure_ascii=False), values), (raw, new)
@@ -91,14 +91,14 @@ def write_logs(folder: Path) -> list[str]:
     lines: list[str] = []
     values: list[str] = []
     for number, text in enumerate(TEXTS):
-        told, found = split_marks(text)
-        values += found
-        for spelled in (told, SPELLINGS[next(spellings)](text), SPELLINGS[next(spellings)](text)):
-            lines.append(spoken_session(f"s{len(lines)} ({told})", spelled))
+        plain, marked = split_marks(text)
+        values += marked
+        for spelled in (plain, SPELLINGS[next(spellings)](text), SPELLINGS[next(spellings)](text)):
+            lines.append(spoken_session(f"s{len(lines)} ({plain})", spelled))
             lines.append(f'{{"type": "turn_start", {json.dumps(spelled)}\n')  # not JSON
-            cut = json.dumps(told)[1:]  # stands where the snippet of the line ends
+            cut = json.dumps(plain)[1:]  # at the end of the line's snippet
             lines.append(f'{{"type": "turn_start", "x": {"-" * 150} {cut}\n')
-        (folder / f"{number}.jsonl").write_text(chat(told, SPELLINGS[next(spellings)](text)))
+        (folder / f"{number}.jsonl").write_text(chat(plain, SPELLINGS[next(spellings)](text)))
     (folder / "history.jsonl").write_text("".join(lines))
     decoded = claude_code_session("c").replace(
         '"a.py"', json.dumps({"notes": [split_marks(text)[0] for text in TEXTS]})
@@ -111,16 +111,16 @@ def write_logs(folder: Path) -> list[str]:
 
 
 def spoken_session(name: str, text: str) -> str:
-    """A session in which every text is the same."""
+    """Return a session in which every text is the same."""
     raw = f'{{"note": {json.dumps(text)}, "limit": 3'
     log = session(name, turns=(2,), raw=raw)
-    for said in ("You write code.", "question 1", "text of the file", "Done."):
-        log = log.replace(json.dumps(said), json.dumps(text))
+    for phrase in ("You write code.", "question 1", "text of the file", "Done."):
+        log = log.replace(json.dumps(phrase), json.dumps(text))
     return log.replace('"success"', '"error"', 1)
 
 
-def chat(told: str, spelled: str) -> str:
-    at = {"type": "string", "description": told, "default": told}
+def chat(plain: str, spelled: str) -> str:
+    at = {"type": "string", "description": plain, "default": plain}
     parameters = {"type": "object", "properties": {"at": at}}
     tool = {"name": "look", "description": f"Looks: {spelled}", "parameters": parameters}
     call = {
@@ -128,14 +128,14 @@ def chat(told: str, spelled: str) -> str:
         "type": "function",
         "function": {"name": "look", "arguments": json.dumps({"at": spelled})},
     }
-    said: list[dict[str, Any]] = [
+    messages: list[dict[str, Any]] = [
         {"role": "system", "content": spelled},
-        {"role": "user", "content": told},
+        {"role": "user", "content": plain},
         {"role": "assistant", "content": spelled, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": f"Error: {told}"},
-        {"role": "assistant", "content": told},
+        {"role": "tool", "tool_call_id": "c1", "content": f"Error: {plain}"},
+        {"role": "assistant", "content": plain},
     ]
-    return json.dumps({"messages": said, "tools": [{"type": "function", "function": tool}]}) + "\n"
+    return json.dumps({"messages": messages, "tools": [{"type": "function", "function": tool}]}) + "\n"
 
 
 def every_text(store: Path) -> Iterator[str]:
@@ -157,15 +157,15 @@ def test_no_table_and_no_output_shows_a_planted_value(tmp_path: Path) -> None:
     logs, store, tools = tmp_path / "logs", tmp_path / "store", tmp_path / "tools.json"
     logs.mkdir()
     values = sorted(set(write_logs(logs)))
-    told = [split_marks(text)[0] for text in TEXTS]
-    tools.write_text(json.dumps([{"name": f"t{at}", "description": text} for at, text in enumerate(told)]))
+    texts = [split_marks(text)[0] for text in TEXTS]
+    tools.write_text(json.dumps([{"name": f"t{at}", "description": text} for at, text in enumerate(texts)]))
     loaded = run("ingest", logs, "--store", store, "--tools", tools, "--redact")
     assert loaded.exit_code == 3, loaded.output
     assert ask(store, "SELECT count(*) > 1000 FROM tool_calls") == [(True,)]
     stored = bytes_of(store)
     assert not [value for value in values if len(value) >= _WHOLE and value.encode() in stored]
-    seen = "\0".join(reading for text in sorted(set(every_text(store))) for reading in readings(text))
-    assert not [value for value in values if is_seen(value, seen)]
+    shown = "\0".join(reading for text in sorted(set(every_text(store))) for reading in readings(text))
+    assert not [value for value in values if is_seen(value, shown)]
     outputs = [loaded.output] + [
         run(*words, "--store", store).output
         for words in (("rejects",), ("rejects", "--json"), ("report",), ("report", "--json"))

@@ -1,4 +1,4 @@
-"""What a configuration file can say, and that a wrong one is one sentence."""
+"""The configuration file: valid settings, and one sentence for an invalid file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ staff = 'employee (\w+)'
 
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "message"),
     [
         ("[detectors", "not TOML"),
         ("[detector]\nemail = true", "[detector] is not known"),
@@ -57,11 +57,11 @@ staff = 'employee (\w+)'
     ],
 )
 def test_a_wrong_configuration_is_one_sentence_that_names_the_file(
-    config: str, said: str, tmp_path: Path
+    config: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(OptionError, match=r"redact\.toml") as refused:
         redacted(tmp_path, config)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
@@ -78,7 +78,7 @@ def test_the_documents_name_every_detector_and_their_example_is_read(tmp_path: P
     everything = read_rules(path).on
     assert everything == named
     path.write_text(text.split("```toml")[1].split("```")[0])
-    assert [one.kind for one in read_rules(path).own] == ["ticket", "staff"]
+    assert [pattern.kind for pattern in read_rules(path).own] == ["ticket", "staff"]
     with pytest.raises(OptionError) as refused:
         redacted(tmp_path, "[detectors]\nnone = true")
     assert all(name in str(refused.value) for name in everything)

@@ -1,4 +1,4 @@
-"""Every text of every event passes the redactor; results can be dropped; what is no text stays."""
+"""Every text of every event passes the redactor; results can be dropped; other values stay."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def every_event() -> list[type[Event]]:
 
 @pytest.mark.parametrize("kind", every_event(), ids=lambda kind: kind.__name__)
 def test_no_text_of_an_event_escapes(kind: type[Event]) -> None:
-    given: dict[str, Any] = {"where": AT}
+    fields: dict[str, Any] = {"where": AT}
     for field in msgspec.structs.fields(kind):
         if field.type in (str, str | None):
-            given[field.name] = f"by {MAIL}"
+            fields[field.name] = f"by {MAIL}"
         elif field.name == "definitions":
-            given[field.name] = ({"name": "send", "description": MAIL},)
+            fields[field.name] = ({"name": "send", "description": MAIL},)
         elif field.name == "arguments":
-            given[field.name] = {"to": [MAIL]}
-        elif field.required and field.name not in given:
-            given[field.name] = next(iter(field.type)) if isinstance(field.type, type(ArgsSource)) else None
-    event = kind(**given)
+            fields[field.name] = {"to": [MAIL]}
+        elif field.required and field.name not in fields:
+            fields[field.name] = next(iter(field.type)) if isinstance(field.type, type(ArgsSource)) else None
+    event = kind(**fields)
     assert MAIL in str(event)
     assert MAIL not in str(PRIVATE.redact_event(event))
 
@@ -87,11 +87,11 @@ def test_a_leaked_call_in_a_text_keeps_its_escapes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("layer", "kept"),
+    ("layer", "has_message"),
     [(None, False), (FaultLayer.EXECUTION, False), (FaultLayer.SCHEMA, True), (FaultLayer.REFUSED, True)],
 )
 def test_without_results_only_what_the_harness_said_of_the_arguments_stays(
-    layer: FaultLayer | None, kept: bool
+    layer: FaultLayer | None, has_message: bool
 ) -> None:
     result = ResultSeen(
         session_id="s", where=AT, status=ResultStatus.ERROR, flag_source=FlagSource.EXPLICIT,
@@ -99,7 +99,7 @@ def test_without_results_only_what_the_harness_said_of_the_arguments_stays(
     )  # fmt: skip
     event = Privacy(results=False).redact_event(result)
     assert isinstance(event, ResultSeen)
-    assert (event.content, event.status, event.message is not None) == (None, ResultStatus.ERROR, kept)
+    assert (event.content, event.status, event.message is not None) == (None, ResultStatus.ERROR, has_message)
 
 
 def test_a_message_that_a_format_cut_from_the_content_shows_no_half_of_a_secret() -> None:

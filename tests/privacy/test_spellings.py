@@ -1,4 +1,4 @@
-"""A named secret is found however people, shells, configurations and tables write it, and words stay."""
+"""A named secret is found in any spelling of people, shells, configurations and tables; words stay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.privacy.planted import SPELLINGS, split_marks
 from tests.privacy.test_detectors import REDACTOR
 
-# The value between the marks is replaced, what is around it stays.
+# The value between the marks is replaced; the text around it stays.
 KINDS: Mapping[str, tuple[str, ...]] = {
     "a command as a list": (
         '["mysql", "-u", "root", "--password", "<<hunterARGV7x>>"]',
@@ -243,7 +243,7 @@ def test_a_value_is_replaced_and_nothing_around_it(kind: str, text: str) -> None
     blank = split_marks(
         re.sub(r"<<(.*?)>>", lambda value: f"<<{chr(0) * len(value[1])}>>", text, flags=re.DOTALL)
     )[0]
-    around = "".join(new if kept != chr(0) else kept for new, kept in zip(redacted, blank, strict=True))
+    around = "".join(new if old != chr(0) else old for new, old in zip(redacted, blank, strict=True))
     assert around == blank
 
 
@@ -252,11 +252,11 @@ def test_a_value_is_replaced_and_nothing_around_it(kind: str, text: str) -> None
 def test_a_value_is_found_in_json_within_json(kind: str, spelling: str) -> None:
     for text in KINDS[kind]:
         quote = {"plain": "", "JSON": '"', "JSON in JSON": r"\""}[spelling]
-        given = SPELLINGS[spelling](text)
-        given = f"{{{quote}text{quote}: {quote}{given}{quote}}}" if quote else given
-        redacted = REDACTOR.redact_text(given, parsed=True)
+        written = SPELLINGS[spelling](text)
+        written = f"{{{quote}text{quote}: {quote}{written}{quote}}}" if quote else written
+        redacted = REDACTOR.redact_text(written, parsed=True)
         for value in split_marks(text)[1]:
-            assert SPELLINGS[spelling](value) not in redacted, (given, redacted)
+            assert SPELLINGS[spelling](value) not in redacted, (written, redacted)
 
 
 @pytest.mark.parametrize("kind", KINDS)

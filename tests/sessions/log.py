@@ -1,4 +1,4 @@
-"""A log of events as a format would write it, and the rows that come of it."""
+"""A log of events as a format would write it, and its rows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ READ = {
 
 
 class Log:
-    """Writes events of one session as a format would, a second and a line apart."""
+    """Writes events of one session as a format would, one second and one line apart."""
 
     def __init__(self, session: str = "s1") -> None:
         self.session, self.line, self.events = session, 0, list[Event]()

@@ -1,4 +1,4 @@
-"""Attempt chains: which call tries which one again, and how it ended."""
+"""Attempt chains: which call retries which, and how the chain ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How deep the brackets of a call's arguments nest: of any text, and quickly."""
+"""The nesting depth of a call's arguments, for any text, in linear time."""
 
 from __future__ import annotations
 

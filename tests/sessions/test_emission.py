@@ -1,4 +1,4 @@
-"""Calls that stand in a model's text instead of reaching a tool, and names with a leaked channel in them."""
+"""Calls in a model's text that did not reach a tool, and names with a leaked channel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A result that says itself that its tool failed is a failure; one that returns such words as data is not."""
+"""A result whose content reports a failure is a failure; one that returns such words as data is not."""
 
 from __future__ import annotations
 
@@ -87,11 +87,14 @@ def test_what_only_looks_like_an_envelope_is_none(content: str) -> None:
 def test_a_success_that_a_log_states_is_overruled_but_not_that_of_a_command(
     tool: str | None, source: FlagSource, made: FlagSource
 ) -> None:
-    said = result(ENVELOPE, source)
-    judged = FailureRules().judge(tool, said)
+    logged = result(ENVELOPE, source)
+    judged = FailureRules().judge(tool, logged)
     assert judged.flag_source is made
-    assert (judged.status, judged.flag_source) == (said.status, source) or judged.status is ResultStatus.ERROR
-    assert told_flag(judged.status, judged.flag_source) == (said.status, source)
+    assert (judged.status, judged.flag_source) == (
+        logged.status,
+        source,
+    ) or judged.status is ResultStatus.ERROR
+    assert told_flag(judged.status, judged.flag_source) == (logged.status, source)
 
 
 def test_the_error_says_at_which_stage_the_call_failed() -> None:

@@ -1,4 +1,4 @@
-"""Tokens are told apart by what they cost, for steps of which the log tells them."""
+"""Tokens are counted by price class, for steps with token counts in the log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_step_counts_only_when_input_and_output_are_known() -> None:
     log = started().add(StepMade, input_tokens=100, cached_tokens=60)
     row = turn_of(log.add(StepMade, output_tokens=3).add(StepMade, input_tokens=5, output_tokens=1))
     assert [row[name] for name in COUNTED] == [1, 5, 0, 0, 1]
-    assert row["steps"] == 4  # the first tells nothing
+    assert row["steps"] == 4  # the first has no counts
 
 
 def test_a_call_has_the_tokens_of_its_step() -> None:
@@ -46,7 +46,7 @@ def counts(*numbers: int | None) -> dict[str, int | None]:
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("counted", "expected"),
     [
         (count_whole_input(100, 60, 30), (100, 60, 30)),
         (count_whole_input(100), (100, None, None)),
@@ -58,14 +58,14 @@ def counts(*numbers: int | None) -> dict[str, int | None]:
         (count_input_parts(0), (None, None, None)),
     ],
 )
-def test_input_is_all_of_it_and_the_cache_is_a_part_of_it(found: Any, expected: tuple[Any, ...]) -> None:
-    assert found == counts(*expected)
+def test_input_is_all_of_it_and_the_cache_is_a_part_of_it(counted: Any, expected: tuple[Any, ...]) -> None:
+    assert counted == counts(*expected)
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"),
+    ("counted", "expected"),
     [
-        # Anthropic counts the cache beside the input; OpenAI, DeepSeek, Moonshot and Gemini within it.
+        # Anthropic counts the cache separately; OpenAI, DeepSeek, Moonshot and Gemini within the input.
         (
             anthropic_messages.count_input(
                 {"input_tokens": 3, "cache_read_input_tokens": 50, "cache_creation_input_tokens": 7}
@@ -98,8 +98,8 @@ def test_input_is_all_of_it_and_the_cache_is_a_part_of_it(found: Any, expected: 
         ),
     ],
 )
-def test_providers_count_their_cache_differently(found: Any, expected: tuple[Any, ...]) -> None:
-    assert found == counts(*expected)
+def test_providers_count_their_cache_differently(counted: Any, expected: tuple[Any, ...]) -> None:
+    assert counted == counts(*expected)
 
 
 def test_a_response_of_openai_tells_its_cache_within_the_input() -> None:

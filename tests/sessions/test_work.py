@@ -1,4 +1,4 @@
-"""Events in, rows out: numbering, joining, prompts, models, probes, definitions."""
+"""From events to rows: numbering, joining, prompts, models, probes, definitions."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def test_calls_before_any_turn_are_the_first_turn() -> None:
 
 
 def test_sessions_may_come_mixed() -> None:
-    one, two = started(), Log("s2").add(TurnStarted).add(StepMade)
+    first, two = started(), Log("s2").add(TurnStarted).add(StepMade)
     mixed = Log()
     mixed.events = [
-        event for pair in zip(one.raw("{}").events, two.raw("{}").events, strict=True) for event in pair
+        event for pair in zip(first.raw("{}").events, two.raw("{}").events, strict=True) for event in pair
     ]
     rows = mixed.rows()
     assert [(row["session_id"], row["calls"]) for row in rows["sessions"]] == [("s1", 1), ("s2", 1)]

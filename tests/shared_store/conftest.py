@@ -15,12 +15,12 @@ from tests.bucket import BUCKET, s3, s3_server
 
 __all__ = ["s3", "s3_server"]
 ADDRESS = f"s3://{BUCKET}/team/store"
-AT_ONCE = timedelta(seconds=-2)  # the object store tells whole seconds: by its clock, now may be before then
+AT_ONCE = timedelta(seconds=-2)  # the object store has whole seconds, so its time may be earlier
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Callable[[str], Path]:
-    """A function that makes a folder of the shared store, as another machine has one."""
+    """Return a function that makes a folder of the shared store, like another machine's."""
 
     def make(name: str) -> Path:
         link_folder(tmp_path / name, ADDRESS)
@@ -30,16 +30,16 @@ def folder(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def belongs(folder: Path) -> SharedFolder:
-    """The shared store to which a folder belongs."""
+    """Return the shared store of a folder."""
     link = read_link(folder)
     assert link is not None
     return open_shared_folder(folder, link)
 
 
 def keys(s3: Any) -> list[str]:
-    """The names of all files of the shared store."""
-    found = s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
-    return [one["Key"].removeprefix("team/store/") for one in found]
+    """Return the names of all files of the shared store."""
+    contents = s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
+    return [entry["Key"].removeprefix("team/store/") for entry in contents]
 
 
 @pytest.fixture

@@ -43,13 +43,13 @@ def main(logs: str, out: str) -> None:
     link_all(base)
     forked(lambda: load([Path(logs) / "a"], base / "one"))
     forked(lambda: load(both, begin_from(base, Path(out) / "whole"), on_write=note))
-    found = steps.read_text().splitlines()
+    step_names = steps.read_text().splitlines()
     for step in (*STEPS, *(MORE_STEPS if THOROUGH else ())):
-        kill_one(both, base, Path(out) / step, found.index(step) + 1)
+        kill_one(both, base, Path(out) / step, step_names.index(step) + 1)
 
 
 def kill_one(both: list[Path], base: Path, place: Path, number: int) -> None:
-    """One killed at its `number`-th write, and the next one."""
+    """Kill a load at its `number`-th write, and run the next one."""
     folder = begin_from(base, place)
     assert forked(lambda: load(both, folder, on_write=dying_at(number, place / "step"))) == signal.SIGKILL
     forked(lambda: tell(place, both))
@@ -62,36 +62,36 @@ def link_all(place: Path) -> None:
 
 
 def begin_from(base: Path, place: Path) -> Path:
-    """Copy the store of one place to another, and return the folder there that loads."""
+    """Copy the store of one place to another, and return the loading folder there."""
     link_all(place)
 
     def copy() -> None:
         files = s3fs.S3FileSystem()
         files.copy(f"{BUCKET}/killed/{base.name}/", f"{BUCKET}/killed/{place.name}/", recursive=True)
 
-    forked(copy)  # the driver's thread would be missing in later children
+    forked(copy)  # later child processes would lack the driver's thread
     return place / "one"
 
 
 def tell(place: Path, both: list[Path]) -> None:
-    told: dict[str, object] = {"step": (place / "step").read_text()}
+    outcome: dict[str, object] = {"step": (place / "step").read_text()}
     belongs(place / "two").fetch()
-    told["seen"] = count(place / "two", "sessions")
+    outcome["seen"] = count(place / "two", "sessions")
     try:
         load(both, place / "three")
-        told["others"] = "loads"
+        outcome["others"] = "loads"
     except StoreBusy:
-        told["others"] = "waits"
+        outcome["others"] = "waits"
     load(both, place / "one")
     belongs(place / "two").fetch()
-    told["then"] = count(place / "two", "sessions")
+    outcome["then"] = count(place / "two", "sessions")
     shared = belongs(place / "two")
     content = shared.place.read("CURRENT")
     assert content is not None
     pointer = read_pointer(content[0], shared.place.address)
-    told["left"] = sorted(shared.place.list_files().keys() - pointer.files)
-    told["here"] = len(list((place / "one").glob("gen-*")))
-    (place / "told").write_text(json.dumps(told))
+    outcome["left"] = sorted(shared.place.list_files().keys() - pointer.files)
+    outcome["here"] = len(list((place / "one").glob("gen-*")))
+    (place / "told").write_text(json.dumps(outcome))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Object stores with other content than a load of ours would write; and no credentials."""
+"""Object stores with content that no load writes, and missing credentials."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CURRENT = "team/store/CURRENT"
 
 @pytest.fixture
 def reader(s3: Any, logs: Path, folder: MakeFolder) -> Path:
-    """A folder that has fetched a generation with one session; a second one is published since."""
+    """Return a folder that has fetched a generation with one session; a second one was published later."""
     (logs / "a").write_text(session("s1"))
     load([logs], folder("loader"))
     belongs(folder("reader")).fetch()
@@ -50,12 +50,12 @@ def test_a_pointer_is_read_as_it_was_written() -> None:
     later = replace(POINTER, generation="gen-000003-0123456789ab.duckdb").follow(POINTER)
     assert read_pointer(later.to_json(), ADDRESS) == later
     alone = replace(POINTER, generation="gen-000004-0123456789ab.duckdb").follow(later, alone=True)
-    there = dict.fromkeys([*POINTER.files, *later.files, *alone.files], datetime.now(UTC))
+    present = dict.fromkeys([*POINTER.files, *later.files, *alone.files], datetime.now(UTC))
     hour, day = timedelta(hours=1), timedelta(days=1)
     assert not set(
-        find_unnamed(later, {name: there[name] for name in POINTER.files}, later.published_at, hour, day)
+        find_unnamed(later, {name: present[name] for name in POINTER.files}, later.published_at, hour, day)
     )
-    assert set(find_unnamed(alone, there, alone.published_at, hour, day)) == {
+    assert set(find_unnamed(alone, present, alone.published_at, hour, day)) == {
         "gen-000002-0123456789ab.duckdb",
         "gen-000003-0123456789ab.duckdb",
     }
@@ -84,11 +84,11 @@ def test_a_pointer_is_read_as_it_was_written() -> None:
     ids=str,
 )
 def test_a_pointer_to_what_is_no_generation_is_refused(change: dict[str, Any]) -> None:
-    told = json.loads(POINTER.to_json()) | change
+    fields = json.loads(POINTER.to_json()) | change
     with pytest.raises(
         StoreError, match=r"CURRENT in .* is not a file of Callgauge; check the address, or restore"
     ):
-        read_pointer(json.dumps(told).encode(), ADDRESS)
+        read_pointer(json.dumps(fields).encode(), ADDRESS)
 
 
 @pytest.mark.parametrize("content", [b"", b"gen-000001.duckdb\n", b"[]", b"{}", b"\xff\xfe", b"[" * 200_000])

@@ -34,12 +34,12 @@ def test_one_machine_loads_and_another_asks(
     loaded = run("ingest", log, "--store", STORE)
     assert loaded.exit_code == 0, loaded.output
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "two"))
-    asked = run("models", "--store", f"{STORE}/")
-    assert asked.exit_code == 0, asked.output
-    assert "model calls" in asked.stdout
+    answer = run("models", "--store", f"{STORE}/")
+    assert answer.exit_code == 0, answer.output
+    assert "model calls" in answer.stdout
     (folder,) = (tmp_path / "two").iterdir()
     assert folder.name.startswith("logs-team-store-")
-    assert run("verify", "--store", folder).exit_code == 0  # the folder may be named as well
+    assert run("verify", "--store", folder).exit_code == 0  # the folder may be named, too
     retained = run("retain", "--store", STORE, "--text-days", 1)
     assert retained.exit_code == 0, retained.output
 
@@ -52,10 +52,10 @@ def test_an_object_store_that_is_gone_is_told_and_what_was_fetched_is_read(
     run("ingest", log, "--store", STORE)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     forget_drivers()
-    asked = run("verify", "--store", STORE)
-    assert asked.exit_code == 0, asked.output
-    assert f"the shared store {STORE} cannot be reached" in asked.stderr
-    assert "Data that was fetched earlier is in" in asked.stderr
+    answer = run("verify", "--store", STORE)
+    assert answer.exit_code == 0, answer.output
+    assert f"the shared store {STORE} cannot be reached" in answer.stderr
+    assert "Data that was fetched earlier is in" in answer.stderr
     loaded = run("ingest", log, "--store", STORE)
     assert loaded.exit_code == 1
     assert loaded.stderr.count("cannot be reached") == 2  # nothing is loaded

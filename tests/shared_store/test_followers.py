@@ -1,4 +1,4 @@
-"""A folder that follows its shared store, and says so when it cannot."""
+"""A folder that follows its shared store, and reports when it cannot."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_what_is_new_shows_and_what_is_open_stays_readable(s3: Any, logs: Path, 
         assert count(folder("reader"), "sessions") == 4
         assert not first.exists()
         assert con.sql("SELECT count(*) FROM sessions").fetchall() == [(1,)]
-    assert len(list(folder("reader").glob("gen-*"))) == 2  # a reader may be about to open the last but one
+    assert len(list(folder("reader").glob("gen-*"))) == 2  # a reader may be about to open the second to last
 
 
 @pytest.mark.thorough
@@ -49,17 +49,17 @@ def test_a_follower_asks_only_whether_something_is_new(
     shared = belongs(folder("reader"))
     follower = Follower(shared)
     follower.look()
-    asked: list[str] = []
+    requests: list[str] = []
     request = SharedPlace._request
 
     def note(place: SharedPlace, what: str, name: str, **more: Any) -> Any:
-        asked.append(what)
+        requests.append(what)
         return request(place, what, name, **more)
 
     monkeypatch.setattr(SharedPlace, "_request", note)
     monkeypatch.setattr(SharedPlace, "read", lambda *_: pytest.fail("it read the content"))
     follower.look()
-    assert asked == ["head_object"]
+    assert requests == ["head_object"]
 
 
 @pytest.mark.thorough

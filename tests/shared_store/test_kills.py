@@ -1,4 +1,4 @@
-"""A load into a shared store that is killed loses nothing and shows nothing that is half there."""
+"""A killed load into a shared store loses nothing and shows no partial data."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def test_a_killed_load_is_finished_by_the_next(s3: Any, logs: Path, tmp_path: Pa
     (tmp_path / "out").mkdir()
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr[-2000:]
-    told = {one["step"]: one for one in map(json.loads, ran.stdout.splitlines())}
-    assert {"upload", "commit", "committed", "switch"} <= told.keys()
-    for step, one in told.items():
+    outcomes = {outcome["step"]: outcome for outcome in map(json.loads, ran.stdout.splitlines())}
+    assert {"upload", "commit", "committed", "switch"} <= outcomes.keys()
+    for step, outcome in outcomes.items():
         is_published = step in ("committed", "switch", "switched", "remove")
-        assert one["seen"] == (2 if is_published else 1), one
-        assert one["others"] == ("loads" if step == "lease" else "waits"), one
-        assert one["then"] == 2, one
-        assert one["left"] == ["CURRENT", "lease"], one
+        assert outcome["seen"] == (2 if is_published else 1), outcome
+        assert outcome["others"] == ("loads" if step == "lease" else "waits"), outcome
+        assert outcome["then"] == 2, outcome
+        assert outcome["left"] == ["CURRENT", "lease"], outcome

@@ -1,4 +1,4 @@
-"""Who may load into a shared store: the lease, its end, and how it is taken over."""
+"""The lease for loading into a shared store: holding, expiry, and takeover."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def refuse(who: str) -> None:
 
 def take(folder: Path) -> Lease:
     shared = belongs(folder)
-    taken = Lease(shared.place, shared.folder_id)
-    taken.take(refuse)
-    return taken
+    lease = Lease(shared.place, shared.folder_id)
+    lease.take(refuse)
+    return lease
 
 
 def test_a_lease_that_is_not_renewed_is_taken_over(
@@ -43,7 +43,7 @@ def test_a_lease_that_is_not_renewed_is_taken_over(
     dead.renew()
     with pytest.raises(StoreBusy, match="lost its lease"):
         dead.check()
-    dead.release()  # it must not give back what is another's
+    dead.release()  # it must not release another process's lease
     with pytest.raises(StoreBusy):
         take(folder("three"))
 
@@ -57,8 +57,8 @@ def test_a_load_that_was_killed_in_the_same_folder_does_not_bar_the_next(s3: Any
 @pytest.mark.thorough
 def test_a_lease_is_given_back(s3: Any, folder: MakeFolder) -> None:
     shared = belongs(folder("one"))
-    with hold_lease(shared.place, shared.folder_id, refuse) as held:
-        held.check()
+    with hold_lease(shared.place, shared.folder_id, refuse) as lease:
+        lease.check()
         with pytest.raises(StoreBusy):
             take(folder("two"))
     take(folder("two"))
@@ -82,10 +82,10 @@ def test_a_lease_is_renewed_while_a_load_goes_on(
 def test_a_lease_that_could_not_be_renewed_in_time_is_lost(
     s3: Any, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = take(folder("one"))
+    own_lease = take(folder("one"))
     monkeypatch.setattr(lease, "LASTS", timedelta(0))
     with pytest.raises(StoreBusy, match="lost its lease"):
-        held.check()
+        own_lease.check()
 
 
 @pytest.mark.thorough

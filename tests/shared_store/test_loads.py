@@ -1,4 +1,4 @@
-"""A loader and readers of one shared store, each with a folder of its own; two loaders at once."""
+"""A loader and readers of one shared store, each with its own folder; two loaders at the same time."""
 
 from __future__ import annotations
 
@@ -61,18 +61,18 @@ def test_a_load_that_finds_nothing_new_publishes_nothing(s3: Any, logs: Path, fo
 @pytest.mark.thorough
 def test_a_second_load_is_told_who_loads(s3: Any, logs: Path, folder: MakeFolder) -> None:
     (logs / "a").write_text(session("s1"))
-    said: list[str] = []
+    holders: list[str] = []
 
     def wait_twice(who: str) -> bool:
-        said.append(who)
-        return len(said) < 2
+        holders.append(who)
+        return len(holders) < 2
 
     with lock_store(folder("one")):
         with pytest.raises(StoreBusy, match=r"process \d+ on .* since .* its lease ends in 1\d\d s"):
             load([logs], folder("two"))
         with pytest.raises(StoreBusy):
             load([logs], folder("two"), patience=wait_twice)
-    assert len(said) == 2
+    assert len(holders) == 2
     assert load([logs], folder("two")).loaded == 1
 
 
@@ -80,7 +80,7 @@ def test_a_second_load_is_told_who_loads(s3: Any, logs: Path, folder: MakeFolder
 def test_of_two_loads_at_once_one_is_published_and_the_other_says_so(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first one's lease was taken over without its knowing: only the condition of the commit is left."""
+    """The first load's lease was taken over unnoticed, so only the condition of the commit protects."""
     (logs / "a").write_text(session("s1"))
     other = logs.with_name("others")
     other.mkdir()
@@ -119,7 +119,7 @@ def test_what_is_forgotten_is_gone_from_the_object_store_at_once(
     belongs(folder("two")).fetch()
     assert count(folder("two"), "sessions") == 1
     assert len(list(folder("two").glob("gen-*"))) == 1
-    assert load([logs], folder("two")).generation is None  # it is not brought back
+    assert load([logs], folder("two")).generation is None  # it is not restored
 
 
 @pytest.mark.thorough
@@ -164,7 +164,7 @@ def test_a_shared_store_is_verified_backed_up_and_restored(
     belongs(folder("three")).fetch()
     assert count(folder("three"), "sessions") == 1
     restore(tmp_path / "backups", tmp_path / "alone")
-    assert not (tmp_path / "alone" / LINK).exists()  # a backup brings no address along
+    assert not (tmp_path / "alone" / LINK).exists()  # a backup contains no address
     assert count(tmp_path / "alone", "sessions") == 1
 
 
@@ -202,10 +202,10 @@ def test_nothing_secret_is_in_the_object_store_or_the_folder(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI")
     (logs / "a").write_text(session("s1"))
     load([logs], folder("one"))
-    said = [path.read_bytes() for path in folder("one").iterdir()]
+    contents = [path.read_bytes() for path in folder("one").iterdir()]
     bucket = ADDRESS.split("/")[2]
-    said += [
+    contents += [
         s3.get_object(Bucket=bucket, Key=f"team/store/{key}")["Body"].read() for key in ("CURRENT", "lease")
     ]
-    assert not [text for text in said if b"wJalrXUtnFEMI" in text]
+    assert not [text for text in contents if b"wJalrXUtnFEMI" in text]
     assert json.loads((folder("one") / LINK).read_text())["address"] == ADDRESS

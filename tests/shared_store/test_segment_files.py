@@ -1,4 +1,4 @@
-"""Segments of a shared store are read by DuckDB where they are."""
+"""DuckDB reads segments of a shared store in the object store."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_any_part_is_what_stands_there(files: SegmentFiles, segment: Path) -> No
 
 @pytest.mark.thorough
 def test_threads_that_share_a_stream_do_not_move_each_other(files: SegmentFiles, segment: Path) -> None:
-    """DuckDB seeks and reads in two steps, and its threads share one stream: they would read wrong blocks."""
+    """DuckDB seeks and reads in two steps, and threads that share a stream could read wrong blocks."""
     stream = files.open(f"shared://{NAME}")
     stream.seek(4096)
     other = threading.Thread(target=stream.seek, args=(70_000,))
@@ -69,18 +69,18 @@ def test_queries_at_once_find_what_is_there(
     attached: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segment_files, "_KEPT", 0)
-    found: list[Any] = []
+    rows: list[Any] = []
 
     def ask() -> None:
         query = "SELECT count(*), sum(length(text)), sum(i) FROM segment.calls"
-        found.extend(attached.cursor().execute(query).fetchall())
+        rows.extend(attached.cursor().execute(query).fetchall())
 
     threads = [threading.Thread(target=ask) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [(ROWS, 32 * ROWS, ROWS * (ROWS - 1) // 2)] * 3
+    assert rows == [(ROWS, 32 * ROWS, ROWS * (ROWS - 1) // 2)] * 3
 
 
 @pytest.mark.thorough
@@ -88,20 +88,20 @@ def test_what_was_read_is_kept_within_a_limit(
     files: SegmentFiles, segment: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segment_files, "_KEPT", 3 * 1024 * 1024)
-    asked: list[int] = []
+    sizes: list[int] = []
     read = SharedPlace.read_range
 
     def note(place: SharedPlace, name: str, start: int, end: int) -> bytes:
-        asked.append(end - start)
+        sizes.append(end - start)
         return read(place, name, start, end)
 
     monkeypatch.setattr(SharedPlace, "read_range", note)
     for _ in range(3):
         files.read_bytes(NAME, 100, 200)
-    assert len(asked) == 1
+    assert len(sizes) == 1
     files.read_bytes(NAME, 0, segment.stat().st_size)
     assert len(files._blocks) == 3
-    assert max(asked) > 3 * 1024 * 1024  # from one end to the other it is read in large parts
+    assert max(sizes) > 3 * 1024 * 1024  # sequential reads use large parts
 
 
 @pytest.mark.thorough
@@ -143,27 +143,27 @@ def test_what_attaching_reads_of_several_segments_is_fetched_at_once(
         s3.upload_file(str(segment), BUCKET, f"team/store/{name}")
     together = threading.Barrier(len(names), timeout=60)
     find, read = SharedPlace.find, SharedPlace.read_range
-    asked: list[str] = []
+    fetched: list[str] = []
 
     def find_together(place: SharedPlace, name: str) -> Any:
-        asked.append(name)
-        together.wait()  # passes when all are asked at the same time
+        fetched.append(name)
+        together.wait()  # passes when all are requested at the same time
         return find(place, name)
 
     def note(place: SharedPlace, name: str, start: int, end: int) -> bytes:
-        asked.append(name)
+        fetched.append(name)
         return read(place, name, start, end)
 
     monkeypatch.setattr(SharedPlace, "find", find_together)
     monkeypatch.setattr(SharedPlace, "read_range", note)
     files.fetch_ends([*names, "seg-1.duckdb"])
-    assert sorted(asked) == sorted(3 * names)
-    asked.clear()
+    assert sorted(fetched) == sorted(3 * names)
+    fetched.clear()
     with duckdb.connect() as con:
         con.register_filesystem(files)
         for name in names:
             con.execute(f"ATTACH 'shared://{name}' AS s{name[4:-7]} (READ_ONLY)")
-    assert asked == []
+    assert fetched == []
 
 
 @pytest.mark.thorough

@@ -32,14 +32,14 @@ MakeFolder = Callable[[str], Path]
 
 @pytest.fixture(autouse=True)
 def _sealed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each load makes its open facts a segment, and no process has read anything yet."""
+    """Make each load turn its open facts into a segment, with empty caches."""
     monkeypatch.setattr(building_segments, "SEAL_AT", 0)
     segment_files._opened.clear()
 
 
 @pytest.fixture
 def nights(s3: Any, logs: Path, folder: MakeFolder) -> Path:
-    """A folder of a machine that loaded two nights, each of which is a segment."""
+    """Return a folder that loaded two nights, each of which is a segment."""
     for number in range(2):
         (logs / f"{number}").write_text(session(f"s{number}", day=number + 1))
         load([logs], folder("loader"))
@@ -51,9 +51,9 @@ def segments(s3: Any) -> list[str]:
 
 
 def generation(folder: Path) -> Path:
-    found = published_generation(folder)
-    assert found is not None
-    return found
+    path = published_generation(folder)
+    assert path is not None
+    return path
 
 
 @pytest.mark.thorough
@@ -62,8 +62,8 @@ def test_the_store_is_the_same_as_one_of_a_machine_alone(
 ) -> None:
     alone = tmp_path / "alone"
     for number in range(2):
-        load([logs / f"{one}" for one in range(number + 1)], alone)
-    (logs / "0").write_text(session("s0", turns=(2, 1, 3)))  # it has grown: its segment is written anew
+        load([logs / f"{session_number}" for session_number in range(number + 1)], alone)
+    (logs / "0").write_text(session("s0", turns=(2, 1, 3)))  # it has grown, so its segment is rewritten
     for store in (nights, alone):
         load([logs], store)
     reader = folder("reader")
@@ -90,11 +90,11 @@ def test_old_months_of_sums_stay_there_and_change_there(
     assert contents(reader) == contents(loader) == contents(alone)
     assert not list(loader.glob("seg-*"))
     verify_store(reader)
-    given = {"rates": ["parse_error"], "from_day": date(2026, 7, 1), "to_day": date(2026, 8, 31)}
+    parameters = {"rates": ["parse_error"], "from_day": date(2026, 7, 1), "to_day": date(2026, 8, 31)}
     answers = []
     for store in (reader, alone):
         connection = open_generation(generation(store), texts=True)
-        answers.append(answer_metric(connection, "slices", given).k.to_list())
+        answers.append(answer_metric(connection, "slices", parameters).k.to_list())
         connection.close()
     assert answers[0] == answers[1] != []
 
@@ -105,8 +105,8 @@ def test_pages_read_the_segments_where_they_are(nights: Path, folder: MakeFolder
     belongs(folder("reader")).fetch()
     connection = open_generation(generation(folder("reader")), texts=texts)
     try:
-        found = answer_metric(connection, "calls", {"limit": 10, "offset": 0})
-        assert len(found) == 6
+        calls = answer_metric(connection, "calls", {"limit": 10, "offset": 0})
+        assert len(calls) == 6
     finally:
         connection.close()
 
@@ -116,9 +116,9 @@ def test_a_persons_query_reads_them_without_credentials(
     nights: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     belongs(folder("reader")).fetch()
-    asked = "SELECT count(*), count(DISTINCT day) FROM tool_calls"
+    query = "SELECT count(*), count(DISTINCT day) FROM tool_calls"
     limits = QueryLimits(seconds=120)
-    assert query_runs.run(generation(folder("reader")), asked, limits, texts=True).read_rows(0, 1) == [[6, 2]]
+    assert query_runs.run(generation(folder("reader")), query, limits, texts=True).read_rows(0, 1) == [[6, 2]]
 
     def fail(*_: object) -> bytes:
         raise UnreachableError("gone")
@@ -126,7 +126,7 @@ def test_a_persons_query_reads_them_without_credentials(
     segment_files._opened.clear()
     monkeypatch.setattr(SharedPlace, "read_range", fail)
     with pytest.raises(SqlError):
-        query_runs.run(generation(folder("reader")), asked, limits, texts=True)
+        query_runs.run(generation(folder("reader")), query, limits, texts=True)
 
 
 @pytest.mark.thorough

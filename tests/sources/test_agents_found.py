@@ -1,4 +1,4 @@
-"""Finding the logs of known agents: their places, hidden folders, and what is left out."""
+"""Finding the logs of known agents: their places, hidden folders, and skipped files."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def put(path: Path, text: str = "") -> Path:
 
 
 def paths_of(agent: AgentLogs, home: Path, **environment: str) -> list[str]:
-    found = find_agent_files(agent, str(home), environment)
-    return [str(Path(entry.path).relative_to(home.parent)) for entry in found.files]
+    agent_files = find_agent_files(agent, str(home), environment)
+    return [str(Path(entry.path).relative_to(home.parent)) for entry in agent_files.files]
 
 
 def test_the_formats_that_the_table_names_exist_and_no_agent_stands_twice() -> None:
@@ -110,13 +110,13 @@ def test_a_survey_counts_files_and_says_which_cannot_be_read_yet(home: Path) -> 
     put(home / ".memo/sessions/a/1.jsonl", session("a"))
     put(home / ".memo/sessions/a/2.jsonl", session("b"))
     put(home / ".local/share/gptme/logs/x/conversation.jsonl", '{"colour": "blue"}\n')
-    found = {survey.agent: survey for survey in survey_machine(str(home), {})}
-    assert {name: (one.files, one.is_read) for name, one in found.items()} == {
+    surveys = {survey.agent: survey for survey in survey_machine(str(home), {})}
+    assert {name: (survey.files, survey.is_read) for name, survey in surveys.items()} == {
         "memo": (2, True),
         "gptme": (1, False),
     }
-    assert found["memo"].bytes == len(session("a")) + len(session("b"))
-    assert found["memo"].newest is not None
+    assert surveys["memo"].bytes == len(session("a")) + len(session("b"))
+    assert surveys["memo"].newest is not None
 
 
 def test_the_transcripts_of_antigravity_are_found_and_aider_says_why_it_is_not_read(home: Path) -> None:
@@ -125,15 +125,15 @@ def test_the_transcripts_of_antigravity_are_found_and_aider_says_why_it_is_not_r
         put(folder / "transcript.jsonl", ANTIGRAVITY.read_text().replace("2026-06-26", day))
     put(home / ".gemini/antigravity/conversations/0a.pb", "x")
     put(home / "work/site/.aider.chat.history.md", "# aider chat started")
-    found = {survey.agent: survey for survey in survey_machine(str(home), {})}
-    assert {name: (one.files, one.is_read) for name, one in found.items()} == {
+    surveys = {survey.agent: survey for survey in survey_machine(str(home), {})}
+    assert {name: (survey.files, survey.is_read) for name, survey in surveys.items()} == {
         "Antigravity": (2, True),
         "Antigravity, encrypted": (1, False),
         "Aider": (1, False),
     }
-    lines = "\n".join(survey_lines(list(found.values()), datetime.now(UTC)))
+    lines = "\n".join(survey_lines(list(surveys.values()), datetime.now(UTC)))
     assert "not read: Aider calls no tools" in lines
-    assert load(list(found["Antigravity"].paths), home.parent / "store").sessions == 2
+    assert load(list(surveys["Antigravity"].paths), home.parent / "store").sessions == 2
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""An archive is a folder of logs: each member a file of its own, streamed, none of its names a path."""
+"""An archive is a folder of logs: each member is a streamed file, and no name is used as a path."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOGS = {f"night/{name}.jsonl": session(name).encode() for name in ("s3", "s1", "
 
 
 def written(path: Path, members: dict[str, bytes], packing: str) -> Path:
-    """An archive of these members: `zip`, `zip.93` (a method), `tar` or `tar.gz` and its like."""
+    """Write an archive of these members: `zip`, `zip.93` (a method), `tar`, `tar.gz` and so on."""
     kind, _, how = packing.partition(".")
     if kind == "zip":
         return zipped(path, members, int(how or zipfile.ZIP_DEFLATED))
@@ -42,13 +42,13 @@ SOME = ["zip", "tar", "tar.gz"]
 
 
 def listed(path: Path) -> list[LogFile]:
-    found, archive = look_inside(look_at_file(str(path)))
+    log_file, archive = look_inside(look_at_file(str(path)))
     assert archive is not None
-    return list(list_members(found, archive, fingerprints=True))
+    return list(list_members(log_file, archive, fingerprints=True))
 
 
-def content_of(found: LogFile) -> bytes:
-    with open_log(found).open_buffered() as stream:
+def content_of(log_file: LogFile) -> bytes:
+    with open_log(log_file).open_buffered() as stream:
         return stream.read()
 
 
@@ -252,7 +252,7 @@ def test_every_age_of_tar_gives_what_the_standard_library_gives(tmp_path: Path, 
     made = {name: f"{number}".encode() * (number * 700) for number, name in enumerate(names)}
     path = tmp_path / "x.tar"
     path.write_bytes(tarred(made, form=how))
-    assert {one.name.partition("!")[2]: content_of(one) for one in listed(path)} == made
+    assert {member.name.partition("!")[2]: content_of(member) for member in listed(path)} == made
 
 
 # --- what a worker and a format may do ---------------------------------------------------------------
@@ -262,7 +262,7 @@ def test_every_age_of_tar_gives_what_the_standard_library_gives(tmp_path: Path, 
 def test_a_member_opens_in_another_process_and_in_any_order(tmp_path: Path, packing: str) -> None:
     members = listed(written(tmp_path / "night", LOGS, packing))
     sent: list[LogFile] = pickle.loads(pickle.dumps(members))  # noqa: S301 - our own
-    assert {one.name.partition("!")[2]: content_of(one) for one in reversed(sent)} == LOGS
+    assert {member.name.partition("!")[2]: content_of(member) for member in reversed(sent)} == LOGS
 
 
 @pytest.mark.parametrize("packing", ["zip", "tar"])
@@ -295,12 +295,12 @@ def test_an_archive_of_nothing_is_named(logs: Path, begun: Path) -> None:
 def test_a_member_on_a_tape_that_was_wound_on_does_not_give_anothers_bytes(tmp_path: Path) -> None:
     big = {name: content * 3_000 for name, content in LOGS.items()}
     first, second, *_ = listed(written(tmp_path / "night", big, "tar.gz"))
-    with open_log(first) as one:
-        one.read(10)
+    with open_log(first) as opened:
+        opened.read(10)
         with open_log(second) as two:
             two.read(10)
         with pytest.raises((ValueError, DamagedFileError)):
-            one.readall()
+            opened.readall()
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""`callgauge formats FILE`: who claims a file, and what the others looked for, told by what they did."""
+"""`callgauge formats FILE`: the format that claims a file, and the keys that the others looked up."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ FILE = {"type": "b", "a": {"b": 1}, "list": [{"c": 2}], "n": None}
 
 
 def reason(recognise: Recognise) -> str:
-    """Why a format that recognises so does not read a file of two such objects."""
+    """Return why a format with this `recognise` does not read a file of two objects."""
     return format_explanation.explain_refusal(SimpleNamespace(recognise=recognise), [FILE, FILE])
 
 
 @pytest.mark.parametrize(
-    ("recognise", "said"),
+    ("recognise", "expected"),
     [
         (lambda head: "missing" in head[0], "needs `missing`: not there"),
         (lambda head: head[0].get("missing"), "needs `missing`: not there"),
@@ -45,13 +45,13 @@ def reason(recognise: Recognise) -> str:
         (lambda head: bool(int(head)), "checks whole objects"),
     ],
 )  # fmt: skip
-def test_a_reason_is_what_the_format_asked_for(recognise: Recognise, said: str) -> None:
-    assert reason(recognise) == said
+def test_a_reason_is_what_the_format_asked_for(recognise: Recognise, expected: str) -> None:
+    assert reason(recognise) == expected
 
 
 @pytest.mark.parametrize("path", LOGS, ids=case_name)
 def test_being_watched_changes_no_answer(path: Path) -> None:
-    """What the formats are asked with behaves as the objects themselves do."""
+    """The watched objects behave like plain objects."""
     (claim,) = explain_files(path)
     assert claim.name == path.parent.name
     assert set(claim.others) == formats().keys() - {claim.name}
@@ -67,8 +67,8 @@ def test_being_watched_changes_no_answer(path: Path) -> None:
 def test_every_log_in_an_archive_and_in_a_folder_is_answered_for(tmp_path: Path) -> None:
     zipped(tmp_path / "x.zip", {"a": session("s1").encode(), "b": b"nothing"})
     (tmp_path / "y.gz").write_bytes(gzip.compress(session("s2").encode()))
-    said = {claim.file.rpartition("/")[2]: claim.name for claim in explain_files(tmp_path)}
-    assert said == {"x.zip!a": "session_history", "x.zip!b": None, "y.gz": "session_history"}
+    claims = {claim.file.rpartition("/")[2]: claim.name for claim in explain_files(tmp_path)}
+    assert claims == {"x.zip!a": "session_history", "x.zip!b": None, "y.gz": "session_history"}
 
 
 def test_two_that_claim_a_file_are_both_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

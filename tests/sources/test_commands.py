@@ -1,4 +1,4 @@
-"""`callgauge ingest` with the words that say what to load: exit codes, one sentence for every bad word."""
+"""`callgauge ingest` and its arguments: exit codes, and one sentence for every wrong argument."""
 
 from __future__ import annotations
 
@@ -114,19 +114,19 @@ def test_watching_loads_what_grows_and_ends_with_ctrl_c(log: Path, tmp_path: Pat
         assert watching.stderr is not None
         until(watching.stderr, "does not exist; check the spelling")
         watching.send_signal(signal.SIGINT)
-        said = watching.stderr.read()
-    assert (watching.returncode, "Traceback" in said) == (0, False)
-    assert f"stopped watching; all loaded data is in {tmp_path / 'store'}" in said
+        stderr = watching.stderr.read()
+    assert (watching.returncode, "Traceback" in stderr) == (0, False)
+    assert f"stopped watching; all loaded data is in {tmp_path / 'store'}" in stderr
 
 
 def heed_ctrl_c() -> None:
-    """What a shell started in the background passes SIGINT over, and so does all that it starts."""
+    """Restore SIGINT, which background processes of a shell and their children ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager
 def ended(process: subprocess.Popen[str]) -> Iterator[None]:
-    """Popen would wait for ever for a process that a failed test has left running."""
+    """End a process that a failed test left running, for which Popen would wait for ever."""
     try:
         yield
     except BaseException:
@@ -135,5 +135,5 @@ def ended(process: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def until(lines: IO[str], text: str) -> None:
-    """Wait for a line with this text; the test's own time limit ends a wait for nothing."""
+    """Wait for a line with this text; the test's time limit ends a futile wait."""
     assert any(text in line for line in iter(lines.readline, "")), f"it ended without saying {text!r}"

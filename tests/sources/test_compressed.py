@@ -1,4 +1,4 @@
-"""A compressed log is the log: a stream, known by its content, refused with one sentence when damaged."""
+"""A compressed log is a stream identified by its content, refused with one sentence when damaged."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def content_of(path: Path) -> bytes:
 def reason(logs: Path, store: Path) -> str:
     report = load([logs], store)
     assert not report.loaded
-    (one,) = report.rejected
-    assert "\n" not in one.reason
-    return one.reason
+    (rejected,) = report.rejected
+    assert "\n" not in rejected.reason
+    return rejected.reason
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -168,7 +168,7 @@ def test_of_a_compressed_log_that_is_cut_the_whole_lines_are_read_and_the_rest_w
     whole = COMPRESSED[kind](data)
     (logs / "night").write_bytes(whole[:-20])
     report = load([logs], store)
-    if not report.loaded:  # bzip2 and zstd give a block whole or not at all
+    if not report.loaded:  # bzip2 and zstd return only whole blocks
         assert "data ends in the middle" in report.rejected[0].reason
     else:
         places = ask(store, "SELECT line, byte_offset, code, reason FROM rejects")
@@ -260,7 +260,7 @@ def test_small_steps_lose_nothing_and_a_cut_is_noticed_at_any_of_them(kind: Comp
 
 
 class BytesRaw(io.RawIOBase):
-    """Bytes as a stream that gives them in small pieces."""
+    """A stream that returns bytes in small pieces."""
 
     def __init__(self, data: bytes) -> None:
         self._stream = io.BytesIO(data)

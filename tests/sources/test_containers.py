@@ -1,4 +1,4 @@
-"""Bytes of any file in, records with their places out: told from the first bytes, whatever the name says."""
+"""The container is detected from the first bytes, not the name; records have their places."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read(data: bytes, max_line: int = 1_000_000) -> list[Record | Rejected]:
 
 
 def values(data: bytes) -> list[Any]:
-    return [one.value if isinstance(one, Record) else one.code for one in read(data)]
+    return [record.value if isinstance(record, Record) else record.code for record in read(data)]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_first_bytes_tell_what_it_is(data: bytes, container: Container) -> N
 
 
 @pytest.mark.parametrize(
-    ("data", "found"),
+    ("data", "expected"),
     [
         (b'{\n "a": 1\n}', [{"a": 1}]),
         (b'[\n {"a": 1},\n {"a": 2}\n]', [{"a": 1}, {"a": 2}]),
@@ -64,14 +64,14 @@ def test_the_first_bytes_tell_what_it_is(data: bytes, container: Container) -> N
         (b"interactions: !!python/object/apply:os.system ['true']\n", ["not_yaml"]),
     ],
 )
-def test_what_is_whole_comes_out_and_what_is_not_is_rejected(data: bytes, found: list[Any]) -> None:
-    assert values(data) == found
+def test_what_is_whole_comes_out_and_what_is_not_is_rejected(data: bytes, expected: list[Any]) -> None:
+    assert values(data) == expected
 
 
 def test_a_document_over_the_limit_is_refused_by_its_size() -> None:
-    (found,) = read(b'{\n "a": "' + b"x" * 5000 + b'"\n}', max_line=1000)
-    assert isinstance(found, Rejected)
-    assert (found.code, "1,000 bytes" in found.reason) == ("line_too_long", True)
+    (rejected,) = read(b'{\n "a": "' + b"x" * 5000 + b'"\n}', max_line=1000)
+    assert isinstance(rejected, Rejected)
+    assert (rejected.code, "1,000 bytes" in rejected.reason) == ("line_too_long", True)
 
 
 def test_items_know_their_lines_and_bytes() -> None:
@@ -93,21 +93,21 @@ def test_places_are_asked_for_in_order() -> None:
 
 
 def test_a_deeply_nested_document_is_refused_not_a_crash() -> None:
-    found = values(b"[" + b'{\n"a":' * 100_000)
-    assert found == ["not_json"]
+    read_values = values(b"[" + b'{\n"a":' * 100_000)
+    assert read_values == ["not_json"]
 
 
 @pytest.mark.thorough
 @given(st.lists(st.dictionaries(st.text(max_size=5), st.text() | st.integers(-9, 9), max_size=4), max_size=5))
 def test_any_objects_come_back_from_any_container(objects: list[dict[str, Any]]) -> None:
-    lines = "".join(json.dumps(one) + "\n" for one in objects)
+    lines = "".join(json.dumps(value) + "\n" for value in objects)
     pretty = json.dumps(objects, indent=1, ensure_ascii=False)
-    one_by_one = "\n".join(json.dumps(one, indent=1) for one in objects)
+    one_by_one = "\n".join(json.dumps(value, indent=1) for value in objects)
     for text in (lines, pretty, one_by_one):
         assert values(text.encode("utf-8", "surrogatepass")) == objects
 
 
 @given(st.binary(max_size=200), st.sampled_from([b"", b"[", b"{\n", b"data: ", b"interactions:\n"]))
 def test_any_bytes_end_in_records_and_rejects(data: bytes, start: bytes) -> None:
-    for one in read(start + data):
-        assert isinstance(one, Record | Rejected)
+    for item in read(start + data):
+        assert isinstance(item, Record | Rejected)

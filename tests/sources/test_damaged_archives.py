@@ -1,4 +1,4 @@
-"""An archive that is cut, corrupt, encrypted or made to do harm costs itself, or the member concerned."""
+"""Of a truncated, corrupt, encrypted or malicious archive, only it or the affected member fails."""
 
 from __future__ import annotations
 
@@ -168,12 +168,12 @@ def test_damage_anywhere_is_damage_and_nothing_else(tmp_path: Path) -> None:
                 broken[chance.randrange(len(broken))] = chance.randrange(256)
             path.write_bytes(broken)
             try:
-                for one in listed_if_archive(path):
-                    content_of(one)
+                for member in listed_if_archive(path):
+                    content_of(member)
             except OSError:
                 pass
 
 
 def listed_if_archive(path: Path) -> list[LogFile]:
-    found, archive = look_inside(look_at_file(str(path)))
-    return list(list_members(found, archive, fingerprints=True)) if archive else [found]
+    log_file, archive = look_inside(look_at_file(str(path)))
+    return list(list_members(log_file, archive, fingerprints=True)) if archive else [log_file]

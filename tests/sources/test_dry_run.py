@@ -1,4 +1,4 @@
-"""`--dry-run` says what a load would do, and a load then does it; it writes nothing, waits for nobody."""
+"""`--dry-run` forecasts a load, which then does the same; it writes nothing and waits for no lock."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_kind_of_file_is_foretold(logs: Path, store: Path) -> None:
         "unchanged": ("session_history", 1),
         "rejected": (None, 2),
     }
-    assert [Path(one.path).name for one in outlook.rejected] == ["is-refused", "archive!b"]
+    assert [Path(rejected.path).name for rejected in outlook.rejected] == ["is-refused", "archive!b"]
     report = load([logs], store)
     assert (report.loaded, report.unchanged, len(report.rejected)) == (4, 3, 2)
     assert told(forecast_load([logs], store)) == {"unchanged": ("session_history", 7), "rejected": (None, 2)}

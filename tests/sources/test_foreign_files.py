@@ -1,4 +1,4 @@
-"""Files that are no logs, summed up by kind and folder."""
+"""Files that are not logs, summed up by kind and folder."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def files(*paths: str, kind: ForeignKind = ForeignKind.JSON) -> list[ForeignFile
     return [ForeignFile(path, kind, "is in no format (keys a); `callgauge formats`") for path in paths]
 
 
-def folders(found: list[ForeignFile], most: int) -> list[tuple[str, bool, int]]:
-    return [(group.folder, group.below, group.files) for group in group_foreign_files(found, most)]
+def folders(foreign_files: list[ForeignFile], most: int) -> list[tuple[str, bool, int]]:
+    return [(group.folder, group.below, group.files) for group in group_foreign_files(foreign_files, most)]
 
 
 def test_few_folders_stand_each_for_itself() -> None:
@@ -21,20 +21,20 @@ def test_few_folders_stand_each_for_itself() -> None:
 
 
 def test_the_deepest_of_many_folders_are_counted_with_those_above() -> None:
-    found = files("/a/x/1", "/a/y/1", "/a/y/z/1", "/b/1")
-    assert folders(found, 3) == [("/a/x", False, 1), ("/a/y", True, 2), ("/b", False, 1)]
-    assert folders(found, 2) == [("/a", True, 3), ("/b", False, 1)]
+    foreign_files = files("/a/x/1", "/a/y/1", "/a/y/z/1", "/b/1")
+    assert folders(foreign_files, 3) == [("/a/x", False, 1), ("/a/y", True, 2), ("/b", False, 1)]
+    assert folders(foreign_files, 2) == [("/a", True, 3), ("/b", False, 1)]
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 10])
 def test_no_file_is_lost(most: int) -> None:
-    found = files(*(f"/{a}/{b}/{c}/f" for a in "xyz" for b in "pqr" for c in "uv"))
-    assert sum(count for _, _, count in folders(found, most)) == len(found)
+    foreign_files = files(*(f"/{a}/{b}/{c}/f" for a in "xyz" for b in "pqr" for c in "uv"))
+    assert sum(count for _, _, count in folders(foreign_files, most)) == len(foreign_files)
 
 
 def test_kinds_are_apart_and_a_single_file_is_named_with_its_reason() -> None:
-    found = [*files("/a/1.json", "/a/2.json"), *files("/a/x.bin", kind=ForeignKind.BINARY)]
-    assert list(foreign_lines(found)) == [
+    foreign_files = [*files("/a/1.json", "/a/2.json"), *files("/a/x.bin", kind=ForeignKind.BINARY)]
+    assert list(foreign_lines(foreign_files)) == [
         (
             "not logs (skipped): 2 JSON files of other kinds in /a, "
             "such as 1.json, which is in no format (keys a)"

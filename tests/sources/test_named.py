@@ -1,4 +1,4 @@
-"""What can be named: patterns, standard input, lists of files, times, numbers of files, a format."""
+"""Arguments of a load: patterns, standard input, lists of files, times, limits, a format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.store.night import ask, count, session
 
 
 def piped(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
-    """Have these bytes on standard input, in small pieces, as a pipe gives them."""
+    """Put these bytes on standard input, in small pieces, like a pipe."""
 
     class Pipe(io.BytesIO):
         def read1(self, size: int | None = -1, /) -> bytes:
@@ -148,7 +148,7 @@ def test_a_list_names_files_relative_to_itself(
     )
     report = load(read_file_list(str(manifest)), store)
     assert report.loaded == 7
-    assert [one.path for one in report.rejected] == [str(logs / "missing")]
+    assert [rejected.path for rejected in report.rejected] == [str(logs / "missing")]
 
 
 def test_addresses_in_a_list_stay_what_they_are(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Logs in object stores and on the web: an S3 and a web server of our own, on this machine only."""
+"""Logs in object stores and on the web: an S3 server and a web server on this machine only."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_what_is_not_there_or_not_allowed_is_one_sentence(
         load([f"s3://{BUCKET}/*.none"], store)
     put(s3, "a", session("s1"))
     report = load([f"s3://{BUCKET}/a", f"s3://{BUCKET}/nothing"], store)
-    assert (report.loaded, [one.reason for one in report.rejected]) == (1, ["does not exist"])
+    assert (report.loaded, [rejected.reason for rejected in report.rejected]) == (1, ["does not exist"])
 
 
 def test_a_dry_run_looks_at_addresses_too(s3: Any, store: Path) -> None:
@@ -155,14 +155,14 @@ def test_a_bucket_holds_backups_too(s3: Any, logs: Path, store: Path, tmp_path: 
 @pytest.mark.thorough
 def test_an_object_opens_in_a_forked_worker(s3: Any) -> None:
     put(s3, "a", session("s1"))
-    (found,) = find_objects(f"s3://{BUCKET}/a")
+    (log_file,) = find_objects(f"s3://{BUCKET}/a")
     context = multiprocessing.get_context("forkserver")
     with context.Pool(1) as pool:
-        assert pool.apply_async(length_of, [pickle.dumps(found)]).get(60) == len(session("s1"))
+        assert pool.apply_async(length_of, [pickle.dumps(log_file)]).get(60) == len(session("s1"))
 
 
-def length_of(found: bytes) -> int:
-    with open_log(pickle.loads(found)) as content:  # noqa: S301 - our own
+def length_of(pickled: bytes) -> int:
+    with open_log(pickle.loads(pickled)) as content:  # noqa: S301 - our own
         return len(content.readall() or b"")
 
 
@@ -170,19 +170,19 @@ def length_of(found: bytes) -> int:
 def test_neighbours_of_an_object_are_found(s3: Any) -> None:
     put(s3, "night/a", session("s1"))
     put(s3, "night/b", "beside")
-    (found,) = find_objects(f"s3://{BUCKET}/night/a")
-    beside = found.place.sibling("b")
+    (log_file,) = find_objects(f"s3://{BUCKET}/night/a")
+    beside = log_file.place.sibling("b")
     assert beside is not None
     with beside.open() as stream:
         assert stream.read() == b"beside"
-    assert [found.place.sibling(name) for name in ("c", "..", "../x", "")] == [None] * 4
+    assert [log_file.place.sibling(name) for name in ("c", "..", "../x", "")] == [None] * 4
 
 
 # --- the web ---------------------------------------------------------------------------------------
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """Serves `files`; `cuts` says after how many bytes the next answers break off; `parts`: gives ranges."""
+    """Serve `files`. `cuts` are the bytes after which the next answers end; `parts`: supports ranges."""
 
     files: ClassVar[dict[str, bytes]] = {}
     cuts: ClassVar[list[int]] = []

@@ -1,4 +1,4 @@
-"""Files that known agents keep next to their logs are no unreadable logs."""
+"""Files that known agents keep next to their logs do not count as unreadable logs."""
 
 from __future__ import annotations
 

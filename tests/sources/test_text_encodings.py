@@ -28,7 +28,7 @@ def store(tmp_path: Path) -> Path:
 
 
 class Slow(io.RawIOBase):
-    """A stream that gives at most `size` bytes at once."""
+    """A stream that returns at most `size` bytes per read."""
 
     def __init__(self, data: bytes, size: int) -> None:
         self._left, self._size = data, size
@@ -37,10 +37,10 @@ class Slow(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        given = self._left[: min(len(buffer), self._size)]
-        self._left = self._left[len(given) :]
-        buffer[: len(given)] = given
-        return len(given)
+        piece = self._left[: min(len(buffer), self._size)]
+        self._left = self._left[len(piece) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 def decoded(data: bytes, encoding: str, size: int = 1000) -> bytes:

@@ -1,4 +1,4 @@
-"""`--watch` loads when something changed, complains once of what goes wrong, and ends with Ctrl-C."""
+"""`--watch` loads after changes, reports each problem once, and ends with Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ingest.pipeline.watch import EVERY, watch
 
 
 class Folder:
-    """What is seen at each look, what each load does, and what was said; ends after the last look."""
+    """The state at each look, the outcome of each load, and the messages; ends after the last look."""
 
     def __init__(self, *looks: object) -> None:
         self._looks: Iterator[object] = iter(looks)
@@ -21,10 +21,10 @@ class Folder:
         self.troubles: list[Exception] = []
 
     def look(self) -> object:
-        seen = next(self._looks, KeyboardInterrupt())
-        if isinstance(seen, BaseException):
-            raise seen
-        return seen
+        look = next(self._looks, KeyboardInterrupt())
+        if isinstance(look, BaseException):
+            raise look
+        return look
 
     def load(self) -> None:
         self.loads += 1

@@ -26,13 +26,13 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def workers_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever a load with workers reads, they read."""
+    """Make workers read everything in a load with workers."""
     monkeypatch.setattr(process_executor, "WorkerProcess", ReadyWorker)
 
 
 @pytest.fixture
 def begun(tmp_path: Path, store: Path) -> Path:
-    """A store that holds one session: a first load of nothing but refused files publishes none."""
+    """Return a store with one session, because a first load of only refused files publishes none."""
     (tmp_path / "earlier").mkdir()
     (tmp_path / "earlier" / "s.jsonl").write_text(session("earlier"))
     load([tmp_path / "earlier"], store)

@@ -16,7 +16,7 @@ def run_dying(stage: str, mark: str, spared: str, *task: Any) -> TaskOutcome:
     """Run a task; the first that reaches `stage` dies with its node, but never on the node `spared`.
 
     Stages: `begun`, `piece` (a piece of rows is written), `read` (all pieces are), `shared` (and their list);
-    `process-STAGE`: the process dies, its node lives. `mark` is a file that says that it has happened.
+    `process-STAGE`: the process dies, its node lives. `mark` is a file that exists once it has happened.
     """
     alone, _, point = stage.rpartition("-")
 
@@ -30,7 +30,7 @@ def run_dying(stage: str, mark: str, spared: str, *task: Any) -> TaskOutcome:
         except FileExistsError:
             return
         if not alone:
-            os.kill(os.getppid(), signal.SIGKILL)  # the node's raylet, and with it all its workers
+            os.kill(os.getppid(), signal.SIGKILL)  # the node's raylet, and all its workers with it
         os.kill(os.getpid(), signal.SIGKILL)
 
     if point == "begun":
@@ -60,7 +60,7 @@ def _with_death(method: Callable[..., Any], die: Callable[[], None], *, is_first
 
 
 def run_twice(*task: Any) -> TaskOutcome:
-    """Run a task twice, the second time as if nothing of it was there."""
+    """Run a task twice, the second time as if it had not run before."""
     first = ray_task.run_task(*task)
     is_whole = ray_task._is_whole
     setattr(ray_task, "_is_whole", lambda *_: False)  # noqa: B010

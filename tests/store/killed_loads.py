@@ -45,13 +45,13 @@ from tests.store.sealed_months import SEALING, seal_everything
 writer.BATCH_ROWS = 40
 file_reader.DRAIN_ROWS = 20
 generations._COPY_PIECE = 4_000_000
-checkpoint.WORTH = 0  # every log is large enough to be read on where it grew
+checkpoint.WORTH = 0  # every log is large enough to resume where it grew
 
 Work = Callable[[Path, OnWrite], object]
 
 
 def look(store: Path, log: Path) -> None:
-    """Note what a reader sees: the number of calls in the published generation, None without one."""
+    """Record what a reader sees: the number of calls in the published generation, None without one."""
     generation = published_generation(store)
     if generation is None:
         log.write_text("null")
@@ -66,7 +66,7 @@ def look(store: Path, log: Path) -> None:
 
 
 def count_whole(store: Path, log: Path) -> None:
-    """Note how many backups are there; each of them must be whole."""
+    """Record the number of backups; each of them must be complete."""
     place = open_place(store.with_name("backups"))
     names = list_backups(place)
     for name in names:
@@ -129,7 +129,7 @@ def main(logs: str, base: str, out: str, kind: str = "load") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Where the work died, what a reader saw then, and what the next work begins from."""
+    """The step at which the work died, what a reader saw then, and the state for the next work."""
 
     step: str
     seen: int | None
@@ -138,7 +138,7 @@ class Kill:
 
 
 def unlike(kills: Sequence[Kill]) -> list[Kill]:
-    """Of the kills that leave the same to the next work the first and the last."""
+    """Return the first and the last of the kills that leave the same state."""
     alike: dict[str, list[Kill]] = {}
     for kill in kills:
         alike.setdefault(kill.left, []).append(kill)
@@ -151,19 +151,19 @@ def lock(store: Path) -> None:
 
 
 def left_behind(store: Path) -> str:
-    """Return a hash of all that is in the store after the next work has locked it, as its first act.
+    """Return a hash of the store after the next work has locked it, which is its first step.
 
-    That act removes what the killed one left unfinished; here it does so in a copy.
+    That step removes leftovers of the killed work; here it does so in a copy.
     """
     copy = store.with_name("locked")
     shutil.copytree(store, copy)
     forked(lambda: lock(copy))
-    (copy / LOCK).write_bytes(b"")  # says who has locked it and since when, which no load reads
-    found = hashlib.sha256()
+    (copy / LOCK).write_bytes(b"")  # contains who has locked it and since when; no load reads it
+    digest = hashlib.sha256()
     for path in sorted(path for path in copy.rglob("*") if path.is_file()):
-        found.update(f"{path.relative_to(copy)} {path.stat().st_size}\n".encode() + path.read_bytes())
+        digest.update(f"{path.relative_to(copy)} {path.stat().st_size}\n".encode() + path.read_bytes())
     shutil.rmtree(copy)
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 def noting(log: Path) -> OnWrite:
@@ -175,7 +175,7 @@ def noting(log: Path) -> OnWrite:
 
 
 def choose_writes(steps: list[str], first: int, among: Collection[str]) -> list[int]:
-    """Of each kind of write the middle one, as numbers from 1; thorough runs take the first ones and last.
+    """Return the number (from 1) of the middle write of each kind; in thorough runs, first and last.
 
     `among`: those that an ordinary run takes; empty = all.
     """
@@ -183,27 +183,27 @@ def choose_writes(steps: list[str], first: int, among: Collection[str]) -> list[
     for number, step in enumerate(steps, 1):
         if THOROUGH or not among or step in among:
             places.setdefault(step, []).append(number)
-    return sorted({number for found in places.values() for number in chosen(found, first)})
+    return sorted({number for writes in places.values() for number in chosen(writes, first)})
 
 
-def chosen(found: list[int], first: int) -> list[int]:
-    return [*found[:first], found[-1]] if THOROUGH else [found[len(found) // 2]]
+def chosen(writes: list[int], first: int) -> list[int]:
+    return [*writes[:first], writes[-1]] if THOROUGH else [writes[len(writes) // 2]]
 
 
 def kill_one(
     work: Work, see: Callable[[Path, Path], None], base: Path, place: Path, number: int, *, locks_first: bool
 ) -> Kill:
-    """Kill the work at its `number`-th write. `locks_first`: all that it changes is in the store it locks."""
+    """Kill the work at its `number`-th write. `locks_first`: it changes only the store that it locks."""
     place.mkdir(parents=True)
-    store, step, seen = place / "store", place / "step", place / "seen"
+    store, step, seen_file = place / "store", place / "step", place / "seen"
     if base.exists():
         shutil.copytree(base, store)
     if base.with_name("backups").exists():
         shutil.copytree(base.with_name("backups"), store.with_name("backups"))
     assert forked(lambda: work(store, dying_at(number, step))) == signal.SIGKILL
-    forked(lambda: see(store, seen))
+    forked(lambda: see(store, seen_file))
     left = left_behind(store) if locks_first else str(place)
-    return Kill(step.read_text(), json.loads(seen.read_text()), store, left)
+    return Kill(step.read_text(), json.loads(seen_file.read_text()), store, left)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The folder of a run of trials, as `callgauge trial run` leaves it; for tests."""
+"""The folder of a run of trials, as `callgauge trial run` writes it; for tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BROKEN = '{"path": "a.py", "lines": [1, 2'
 
 
 def lock(run: str = RUN, arms: Sequence[str] = ARMS, tasks: int = 3, **changed: Any) -> dict[str, Any]:
-    """Return the lock of a run; `changed` are fields in place of those."""
+    """Return the lock of a run; `changed` replaces fields."""
     arm = {
         "model": "falcon-3-8b",
         "prompt": "agent-12",
@@ -54,7 +54,7 @@ def lock(run: str = RUN, arms: Sequence[str] = ARMS, tasks: int = 3, **changed: 
 
 
 def look(number: int, arm: str = "new", run: str = RUN, **changed: Any) -> dict[str, Any]:
-    """Return one look at an arm; `changed` are fields in place of those."""
+    """Return one interim analysis of a variant; `changed` replaces fields."""
     return {
         "look": number,
         "arm": arm,
@@ -102,7 +102,7 @@ def trial_session(run: str, arm: str, number: int, day: int = 20) -> str:
 def write_run(
     folder: Path, run: str = RUN, arms: Sequence[str] = ARMS, tasks: int = 3, looks: int = 1, day: int = 20
 ) -> Path:
-    """Write the folder of a run, with so many looks, and return it."""
+    """Write the folder of a run with this many interim analyses, and return it."""
     root = folder / run
     root.mkdir(parents=True)
     (root / "plan.toml").write_text('name = "orders"\n')

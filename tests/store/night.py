@@ -1,4 +1,4 @@
-"""Small logs to load, and a look into what a store then holds; for the tests of the store."""
+"""Small logs to load, and functions to read a store; for the tests of the store."""
 
 # ruff: noqa: S608 - the queries are made of our own table names
 
@@ -44,7 +44,7 @@ def session(
     raw: str = '{"path": "a.py"}',
     ended: bool = True,
 ) -> str:
-    """A session history: for each number in `turns` one turn with so many calls, one call a step.
+    """Return a session history: for each number in `turns`, a turn with that many calls, one per step.
 
     `raw` are the raw arguments of every call; `ended` False = the last turn and the session have no end.
     """
@@ -55,19 +55,19 @@ def _records(name: str, turns: Sequence[int], day: int, raw: str, ended: bool) -
     shared = {"ts": f"2026-11-{day:02d}T10:00:00.000Z", "sessionId": name}
     yield shared | {"type": "session_start", "content": "You write code.", "meta": {"mode": "once"}}
     for turn, calls in enumerate(turns, start=1):
-        here = shared | {"turn": turn}
-        yield here | {"type": "turn_start", "content": f"question {turn}"}
+        base = shared | {"turn": turn}
+        yield base | {"type": "turn_start", "content": f"question {turn}"}
         for step in range(calls):
-            yield from _call(here | {"step": step}, f"{name}-{turn}-{step}", raw)
+            yield from _call(base | {"step": step}, f"{name}-{turn}-{step}", raw)
         if turn < len(turns) or ended:
-            yield here | {"step": calls, "type": "assistant", "content": "Done.", "meta": {}}
-            yield here | {"step": calls, "type": "final", "content": "Done.", "meta": {}}
-            yield here | {"type": "turn_end", "meta": {"status": "ok", "durationMs": 900}}
+            yield base | {"step": calls, "type": "assistant", "content": "Done.", "meta": {}}
+            yield base | {"step": calls, "type": "final", "content": "Done.", "meta": {}}
+            yield base | {"type": "turn_end", "meta": {"status": "ok", "durationMs": 900}}
     if ended:
         yield shared | {"type": "session_end", "meta": {"durationMs": 1000}}
 
 
-def _call(here: dict[str, Any], call_id: str, raw: str) -> Iterator[dict[str, Any]]:
+def _call(base: dict[str, Any], call_id: str, raw: str) -> Iterator[dict[str, Any]]:
     try:
         value, status = json.loads(raw), "success"
     except ValueError:
@@ -75,16 +75,16 @@ def _call(here: dict[str, Any], call_id: str, raw: str) -> Iterator[dict[str, An
     block = {"id": call_id, "name": "read", "input": value, "raw": raw}
     action = {"tools": ["read"], "action_ids": [call_id], "toolBlocks": [block], "parallel": False}
     result = {"tool": "read", "index": 0, "action_id": call_id, "phase": "result", "status": status}
-    yield here | {"type": "assistant", "role": "assistant", "content": f"I read {call_id}.", "meta": {}}
-    yield here | {"type": "action", "meta": action | {"phase": "dispatch"}}
-    yield here | {"type": "observation", "content": "text of the file", "meta": result}
+    yield base | {"type": "assistant", "role": "assistant", "content": f"I read {call_id}.", "meta": {}}
+    yield base | {"type": "action", "meta": action | {"phase": "dispatch"}}
+    yield base | {"type": "observation", "content": "text of the file", "meta": result}
 
 
 def claude_code_session(name: str) -> str:
-    """A session of another source: a question, one call with its result, an answer."""
+    """Return a session of another source: a question, one call with its result, an answer."""
     call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "text of the file"}
-    said: list[tuple[str, Any, str | None]] = [
+    messages: list[tuple[str, Any, str | None]] = [
         ("user", "What is in it?", None),
         ("assistant", [call], "tool_use"),
         ("user", [result], None),
@@ -92,7 +92,7 @@ def claude_code_session(name: str) -> str:
     ]
     shared = {"sessionId": name, "version": "2.1.0", "isSidechain": False}
     records = []
-    for number, (role, content, stop) in enumerate(said):
+    for number, (role, content, stop) in enumerate(messages):
         message: dict[str, Any] = {"role": role, "content": content}
         if stop:
             message |= {"id": f"m{number}", "model": "m", "stop_reason": stop}
@@ -104,14 +104,14 @@ def claude_code_session(name: str) -> str:
 
 
 def ask(store: Path, query: str) -> list[tuple[Any, ...]]:
-    """The rows of a query on the published generation."""
+    """Return the rows of a query on the published generation."""
     with reading(store) as con:
         return con.sql(query).fetchall()
 
 
 @contextmanager
 def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The published generation, read-only."""
+    """Open the published generation, read-only."""
     generation = published_generation(store)
     assert generation is not None, f"nothing is published in {store}"
     if find_segments(generation):
@@ -124,7 +124,7 @@ def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextmanager
 def opened(path: Path, mode: str = "READ_WRITE") -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to a DuckDB file."""
+    """Open a connection to a DuckDB file."""
     quoted = str(path).replace("'", "''")
     with _instance().cursor() as con:
         con.execute(f"ATTACH '{quoted}' AS shown ({mode})")
@@ -138,7 +138,7 @@ def opened(path: Path, mode: str = "READ_WRITE") -> Iterator[duckdb.DuckDBPyConn
 
 @cache
 def _instance() -> duckdb.DuckDBPyConnection:
-    """One for all: to start DuckDB takes much longer than to look into a store."""
+    """Return the only DuckDB instance; starting one takes much longer than reading a store."""
     return duckdb.connect()
 
 
@@ -149,7 +149,7 @@ def count(store: Path, table: str) -> int:
 def contents(
     store: Path, tables: Sequence[str] = TABLES, without: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Every row of the tables as sorted text, but for the run's clock and the columns in `without`."""
+    """Return every row of the tables as sorted text, without the run's clock and `without`."""
     with reading(store) as con:
         return contents_by(con, tables, without)
 
@@ -157,18 +157,18 @@ def contents(
 def contents_by(
     con: duckdb.DuckDBPyConnection, tables: Sequence[str] = TABLES, without: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """What `contents` tells, of a store that is open."""
+    """Return the `contents` of an open store."""
     clock = {"ingest_runs": CLOCK}
     return {table: _rows(con, table, (*without, *clock.get(table, ()))) for table in tables}
 
 
 def _rows(con: duckdb.DuckDBPyConnection, table: str, without: Sequence[str]) -> list[str]:
-    found = con.execute(f"FROM {table}")
-    names = [column for column, *_ in found.description or ()]
+    cursor = con.execute(f"FROM {table}")
+    names = [column for column, *_ in cursor.description or ()]
     kept = sorted((name, place) for place, name in enumerate(names) if name not in without)
-    return sorted(repr(tuple(row[place] for _, place in kept)) for row in found.fetchall())
+    return sorted(repr(tuple(row[place] for _, place in kept)) for row in cursor.fetchall())
 
 
 def rows_by_reference(store: Path) -> dict[str, list[str]]:
-    """The facts without the ids and places that depend on the order in which files were read."""
+    """Return the facts without ids and places that depend on the order of reading."""
     return contents(store, FACTS, without=("file_id",))

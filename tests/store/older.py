@@ -1,4 +1,4 @@
-"""Turn a published store into the form that an older Callgauge would have left."""
+"""Turn a published store into that of an older Callgauge."""
 
 # ruff: noqa: S608 - the statements are made of our own table and column names
 
@@ -26,7 +26,7 @@ _VERSIONS = Path(__file__).parent / "versions"
 
 
 def make_older(store: Path, version: int) -> None:
-    """Replace the published generation by one with the tables of `version`, and what they have room for."""
+    """Replace the published generation by one with the tables of `version` and the data that fits."""
     generation = published_generation(store)
     assert generation is not None
     newer = generation.with_name("newer.duckdb")
@@ -63,7 +63,7 @@ def _place_call(source: str, session_id: str, turn: int, step: int, ordinal: int
 
 
 def described(store: Path) -> set[tuple[str, str, str]]:
-    """Every table, column and type of the published generation."""
+    """Return every table, column and type of the published generation."""
     generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:

@@ -28,15 +28,15 @@ DIES = "die-before-"
 
 
 def load_on_ray(logs: Path, store: Path, on_write: OnWrite = ignore_write) -> None:
-    kept = len(list(store.glob("shared/rows/*.rows")))
+    row_files = len(list(store.glob("shared/rows/*.rows")))
     report = load([logs], store, on="ray", on_write=on_write)
-    told = {"loaded": report.loaded, "rejected": len(report.rejected), "kept": kept}
+    outcome = {"loaded": report.loaded, "rejected": len(report.rejected), "kept": row_files}
     left = sorted(path.name for path in store.iterdir())
-    print(json.dumps(told | {"store": str(store), "left": left}), flush=True)
+    print(json.dumps(outcome | {"store": str(store), "left": left}), flush=True)
 
 
 def kill_load(step: str, logs: Path, store: Path) -> None:
-    """Load in a process that dies when it is to write `step`; it is this module again."""
+    """Load in a process, running this module again, that dies before it writes `step`."""
     done = subprocess.run([sys.executable, "-m", __spec__.name, str(logs), str(store), f"{DIES}{step}"])
     assert done.returncode == -signal.SIGKILL, done.returncode
 
@@ -50,7 +50,7 @@ def dying_before(step: str) -> OnWrite:
 
 
 def choose_runner(stage: str, mark: Path, spared: str) -> Callable[[], Runner]:
-    """Return what makes the function that Ray runs, which is defined within another as `ray_cluster` says."""
+    """Return the maker of the function that Ray runs, a nested function as in `ray_cluster`."""
     if stage == "whole" or stage.startswith("driver-"):
         return ray_cluster._make_runner
 
@@ -71,7 +71,7 @@ def run_stages(logs: Path, out: Path, stages: list[str]) -> None:
     make_runner = ray_cluster._make_runner
     try:
         for stage in stages:
-            for other in [one for one in cluster.worker_nodes if one.dead_processes()]:
+            for other in [node for node in cluster.worker_nodes if node.dead_processes()]:
                 cluster.remove_node(other, allow_graceful=False)
             if not cluster.worker_nodes:
                 cluster.add_node(**node)

@@ -1,4 +1,4 @@
-"""Counts in plain Python, a row at a time, what the daily sums of a store have to hold."""
+"""Computes the expected daily sums of a store in plain Python, row by row."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MENDED = ("coerced", "repaired")
 FAILED = (*MENDED, "failed")
 CUT_OFF = re.compile(r"(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))")
 VERDICTS = ("recorded_ok", "derived_ok")
-LARGEST = 4, 16  # powers of two that the lengths of arguments are put into
+LARGEST = 4, 16  # powers of two that group the lengths of arguments
 
 
 class Facts:
-    """The tables of a store as rows; of the facts only those that count."""
+    """The tables of a store as rows; only the facts that count."""
 
     def __init__(self, store: Path) -> None:
         generation = published_generation(store)
@@ -40,7 +40,10 @@ class Facts:
             [row for row in self.tables[name] if not row["duplicate"]] for name in counting
         )
         self.turn_of = {turn["turn_id"]: turn for turn in self.turns}
-        versions = {(one["source"], one["session_id"]): one["harness_version"] for one in self.sessions}
+        versions = {
+            (session["source"], session["session_id"]): session["harness_version"]
+            for session in self.sessions
+        }
         for row in (*self.turns, *self.calls):
             row["harness_version"] = versions.get((row["source"], row["session_id"]))
 
@@ -68,13 +71,13 @@ def _plain(value: Any) -> Any:
 
 
 def group_of(source: str | None, session_id: str | None) -> int:
-    """The group of a session: by the first 32 bits of an MD5, big endian."""
+    """Return the group of a session from the first 32 bits of an MD5, big endian."""
     hashed = md5(f"{source or ''}\0{session_id or ''}".encode(), usedforsecurity=False)
     return int.from_bytes(hashed.digest()[:4], "big") % 50
 
 
 def by_group(source: str | None, counts: Mapping[str, tuple[int, int]]) -> Row:
-    """What an interval needs of (k, n) by session id; sessions without an observation are none."""
+    """Return the inputs of an interval from (k, n) by session id, without sessions without observations."""
     observed = {session_id: counted for session_id, counted in counts.items() if counted[1]}
     groups: dict[int, tuple[int, int]] = {}
     for session_id, (k, n) in observed.items():
@@ -98,7 +101,7 @@ def is_syntax_measured(call: Row) -> bool:
 
 
 def is_parse_error(call: Row) -> bool:
-    """Whether a call's syntax failed, or its schema, which counts only where both were measured."""
+    """Return whether a call's syntax or schema failed; schema counts only when both were measured."""
     measured = is_syntax_measured(call) and call["schema_seen"] == "full"
     return call["fault_layer"] == "syntax" or (measured and call["fault_layer"] == "schema")
 
@@ -110,7 +113,7 @@ def of_call(call: Row) -> dict[str, Counted]:
     read = text and schema
     answered = call["result_status"] in ("ok", "error")
     offered, raw = bool(call["tools_offered"]), call["args_source"] == "raw"
-    found = "; ".join(filter(None, (call["parse_error"], call["parse_warning"])))
+    messages = "; ".join(filter(None, (call["parse_error"], call["parse_warning"])))
     codes = {part.split(":")[0] for part in (call["parse_error"] or "").split("; ")}
     first = call["attempt"] == 1
     return {
@@ -125,7 +128,7 @@ def of_call(call: Row) -> dict[str, Counted]:
         "repaired": (True, text, text and outcome == "repaired"),
         "unknown_tool": (True, offered, offered and "unknown_tool" in codes),
         "emission": (True, True, layer == "emission"),
-        "truncated": (True, raw, raw and bool(CUT_OFF.search(found))),
+        "truncated": (True, raw, raw and bool(CUT_OFF.search(messages))),
         "tool_rejected": (True, answered or layer == "tool_rejected", layer == "tool_rejected"),
         "execution": (True, answered, answered and layer == "execution"),
         "refused": (True, answered or layer == "refused", layer == "refused"),
@@ -155,23 +158,25 @@ def rates(facts: Facts) -> Iterator[Row]:
     who = (*WHO, "harness_version")
     nothing = dict.fromkeys(tools)
     called = grouped(facts.calls, ("turn_id",))
-    seen: list[tuple[Row, Callable[[Row], dict[str, Counted]], Row]] = []
+    entries: list[tuple[Row, Callable[[Row], dict[str, Counted]], Row]] = []
     for call in facts.calls:
-        seen.append((call, of_call, {**nothing, "strategy": call["strategy"], "cut": "all"}))
-        seen.append((call, of_call, {**{name: call[name] for name in tools}, "cut": "tool"}))
+        entries.append((call, of_call, {**nothing, "strategy": call["strategy"], "cut": "all"}))
+        entries.append((call, of_call, {**{name: call[name] for name in tools}, "cut": "tool"}))
     for turn in facts.turns:
-        seen.append((turn, of_turn, {**nothing, "cut": "all"}))
+        entries.append((turn, of_turn, {**nothing, "cut": "all"}))
         of_tools = grouped(called.get((turn["turn_id"],), ()), tools)
-        seen += [(turn, of_turn, {**dict(zip(tools, made, strict=True)), "cut": "tool"}) for made in of_tools]
+        entries += [
+            (turn, of_turn, {**dict(zip(tools, made, strict=True)), "cut": "tool"}) for made in of_tools
+        ]
     cells: dict[tuple[Any, ...], dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0]))
-    for row, rule, where in seen:
+    for row, rule, where in entries:
         for rate, counted in rule(row).items():
             key = (*(row[name] for name in who), *(where[name] for name in tools), where["cut"], rate)
             sums = cells[key][row["session_id"]]
             for at, is_counted in enumerate(counted):
                 sums[at] += is_counted
     for key, sessions in cells.items():
-        if total := sum(one[0] for one in sessions.values()):
+        if total := sum(counts[0] for counts in sessions.values()):
             named = dict(zip((*who, *tools, "cut", "rate"), key, strict=True))
             counts = {session_id: (k, n) for session_id, (_, n, k) in sessions.items()}
             yield {**named, "total": total, **by_group(named["source"], counts)}
@@ -182,7 +187,7 @@ def rates(facts: Facts) -> Iterator[Row]:
 
 def chains(facts: Facts) -> Iterator[Row]:
     by_chain = grouped((call for call in facts.calls if (call["attempt"] or 0) > 1), ("chain_id",))
-    paid: set[str] = set()  # the first call that tries again in each step
+    paid: set[str] = set()  # the first retry in each step
     for again in grouped((call for row in by_chain.values() for call in row), ("turn_id", "step")).values():
         paid.add(min(again, key=lambda call: (call["ordinal"], call["call_id"]))["call_id"])
     cells: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
@@ -196,23 +201,25 @@ def chains(facts: Facts) -> Iterator[Row]:
         cell = cells[
             (*(call[name] for name in (*WHO, "tool", "mcp_server", "fault_layer")), ended, attempts, group)
         ]
-        cell.update(chains=1, retries=len(again), steps=sum(one["call_id"] in paid for one in again))
-        cell.update(identical=sum(one["retry_kind"] == "identical" for one in again))
-        for one in again:
-            if one["attempt"] == 2 and one["retry_kind"] is not None:
-                first = f"first_{one['retry_kind']}"
-                cell.update({first: 1, f"{first}_worked": one["fault_layer"] is None})
-        if again and all(None not in (one["input_tokens"], one["output_tokens"]) for one in again):
-            own = [one for one in again if one["call_id"] in paid]
-            tokens = sum(one["input_tokens"] + one["output_tokens"] for one in own)
+        cell.update(chains=1, retries=len(again), steps=sum(retry["call_id"] in paid for retry in again))
+        cell.update(identical=sum(retry["retry_kind"] == "identical" for retry in again))
+        for retry in again:
+            if retry["attempt"] == 2 and retry["retry_kind"] is not None:
+                first = f"first_{retry['retry_kind']}"
+                cell.update({first: 1, f"{first}_worked": retry["fault_layer"] is None})
+        if again and all(None not in (retry["input_tokens"], retry["output_tokens"]) for retry in again):
+            own = [retry for retry in again if retry["call_id"] in paid]
+            tokens = sum(retry["input_tokens"] + retry["output_tokens"] for retry in own)
             cell.update(tokens=tokens, tokens_known=1)
-        for one in again:
-            if one["call_id"] in paid and None not in (one["input_tokens"], one["output_tokens"]):
-                cell.update(token_parts(one), counted_steps=1)
-        timed = [one for one in again if (one["model_latency_ms"], one["latency_ms"]) != (None, None)]
+        for retry in again:
+            if retry["call_id"] in paid and None not in (retry["input_tokens"], retry["output_tokens"]):
+                cell.update(token_parts(retry), counted_steps=1)
+        timed = [retry for retry in again if (retry["model_latency_ms"], retry["latency_ms"]) != (None, None)]
         if timed:
-            model = sum(microseconds(one["model_latency_ms"]) for one in timed if one["call_id"] in paid)
-            cell.update(us=model + sum(microseconds(one["latency_ms"]) for one in timed), ms_known=1)
+            model = sum(
+                microseconds(retry["model_latency_ms"]) for retry in timed if retry["call_id"] in paid
+            )
+            cell.update(us=model + sum(microseconds(retry["latency_ms"]) for retry in timed), ms_known=1)
     kinds = [f"first_{kind}{worked}" for kind in ("identical", "changed") for worked in ("", "_worked")]
     counted = ("chains", "retries", "identical", *kinds, "steps", "tokens", "tokens_known", "us", "ms_known")
     counted += COUNTED
@@ -326,9 +333,9 @@ def classes(call: Row, turn: Mapping[str, Any]) -> dict[str, int | None]:
 def traits(facts: Facts) -> Iterator[Row]:
     cells: dict[tuple[Any, ...], dict[str, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
     for call in filter(is_syntax_measured, facts.calls):
-        for trait, found in classes(call, facts.turn_of.get(call["turn_id"], {})).items():
-            if found is not None:
-                key = (*(call[name] for name in (*WHO, "tool", "mcp_server")), trait, found)
+        for trait, value in classes(call, facts.turn_of.get(call["turn_id"], {})).items():
+            if value is not None:
+                key = (*(call[name] for name in (*WHO, "tool", "mcp_server")), trait, value)
                 sums = cells[key][call["session_id"]]
                 sums[0] += is_parse_error(call)
                 sums[1] += 1
@@ -338,8 +345,8 @@ def traits(facts: Facts) -> Iterator[Row]:
         yield {**named, **by_group(named["source"], counts)}
 
 
-def add(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+def add(first: int | None, other: int | None) -> int | None:
+    return None if first is None or other is None else first + other
 
 
 def add_all(values: Sequence[Any]) -> Any:
@@ -347,7 +354,7 @@ def add_all(values: Sequence[Any]) -> Any:
 
 
 def trials(facts: Facts) -> Iterator[Row]:
-    told = {(one["source"], one["session_id"]): one for one in facts.sessions}
+    sessions_by_id = {(session["source"], session["session_id"]): session for session in facts.sessions}
     calls = grouped(facts.calls, ("source", "session_id"))
     for (source, session_id), unordered in grouped(facts.turns, ("source", "session_id")).items():
         turns = sorted(unordered, key=lambda turn: turn["turn"])
@@ -355,9 +362,9 @@ def trials(facts: Facts) -> Iterator[Row]:
             name: next((turn[name] for turn in turns if turn[name] is not None), None)
             for name in ("provider", "model", "prompt_id", "trial_run", "arm", "user_text")
         }
-        its = told.get((source, session_id), {})
-        asked, task = first.pop("user_text"), its.get("task")
-        a_task = task is not None or 40 <= len(asked or "") <= 2_000
+        session = sessions_by_id.get((source, session_id), {})
+        question, task = first.pop("user_text"), session.get("task")
+        a_task = task is not None or 40 <= len(question or "") <= 2_000
         if not a_task or source == "bfcl_score":
             continue
         verdicts = {name: [turn[name] for turn in turns if turn[name] is not None] for name in VERDICTS}
@@ -366,20 +373,20 @@ def trials(facts: Facts) -> Iterator[Row]:
         mended = [of_call(call)["mended"] for call in made]
         tokens = [add(turn["input_tokens"], turn["output_tokens"]) for turn in turns]
         costs = [turn["cost"] for turn in turns]
-        hashed = md5((asked or "").encode(), usedforsecurity=False).hexdigest()[:16]
+        hashed = md5((question or "").encode(), usedforsecurity=False).hexdigest()[:16]
         yield first | {
             "day": min((turn["day"] for turn in turns if turn["day"] is not None), default=None),
             "source": source, "session_id": session_id,
             "task": hashed if task is None else f"{source}:{task}",
             "task_origin": "first message" if task is None else "log",
-            "task_text": (task or asked or "")[:120],
+            "task_text": (task or question or "")[:120],
             "turns": len(turns), "calls": sum(turn["calls"] for turn in turns),
             "parse_k": sum(is_parse_error(call) for call in judged), "parse_n": len(judged),
             "mended_k": sum(k for _, _, k in mended), "mended_n": sum(n for _, n, _ in mended),
             "misses": sum(call["simulated"] == "miss" for call in made),
             "tokens": add_all(tokens), "cost": add_all(costs),
-            "repeat_no": its.get("repeat_no"),
-            **{name: all(said) if said else None for name, said in verdicts.items()},
+            "repeat_no": session.get("repeat_no"),
+            **{name: all(values) if values else None for name, values in verdicts.items()},
         }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""A lost disk is no lost history: a backup is whole or not there, and what is restored is what was."""
+"""Backups: each is complete or does not exist, and a restored store equals the original."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_a_damaged_backup_is_told_and_replaces_nothing(
         "CURRENT", "backups.json", "gen-000001.duckdb", "lock",
     ]  # fmt: skip
     (loaded / "naming.toml").write_text("")
-    if harm is not change_a_piece:  # it has the size of what was sent
+    if harm is not change_a_piece:  # it has the size of the sent file
         make_backup(loaded, place, keep=1)
         assert verify_backup(place).rows["tool_calls"] > 0
 
@@ -248,7 +248,7 @@ def test_two_at_once_do_not_write_into_one_place(loaded: Path, place: Path) -> N
 @pytest.mark.parametrize("name", ["../stolen", "/stolen", "CURRENT", "building.duckdb", "gen-000009.duckdb"])
 def test_a_forged_list_of_files_writes_nothing(place: Path, tmp_path: Path, name: str) -> None:
     generation = "gen-000001.duckdb"
-    files = tuple(BackupFile(one, 0, sha256(b"").hexdigest(), ()) for one in (generation, name))
+    files = tuple(BackupFile(file_name, 0, sha256(b"").hexdigest(), ()) for file_name in (generation, name))
     manifest = Manifest(
         made_at="2026-11-27T00:00:00",
         callgauge_version="1",
@@ -264,7 +264,7 @@ def test_a_forged_list_of_files_writes_nothing(place: Path, tmp_path: Path, name
 
 
 def test_a_forged_piece_is_not_read(place: Path, tmp_path: Path) -> None:
-    """A name of a piece that leads to a file of this machine: it may be one that never ends."""
+    """The name of a piece leads to a file of this machine, which may be endless."""
     (tmp_path / "secret").write_bytes(b"secret")
     name = "gen-000001.duckdb"
     file = BackupFile(name, 6, sha256(b"secret").hexdigest(), ("../../secret",))

@@ -1,4 +1,4 @@
-"""Hostile files and folders: each costs itself and says why in one sentence; nothing hangs or is executed."""
+"""Hostile files and folders: only they fail, with a one-sentence reason; nothing hangs or is executed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.store.night import ask, contents, count, rows_by_reference, session
 
 
 def rejected(logs: Path, store: Path) -> dict[str, str]:
-    """File name → why it was rejected, as the store holds it; every reason is one sentence."""
+    """Return the stored reasons of rejected files by name; every reason is one sentence."""
     rows = ask(store, "SELECT path, reason FROM files WHERE status = 'rejected'")
     assert all("\n" not in reason and "Traceback" not in reason for _, reason in rows)
     return {parse_stored_path(path).name: reason for path, reason in rows}
@@ -55,7 +55,7 @@ def test_a_file_that_is_no_log_is_rejected_with_the_reason(
     (logs / "good.jsonl").write_text(session("s1"))
     report = load([logs], store)
     assert report.loaded == 1
-    assert [Path(one.path).name for one in report.rejected] == ["bad"]
+    assert [Path(rejected.path).name for rejected in report.rejected] == ["bad"]
     assert reason in report.rejected[0].reason
     assert reason in rejected(logs, store)["bad"]
     assert load([logs], store).generation is None, "the same refusal is no news"
@@ -103,7 +103,7 @@ def test_a_log_that_becomes_unusable_keeps_what_was_loaded(logs: Path, store: Pa
 
 
 def breaking(at_line: int, error: Exception) -> Any:
-    """A `translator` that works up to a line and then fails, as a bug in a format or a disk would."""
+    """Return a `translator` that fails after some lines, like a bug in a format or a disk error."""
     translator = formats()["session_history"].translator
 
     class Broken:
@@ -251,10 +251,10 @@ def test_pipes_sockets_and_devices_are_not_opened(logs: Path, begun: Path) -> No
     os.mkfifo(logs / "pipe")
     (logs / "null").symlink_to("/dev/null")
     with socket.socket(socket.AF_UNIX) as listener:
-        here = Path.cwd()
-        os.chdir(logs)  # a socket's path may have some hundred characters only
+        cwd = Path.cwd()
+        os.chdir(logs)  # a socket's path may have only about a hundred characters
         listener.bind("socket")
-        os.chdir(here)
+        os.chdir(cwd)
         load([logs], begun)
     assert rejected(logs, begun) == {
         "null": "is a device, not a file",

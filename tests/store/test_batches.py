@@ -43,7 +43,7 @@ def test_a_column_of_one_text_or_of_nothing_throughout_is_stored_as_any_other() 
     table, unfit = to_arrow("turns", rows, SCHEMA)
     assert table.column("text").to_pylist() == ["a", "a"]
     assert table.column("number").to_pylist() == [None, None]
-    assert table.column("flag").to_pylist() == [True, None]  # 1 equals true, and is none
+    assert table.column("flag").to_pylist() == [True, None]  # 1 equals true, but is not a boolean
     assert [reject["code"] for reject in unfit] == ["wrong_type"]
 
 
@@ -70,8 +70,8 @@ def test_times_are_stored_in_utc() -> None:
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_a_value_that_does_not_fit_becomes_unknown_and_a_reject(column: str, value: Any) -> None:
-    found, unfit = stored(value, column)
-    assert found is None
+    stored_value, unfit = stored(value, column)
+    assert stored_value is None
     assert [(row["file_id"], row["line"], row["byte_offset"], row["code"]) for row in unfit] == [
         (7, 3, 40, "wrong_type")
     ]

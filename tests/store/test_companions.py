@@ -1,4 +1,4 @@
-"""A file that a format reads together with another is no failure, as long as that other file is there."""
+"""A file that a format reads together with another is not a failure while that file exists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def logs(logs: Path) -> Path:
 def test_a_reply_beside_its_request_is_read_with_it(logs: Path, store: Path) -> None:
     report = load([logs], store)
     assert (report.loaded, report.rejected) == (1, ())
-    assert [(Path(one.path).name, one.reason) for one in report.companions] == [
+    assert [(Path(companion.path).name, companion.reason) for companion in report.companions] == [
         ("0141.txt", "is read with 0141.json")
     ]
     assert ask(store, STATUS) == BOTH_READ
@@ -98,7 +98,7 @@ def test_a_dry_run_foretells_it(logs: Path, store: Path) -> None:
     for _ in range(2):
         outlook = forecast_load([logs], store)
         assert outlook.rejected == ()
-        assert [Path(one.path).name for one in outlook.companions] == ["0141.txt"]
+        assert [Path(companion.path).name for companion in outlook.companions] == ["0141.txt"]
         assert (PlannedAction.COMPANION, None, 1) in [
             (share.would, share.form, share.files) for share in outlook.shares
         ]

@@ -1,4 +1,4 @@
-"""An SQLite database is read as it is while others write it: one moment of it, without a lock, row by row."""
+"""An SQLite database is read while others write it: a consistent state, without a lock, row by row."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def database(logs: Path) -> Path:
 
 @pytest.fixture
 def writer(database: Path) -> Iterator[sqlite3.Connection]:
-    """A program that keeps its database open, with a write-ahead log."""
+    """Start a program that keeps its database open, with a write-ahead log."""
     connection = sqlite3.connect(database, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -62,7 +62,7 @@ def stamps(logs: Path) -> dict[str, tuple[int, int]]:
 
 
 def why_rejected(logs: Path, store: Path) -> list[str]:
-    return [one.reason for one in load([logs], store).rejected]
+    return [rejected.reason for rejected in load([logs], store).rejected]
 
 
 def test_what_a_writer_has_committed_is_read_and_what_it_has_not_is_not(
@@ -90,11 +90,11 @@ def test_files_beside_a_database_are_read_with_it(
 ) -> None:
     add_call(writer, 1)
     report = load([logs], store)
-    assert [(Path(one.path).name, one.reason) for one in report.companions] == [
+    assert [(Path(companion.path).name, companion.reason) for companion in report.companions] == [
         ("state.db-shm", "is read with state.db"),
         ("state.db-wal", "is read with state.db"),
     ]
-    assert [one.reason for one in forecast_load([logs], store).rejected] == []
+    assert [rejected.reason for rejected in forecast_load([logs], store).rejected] == []
 
 
 @pytest.mark.thorough
@@ -126,7 +126,7 @@ os.kill(os.getpid(), 9)
 
 @pytest.mark.thorough
 def test_a_transaction_that_a_killed_program_left_is_undone(logs: Path, store: Path, database: Path) -> None:
-    """The journal of the killed program holds the pages as they were before its transaction."""
+    """The journal of the killed program contains the pages from before its transaction."""
     subprocess.run([sys.executable, "-c", KILLED, database, TABLES, CALL % 1], check=False)
     assert (logs / "state.db-journal").stat().st_size > 0
     load([logs], store)
@@ -175,7 +175,7 @@ def test_a_copy_of_a_moment_is_taken_again_when_a_checkpoint_came_between(
 
 
 def finish(writer: sqlite3.Connection, calls: int) -> None:
-    """Leave a database of one file, with so many calls."""
+    """Make a database of one file, with this many calls."""
     writer.execute("BEGIN")
     for number in range(1, calls + 1):
         add_call(writer, number)
@@ -195,7 +195,7 @@ def test_a_database_that_is_compressed_or_in_an_archive_is_read(
     (logs / "whole.db.gz").write_bytes(gzip.compress(database.read_bytes(), mtime=0))
     database.unlink()
     report = load([logs], store)
-    assert (report.rejected, [Path(one.path).name for one in report.companions]) == (
+    assert (report.rejected, [Path(companion.path).name for companion in report.companions]) == (
         (),
         ["backup.zip!state.db-wal"],
     )

@@ -1,4 +1,4 @@
-"""Workers that die, a load that dies, a disk that is full: what it costs, and that nothing is left over."""
+"""Dying workers, a dying load, a full disk: what is lost, and that no leftovers stay."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("workers_read")
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """The worker processes that a load starts, as one does that must not fork."""
+    """Record the worker processes that a load starts without forking."""
     monkeypatch.setattr(worker_process, "can_fork", lambda: False)
     processes: list[subprocess.Popen[bytes]] = []
     popen = subprocess.Popen
@@ -50,7 +50,7 @@ def test_little_and_nothing_are_read_without_workers(
 
 
 def killing(processes: list[subprocess.Popen[bytes]], name: str) -> Callable[[Progress], None]:
-    """Kills the worker that was started first, when the file that it was given first has come some way."""
+    """Kill the first worker when a part of its first file has arrived."""
 
     def on_progress(progress: Progress) -> None:
         if progress.name.endswith(name) and progress.bytes_done > 0:
@@ -60,7 +60,7 @@ def killing(processes: list[subprocess.Popen[bytes]], name: str) -> Callable[[Pr
 
 
 def reasons(report: LoadReport) -> dict[str, str]:
-    return {Path(one.path).name: one.reason for one in report.rejected}
+    return {Path(rejected.path).name: rejected.reason for rejected in report.rejected}
 
 
 @pytest.mark.thorough
@@ -103,11 +103,11 @@ def test_an_end_that_was_asked_for_undoes_what_was_read_ahead(
     (logs / "b.jsonl").write_text(session("b"))
     (logs / "c.jsonl").write_text(session("c"))
     at: list[Progress] = []
-    asked: list[str] = []
+    names: list[str] = []
 
     def stop() -> bool:
-        asked.append(at[-1].name)
-        return asked.count(str(logs / "a.jsonl")) > 2  # once before the file, then while it is read
+        names.append(at[-1].name)
+        return names.count(str(logs / "a.jsonl")) > 2  # once before the file, then while it is read
 
     report = load([logs], store, workers=2, on_progress=at.append, stop=stop)
 

@@ -1,4 +1,4 @@
-"""Whatever reads the logs (this process, worker processes, a Ray cluster), the tables are the same."""
+"""The tables are the same for all executors: this process, worker processes, a Ray cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ KILLED_AT: tuple[str, ...] = ("piece",)
 if THOROUGH:
     points = ("begun", "piece", "read", "shared")
     drivers = ("create", "batch", "settle.sql", "checkpoint", "name", "switch", "switched")
-    KILLED_AT = (*points, *(f"process-{one}" for one in points), *(f"driver-{one}" for one in drivers))
+    KILLED_AT = (
+        *points,
+        *(f"process-{point}" for point in points),
+        *(f"driver-{driver}" for driver in drivers),
+    )
 
 
 def loads_on_ray(logs: Path, out: Path, *stages: str) -> dict[str, Any]:
@@ -32,8 +36,8 @@ def loads_on_ray(logs: Path, out: Path, *stages: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "tests.store.ray_loads", str(logs), str(out), *stages]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    return dict(zip(stages, told, strict=True))
+    outcomes = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return dict(zip(stages, outcomes, strict=True))
 
 
 @pytest.mark.thorough
@@ -48,7 +52,9 @@ def test_all_executors_make_equal_tables(logs: Path, tmp_path: Path) -> None:
     expected = in_order(tmp_path / "1")
     assert in_order(tmp_path / "2") == expected
     assert in_order(Path(whole["store"])) == expected
-    assert {(one.loaded, len(one.rejected)) for one in reports} == {(whole["loaded"], whole["rejected"])}
+    assert {(report.loaded, len(report.rejected)) for report in reports} == {
+        (whole["loaded"], whole["rejected"])
+    }
     assert whole["left"] == ["CURRENT", "gen-000001.duckdb", "lock"], "shared rows go when they are in"
 
 
@@ -63,13 +69,13 @@ def test_a_load_on_a_cluster_bears_the_loss_of_a_node(logs: Path, tmp_path: Path
 
     loads = loads_on_ray(logs, tmp_path / "ray", *KILLED_AT, *(["twice"] if THOROUGH else []))
 
-    for stage, told in loads.items():
+    for stage, outcome in loads.items():
         killed = tmp_path / "ray" / f"{stage}.killed"
         assert killed.exists() or stage.startswith(("driver-", "twice")), f"nothing died at {stage}"
-        assert in_order(Path(told["store"])) == expected, stage
-        assert told["left"][-1] == "lock", f"rows are left over after {stage}"
+        assert in_order(Path(outcome["store"])) == expected, stage
+        assert outcome["left"][-1] == "lock", f"rows are left over after {stage}"
         if stage.startswith("driver-") and stage != "driver-create":
-            assert told["kept"], f"{stage}: rows that were finished are there for the next load"
+            assert outcome["kept"], f"{stage}: rows that were finished are there for the next load"
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""Results that say themselves that their tool failed count by the rules of the store."""
+"""Results whose content reports a failure count by the rules of the store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOGGED = ("search_logs", "error", "envelope", "execution", "boom")
 
 
 def conversation(*results: tuple[str, str]) -> str:
-    """A chat transcript: a call of each tool with its result, and an answer."""
+    """Return a chat transcript: a call of each tool with its result, and an answer."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Do it."}]
     for number, (tool, content) in enumerate(results):
         made = {"id": f"call_{number}", "type": "function", "function": {"name": tool, "arguments": "{}"}}
@@ -79,8 +79,8 @@ def test_reparse_applies_changed_rules_and_takes_them_back(log: Path, store: Pat
 def test_a_load_with_the_rules_off_equals_a_reparse_with_them_off(log: Path, store: Path) -> None:
     load([log], store)
     other = store.with_name("other")
-    for one in (store, other):
-        write_rules(one, '[failures]\nfields = ["success"]\n')
+    for place in (store, other):
+        write_rules(place, '[failures]\nfields = ["success"]\n')
     reparse(store, everything=True)
     load([log], other)
     assert contents(store, [*FACTS, *ROLLUPS]) == contents(other, [*FACTS, *ROLLUPS])
@@ -109,7 +109,7 @@ def test_a_rule_that_cannot_be_read_is_refused(log: Path, store: Path, text: str
 def test_a_late_result_that_reports_a_failure_counts_like_another(
     logs: Path, store: Path, tmp_path: Path, order: str
 ) -> None:
-    """The call is in one file and its result, which the log calls a success, in another."""
+    """The call is in one file; its result, a success according to the log, is in another."""
     text = session("s", turns=(1,)).replace("text of the file", r"{\"success\": false, \"error\": \"x\"}")
     lines = text.splitlines(keepends=True)
     parts = {"a": lines[:4], "b": lines[4:]}

@@ -1,4 +1,4 @@
-"""What is forgotten is gone: from every table, from the disk, and from the loads that follow."""
+"""Deleted sessions are removed from every table and the disk, and later loads do not restore them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_no_load_brings_it_back(logs: Path, store: Path) -> None:
     log.write_text(session("keep") + session("go", day=2) + "broken\n")
     load([logs], store)
     forget(store, SessionChoice(sessions=["go"]))
-    kept = contents(store, FACTS, without=("file_id",))
+    tables = contents(store, FACTS, without=("file_id",))
     assert load([logs], store).generation is None
     log.write_text(log.read_text() + session("new", day=3))
     load([logs], store)
@@ -73,7 +73,7 @@ def test_no_load_brings_it_back(logs: Path, store: Path) -> None:
     assert ask(store, "SELECT snippet FROM rejects") == [("",)], "a forgetful file is quoted no more"
     forget(store, SessionChoice(sessions=["new"]))
     assert contents(store, ["turns", "tool_calls"], without=("file_id",)) == {
-        name: kept[name] for name in ("turns", "tool_calls")
+        name: tables[name] for name in ("turns", "tool_calls")
     }
     retry_rejected(store)
     (logs / "copy.jsonl").write_text(session("go", day=2) + session("keep"))
@@ -179,7 +179,7 @@ def test_a_run_of_trials_goes_with_its_last_session(logs: Path, store: Path) -> 
     lock = write_run(logs) / "lock.json"
     (logs / "a.jsonl").write_text(session("keep"))
     load([logs], store)
-    ids = [one for (one,) in ask(store, "SELECT session_id FROM sessions WHERE trial_run = 'orders.7f3a'")]
+    ids = [name for (name,) in ask(store, "SELECT session_id FROM sessions WHERE trial_run = 'orders.7f3a'")]
     assert (count(store, "trial_runs"), count(store, "trial_looks") > 0, len(ids) > 1) == (1, True, True)
     assert forget(store, SessionChoice(sessions=ids[:1])).runs == 0
     assert count(store, "trial_runs") == 1
@@ -212,7 +212,7 @@ def test_notes_on_it_go_with_their_bytes(logs: Path, store: Path) -> None:
     (call,) = ask(store, "SELECT min(call_id) FROM tool_calls WHERE session_id = 'go'")[0]
     note = "INSERT INTO notes (subject_kind, subject, text, by, at) VALUES (?, ?, ?, '', '')"
     about = [("session", "go"), ("session", "keep"), ("call", call), ("model", "go")]
-    MemoryFile(store).write((note, [(kind, one, f"{kind} {one} hummingbird") for kind, one in about]))
+    MemoryFile(store).write((note, [(kind, ident, f"{kind} {ident} hummingbird") for kind, ident in about]))
     command = ["forget", "--store", str(store), "--session", "go"]
     trial = CliRunner().invoke(app, [*command, "--dry-run"])
     assert "2 notes on them" in trial.stdout
@@ -230,16 +230,16 @@ def test_the_backups_that_may_still_hold_it_are_named(logs: Path, store: Path, t
     run = CliRunner().invoke
     place = tmp_path / "backups"
     assert run(app, ["backup", "--store", str(store), str(place)]).exit_code == 0
-    said = run(app, ["forget", "--store", str(store), "--session", "go"]).stdout.splitlines()[-1]
-    assert said.startswith(
+    line = run(app, ["forget", "--store", str(store), "--session", "go"]).stdout.splitlines()[-1]
+    assert line.startswith(
         f"1 backup in {place} may still contain the data; to replace them, run `callgauge backup"
     )
     assert run(app, ["backup", "--store", str(store), str(place), "--keep", "1"]).exit_code == 0
     (manifest,) = (place / "backups").iterdir()
     restored = tmp_path / "restored"
-    told = run(app, ["restore", str(place), "--store", str(restored)])
-    assert told.exit_code == 0, told.output
-    assert manifest.stem in told.stdout
+    restore_run = run(app, ["restore", str(place), "--store", str(restored)])
+    assert restore_run.exit_code == 0, restore_run.output
+    assert manifest.stem in restore_run.stdout
     assert ask(restored, "SELECT session_id FROM sessions") == [("keep",)]
     for words in (["--store", str(restored)], [str(place)]):
         checked = run(app, ["verify", *words])
@@ -256,5 +256,5 @@ def test_old_data_goes_by_a_command(logs: Path, store: Path) -> None:
     future = date(2027, 3, 1)
     assert run(app, ["retain", "--store", str(store)]).exit_code == 2
     assert apply_retention(store, text_days=30, today=future, dry_run=True).sessions_without_text
-    told = run(app, [*command, "--fact-days", "36500", "--dry-run", "--json"])
-    assert json.loads(told.stdout)["generation"] is None
+    dry_run = run(app, [*command, "--fact-days", "36500", "--dry-run", "--json"])
+    assert json.loads(dry_run.stdout)["generation"] is None

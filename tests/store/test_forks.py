@@ -1,4 +1,4 @@
-"""A fork repeats what its parent said, at its own time: what the parent did keeps its day and counts once."""
+"""A fork repeats its parent at its own time: the parent's calls keep their day and count once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def meta(name: str, day: int, parent: str | None = None) -> list[Line]:
 
 
 def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: int = 10) -> list[Line]:
-    """One turn: a step with tokens for each call, and an answer where it has ended."""
+    """Return one turn: a step with tokens for each call, and an answer if it has ended."""
     at = datetime(2026, 10, day, hour, 1, tzinfo=UTC)
     lines = [
         line(at, "event_msg", type="task_started", turn_id=key),
@@ -56,9 +56,9 @@ def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: 
             line(at, "event_msg", type="token_count", info=used),
         ]
     if ended:
-        said = [{"type": "output_text", "text": "done"}]
+        content = [{"type": "output_text", "text": "done"}]
         lines += [
-            line(at, "response_item", type="message", role="assistant", content=said),
+            line(at, "response_item", type="message", role="assistant", content=content),
             line(at, "event_msg", type="token_count", info=used),
             line(at, "event_msg", type="task_complete", turn_id=key, last_agent_message="done"),
         ]
@@ -66,18 +66,18 @@ def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: 
 
 
 def fork(lines: Sequence[Line], name: str, day: int, parent: str, *, hour: int = 9) -> list[Line]:
-    """The beginning of a rollout that was forked from another: its lines, all at one time of its own day."""
+    """Return the beginning of a forked rollout: the parent's lines, all at one time of its own day."""
     at = datetime(2026, 10, day, hour, tzinfo=UTC).isoformat()
-    return [*meta(name, day, parent), *({**one, "timestamp": at} for one in lines)]
+    return [*meta(name, day, parent), *({**record, "timestamp": at} for record in lines)]
 
 
 def write(file: Path, lines: Iterable[Line]) -> Path:
-    file.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    file.write_text("".join(json.dumps(record) + "\n" for record in lines))
     return file
 
 
 def family(id_: str = RANDOM_ID) -> dict[str, list[Line]]:
-    """A session, two forks of it, and a fork of a fork; each has a turn of its own."""
+    """Return a session, two forks of it, and a fork of a fork; each has a turn of its own."""
     ids = iter(id_.format(letter) for letter in _LETTERS)
     own = {
         name: turn(f"t-{name}", day, [next(ids) for _ in range(calls)])
@@ -197,9 +197,9 @@ def test_sessions_that_name_each_other_as_parents_count_once(logs: Path, store: 
 
 
 def test_the_earlier_of_two_copies_without_a_known_fork_counts(logs: Path, store: Path) -> None:
-    """Also where the later session is longer."""
+    """This holds even if the later session is longer."""
     shared = turn("t", 1, [RANDOM_ID.format(0)])
-    later = [{**one, "timestamp": "2026-10-02T09:00:00.000Z"} for one in shared]
+    later = [{**record, "timestamp": "2026-10-02T09:00:00.000Z"} for record in shared]
     write(logs / "a.jsonl", meta("later", 2) + later + turn("t2", 2, [RANDOM_ID.format(1)]))
     write(logs / "b.jsonl", meta("earlier", 1) + shared)
     load([logs], store)
@@ -218,7 +218,7 @@ def test_calls_at_one_place_of_turns_that_differ_all_count(logs: Path, store: Pa
 def test_however_rollouts_are_loaded_the_figures_are_those_of_one_load(
     logs: Path, store: Path, tmp_path: Path, seed: int
 ) -> None:
-    """Families of forks whose members grow over some nights, in a random order, next to another session."""
+    """Families of forks grow over some nights, in a random order, next to another session."""
     chance = random.Random(seed)
     rollouts, own_calls = made_family(chance)
     (logs / "session.jsonl").write_text(session("s"))
@@ -245,7 +245,7 @@ def test_however_rollouts_are_loaded_the_figures_are_those_of_one_load(
 
 
 def made_family(chance: random.Random) -> tuple[dict[str, list[Line]], dict[str, int]]:
-    """Rollouts by name, all but the first forked at the end of a turn; and how many calls each made."""
+    """Return rollouts by name, all but the first forked at the end of a turn, and their call counts."""
     id_, numbers = chance.choice((RANDOM_ID, *SHORT_IDS)), iter(range(10, 100))
     heads: dict[str, list[Line]] = {}
     turns: dict[str, list[list[Line]]] = {}
@@ -256,8 +256,8 @@ def made_family(chance: random.Random) -> tuple[dict[str, list[Line]], dict[str,
         if turns:
             parent = chance.choice(list(turns))
             copied = turns[parent][: chance.randint(1, len(turns[parent]))]
-            told = [*heads[parent], *(one for some in copied for one in some)]
-            heads[name] = fork(told, name, day, parent, hour=chance.choice((3, 9)))
+            history = [*heads[parent], *(record for some in copied for record in some)]
+            heads[name] = fork(history, name, day, parent, hour=chance.choice((3, 9)))
         calls = [chance.randint(0, 3) for _ in range(chance.randint(1, 3))]
         own_calls[name] = sum(calls)
         turns[name] = [
@@ -268,7 +268,7 @@ def made_family(chance: random.Random) -> tuple[dict[str, list[Line]], dict[str,
             )
             for at, made in enumerate(calls)
         ]
-    lines = {name: [*head, *(one for some in turns[name] for one in some)] for name, head in heads.items()}
+    lines = {name: [*head, *(item for some in turns[name] for item in some)] for name, head in heads.items()}
     return lines, own_calls
 
 

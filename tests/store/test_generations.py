@@ -1,4 +1,4 @@
-"""The store's folder: who may load, what is published, what a crash leaves, what an error says."""
+"""The store's folder: locking, publishing, crashes, and error messages."""
 
 from __future__ import annotations
 
@@ -64,20 +64,20 @@ def test_a_load_that_waits_is_told_for_whom_and_goes_on_when_the_store_is_free(
     logs: Path, loaded: Path
 ) -> None:
     (logs / "b.jsonl").write_text(session("s2"))
-    said: list[str] = []
+    holders: list[str] = []
     with ExitStack() as other_load:
         other_load.enter_context(lock_store(loaded))
 
         def patience(who: str) -> bool:
-            said.append(who)
-            if len(said) == 3:
+            holders.append(who)
+            if len(holders) == 3:
                 other_load.close()
             return True
 
         assert load([logs], loaded, patience=patience).loaded == 1
-    assert len(said) == 3
-    assert said[0].startswith(f"process {os.getpid()} on ")
-    assert said[0].endswith(f"is loading into the store {loaded}")
+    assert len(holders) == 3
+    assert holders[0].startswith(f"process {os.getpid()} on ")
+    assert holders[0].endswith(f"is loading into the store {loaded}")
 
 
 @pytest.mark.thorough
@@ -163,7 +163,7 @@ def change(store: Path, statement: str) -> None:
 
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "message"),
     [
         (
             "UPDATE store_info SET schema_version = 99",
@@ -175,10 +175,10 @@ def change(store: Path, statement: str) -> None:
     ],
 )
 def test_a_store_of_another_version_is_refused_and_kept(
-    logs: Path, loaded: Path, statement: str, said: str
+    logs: Path, loaded: Path, statement: str, message: str
 ) -> None:
     change(loaded, statement)
-    with pytest.raises(StoreVersionError, match=said) as refused:
+    with pytest.raises(StoreVersionError, match=message) as refused:
         load([logs], loaded)
     assert "load the logs into a new folder" in str(refused.value)
     assert (loaded / "gen-000001.duckdb").exists()
@@ -219,7 +219,7 @@ def make_foreign(place: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("make", "message"),
     [
         (make_parent_missing, "no folder .*missing; create it"),
         (make_parent_a_file, "no folder .*store; create it"),
@@ -228,16 +228,16 @@ def make_foreign(place: Path) -> Path:
     ],
 )
 def test_a_place_that_can_be_no_store_is_one_sentence(
-    logs: Path, tmp_path: Path, make: Callable[[Path], Path], said: str
+    logs: Path, tmp_path: Path, make: Callable[[Path], Path], message: str
 ) -> None:
     (logs / "a.jsonl").write_text(session("s1"))
-    with pytest.raises(StoreError, match=said):
+    with pytest.raises(StoreError, match=message):
         load([logs], make(tmp_path))
 
 
 @pytest.mark.thorough
 def test_what_is_made_before_the_first_load_is_no_obstacle_to_it(logs: Path, tmp_path: Path) -> None:
-    """Users, names, tokens, a server that waits for the first night, and a disk of its own (`lost+found`)."""
+    """The folder has users, names, tokens, a waiting server, and a disk of its own (`lost+found`)."""
     (logs / "a.jsonl").write_text(session("s1"))
     store = tmp_path / "store"
     made = [
@@ -294,7 +294,7 @@ except StoreError as error:
 def test_a_disk_that_is_full_is_one_sentence_and_costs_nothing(
     logs: Path, loaded: Path, share: float
 ) -> None:
-    """No file may grow beyond a limit: the system's own refusal, at the copy and at DuckDB's writes."""
+    """The system refuses files above a limit, at the copy and at DuckDB's writes."""
     before = rows_by_reference(loaded)
     for number in range(3):
         raws = (os.urandom(30_000).hex() for _ in range(20))
@@ -306,9 +306,9 @@ def test_a_disk_that_is_full_is_one_sentence_and_costs_nothing(
     else:
         limit = int((loaded / "gen-000001.duckdb").stat().st_size * share)
     command = [sys.executable, "-c", FULL_DISK, str(logs), str(loaded), str(limit)]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert "The published store is unchanged." in said, said
-    assert said.count("\n") == 1
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "The published store is unchanged." in output, output
+    assert output.count("\n") == 1
     assert rows_by_reference(loaded) == before
     assert sorted(path.name for path in loaded.iterdir()) == ["CURRENT", "gen-000001.duckdb", "lock"]
     assert load([logs], loaded).loaded == 3

@@ -1,4 +1,4 @@
-"""A load killed at any durable write leaves a whole store; the next load ends as if nothing had been."""
+"""A load killed at any durable write leaves an intact store, and the next load completes it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def killed_loads(logs: Path, base: Path, out: Path, *leaving: str) -> list[dict[
 
 
 def loaded_again(kills: list[dict[str, Any]]) -> list[tuple[dict[str, Any], Path]]:
-    """The kills after which the work was done again, and the store that this left."""
+    """Return the kills after which the work was repeated, and the resulting store."""
     return [(kill, Path(kill["store"])) for kill in kills if kill["store"] is not None]
 
 
@@ -87,7 +87,7 @@ def test_a_rotated_log_and_a_dump_are_in_the_nights_that_are_killed(logs: Path, 
 
 
 def states(store: Path) -> list[tuple[Any, ...]]:
-    """From where the logs of a store are read on."""
+    """Return the checkpoints at which reading a store's logs resumes."""
     return sorted(ask(store, "SELECT file_id, byte_offset, line, prefix, open_turns FROM unfinished"))
 
 

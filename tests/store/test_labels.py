@@ -1,4 +1,4 @@
-"""People's names for prompts: by id or by hash, kept from load to load, changed without new logs."""
+"""People's names for prompts: by id or hash, stored across loads, changed without new logs."""
 
 from __future__ import annotations
 

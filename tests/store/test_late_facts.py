@@ -1,4 +1,4 @@
-"""A log cut into two files tells what the whole log tells, in whatever order the files come."""
+"""A log split into two files gives the same facts as the whole log, in any order of files."""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -25,14 +25,14 @@ PLACES = {
 
 
 def counted(store: Path, table: str) -> list[dict[str, Any]]:
-    """The rows that count, without their places."""
+    """Return the rows that count, without their places."""
     columns = [name for name, *_ in ask(store, f"DESCRIBE {table}") if name not in PLACES]
     rows = ask(store, f"SELECT {', '.join(columns)} FROM {table} WHERE NOT duplicate ORDER BY ALL")
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def told(store: Path) -> list[Any]:
-    """The turns, calls and findings that count."""
+    """Return the turns, calls and diagnostics that count."""
     findings = "SELECT call_id, position, code FROM diagnostics ORDER BY ALL"
     return [*counted(store, "turns"), *counted(store, "tool_calls"), *ask(store, findings)]
 
@@ -42,7 +42,7 @@ def plain(name: str, day: int) -> str:
 
 
 def with_retries(name: str, day: int) -> str:
-    """A turn whose first call is refused and tried again, and a second turn."""
+    """Return a turn whose first call is refused and retried, and a second turn."""
     return session(name, turns=(3, 1), day=day, raw="{'path': 1,}")
 
 
@@ -56,7 +56,7 @@ def cuts(log: str) -> range:
 
 
 def kinds_of_cuts(log: str) -> dict[tuple[str, str], int]:
-    """A cut between every two kinds of lines that follow each other."""
+    """Return a cut between every two kinds of consecutive lines."""
     kinds = [json.loads(line)["type"] for line in log.splitlines()]
     return {(kinds[cut - 1], kinds[cut]): cut for cut in cuts(log)}
 
@@ -71,7 +71,7 @@ LOGS = pytest.mark.parametrize("made", [plain, with_retries], ids=["plain", "wit
 def test_a_log_in_two_files_tells_what_the_whole_tells(
     logs: Path, tmp_path: Path, made: Callable[[str, int], str], reverse: bool
 ) -> None:
-    """Every cut, each in a session and on a day of its own."""
+    """Every cut is in a session and on a day of its own."""
     parts: tuple[list[Path], list[Path]] = ([], [])
     for cut in cuts(made("s", 1)):
         log = made(f"s{cut}", cut)
@@ -95,7 +95,7 @@ def test_a_log_in_two_files_tells_what_the_whole_tells(
 def test_each_kind_of_cut_alone_has_all_done_that_it_needs(
     logs: Path, tmp_path: Path, made: Callable[[str, int], str], reverse: bool
 ) -> None:
-    """A load leaves out what nothing in it needs: no other cut makes up for that here."""
+    """A load skips work that nothing in it needs; no other cut compensates for that here."""
     log = made("s", 1)
     (logs / "whole.jsonl").write_text(log)
     load([logs], tmp_path / "whole")

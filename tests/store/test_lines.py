@@ -51,19 +51,19 @@ def test_a_byte_order_mark_alone_is_a_blank_line() -> None:
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b""])
 def test_a_line_over_the_limit_is_one_reject_and_the_next_line_is_read(end: bytes) -> None:
     first = b"x" * 5000
-    found = lines_of(first + end + (b'{"a": 1}' if end else b""))
-    assert isinstance(found[0], Rejected)
-    assert (found[0].code, found[0].where) == ("line_too_long", LogLine(1, 0))
-    assert "5,000 bytes" in found[0].reason or "5,001 bytes" in found[0].reason
-    assert len(cut_snippet(found[0].snippet)) == 200
-    assert found[1:] == ([Line(LogLine(2, 5000 + len(end)), b'{"a": 1}', whole=False)] if end else [])
+    lines = lines_of(first + end + (b'{"a": 1}' if end else b""))
+    assert isinstance(lines[0], Rejected)
+    assert (lines[0].code, lines[0].where) == ("line_too_long", LogLine(1, 0))
+    assert "5,000 bytes" in lines[0].reason or "5,001 bytes" in lines[0].reason
+    assert len(cut_snippet(lines[0].snippet)) == 200
+    assert lines[1:] == ([Line(LogLine(2, 5000 + len(end)), b'{"a": 1}', whole=False)] if end else [])
 
 
 @pytest.mark.parametrize("size", [7, 16, 64, 1000])
 def test_every_line_after_a_too_long_one_knows_its_offset(size: int) -> None:
     data = b"x" * 100 + b"\n{}\n" + b"y" * 40 + b"\n[]\n\n" + b"z" * 31 + b"\n1"
-    found = [one.where for one in read_lines(io.BytesIO(data), 30, size)]
-    assert found == [
+    places = [line.where for line in read_lines(io.BytesIO(data), 30, size)]
+    assert places == [
         LogLine(1, 0),
         LogLine(2, 101),
         LogLine(3, 104),
@@ -76,30 +76,30 @@ def test_every_line_after_a_too_long_one_knows_its_offset(size: int) -> None:
 @pytest.mark.parametrize("end", [b"", b"\n", b"\n\n", b"\n \t\r\n", b"\n\n  "])
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_blank_lines_at_the_end_of_a_file_are_none(end: bytes, size: int) -> None:
-    found = list(read_lines(io.BytesIO(b"{}" + end), size=size))
-    assert found == [Line(LogLine(1, 0), b"{}", whole=end != b"")]
+    lines = list(read_lines(io.BytesIO(b"{}" + end), size=size))
+    assert lines == [Line(LogLine(1, 0), b"{}", whole=end != b"")]
 
 
 def test_a_byte_order_mark_is_removed_from_the_first_line_only() -> None:
     long = b"x" * 1001 + b"\n"
-    found = lines_of(b"\xef\xbb\xbf{}\n" + long + b"\xef\xbb\xbf{}\n")
-    assert [one.data for one in found if isinstance(one, Line)] == [b"{}", b"\xef\xbb\xbf{}"]
+    lines = lines_of(b"\xef\xbb\xbf{}\n" + long + b"\xef\xbb\xbf{}\n")
+    assert [line.data for line in lines if isinstance(line, Line)] == [b"{}", b"\xef\xbb\xbf{}"]
 
 
 @pytest.mark.parametrize("size", [10, 500, 1000, 5000])
 @pytest.mark.parametrize("length", [999, 1000])
 def test_a_line_up_to_the_limit_is_read(length: int, size: int) -> None:
-    found = list(read_lines(io.BytesIO(b"x" * length + b"\n"), 1000, size))
-    assert found == [Line(LogLine(1, 0), b"x" * length)]
+    lines = list(read_lines(io.BytesIO(b"x" * length + b"\n"), 1000, size))
+    assert lines == [Line(LogLine(1, 0), b"x" * length)]
 
 
 def test_a_line_one_byte_over_the_limit_is_not() -> None:
-    (found,) = lines_of(b"x" * 1001 + b"\n")
-    assert isinstance(found, Rejected)
+    (rejected,) = lines_of(b"x" * 1001 + b"\n")
+    assert isinstance(rejected, Rejected)
 
 
 class Endless(io.RawIOBase):
-    """A stream of `size` bytes without a line break that never holds them."""
+    """A stream of `size` bytes without a line break, which are never in memory."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -118,9 +118,9 @@ class Endless(io.RawIOBase):
 
 def test_a_line_of_a_gigabyte_is_never_held() -> None:
     raw = Endless(1_000_000_000)
-    (found,) = read_lines(io.BufferedReader(raw, 1_000_000), max_line=4_000_000)
-    assert isinstance(found, Rejected)
-    assert "1,000,000,000 bytes" in found.reason
+    (rejected,) = read_lines(io.BufferedReader(raw, 1_000_000), max_line=4_000_000)
+    assert isinstance(rejected, Rejected)
+    assert "1,000,000,000 bytes" in rejected.reason
     assert raw.largest_request <= 1_000_000
 
 
@@ -190,10 +190,10 @@ def test_a_snippet_shows_what_is_not_utf8_as_escapes() -> None:
 )
 def test_how_much_is_read_at_once_makes_no_difference(pieces: list[bytes], max_line: int, size: int) -> None:
     data = b"".join(pieces)
-    found, lines = {}, data.split(b"\n")
+    correct, lines = {}, data.split(b"\n")
     for block in read_blocks(io.BytesIO(data), max_line, size):
         if isinstance(block, Rejected):
-            found[block.where.line] = f"{len(lines[block.where.line - 1]):,} bytes" in block.reason
+            correct[block.where.line] = f"{len(lines[block.where.line - 1]):,} bytes" in block.reason
             continue
         assert block.is_utf8() == _decodes(b"".join(block.lines))
         offset = block.offset
@@ -201,10 +201,10 @@ def test_how_much_is_read_at_once_makes_no_difference(pieces: list[bytes], max_l
             assert data[offset : offset + len(line)] == line
             assert line.removesuffix(b"\n") == lines[number - 1]
             assert len(lines[number - 1]) <= max_line
-            found[number] = True
+            correct[number] = True
             offset += len(line)
-    assert list(found) == list(range(1, len(lines) + (lines[-1] != b"")))
-    assert all(found.values())
+    assert list(correct) == list(range(1, len(lines) + (lines[-1] != b"")))
+    assert all(correct.values())
 
 
 def _decodes(data: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""`ingest.pipeline.load.load`, load after load: what is in counts once, whatever happens to the files."""
+"""`ingest.pipeline.load.load` again and again: content counts once, whatever happens to the files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write(path: Path, *sessions: str) -> Path:
 
 
 def afresh(logs: Path, store: Path) -> dict[str, list[str]]:
-    """What a load of the present files into a new store holds."""
+    """Return the tables of a load of the present files into a new store."""
     fresh = store.with_name("fresh")
     shutil.rmtree(fresh, ignore_errors=True)
     load([logs], fresh)
@@ -141,7 +141,7 @@ def test_the_rows_of_a_deleted_file_stay(logs: Path, store: Path) -> None:
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("old_name", ["app.log.1", "aaa.log"])
 def test_rotated_logs_lose_nothing(logs: Path, store: Path, old_name: str) -> None:
-    """`aaa.log` sorts before `app.log`, `app.log.1` after it: the order of reading must not matter."""
+    """`aaa.log` sorts before `app.log`, and `app.log.1` after it; the order of reading must not matter."""
     file = write(logs / "app.log", session("s1"))
     load([logs], store)
     file.rename(logs / old_name)
@@ -195,11 +195,11 @@ def test_small_batches_give_the_same_tables(logs: Path, store: Path, monkeypatch
 def test_progress_goes_up_to_the_end(logs: Path, store: Path) -> None:
     write(logs / "a.jsonl", session("s1"), "broken\n")
     write(logs / "b.jsonl", session("s2"))
-    seen: list[Progress] = []
-    load([logs], store, on_progress=seen.append)
-    done = [progress.bytes_done for progress in seen]
+    reports: list[Progress] = []
+    load([logs], store, on_progress=reports.append)
+    done = [progress.bytes_done for progress in reports]
     assert done == sorted(done)
-    last = seen[-1]
+    last = reports[-1]
     assert (last.files_done, last.bytes_done, last.rejects) == (2, last.bytes_total, 1)
     assert last.bytes_total == sum(path.stat().st_size for path in logs.iterdir())
 

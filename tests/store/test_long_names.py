@@ -1,4 +1,4 @@
-"""Names that no page could show are cut, the same in every table, and the store says so."""
+"""Names too long for pages are cut, the same in every table, and the store reports it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = """
 
 
 def named(text: str, name: str) -> str:
-    """The log with its session, its tools, the ids of its calls and its model named so."""
+    """Return the log with this name for its session, tools, call ids and model."""
     lines = [json.loads(line) for line in text.splitlines()]
     for line in lines:
         meta = line["meta"] if "meta" in line else line.setdefault("meta", {})
@@ -40,11 +40,11 @@ def named(text: str, name: str) -> str:
 
 
 def longest(store: Path) -> dict[str, int]:
-    found = {}
+    lengths = {}
     for table, column in ask(store, NAMES):
         ((length,),) = ask(store, f'SELECT max(length("{column}")) FROM "{table}"')  # noqa: S608
-        found[f"{table}.{column}"] = length or 0
-    return found
+        lengths[f"{table}.{column}"] = length or 0
+    return lengths
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_a_name_of_everyday_length_stays(name: str | None) -> None:
 
 
 def test_names_that_differ_in_their_end_only_stay_apart() -> None:
-    one, other = shorten_name(LONG + "1"), shorten_name(LONG + "2")
-    assert one != other
-    assert {len(one or ""), len(other or "")} == {NAME_KEPT}
-    assert shorten_name(one) == one
+    first, other = shorten_name(LONG + "1"), shorten_name(LONG + "2")
+    assert first != other
+    assert {len(first or ""), len(other or "")} == {NAME_KEPT}
+    assert shorten_name(first) == first
 
 
 @pytest.mark.thorough
@@ -82,11 +82,11 @@ def test_the_store_says_what_it_cut_once_a_file(logs: Path, store: Path) -> None
     (logs / "a.jsonl").write_text(named(session("s1"), LONG))
     (logs / "b.jsonl").write_text(named(session("s2"), LONG))
     load([logs], store)
-    told = [
+    rejects = [
         reject for reject in list_rejects(store, code="name_too_long") if "tool_calls.tool " in reject.message
     ]
-    assert [Path(reject.file).name for reject in told] == ["a.jsonl", "b.jsonl"]
-    assert "300,005 characters" in told[0].message
+    assert [Path(reject.file).name for reject in rejects] == ["a.jsonl", "b.jsonl"]
+    assert "300,005 characters" in rejects[0].message
     assert max(len(reject.message) for reject in list_rejects(store)) < 200
 
 
@@ -100,12 +100,12 @@ def test_workers_cut_the_same(logs: Path, store: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("said", [LONG, shorten_name(LONG)], ids=["as in the log", "as on the page"])
-def test_a_session_with_a_long_name_can_be_forgotten(logs: Path, store: Path, said: str) -> None:
+@pytest.mark.parametrize("name", [LONG, shorten_name(LONG)], ids=["as in the log", "as on the page"])
+def test_a_session_with_a_long_name_can_be_forgotten(logs: Path, store: Path, name: str) -> None:
     log = logs / "a.jsonl"
     log.write_text(session(LONG) + session("keep"))
     load([logs], store)
-    assert forget(store, SessionChoice(sessions=[said])).sessions == 1
+    assert forget(store, SessionChoice(sessions=[name])).sessions == 1
     log.write_text(session(LONG) + session("keep") + session("more"))
     load([logs], store)
     assert ask(store, "SELECT session_id FROM sessions ORDER BY ALL") == [("keep",), ("more",)]

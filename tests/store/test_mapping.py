@@ -1,4 +1,4 @@
-"""Fields of chat transcripts at other places: which files a map reads, and when it reads them again."""
+"""Mapped fields of chat transcripts: which files a map reads, and when it reads them again."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ FILES = "SELECT parse_filename(path), status, source FROM files ORDER BY ALL"
 
 
 def line(number: int = 0, model: str = "m", **fields: Any) -> str:
-    said = [{**MESSAGES[0], "content": f"Hello {number}"}, MESSAGES[1]]
-    return json.dumps({"request": {"messages": said}, "meta": {"llm": model}, **fields}) + "\n"
+    messages = [{**MESSAGES[0], "content": f"Hello {number}"}, MESSAGES[1]]
+    return json.dumps({"request": {"messages": messages}, "meta": {"llm": model}, **fields}) + "\n"
 
 
 def put(path: Path, text: str) -> Path:
@@ -74,17 +74,17 @@ def test_a_path_without_its_dot_is_shown_with_it(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "told"),
+    ("field", "hint"),
     [
         ("mesages", "did you mean messages?"),
         ("created_at", "did you mean timestamp?"),
         ("foo", "the fields are"),
     ],
 )
-def test_an_unknown_field_is_refused_with_the_known_ones(field: str, told: str) -> None:
+def test_an_unknown_field_is_refused_with_the_known_ones(field: str, hint: str) -> None:
     with pytest.raises(BadMappingError) as refused:
         RecordMapping.parse({field: ".a"})
-    assert told in str(refused.value)
+    assert hint in str(refused.value)
     assert ", ".join(FIELDS) in str(refused.value)
 
 
@@ -160,8 +160,8 @@ def test_an_unchanged_file_is_read_again_when_its_map_changes_only(logs: Path, s
     report = load([logs], store, mapping={**MAP, "model": ".name"})
     assert (report.loaded, report.unchanged) == (1, 1), "files of other formats stay as they are"
     assert ask(store, MODELS) == [("given",), (None,)]
-    known = ask(store, "SELECT path_facts FROM files ORDER BY path")
-    assert [json.loads(facts)["mapping"][0] if facts else None for (facts,) in known] == [
+    rows = ask(store, "SELECT path_facts FROM files ORDER BY path")
+    assert [json.loads(facts)["mapping"][0] if facts else None for (facts,) in rows] == [
         json.dumps({**MAP, "model": ".name"}), None, json.dumps({**MAP, "model": ".name"}),
     ]  # fmt: skip
 
@@ -169,13 +169,13 @@ def test_an_unchanged_file_is_read_again_when_its_map_changes_only(logs: Path, s
 def test_a_map_of_other_messages_reads_a_refused_file_that_did_not_change(logs: Path, store: Path) -> None:
     put(logs / "a.jsonl", json.dumps({"turns": {"all": [["user", "Hello"]]}}) + "\n")
     zipped(logs / "b.zip", {"x.jsonl": json.dumps({"body": {"turns": MESSAGES}}).encode()})
-    kept = put(logs / "c.jsonl", json.dumps({"event": "start"}) + "\n" + json.dumps({"body": 1}) + "\n")
+    file = put(logs / "c.jsonl", json.dumps({"event": "start"}) + "\n" + json.dumps({"body": 1}) + "\n")
     assert load([logs], store).loaded == 0
     assert load([logs], store, mapping={"messages": ".nowhere"}).loaded == 0
     assert load([logs], store, mapping={"messages": ".nowhere"}).generation is None
     assert load([logs], store).generation is None
     assert load([logs], store, mapping={"messages": ".body.turns"}).loaded == 1
-    kept.write_text(json.dumps({"event": "start"}))
+    file.write_text(json.dumps({"event": "start"}))
     assert load([logs], store).loaded == 0
 
 
@@ -212,7 +212,7 @@ def test_records_of_other_kinds_are_skipped_unless_they_hold_calls(logs: Path, s
     other = json.dumps({"event": "health", "ok": True}) + "\n"
     called = json.dumps({"event": "x", "tool_calls": [{"name": "ls", "arguments": "{}"}]}) + "\n"
     path = put(logs / "a.jsonl", other * 30 + line() + other * 5 + called)
-    assert [one.number for one in forecast_load([path], store, mapping=MAP).mapped] == [31]
+    assert [record.number for record in forecast_load([path], store, mapping=MAP).mapped] == [31]
     report = load([path], store, mapping=MAP)
     assert (report.sessions, report.rejects) == (1, 1)
     assert ask(store, "SELECT line, code FROM rejects") == [(37, "unread_calls")]
@@ -311,7 +311,7 @@ def test_a_map_that_finds_no_messages_is_named_in_the_reason(logs: Path, store: 
 def test_a_dry_run_shows_three_mapped_records(logs: Path, store: Path) -> None:
     path = put(logs / "a.jsonl", "".join(map(line, range(9))))
     forecast = forecast_load([logs], store, mapping=MAP, model="other")
-    assert [(one.file, one.number) for one in forecast.mapped] == [
+    assert [(record.file, record.number) for record in forecast.mapped] == [
         (str(path), number) for number in (1, 2, 3)
     ]
     first = forecast.mapped[0]

@@ -78,10 +78,10 @@ def test_a_store_of_the_version_before_gets_the_servers(
 
 
 def _forget_servers(segment: Path) -> None:
-    """Make the tables of a segment those of version 10."""
+    """Change the tables of a segment to those of version 10."""
     with opened(segment) as con:
-        held = "SELECT table_name FROM duckdb_columns() WHERE column_name = 'mcp_server'"
-        for (table,) in con.execute(held).fetchall():
+        query = "SELECT table_name FROM duckdb_columns() WHERE column_name = 'mcp_server'"
+        for (table,) in con.execute(query).fetchall():
             columns = "* EXCLUDE (mcp_server)"
             con.execute(f"CREATE TABLE older AS SELECT {columns} FROM {table}")  # noqa: S608 - our own names
             con.execute(f"DROP TABLE {table}")

@@ -1,4 +1,4 @@
-"""A store of an older version is brought up to date by the next load; nothing in it is lost."""
+"""The next load migrates a store of an older version without losing anything."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 
@@ -29,7 +29,7 @@ TOKENS = (
     "counted_steps", "counted_input", "counted_cached", "counted_cache_write", "counted_output",
     "cached_tokens", "cache_write_tokens",
 )  # fmt: skip
-# What an older version did not keep and no UPDATE can tell.
+# Values that an older version did not store and no UPDATE can compute.
 LOST = {
     1: (
         "retry_of",
@@ -53,7 +53,7 @@ LOST = {
     9: (),
     10: (),
 }
-KEPT = tuple(table for table in FACTS if table != "step_texts")  # no older version has what was said in steps
+KEPT = tuple(table for table in FACTS if table != "step_texts")  # older versions have no texts of steps
 
 
 def night(logs: Path) -> None:
@@ -105,7 +105,7 @@ def test_logs_can_be_loaded_into_an_older_store(logs: Path, store: Path, version
 
 @pytest.mark.thorough
 def test_ids_of_older_stores_get_their_marks(logs: Path, store: Path) -> None:
-    """Also those of leaked, refused and reserialised calls, and of split turns."""
+    """This includes leaked, refused and reserialised calls, and split turns."""
     samples = Path(__file__).parents[2] / "sample_data" / "logs"
     load([samples], store)
     (logs / "a.jsonl").write_text("".join(session("cut", turns=(3, 2), raw="]").splitlines(True)[:6]))
@@ -221,12 +221,12 @@ def test_days_without_facts_take_turn_success_from_what_the_log_reported(
                 con.execute(f"ALTER TABLE daily_turns DROP COLUMN IF EXISTS {column}")
     load([logs], store)
     columns = "day::VARCHAR, k, n, total, group_k"
-    asked = f"SELECT {columns} FROM daily_rates WHERE rate = '{{}}' AND cut = 'all' ORDER BY day"
-    found, reported = ask(store, asked.format("turn_success")), ask(store, asked.format("recorded_ok"))
-    assert found[0] == reported[0]
-    assert (found[0][0][:7], found[1][0][:7], len(found)) == ("2026-09", "2026-11", 2)
+    query = f"SELECT {columns} FROM daily_rates WHERE rate = '{{}}' AND cut = 'all' ORDER BY day"
+    successes, reported = ask(store, query.format("turn_success")), ask(store, query.format("recorded_ok"))
+    assert successes[0] == reported[0]
+    assert (successes[0][0][:7], successes[1][0][:7], len(successes)) == ("2026-09", "2026-11", 2)
     ((_, k, n, *_), *_), ((_, _, measured, *_), *_) = (
-        ask(store, asked.format(rate)) for rate in ("defined", "parse_error")
+        ask(store, query.format(rate)) for rate in ("defined", "parse_error")
     )
     assert k == n == measured > 0
     assert ask(store, "SELECT count(*) FROM daily_calls WHERE parse_errors IS NULL") == [(0,)]

@@ -1,4 +1,4 @@
-"""Daily sums of old months in files of their own: the same store as without, whatever comes later."""
+"""Daily sums of old months in separate files: the same store as without them, after any later load."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def months(store: Path) -> dict[int, str]:
-    """The names of the files of months, by month."""
+    """Return the names of the files of months, by month."""
     return {month.month: name for month, name in ask(store, MONTHS)}
 
 
 def open_rows(store: Path) -> dict[str, int]:
-    """The rows of sums in the generation file itself, by table."""
+    """Return the rows of sums in the generation file itself, by table."""
     generation = published_generation(store)
     assert generation is not None
     with opened(generation, "READ_ONLY") as con:
@@ -193,18 +193,18 @@ def test_days_to_come_make_no_month_old(logs: Path, store: Path, monkeypatch: py
 @pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 @pytest.mark.parametrize(
-    ("day", "said"), [(2, "do not add up"), (5, "sums of 2026-08-05 conflict with those of its month")]
+    ("day", "message"), [(2, "do not add up"), (5, "sums of 2026-08-05 conflict with those of its month")]
 )
 def test_a_sum_beside_those_of_its_month_is_not_published(
-    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, day: int, said: str
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch, day: int, message: str
 ) -> None:
-    """Of a day with sums and of one without: whoever forgets to move the month back is told."""
+    """A day has sums, another has none; a change that does not move the month back fails."""
     first_night(logs)
     load([logs], store)
     before = contents(store)
     (logs / "late.jsonl").write_text(in_month(session("late", day=day), 8))
     monkeypatch.setattr(BuildingMonths, "pull_days", lambda *_: None)
-    with pytest.raises(StoreError, match=said):
+    with pytest.raises(StoreError, match=message):
         load([logs], store)
     assert contents(store) == before
 
@@ -213,8 +213,8 @@ def test_a_sum_beside_those_of_its_month_is_not_published(
 @pytest.mark.usefixtures("sealed")
 def test_what_is_forgotten_is_in_no_byte_of_any_month(logs: Path, store: Path) -> None:
     first_night(logs)
-    said = task_session("gone", raw='{"path": "a.py", "canary-7731": 1}').replace("What is in", "canary-7731")
-    (logs / "gone.jsonl").write_text(in_month(said, 8))
+    text = task_session("gone", raw='{"path": "a.py", "canary-7731": 1}').replace("What is in", "canary-7731")
+    (logs / "gone.jsonl").write_text(in_month(text, 8))
     load([logs], store)
     assert ask(store, "SELECT count(*) FROM task_trials WHERE contains(task_text, 'canary-7731')") == [(1,)]
     late_log(logs)
@@ -265,13 +265,13 @@ def test_a_server_that_shows_no_texts_shows_none_of_old_months(logs: Path, store
     (number,) = ask(store, "SELECT number FROM segments WHERE month = DATE '2026-08-01'")[0]
     with open_generation(generation, texts=False) as con:
         for trials in ("task_trials", f"parts.task_trials_{number}"):
-            found = con.execute(f"SELECT count(*), count(task_text) FROM {trials}").fetchone()  # noqa: S608
-            assert found is not None
-            assert found[0] > found[1] == 0
+            counts = con.execute(f"SELECT count(*), count(task_text) FROM {trials}").fetchone()  # noqa: S608
+            assert counts is not None
+            assert counts[0] > counts[1] == 0
 
 
 def test_months_whose_columns_stand_in_another_order_join_by_name() -> None:
-    """A store that was migrated has new columns last; a month that was sealed since has its own order."""
+    """A migrated store has new columns last; a month that was sealed later has its own order."""
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE older (x INTEGER, y VARCHAR); INSERT INTO older VALUES (1, 'a')")
         connection.execute("CREATE TABLE newer (y VARCHAR, x INTEGER); INSERT INTO newer VALUES ('b', 2)")

@@ -26,7 +26,7 @@ def put(path: Path, text: str) -> Path:
 
 
 def chat() -> str:
-    """A log without times and without its model: one call."""
+    """Return a log with one call, without times and model."""
     call = {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     messages = [
         {"role": "user", "content": "read it"},
@@ -38,17 +38,17 @@ def chat() -> str:
 
 
 def named(name: str, model: str) -> str:
-    """A session of one call that names its model."""
+    """Return a session of one call that names its model."""
     return session(name, turns=(1,)).replace('{"mode": "once"}', f'{{"provider": "p", "model": "{model}"}}')
 
 
 def facts(pattern: str, path: str) -> dict[str, str] | None:
-    told = read_naming(Path("/nowhere"), [pattern]).facts_of(path, NO_FACTS).to_json()
-    return {name: value for name, (value, _) in json.loads(told).items()} if told else None
+    json_text = read_naming(Path("/nowhere"), [pattern]).facts_of(path, NO_FACTS).to_json()
+    return {name: value for name, (value, _) in json.loads(json_text).items()} if json_text else None
 
 
 @pytest.mark.parametrize(
-    ("pattern", "path", "found"),
+    ("pattern", "path", "expected"),
     [
         ("result/{model}/*", "/x/result/gpt-4o/a.json", {"model": "gpt-4o"}),
         ("result/{model}", "/x/result/gpt-4o/deep/a.json", {"model": "gpt-4o"}),
@@ -67,8 +67,8 @@ def facts(pattern: str, path: str) -> dict[str, str] | None:
         ("a.b/{model}", "/x/aXb/m", None),
     ],
 )
-def test_a_pattern_takes_facts_from_a_path(pattern: str, path: str, found: dict[str, str] | None) -> None:
-    assert facts(pattern, path) == found
+def test_a_pattern_takes_facts_from_a_path(pattern: str, path: str, expected: dict[str, str] | None) -> None:
+    assert facts(pattern, path) == expected
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_day_prompt_and_run_come_from_the_path_and_are_stored_as_such(logs: Path
     assert ask(store, "SELECT run, day FROM sessions") == [("exp-7", date(2026, 11, 20))]
     assert ask(store, "SELECT ts, day, prompt_id FROM tool_calls") == [(None, date(2026, 11, 20), "short@2")]
     assert ask(store, "SELECT name, version FROM prompts") == [("short", "2")]
-    ((kept,),) = ask(store, "SELECT path_facts FROM files")
-    assert json.loads(kept) == {
+    ((stored,),) = ask(store, "SELECT path_facts FROM files")
+    assert json.loads(stored) == {
         "prompt": ["short@2", "path"], "run": ["exp-7", "path"], "date": ["2026-11-20", "path"],
     }  # fmt: skip
 
@@ -207,18 +207,18 @@ def test_only_rules_of_the_file_are_remembered_for_other_logs(logs: Path, store:
 def test_rules_take_away_who_serves_a_model_how_it_is_called_and_the_date_of_a_snapshot(
     name: str, model: str | None
 ) -> None:
-    found = find_alias(name, AliasSettings())
-    assert (found.model if found else None) == model
-    if found:
-        assert find_alias(found.model, AliasSettings()) is None
+    alias = find_alias(name, AliasSettings())
+    assert (alias.model if alias else None) == model
+    if alias:
+        assert find_alias(alias.model, AliasSettings()) is None
     assert find_alias(name, AliasSettings(enabled=False)) is None
 
 
 def test_names_of_the_file_count_before_the_rules_and_may_not_go_in_circles() -> None:
     own = AliasSettings(own={"openai/gpt-5": "five", "five": "V", "a": "b", "b": "a"})
-    found = find_alias("openai/gpt-5", own)
-    assert found is not None
-    assert (found.model, found.rule) == ("V", "naming.toml")
+    alias = find_alias("openai/gpt-5", own)
+    assert alias is not None
+    assert (alias.model, alias.rule) == ("V", "naming.toml")
     find_alias("a", own)
     alone = AliasSettings(defaults=False)
     assert find_alias("openai/gpt-5", alone) is None

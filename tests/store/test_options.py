@@ -1,4 +1,4 @@
-"""A file that is in is read again when the options of a load tell more of it than the last reading could."""
+"""A loaded file is read again when a load's options show more of it than the last reading."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_line_that_was_too_long_is_read_under_a_larger_limit(logs: Path, store
 
 
 def in_folder(store: Path, name: str = "read") -> Path:
-    """A definition in the folder `tools` beside the store."""
+    """Write a definition into the folder `tools` next to the store."""
     path = store.with_name("tools") / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({**READ, "name": name}))

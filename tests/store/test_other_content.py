@@ -1,4 +1,4 @@
-"""A file that has got other content: what it held before stays, and a session that goes on is one."""
+"""A file with new content: its earlier data stays, and a session that continues stays one session."""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -23,14 +23,14 @@ STATUS = "SELECT regexp_extract(path, '[^/]+$'), status, follows FROM files ORDE
 
 
 def write_over(file: Path, content: str | bytes) -> None:
-    """Give the file other content, which must not go unnoticed where it is as long."""
+    """Replace the file's content; the change must be noticed even at the same length."""
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     past = file.stat().st_mtime_ns - 10**9 * (1 + len(list(file.parent.iterdir())))
     os.utime(file, ns=(past, past))
 
 
 def in_turn(file: Path, store: Path, nights: Sequence[str]) -> list[LoadReport]:
-    """Load the nights one after another, each written over the one before."""
+    """Load the nights one after another, each written over the previous one."""
     reports = []
     for number, night in enumerate(nights):
         file.write_text(night)
@@ -110,14 +110,14 @@ def test_a_session_that_goes_on_across_a_rotation_is_one(
 ) -> None:
     halves = ["".join(LONG_SESSION[:cut]), "".join(LONG_SESSION[cut:])]
     in_turn(logs / "app.jsonl", store, [halves[0] + session("o"), session("p", day=2) + halves[1]])
-    kept = [row for row in told(store) if not isinstance(row, dict) or row["session_id"] == "s"]
+    rows = [row for row in told(store) if not isinstance(row, dict) or row["session_id"] == "s"]
     expected = [row for row in told(long_session_at_once) if isinstance(row, dict)]
-    assert [row for row in kept if isinstance(row, dict)] == expected
+    assert [row for row in rows if isinstance(row, dict)] == expected
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
 
 def claude_code_lines(name: str, turns: int) -> list[str]:
-    """Turns without numbers of their own: each a question, a call, its result and an answer."""
+    """Return turns without own numbers, each with a question, a call, its result and an answer."""
     lines = []
     for turn in range(turns):
         text = claude_code_session(name)
@@ -167,14 +167,14 @@ def test_prompt_model_and_definitions_hold_across_a_rotation(logs: Path, tmp_pat
     whole = with_prompt_and_tools(session("s", turns=(1, 1, 1), raw='{"path": 1}'))
     lines = whole.splitlines(keepends=True)
     columns = "turn, prompt_id, provider, model, definition_id, definition_origin, outcome, schema_seen"
-    told = f"SELECT {columns}, parse_warning FROM tool_calls WHERE NOT duplicate ORDER BY ALL"
+    query = f"SELECT {columns}, parse_warning FROM tool_calls WHERE NOT duplicate ORDER BY ALL"
     in_turn(logs / "whole.jsonl", tmp_path / "whole", [whole])
-    expected = ask(tmp_path / "whole", told)
+    expected = ask(tmp_path / "whole", query)
     assert [row[6] for row in expected] == ["coerced"] * 3
     for cut in (9, 14, 16):
         store = tmp_path / f"{cut}"
         in_turn(logs / f"{cut}.jsonl", store, ["".join(lines[:cut]), "".join(lines[cut:])])
-        assert ask(store, told) == expected
+        assert ask(store, query) == expected
 
 
 @pytest.mark.thorough
@@ -196,7 +196,7 @@ def test_a_session_that_is_told_again_has_its_own_prompt(logs: Path, store: Path
 
 
 def rotated(logs: Path, *nights: str) -> None:
-    """`app.jsonl` holds the last of the nights, `app.jsonl.1` the one before, and so on."""
+    """Write the last night to `app.jsonl`, the previous one to `app.jsonl.1`, and so on."""
     for number, night in enumerate(reversed(nights)):
         write_over(logs / (f"app.jsonl.{number}" if number else "app.jsonl"), night)
 
@@ -300,7 +300,7 @@ def test_forgetting_takes_a_session_out_of_every_content(logs: Path, store: Path
 
 
 def examples(*texts: str) -> str:
-    """Conversations without ids of their own, one a line."""
+    """Return conversations without ids of their own, one per line."""
     lines = []
     for text in texts:
         function = {"name": "read", "arguments": json.dumps({"path": text})}
@@ -323,7 +323,7 @@ def test_two_nights_of_records_without_ids_under_one_header(logs: Path, store: P
 
 
 def cline_task(*answers: str, day: int = 1, task: str = "Look") -> str:
-    """A task without an id of its own, as its only document: a question, calls and results."""
+    """Return a task without an id of its own as one document: a question, calls and results."""
     messages: list[dict[str, object]] = [
         {
             "role": "user",

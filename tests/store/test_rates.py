@@ -1,4 +1,4 @@
-"""Daily sums say what the facts say: counted again in plain Python, and small facts with known answers."""
+"""Daily sums agree with the facts: recounted in plain Python, and for small facts with known answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Facts:
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    """Sessions that stand in two files, that go on in a later load, without an end, with broken text."""
+    """Return sessions over two files, continued by a later load, without an end, with broken text."""
     folder = tmp_path_factory.mktemp("nights")
     broken, wrong = '{"path": "a.py"', '{"path": 7, "path": 8}'
     (folder / "a.jsonl").write_text(
@@ -44,11 +44,11 @@ def test_a_rollup_is_what_a_count_of_the_facts_gives(
     table: str, store: str, request: pytest.FixtureRequest
 ) -> None:
     facts: Facts = request.getfixturevalue(store)
-    found, counted = facts.tables[table], list(ROLLUPS[table](facts))
+    rows, counted = facts.tables[table], list(ROLLUPS[table](facts))
     columns = sorted(counted[0]) if counted else []
     assert counted or store == "nights"
-    assert not found or set(found[0]) == set(columns)
-    assert sorted_rows(found, columns) == sorted_rows(counted, columns)
+    assert not rows or set(rows[0]) == set(columns)
+    assert sorted_rows(rows, columns) == sorted_rows(counted, columns)
 
 
 def test_the_samples_have_every_rate(samples: Facts) -> None:
@@ -79,7 +79,7 @@ FAULTS: Row = {
 
 
 def test_sessions_count_where_they_have_an_observation(tmp_path: Path) -> None:
-    """Session a: 2 of 3 refused; b: 0 of 2; c: one that cannot be told."""
+    """Session a: 2 of 3 refused; b: 0 of 2; c: one that is not measured."""
     calls = [
         a_call(1, session_id="a", **FAULTS),
         a_call(2, session_id="a", **FAULTS),
@@ -171,8 +171,8 @@ def test_copies_count_nowhere(tmp_path: Path) -> None:
 def test_a_session_over_midnight_counts_on_each_side(tmp_path: Path) -> None:
     calls = [a_call(1, **FAULTS), a_call(2), a_call(3, day="2026-11-21"), a_call(4, day=None, ts=None)]
     publish(tmp_path, {"tool_calls": calls})
-    found = sums(tmp_path, "parse_error", columns="day::VARCHAR, ")
-    assert found == [
+    rows = sums(tmp_path, "parse_error", columns="day::VARCHAR, ")
+    assert rows == [
         ("2026-11-20", 1, 2, 2, 1),
         ("2026-11-21", 0, 1, 1, 1),
         (None, 0, 1, 1, 1),
@@ -224,7 +224,7 @@ def test_an_unknown_tool_is_told_by_its_code_not_by_a_text_that_says_so(tmp_path
 
 
 def test_what_became_of_a_call_is_observed_where_its_result_tells(tmp_path: Path) -> None:
-    told: list[Row] = [
+    calls: list[Row] = [
         {"result_status": "ok"},
         {"result_status": "error", "fault_layer": "execution"},
         {"result_status": "error", "fault_layer": "tool_rejected"},
@@ -233,14 +233,14 @@ def test_what_became_of_a_call_is_observed_where_its_result_tells(tmp_path: Path
         {"result_status": "missing"},
         {"result_status": None},
     ]
-    publish(tmp_path, {"tool_calls": [a_call(at, **said) for at, said in enumerate(told)]})
-    found = {rate: sums(tmp_path, rate)[0][:3] for rate in ("execution", "tool_rejected", "refused")}
-    assert found == {"execution": (1, 3, 7), "tool_rejected": (1, 3, 7), "refused": (1, 4, 7)}
+    publish(tmp_path, {"tool_calls": [a_call(at, **call) for at, call in enumerate(calls)]})
+    counts = {rate: sums(tmp_path, rate)[0][:3] for rate in ("execution", "tool_rejected", "refused")}
+    assert counts == {"execution": (1, 3, 7), "tool_rejected": (1, 3, 7), "refused": (1, 4, 7)}
 
 
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
-    ("said", "cut_off"),
+    ("fields", "cut_off"),
     [
         ({"parse_error": "json_parse_error:unexpected end of text"}, True),
         ({"parse_warning": "missing_closer:}"}, True),
@@ -250,6 +250,8 @@ def test_what_became_of_a_call_is_observed_where_its_result_tells(tmp_path: Path
         ({}, False),
     ],
 )
-def test_a_text_that_was_cut_off_is_told_by_what_was_found(tmp_path: Path, said: Row, cut_off: bool) -> None:
-    publish(tmp_path, {"tool_calls": [a_call(1, **said), a_call(2, **said, args_source="reserialised")]})
+def test_a_text_that_was_cut_off_is_told_by_what_was_found(
+    tmp_path: Path, fields: Row, cut_off: bool
+) -> None:
+    publish(tmp_path, {"tool_calls": [a_call(1, **fields), a_call(2, **fields, args_source="reserialised")]})
     assert sums(tmp_path, "truncated")[0][:3] == (int(cut_off), 1, 2)

@@ -16,7 +16,7 @@ from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
 from tests.store.night import count, session
 
-# A reader as a dashboard is one: a connection per generation, kept open, moved on when CURRENT changes.
+# A reader like a dashboard: an open connection per generation, replaced when CURRENT changes.
 READER = """
 import sys, time
 from pathlib import Path
@@ -40,7 +40,7 @@ while not stop.exists():
 
 @contextmanager
 def reading(store: Path, answers: list[tuple[float, str, int]]) -> Iterator[None]:
-    """A reader in a process of its own; its answers (time, generation, calls) are in the list afterwards."""
+    """Run a reader in its own process; its answers (time, generation, calls) are in the list afterwards."""
     stop = store.parent / "stop"
     with subprocess.Popen(
         [sys.executable, "-c", READER, str(store), str(stop)],
@@ -55,10 +55,10 @@ def reading(store: Path, answers: list[tuple[float, str, int]]) -> Iterator[None
             yield
         finally:
             stop.write_text("")
-            said, errors = reader.communicate(timeout=240)
+            output, errors = reader.communicate(timeout=240)
     assert errors == ""
     assert reader.returncode == 0
-    for line in [first, *said.splitlines()]:
+    for line in [first, *output.splitlines()]:
         moment, name, calls = line.split()
         answers.append((float(moment), name, int(calls)))
 
@@ -119,10 +119,10 @@ def test_of_loads_at_the_same_time_one_runs_and_the_others_are_told(logs: Path, 
         )
     command = [sys.executable, "-c", LOADER, str(logs), str(store)]
     loads = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    said = sorted(one.communicate(timeout=240)[0].strip() for one in loads)
-    assert [one.returncode for one in loads] == [0, 0, 0]
-    # One that comes when the winner has finished finds nothing new.
-    assert said.count("gen-000001.duckdb") == 1
-    assert set(said) <= {"gen-000001.duckdb", "busy", "None"}
+    answers = sorted(process.communicate(timeout=240)[0].strip() for process in loads)
+    assert [process.returncode for process in loads] == [0, 0, 0]
+    # A load that starts after the winner has finished finds nothing new.
+    assert answers.count("gen-000001.duckdb") == 1
+    assert set(answers) <= {"gen-000001.duckdb", "busy", "None"}
     assert count(store, "tool_calls") == 5 * 9 * 81
     assert not list(store.glob("building*"))

@@ -1,4 +1,4 @@
-"""What could not be used is listed with its place, and read again when somebody asks."""
+"""Rejects are listed with their places, and read again on request."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_rejects_are_listed_by_file_and_place(logs: Path, loaded: Path) -> None:
     assert place == (str(logs / "a.jsonl"), line, len(session("a")))
     assert (first.code, first.message[:9], first.snippet) == ("not_json", "not JSON:", "broken")
     assert (second.file, second.code) == (str(logs / "b.log"), "not_an_object")
-    found = (str(logs / "c.bin"), None, None, "unreadable", "the file is a binary file", "")
-    assert third == Reject(*found, foreign=ForeignKind.BINARY)
+    fields = (str(logs / "c.bin"), None, None, "unreadable", "the file is a binary file", "")
+    assert third == Reject(*fields, foreign=ForeignKind.BINARY)
 
 
 def test_they_can_be_chosen_by_file_and_code(loaded: Path) -> None:

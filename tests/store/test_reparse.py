@@ -1,4 +1,4 @@
-"""Calls are judged anew from what the store kept: the outcome is what a load of the logs would hold."""
+"""Stored calls are judged again; the result equals that of a load of the logs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READ = {"name": "read", "input_schema": {"properties": {"path": {"type": "intege
 
 @contextmanager
 def another_parser() -> Iterator[None]:
-    """Loads judge as a parser would that mends nothing and calls everything else clean."""
+    """Make loads judge like a parser that repairs nothing and calls everything else clean."""
 
     def strict(raw: Any, *_: Any, **names: Any) -> Any:
         return parse_arguments(raw if raw.startswith("[") else json.dumps({"raw": raw}), None, **names)

@@ -1,4 +1,4 @@
-"""Old texts and facts go, from every file of the store; daily sums stay, no load brings anything back."""
+"""Old texts and facts are removed from every file; daily sums stay, and no load restores anything."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DAYS = "SELECT DISTINCT day FROM tool_calls ORDER BY 1"
 
 
 def old_session(name: str, *, day: int, word: str = CANARY) -> str:
-    """A session in which everybody says a word: user, model, tool, harness, prompt; one call is broken."""
+    """Return a session with a word by user, model, tool, harness and prompt; one call is broken."""
     text = session(name, day=day, turns=(2, 1), raw=json.dumps({"path": f"{word}.py", f"a {word}": 1}))
     text += session(f"{name} broken", day=day, turns=(1,), raw=f"[{word}")
     lines = []
@@ -46,7 +46,7 @@ def old_session(name: str, *, day: int, word: str = CANARY) -> str:
 
 
 def plain_sums(store: Path) -> dict[str, list[str]]:
-    """The daily sums; keys that are no plain names, which go with the texts, look alike."""
+    """Return the daily sums; keys that are removed with the texts become equal."""
     return {
         table: sorted(re.sub(r'\["a \w+"\]', '["removed"]', row) for row in rows)
         for table, rows in contents(store, SUMS).items()
@@ -54,19 +54,19 @@ def plain_sums(store: Path) -> dict[str, list[str]]:
 
 
 def holding(store: Path, word: str = CANARY) -> list[str]:
-    """The files of a store that hold a word; DuckDB's own compression is taken off."""
-    found = [path.name for path in store.iterdir() if word.encode() in path.read_bytes()]
+    """Return the files of a store that contain a word, without DuckDB's own compression."""
+    places = [path.name for path in store.iterdir() if word.encode() in path.read_bytes()]
     for path in store.glob("gen-*.duckdb"):
         with opened(path, "READ_ONLY") as con:
             for (table,) in con.execute("SELECT table_name FROM duckdb_tables()").fetchall():
                 where = f"FROM {table} t WHERE contains(t::VARCHAR, ?)"
-                found += [f"{path.name}: {table}"] * bool(con.execute(where, [word]).fetchall())
-    return found
+                places += [f"{path.name}: {table}"] * bool(con.execute(where, [word]).fetchall())
+    return places
 
 
 @pytest.fixture
 def aged(logs: Path, store: Path) -> Path:
-    """A store with sessions of the 1st, the 10th and the 20th, of two generations."""
+    """Return a store of two generations with sessions of the 1st, the 10th and the 20th."""
     (logs / "a.jsonl").write_text(
         old_session("first", day=1) + old_session("tenth", day=10, word="kingfisher")
     )
@@ -187,8 +187,8 @@ def test_what_is_kept_for_reading_on_goes_with_the_texts(
 
 @pytest.mark.thorough
 def test_a_session_without_a_time_keeps_its_facts_and_loses_its_texts(logs: Path, store: Path) -> None:
-    said = claude_code_session("timeless").replace("text of the file", CANARY)
-    (logs / "a.jsonl").write_text(re.sub('"timestamp": "[^"]*", ', "", said))
+    text = claude_code_session("timeless").replace("text of the file", CANARY)
+    (logs / "a.jsonl").write_text(re.sub('"timestamp": "[^"]*", ', "", text))
     load([logs], store)
     far = date(2100, 1, 1)
     report = apply_retention(store, text_days=10, fact_days=20, today=far)

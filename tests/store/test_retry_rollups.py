@@ -1,4 +1,4 @@
-"""Facts by hand, the daily sums of chains and of parallel calls out."""
+"""Daily sums of chains and of parallel calls from hand-made facts."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def test_retries_are_counted_by_kind_and_by_whether_they_worked(tmp_path: Path) 
 
 
 def test_a_bad_call_and_its_lost_neighbours_are_told_apart_from_other_steps(tmp_path: Path) -> None:
-    def together(step: int, *said: dict[str, Any]) -> list[dict[str, Any]]:
+    def together(step: int, *calls: dict[str, Any]) -> list[dict[str, Any]]:
         return [
-            a_call(10 * step + number, step=step, ordinal=number) | each for number, each in enumerate(said)
+            a_call(10 * step + number, step=step, ordinal=number) | each for number, each in enumerate(calls)
         ]
 
     bad, lost, fine = {"fault_layer": "syntax"}, {"result_status": "missing"}, {"result_status": "ok"}

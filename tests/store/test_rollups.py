@@ -1,4 +1,4 @@
-"""What the other daily sums say of small facts: chains, parallel calls, traits, parameters, trials."""
+"""The other daily sums of small facts: chains, parallel calls, traits, parameters, trials."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from tests.store.recount import Row
 COSTS = "attempts, ended, chains, retries, identical, steps, tokens, tokens_known, us, ms_known"
 
 
-def begun(number: int, *, layer: str = "syntax", **said: Any) -> Row:
-    """The first call of a chain, which failed."""
+def begun(number: int, *, layer: str = "syntax", **fields: Any) -> Row:
+    """Return the failed first call of a chain."""
     return a_call(
-        number, fault_layer=layer, chain_id=f"c{number}", attempt=1, chain_outcome="recovered", **said
+        number, fault_layer=layer, chain_id=f"c{number}", attempt=1, chain_outcome="recovered", **fields
     )
 
 
-def again(number: int, chain: int, attempt: int = 2, **said: Any) -> Row:
+def again(number: int, chain: int, attempt: int = 2, **fields: Any) -> Row:
     shared = {
         "chain_id": f"c{chain}",
         "attempt": attempt,
         "retry_kind": "changed",
         "chain_outcome": "recovered",
     }
-    return a_call(number, **{**shared, **said})
+    return a_call(number, **{**shared, **fields})
 
 
 COST: Row = {"input_tokens": 100, "output_tokens": 20, "model_latency_ms": 1_000.0, "latency_ms": 5.0}
@@ -49,7 +49,7 @@ def test_a_chain_costs_what_the_steps_after_its_first_call_cost(tmp_path: Path) 
 
 
 def test_a_step_that_tries_several_chains_again_is_paid_once(tmp_path: Path) -> None:
-    """Two calls of a step fail, the next tries both again: 120 tokens and a second, not twice that."""
+    """Two calls of a step fail, and the next step retries both: 120 tokens and a second, not twice that."""
     calls = [
         begun(1, step=0),
         begun(2, step=0, ordinal=1),
@@ -102,9 +102,10 @@ def parallel(store: Path) -> list[tuple[Any, ...]]:
     return ask(store, f"SELECT {STEPS} FROM daily_parallel ORDER BY ALL")  # noqa: S608 - our own columns
 
 
-def step(number: int, *told: Row, **shared: Any) -> list[Row]:
+def step(number: int, *calls: Row, **shared: Any) -> list[Row]:
     return [
-        a_call(10 * number + at, step=number, ordinal=at, **{**one, **shared}) for at, one in enumerate(told)
+        a_call(10 * number + at, step=number, ordinal=at, **{**call, **shared})
+        for at, call in enumerate(calls)
     ]
 
 
@@ -131,7 +132,7 @@ SHOWN = a_turn(1, results_expected=True)
 def test_a_bad_call_and_what_became_of_those_beside_it(
     tmp_path: Path, steps: list[list[Row]], expected: list[tuple[int, ...]]
 ) -> None:
-    calls = [call for number, told in enumerate(steps) for call in step(number, *told)]
+    calls = [call for number, step_calls in enumerate(steps) for call in step(number, *step_calls)]
     publish(tmp_path, {"tool_calls": calls, "turns": [SHOWN]})
     assert parallel(tmp_path) == expected
 
@@ -160,11 +161,11 @@ def traits(store: Path, trait: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
-    ("size", "found"), [(0, 4), (31, 4), (32, 5), (63, 5), (64, 6), (1_023, 9), (1_024, 10), (300_000, 16)]
+    ("size", "bucket"), [(0, 4), (31, 4), (32, 5), (63, 5), (64, 6), (1_023, 9), (1_024, 10), (300_000, 16)]
 )
-def test_lengths_are_put_into_powers_of_two(tmp_path: Path, size: int, found: int) -> None:
+def test_lengths_are_put_into_powers_of_two(tmp_path: Path, size: int, bucket: int) -> None:
     publish(tmp_path, {"tool_calls": [a_call(1, raw_arguments="x" * size)]})
-    assert traits(tmp_path, "length") == [(found, 0, 1, 1)]
+    assert traits(tmp_path, "length") == [(bucket, 0, 1, 1)]
 
 
 def test_arguments_that_are_not_there_have_no_length_and_no_depth(tmp_path: Path) -> None:
@@ -189,13 +190,13 @@ def test_the_classes_of_the_other_traits(tmp_path: Path) -> None:
 
 
 def test_a_call_counts_once_for_each_parameter_and_code(tmp_path: Path) -> None:
-    def finding(number: int, path: str | None, code: str, position: int, **said: Any) -> Row:
+    def finding(number: int, path: str | None, code: str, position: int, **fields: Any) -> Row:
         return {
             "call_id": f"c{number}", "file_id": 1, "position": position, "path": path, "code": code,
-            "severity": "error", "stage": "check", **said,
+            "severity": "error", "stage": "check", **fields,
         }  # fmt: skip
 
-    found = [
+    diagnostics = [
         finding(1, "$.filters[0].name", "wrong_type", 0),
         finding(1, "$.filters[12].name", "wrong_type", 1),
         finding(2, "$.filters[3].name", "wrong_type", 0),
@@ -205,9 +206,9 @@ def test_a_call_counts_once_for_each_parameter_and_code(tmp_path: Path) -> None:
         finding(3, "$.filters[3].name", "wrong_type", 0, file_id=2),
     ]
     calls = [a_call(1), a_call(2), a_call(3, file_id=2, duplicate=True), a_call(1, line=9, duplicate=True)]
-    publish(tmp_path, {"tool_calls": calls, "diagnostics": found})
-    told = ask(tmp_path, "SELECT parameter, code, calls, example FROM daily_parameters ORDER BY ALL")
-    assert told == [
+    publish(tmp_path, {"tool_calls": calls, "diagnostics": diagnostics})
+    rows = ask(tmp_path, "SELECT parameter, code, calls, example FROM daily_parameters ORDER BY ALL")
+    assert rows == [
         ("", "missing", 1, "c2"),
         ("[]", "missing", 1, "c2"),
         ("filters[].name", "wrong_type", 2, "c2"),
@@ -223,8 +224,8 @@ def trials(store: Path, columns: str) -> list[tuple[Any, ...]]:
     return ask(store, f"SELECT {columns} FROM task_trials ORDER BY ALL")  # noqa: S608 - our own columns
 
 
-def a_session(name: str, task: str | None = None, **said: Any) -> Row:
-    return {"session_id": name, "source": "session_history", "task": task, "duplicate": False, **said}
+def a_session(name: str, task: str | None = None, **fields: Any) -> Row:
+    return {"session_id": name, "source": "session_history", "task": task, "duplicate": False, **fields}
 
 
 def test_a_trial_passed_when_none_of_its_judged_turns_failed(tmp_path: Path) -> None:
@@ -253,20 +254,20 @@ def test_a_trial_passed_when_none_of_its_judged_turns_failed(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("task", "asked", "origin"),
+    ("task", "first_message", "origin"),
     [
         ("t", None, "log"),
         ("t", ASKED, "log"),
         (None, ASKED, "first message"),
         (None, "x" * 39, None),
         (None, "x" * 2_000, "first message"),
-        (None, "x" * 2_000 + "…", None),  # cut: what came after may be another task
+        (None, "x" * 2_000 + "…", None),  # cut: the rest may be another task
     ],
 )
 def test_a_task_is_named_by_the_log_or_by_a_first_message_that_can_be_one(
-    tmp_path: Path, task: str | None, asked: str | None, origin: str | None
+    tmp_path: Path, task: str | None, first_message: str | None, origin: str | None
 ) -> None:
-    turns = [a_turn(1, user_text=asked), a_turn(2, user_text=ASKED)]
+    turns = [a_turn(1, user_text=first_message), a_turn(2, user_text=ASKED)]
     publish(tmp_path, {"turns": turns, "sessions": [a_session("s1", task)]})
     assert trials(tmp_path, "task_origin") == ([(origin,)] if origin else [])
 

@@ -1,4 +1,4 @@
-"""Facts of earlier loads in files beside the generation: the same store as without, whatever comes later."""
+"""Facts of earlier loads in separate files: the same store as without them, after any later load."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ Step = Callable[[Path, Path], object]
 
 @pytest.fixture
 def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each load makes its open facts a segment."""
+    """Make each load turn its open facts into a segment."""
     monkeypatch.setattr(building_segments, "SEAL_AT", 0)
 
 
 def segments(store: Path) -> dict[str, str]:
-    """The segment files of a store with the hashes of their contents."""
+    """Return the segment files of a store with the hashes of their contents."""
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in store.glob("seg-*.duckdb")}
 
 
@@ -87,7 +87,7 @@ LOADS: tuple[Step, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Two stores after all of `LOADS`, and the loads after which they told different things."""
+    """Two stores after all of `LOADS`, and the loads after which they differed."""
 
     whole: Path
     in_segments: Path
@@ -128,24 +128,24 @@ def test_lists_look_at_the_segments_of_their_days_and_show_the_same(loaded: Load
     ):
         ((first, last),) = whole.ask("extent").itertuples(index=False)
         ranges = [{}, {"from_day": last}, {"to_day": first}, {"from_day": first, "to_day": first}]
-        for given in ranges:
+        for dates in ranges:
             for also in ({}, {"turns": "retried"}, {"search": "a"}, {"order": "retries"}):
-                one, other = (
-                    read_page(reader.ask, replace(listed, look=1), given | also, 50)
+                unsplit, other = (
+                    read_page(reader.ask, replace(listed, look=1), dates | also, 50)
                     for reader in (whole, in_segments)
                 )
-                assert one.rows.to_csv() == other.rows.to_csv()
-                assert (one.found, one.since) == (other.found, other.since)
+                assert unsplit.rows.to_csv() == other.rows.to_csv()
+                assert (unsplit.found, unsplit.since) == (other.found, other.since)
 
 
 @pytest.mark.thorough
 def test_the_newest_turn_is_looked_for_in_the_segments_of_its_day(
     loaded: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: list[tuple[date, date]] = []
+    ranges: list[tuple[date, date]] = []
 
     def narrow(cursor: duckdb.DuckDBPyConnection, sql: str, first: date, last: date) -> None:
-        seen.append((first, last))
+        ranges.append((first, last))
         narrow_facts(cursor, sql, first, last)
 
     monkeypatch.setattr(metrics, "narrow_facts", narrow)
@@ -156,7 +156,7 @@ def test_the_newest_turn_is_looked_for_in_the_segments_of_its_day(
         newest = whole.ask("last_load").newest.item()
         assert in_segments.ask("last_load").newest.item() == newest
         assert in_segments.ask("last_load", runs=("no run",)).newest.item() is None
-    assert seen == [(newest.date(), newest.date())], "without a turn there is no day to look at"
+    assert ranges == [(newest.date(), newest.date())], "without a turn there is no day to look at"
 
 
 @pytest.mark.thorough
@@ -199,7 +199,7 @@ def test_a_load_leaves_the_segments_of_other_sessions_alone(logs: Path, store: P
 @pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) -> None:
-    """Readers of the generation before may have the earlier file open, so it goes one load later."""
+    """Readers of the previous generation may have the earlier file open, so it is removed one load later."""
     first_night(logs, store)
     write(logs / "o.jsonl", session("other"))
     load([logs], store)
@@ -215,7 +215,7 @@ def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) ->
 
 
 def continued(name: str, other: str) -> str:
-    """A session that begins with a copy of another one and its ids, as a resumed one does."""
+    """Return a session that begins with a copy of another one and its ids, like a resumed one."""
     return claude_code_session(name).replace(f'"sessionId": "{name}"', f'"sessionId": "{other}"')
 
 
@@ -229,7 +229,7 @@ def test_a_copy_of_a_call_is_found_in_the_segment_that_has_it(
     load([logs], store)
     new_night(logs, store)
     load([logs], store)
-    if ids_by:  # its hashes say nothing here
+    if ids_by:  # its hashes do not matter here
         generation = published_generation(store)
         assert generation is not None
         with opened(generation) as con:
@@ -278,8 +278,8 @@ def test_many_facts_become_several_segments(logs: Path, store: Path, monkeypatch
     load([logs], store)
     assert len(segments(store)) == 3
     (logs / "more.jsonl").unlink()
-    found = contents(store, tuple(whole))
-    assert all(set(rows) <= set(found[table]) for table, rows in whole.items())
+    stored = contents(store, tuple(whole))
+    assert all(set(rows) <= set(stored[table]) for table, rows in whole.items())
 
 
 @pytest.mark.thorough
@@ -308,8 +308,8 @@ def test_what_does_not_fit_into_memory_lies_beside_the_generation(loaded: Loaded
         path = published_generation(store)
         assert path is not None
         with open_generation(path, texts=texts) as connection:
-            found = connection.execute("SELECT current_setting('temp_directory')").fetchone()
-        assert found == (f"{path}.tmp",)
+            setting = connection.execute("SELECT current_setting('temp_directory')").fetchone()
+        assert setting == (f"{path}.tmp",)
 
 
 @pytest.mark.thorough
@@ -339,7 +339,7 @@ def test_a_backup_holds_the_segments_that_the_generation_names(
     other = tmp_path / "restored"
     restore(place, other)
     assert contents(other) == contents(store)
-    assert len(segments(other)) < len(segments(store))  # without those of the generation before
+    assert len(segments(other)) < len(segments(store))  # without those of the previous generation
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""A file of facts beside a session is read with it: the session has its id, and the file is no reject."""
+"""A file of facts next to a session is read with it: the session has its id, and it is not a reject."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_facts_beside_a_session_are_read_with_it(
     (logs / beside).write_text(json.dumps(facts))
     report = load([logs], store)
     assert (report.loaded, report.rejected) == (1, ())
-    assert [Path(one.path).name for one in report.companions] == [beside]
+    assert [Path(companion.path).name for companion in report.companions] == [beside]
     assert ask(store, "SELECT DISTINCT session_id, ts::DATE::VARCHAR FROM tool_calls") == [
         (session, (facts.get("start_time") or facts["created_at"])[:10])
     ]
@@ -50,12 +50,12 @@ def test_such_a_file_alone_is_rejected(beside: str, tmp_path: Path) -> None:
 
 def test_project_branch_sub_agent_and_environment_are_columns_of_sessions(logs: Path, store: Path) -> None:
     lines = [json.loads(line) for line in session("a").splitlines()]
-    told = {"project": "acme/shop", "branch": "main", "sub_agent": "reviewer", "environment": "staging"}
-    lines[0]["meta"] |= told
+    facts = {"project": "acme/shop", "branch": "main", "sub_agent": "reviewer", "environment": "staging"}
+    lines[0]["meta"] |= facts
     (logs / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines) + session("b"))
     load([logs], store)
-    query = f"SELECT session_id, {', '.join(told)} FROM sessions ORDER BY session_id"  # noqa: S608 - our own names
-    assert ask(store, query) == [("a", *told.values()), ("b", None, None, None, None)]
+    query = f"SELECT session_id, {', '.join(facts)} FROM sessions ORDER BY session_id"  # noqa: S608 - our own names
+    assert ask(store, query) == [("a", *facts.values()), ("b", None, None, None, None)]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Groups of sessions: a fixed hash tells them, and every rollup puts a session into the same one."""
+"""Groups of sessions: a fixed hash defines them, and every rollup uses the same group."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def groups_by_sql(sessions: list[tuple[str | None, str | None]]) -> list[int]:
     with duckdb.connect() as con:
         con.execute(read_script("session_group.sql"))
         query = "SELECT session_group(?::VARCHAR, ?::VARCHAR)"
-        return [found[0] for one in sessions if (found := con.execute(query, one).fetchone())]
+        return [row[0] for session in sessions if (row := con.execute(query, session).fetchone())]
 
 
 def two_of_one_group() -> tuple[str, str]:
-    """Two session ids of the same group."""
+    """Return two session ids of the same group."""
     return next(("s0", f"s{at}") for at in count(1) if group_of(SOURCE, f"s{at}") == group_of(SOURCE, "s0"))
 
 
@@ -45,11 +45,11 @@ def test_the_group_is_the_same_in_sql_and_in_python() -> None:
         ("ab", "c"),
         ("otlp", "x" * 5_000),
     ]
-    assert groups_by_sql(sessions) == [group_of(*one) for one in sessions]
+    assert groups_by_sql(sessions) == [group_of(*session) for session in sessions]
 
 
 def test_a_group_never_changes() -> None:
-    """Stores of several years are compared: another hash would be another statistic."""
+    """Stores of several years are compared, and another hash would change the statistics."""
     assert groups_by_sql([("claude_code", "s1"), ("otlp", "é"), (None, "s1"), ("", "s1")]) == [23, 6, 4, 4]
 
 
@@ -75,20 +75,20 @@ def test_the_sessions_of_a_group_are_added_and_the_groups_are_in_order(tmp_path:
     ids = [group_of(SOURCE, other), group_of(SOURCE, mine)]
     for cut in ("all", "tool"):
         where = f"rate = 'parse_error' AND cut = '{cut}'"
-        found = ask(tmp_path, f"SELECT k, n, total, sessions, {LISTS} FROM daily_rates WHERE {where}")  # noqa: S608
-        assert found == [(2, 4, 5, 3, ids, [0, 2], [1, 3])]
+        rows = ask(tmp_path, f"SELECT k, n, total, sessions, {LISTS} FROM daily_rates WHERE {where}")  # noqa: S608
+        assert rows == [(2, 4, 5, 3, ids, [0, 2], [1, 3])]
 
 
 def test_where_nothing_can_be_known_no_group_is_listed(tmp_path: Path) -> None:
     publish(tmp_path, {"tool_calls": [a_call(1, syntax_seen="none", schema_seen="none")]})
     where = "rate = 'parse_error' AND cut = 'all'"
-    found = ask(tmp_path, f"SELECT k, n, total, sessions, {LISTS} FROM daily_rates WHERE {where}")  # noqa: S608
-    assert found == [(0, 0, 1, 0, [], [], [])]
+    rows = ask(tmp_path, f"SELECT k, n, total, sessions, {LISTS} FROM daily_rates WHERE {where}")  # noqa: S608
+    assert rows == [(0, 0, 1, 0, [], [], [])]
 
 
 @pytest.fixture
 def one_session(tmp_path: Path) -> Path:
-    """A session with an id beyond ASCII, on two days, with two models and tools."""
+    """Return a session with a non-ASCII id, on two days, with two models and tools."""
     who: dict[str, Any] = {"session_id": "größe-東京"}
     calls = [
         a_call(1, **who, **REFUSED, chain_id="c1", attempt=1, step=0),
@@ -96,8 +96,14 @@ def one_session(tmp_path: Path) -> Path:
         a_call(3, **who, day="2026-11-21", model="owl-1", tool="write", turn_id="s1:2", step=0),
     ]
     turns = [a_turn(number, **who, results_expected=True) for number in (1, 2)]
-    found = {"call_id": "c1", "file_id": 1, "path": "$.path", "code": "missing_required", "severity": "error"}
-    publish(tmp_path, {"tool_calls": calls, "turns": turns, "diagnostics": [found]})
+    error = {
+        "call_id": "c1",
+        "file_id": 1,
+        "path": "$.path",
+        "code": "missing_required",
+        "severity": "error",
+    }
+    publish(tmp_path, {"tool_calls": calls, "turns": turns, "diagnostics": [error]})
     return tmp_path
 
 
@@ -113,8 +119,8 @@ def one_session(tmp_path: Path) -> Path:
     ],
 )
 def test_a_session_is_in_one_group_wherever_it_counts(one_session: Path, table: str, group: str) -> None:
-    found = ask(one_session, f"SELECT DISTINCT {group} FROM {table}")  # noqa: S608 - our own tables
-    assert found == [(group_of(SOURCE, "größe-東京"),)]
+    rows = ask(one_session, f"SELECT DISTINCT {group} FROM {table}")  # noqa: S608 - our own tables
+    assert rows == [(group_of(SOURCE, "größe-東京"),)]
 
 
 @pytest.mark.parametrize("table", ["daily_rates", "daily_traits"])

@@ -1,4 +1,4 @@
-"""A session in many files is one log: read whole, and again when a file changes; places are in its files."""
+"""A session in many files is one log, read whole, and again when a file changes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def put(path: Path, value: object) -> Path:
 
 
 def add_message(tree: Path, session: str, number: int, *parts: dict[str, object]) -> None:
-    """A message: of the user when its parts are texts alone, else of the model."""
+    """Add a message: of the user when its parts are only texts, else of the model."""
     name = f"msg_{session}{number}"
     role = "assistant" if any(part["type"] == "tool" for part in parts) else "user"
     put(tree / "message" / f"ses_{session}" / f"{name}.json", {"id": name, "role": role, "modelID": "m"})
@@ -54,7 +54,7 @@ def tool(call: str, status: str = "completed") -> dict[str, object]:
 
 @pytest.fixture
 def tree(logs: Path) -> Path:
-    """OpenCode's storage with two sessions, five calls."""
+    """Return OpenCode's storage with two sessions and five calls."""
     storage = logs / "opencode" / "storage"
     for session in ("a", "b"):
         put(storage / "session" / "p" / f"ses_{session}.json", {"id": f"ses_{session}", "projectID": "p"})
@@ -110,9 +110,9 @@ def test_a_call_within_a_file_has_its_line_and_byte(logs: Path, store: Path) -> 
     )
     put(folder / "message_2.json", {"message": {"role": "assistant", "content": content}, "message_id": 2})
     load([logs], store)
-    found = ask(store, PLACES)
-    assert [call for *_, call in found] == ["t1", "t2"]
-    for path, line, byte, call in found:
+    rows = ask(store, PLACES)
+    assert [call for *_, call in rows] == ["t1", "t2"]
+    for path, line, byte, call in rows:
         data = Path(path).read_bytes()
         assert data.count(b"\n", 0, byte) == line - 1
         assert f'"{call}"'.encode() in data[byte:].split(b"\n")[0]
@@ -204,7 +204,10 @@ def test_parts_whose_message_is_missing_are_rejected_one_by_one(logs: Path, tree
     (tree / "message" / "ses_a" / "msg_a2.json").unlink()
     report = load([logs], store)
     assert (report.calls, report.rejects) == (3, 2)
-    assert [(Path(one.file).name, one.line, one.byte_offset, one.message) for one in list_rejects(store)] == [
+    assert [
+        (Path(reject.file).name, reject.line, reject.byte_offset, reject.message)
+        for reject in list_rejects(store)
+    ] == [
         (f"prt_a2{n}.json", 1, 0, "a part of the message msg_a2, whose file is missing or broken")
         for n in (0, 1)
     ]
@@ -291,7 +294,7 @@ def test_a_tree_in_a_zip_or_tar_is_read_and_in_a_compressed_tar_refused(
         assert {path.split("!")[0] for path, *_ in ask(target, PLACES)} == {str(archive)}
         assert load([archive], target).generation is None
     report = load([packed], store)
-    assert {one.reason for one in report.rejected} == {
+    assert {rejected.reason for rejected in report.rejected} == {
         "is a session in many files, which cannot be put together in a compressed tar; unpack it"
     }
     assert report.calls == 0
@@ -321,10 +324,10 @@ def test_the_sessions_of_a_machine_are_found_with_all_their_files(
     home = tmp_path / "home"
     place = home / ".local" / "share" / "opencode" / "storage"
     shutil.copytree(tree, place)
-    [found] = survey_machine(str(home), {})
+    [survey] = survey_machine(str(home), {})
     size = sum(
         path.stat().st_size for path in place.rglob("*.json") if path.parts[-2] not in ("todo", "project")
     )
-    assert (found.files, found.bytes, found.is_read) == (2, size, True)
-    assert load(found.paths, store).calls == 5
+    assert (survey.files, survey.bytes, survey.is_read) == (2, size, True)
+    assert load(survey.paths, store).calls == 5
     assert load([home], store.with_name("other")).calls == 5

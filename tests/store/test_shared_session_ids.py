@@ -28,9 +28,9 @@ def step(number: int, source: str, message: str, **more: Any) -> dict[str, Any]:
 def trajectory(
     task: str, *calls: Call, session_id: str = "run", copied: str | None = None, indent: int | None = None
 ) -> str:
-    """An ATIF document: a task, one step for each call, with its result, and an answer.
+    """Return an ATIF document: a task, one step for each call with its result, and an answer.
 
-    `copied`: the task of the trajectory that this one continues, which it repeats.
+    `copied` is the repeated task of the trajectory that this one continues.
     """
     steps = [step(1, "user", copied, is_copied_context=True)] if copied else []
     steps.append(step(len(steps) + 1, "user", task))
@@ -40,8 +40,8 @@ def trajectory(
         steps.append(step(len(steps) + 1, "agent", "", tool_calls=[made], observation={"results": [result]}))
     steps.append(step(len(steps) + 1, "agent", "Done."))
     agent = {"name": "own-agent", "version": "1", "model_name": "m"}
-    told = {"schema_version": "ATIF-v1.5", "session_id": session_id, "agent": agent, "steps": steps}
-    return json.dumps(told, indent=indent)
+    fields = {"schema_version": "ATIF-v1.5", "session_id": session_id, "agent": agent, "steps": steps}
+    return json.dumps(fields, indent=indent)
 
 
 ONE = trajectory("Make a file", ("call_1", "write", {"path": "a", "text": "A"}), ("call_2", "finish", {}))
@@ -96,7 +96,7 @@ def test_calls_of_one_place_differ_by_tool_arguments_or_id(logs: Path, store: Pa
 
 
 def test_an_id_drawn_at_random_says_which_call_it_is(logs: Path, store: Path) -> None:
-    """Whatever else a second dump shows of the call: cut or redacted arguments, another spelling."""
+    """A second dump may show cut or redacted arguments, or another spelling."""
     for number, path in enumerate(("a.py", "[redacted]")):
         call = ("call_90R0NgAY0rQUYihSqVx7OuIs", "read", {"path": path})
         (logs / f"{number}.json").write_text(trajectory("Same task", call))
@@ -139,8 +139,8 @@ def test_a_continuation_under_the_same_id_adds_its_calls(logs: Path, store: Path
 def test_a_run_that_grows_beside_another_of_its_id_replaces_only_itself(logs: Path, store: Path) -> None:
     steps: list[Call] = [(f"call_{number}", "write", {"n": number}) for number in range(3)]
     (logs / "other.json").write_text(OTHER)
-    for known in (1, 2, 3):
-        write_over(logs / "run.json", trajectory("Make files", *steps[:known]))
+    for length in (1, 2, 3):
+        write_over(logs / "run.json", trajectory("Make files", *steps[:length]))
         load([logs], store)
     assert ask(store, CALLS.format("tool")) == [("finish",), ("list",), ("write",), ("write",), ("write",)]
     assert count(store, "tool_calls") == 5
@@ -162,7 +162,7 @@ def test_two_nights_of_runs_under_one_id_in_one_file(logs: Path, store: Path, tm
 @pytest.mark.thorough
 def test_the_order_of_loads_does_not_matter(logs: Path, tmp_path: Path) -> None:
     files = {"a": ONE, "b": OTHER, "c": ONE.replace("own-agent", "own agent")}
-    found = set()
+    tables = set()
     for order in permutations(files):
         store = tmp_path / "".join(order)
         for name in order:
@@ -170,8 +170,8 @@ def test_the_order_of_loads_does_not_matter(logs: Path, tmp_path: Path) -> None:
             load([logs / f"{name}.json"], store)
         calls = ask(store, CALLS.format("call_id, turn_id, chain_id, tool"))
         turns = ask(store, "SELECT turn_id, user_text, calls FROM turns WHERE NOT duplicate ORDER BY ALL")
-        found.add(repr((calls, turns)))
-    assert len(found) == 1
+        tables.add(repr((calls, turns)))
+    assert len(tables) == 1
 
 
 @pytest.mark.thorough(quick=1)

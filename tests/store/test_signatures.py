@@ -1,4 +1,4 @@
-"""What went wrong, told without what is different each time: texts of logs in, the signature's text out."""
+"""Signatures: the error texts of logs without the parts that differ each time."""
 
 # ruff: noqa: E501  a text of a log stands on the line of what becomes of it
 from __future__ import annotations
@@ -14,7 +14,7 @@ DAY = "2026-11-20"
 
 
 def signed(*calls: dict[str, Any]) -> list[tuple[str, str]]:
-    """The signature's id and text of each call, in order."""
+    """Return the signature's id and text of each call, in order."""
     with empty_tables() as connection:
         rows = [
             {"call_id": f"{number:04d}", "day": DAY, "fault_layer": "execution", "duplicate": False} | call
@@ -23,32 +23,32 @@ def signed(*calls: dict[str, Any]) -> list[tuple[str, str]]:
         insert(connection, "tool_calls", rows)
         connection.execute("CREATE TEMP TABLE touched_days AS SELECT DISTINCT day FROM tool_calls")
         sign_calls_of_days(connection)
-        found: list[tuple[str, str]] = connection.execute(
+        signatures: list[tuple[str, str]] = connection.execute(
             "SELECT signature_id, text FROM tool_calls JOIN signatures USING (signature_id) ORDER BY call_id"
         ).fetchall()
-    assert len(found) == len(calls)
-    return found
+    assert len(signatures) == len(calls)
+    return signatures
 
 
 RESULTS = {
-    # What says why is taken before the exit code, whoever frames it.
+    # The reason has precedence over the exit code, in every harness.
     "Exit code 2\nmake: *** No rule to make target `gen-doc'.  Stop.": "make: *** No rule to make target <text>. Stop.",
     "Error: Command failed (exit code: 1)\nls: /nope: No such file or directory": "ls: <path>: No such file or directory",
     "Chunk ID: 9ac387\nWall time: 1.1419 seconds\nProcess exited with code 1\nOriginal token count: 36\nOutput:\n"
     '{\n  "error": "no issues found matching the provided IDs",\n  "schema_version": 1\n}': "no issues found matching the provided IDs",
     "Exit code 1\n[fmt] $ gofmt -w .\n[lint] ERROR task failed\n\ncmd/main.go:19:13: undefined: errors": "<path>:<n>: undefined: errors",
     "Exit code 1\n$ biome check\n at src/api/routes.ts:5:1\n\n  × The imports are not sorted.": "The imports are not sorted.",
-    # An exit code speaks where nothing else does, and is the same from every harness.
+    # An exit code counts when there is no other text, and is the same in every harness.
     "Exit code 1": "exit code 1",
     "Process exited with code 1": "exit code 1",
     "<returncode>1</returncode>\n<output>\nplain words\n</output>": "exit code 1",
     "Command exited with code 137": "exit code 137",
-    # A traceback's last line, of several tracebacks that of the last.
+    # A traceback's last line; of several tracebacks, the last one's.
     'Traceback (most recent call last):\n  File "a.py", line 5, in <module>\n    raise Error("x")\nKeyError: \'b\'': "KeyError: <text>",
     "Traceback (most recent call last):\n  a\nKeyError: 1\n\nDuring handling of it:\n\nTraceback (most recent call last):\n"
     "  b\nsqlite3.OperationalError: no such table: app_job": "sqlite3.OperationalError: no such table: <name>",
     "=========== FAILURES ===========\n    def test():\n>       assert False\nE       AssertionError: assert 1 == 2": "AssertionError: assert <n> == <n>",
-    # What is different each time goes: paths, numbers, ids, quoted and listed values, addresses.
+    # Parts that differ each time are removed: paths, numbers, ids, quoted and listed values, addresses.
     "Error: not enough seats on flight HAT136": "not enough seats on flight HAT<n>",
     "Failed to read /home/kim/a b/x.py": "Failed to read <path> <path>",
     "grep: session/state.go: No such file or directory": "grep: <path>: No such file or directory",
@@ -63,7 +63,7 @@ RESULTS = {
     "bash: line 3: pytest: command not found": "shell: pytest: command not found",
     "(eval):1: parse error near `('": "shell: parse error near <text>",
     "zsh:7: parse error near `|'": "shell: parse error near <text>",
-    # Words stay words: and/or is no path, an apostrophe opens no quote, a label in brackets is no list.
+    # Words stay: and/or is not a path, an apostrophe not a quote, a label in brackets not a list.
     "this and/or that is not found, don't retry, it can't work": "this and/or that is not found, don't retry, it can't work",
     "[Operation Cancelled] Reason: User denied execution.": "[Operation Cancelled] Reason: User denied execution.",
     "\x1b[31mError:\x1b[0m gone missing": "gone missing",
@@ -76,8 +76,8 @@ RESULTS = {
 
 
 def test_a_result_is_told_by_the_line_that_says_why_without_its_particulars() -> None:
-    found = signed(*({"result_text": text} for text in RESULTS))
-    assert {text: told for text, (_, told) in zip(RESULTS, found, strict=True)} == RESULTS
+    signatures = signed(*({"result_text": text} for text in RESULTS))
+    assert {text: signature for text, (_, signature) in zip(RESULTS, signatures, strict=True)} == RESULTS
 
 
 FINDINGS = {
@@ -95,26 +95,28 @@ FINDINGS = {
 
 
 def test_findings_of_the_parser_are_told_once_each_and_without_values() -> None:
-    found = signed(*({"fault_layer": "schema", "parse_error": text} for text in FINDINGS))
-    assert {text: told for text, (_, told) in zip(FINDINGS, found, strict=True)} == FINDINGS
+    signatures = signed(*({"fault_layer": "schema", "parse_error": text} for text in FINDINGS))
+    assert {text: signature for text, (_, signature) in zip(FINDINGS, signatures, strict=True)} == FINDINGS
 
 
 def test_texts_that_differ_only_by_case_are_one_signature() -> None:
-    found = signed({"result_text": "Error: not enough seats"}, {"result_text": "Error: Not enough seats"})
-    assert found[0] == found[1]
+    signatures = signed(
+        {"result_text": "Error: not enough seats"}, {"result_text": "Error: Not enough seats"}
+    )
+    assert signatures[0] == signatures[1]
 
 
 def test_the_same_words_at_another_layer_are_another_signature() -> None:
-    said = {"result_text": "File not found"}
-    found = signed(said, said | {"fault_layer": "tool_rejected"})
-    assert found[0][0] != found[1][0]
-    assert found[0][1] == found[1][1]
+    call = {"result_text": "File not found"}
+    signatures = signed(call, call | {"fault_layer": "tool_rejected"})
+    assert signatures[0][0] != signatures[1][0]
+    assert signatures[0][1] == signatures[1][1]
 
 
 def test_a_message_that_was_cut_gives_way_to_the_result_behind_it() -> None:
     trace = "Traceback (most recent call last):\n" + "  a line\n" * 80 + "KeyError: 'b'\n"
-    found = signed({"harness_message": trace[:500], "result_text": trace})
-    assert found[0][1] == "KeyError: <text>"
+    signatures = signed({"harness_message": trace[:500], "result_text": trace})
+    assert signatures[0][1] == "KeyError: <text>"
 
 
 @pytest.mark.parametrize(
@@ -122,9 +124,9 @@ def test_a_message_that_was_cut_gives_way_to_the_result_behind_it() -> None:
     ["[" * 5000, "{" * 5000 + '"error"', "'" * 9999, "Error: " * 3000, "\x00\x1b[\u202e", "/a" * 9000, "é" * 9000],
 )  # fmt: skip
 def test_hostile_texts_give_a_short_signature(text: str) -> None:
-    [(identity, told)] = signed({"result_text": text})
+    [(identity, signature)] = signed({"result_text": text})
     assert len(identity) == 12
-    assert 0 < len(told) <= 210
+    assert 0 < len(signature) <= 210
 
 
 def test_every_failed_call_has_a_signature_and_no_other_has() -> None:
@@ -136,6 +138,8 @@ def test_every_failed_call_has_a_signature_and_no_other_has() -> None:
         insert(connection, "tool_calls", rows)
         connection.execute("CREATE TEMP TABLE touched_days AS SELECT DISTINCT day FROM tool_calls")
         sign_calls_of_days(connection)
-        found = connection.execute("SELECT call_id, signature_id FROM tool_calls ORDER BY 1").fetchall()
-    assert found[0] == ("a", None)
-    assert len(found[1][1]) == 12
+        signed_calls = connection.execute(
+            "SELECT call_id, signature_id FROM tool_calls ORDER BY 1"
+        ).fetchall()
+    assert signed_calls[0] == ("a", None)
+    assert len(signed_calls[1][1]) == 12

@@ -1,4 +1,4 @@
-"""What a generation holds beside the facts of one file: versions, runs, sources, codes, shared rows."""
+"""The other tables of a generation: versions, runs, sources, codes, shared rows."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 
@@ -93,5 +93,5 @@ def test_raw_arguments_come_out_as_they_went_in(logs: Path, store: Path) -> None
     for number, raw in enumerate(raws):
         (logs / f"{number}.jsonl").write_text(session(f"s{number}", turns=(1,), raw=raw))
     load([logs], store)
-    kept = ask(store, "SELECT raw_arguments FROM tool_calls ORDER BY session_id")
-    assert [raw for (raw,) in kept] == raws
+    rows = ask(store, "SELECT raw_arguments FROM tool_calls ORDER BY session_id")
+    assert [raw for (raw,) in rows] == raws

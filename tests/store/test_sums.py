@@ -30,12 +30,12 @@ FROZEN = date(2026, 11, 2)
 
 
 def made_session(number: int) -> str:
-    """A session whose text is always the same: faulty calls, a model, a run of trials, several days."""
+    """Return a session with fixed text: faulty calls, a model, a run of trials, several days."""
     chance = random.Random(number)
     name = f"s{number}"
     if number % 7 == 5:
         return claude_code_session(name)
-    if number % 7 == 6:  # a session that was forked: it repeats the records of another under an id of its own
+    if number % 7 == 6:  # a forked session repeats the records of another under its own id
         return claude_code_session(f"s{number - 1}").replace(
             f'"sessionId": "s{number - 1}"', f'"sessionId": "{name}"'
         )
@@ -67,7 +67,7 @@ class Chain:
         self.chance = random.Random(seed)
         self.logs, self.store = folder / "logs", folder / "store"
         self.logs.mkdir()
-        self.whole: dict[str, str] = {}  # what a file that grows will hold
+        self.whole: dict[str, str] = {}  # the final content of a growing file
         self.clock = 0
 
     def write(self, name: str, text: str) -> None:
@@ -83,10 +83,10 @@ class Chain:
         name = self.chance.choice(FILES)
         text = self.whole.setdefault(name, self.some_sessions())
         path = self.logs / f"{name}.jsonl"
-        held = path.read_text() if path.exists() else ""
-        if held and not text.startswith(held):
-            text = self.whole[name] = held + self.some_sessions()
-        least = len(held.splitlines())
+        content = path.read_text() if path.exists() else ""
+        if content and not text.startswith(content):
+            text = self.whole[name] = content + self.some_sessions()
+        least = len(content.splitlines())
         lines = text.splitlines(keepends=True)
         self.write(name, "".join(lines[: self.chance.randint(least, len(lines))]))
 
@@ -94,7 +94,7 @@ class Chain:
         self.write(self.chance.choice(FILES), self.some_sessions())
 
     def repeat(self) -> None:
-        """Write a file of sessions of which some stand in other files."""
+        """Write a file of sessions, some of which are also in other files."""
         self.write(f"{self.chance.choice(FILES)}-copy", self.some_sessions())
 
     def split(self) -> None:
@@ -132,11 +132,11 @@ class Chain:
 
 
 def rows(tables: dict[str, list[str]], frozen: bool) -> dict[str, list[str]]:
-    """Rows of days from FROZEN on, or those before it."""
+    """Return the rows of days from FROZEN on, or those before it."""
     days = [repr(date(2026, 11, day)) for day in range(1, FROZEN.day)]
     return {
-        table: [row for row in found if any(day in row for day in days) is frozen]
-        for table, found in tables.items()
+        table: [row for row in entries if any(day in row for day in days) is frozen]
+        for table, entries in tables.items()
         if table != "signatures"
     }
 
@@ -147,7 +147,7 @@ def test_after_any_chain_of_loads_the_sums_equal_those_made_from_scratch(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if seed % 2:
-        monkeypatch.setattr(checkpoint, "WORTH", 0)  # every log that grew is read on
+        monkeypatch.setattr(checkpoint, "WORTH", 0)  # reading resumes for every grown log
     if seed % 3 == 1:
         monkeypatch.setattr(rollup, "HELD", 0)
     if seed % 3 == 2:
@@ -171,9 +171,9 @@ def test_the_sums_of_days_whose_facts_are_gone_stay_whatever_is_loaded(tmp_path:
     for change in (chain.grow, chain.write_over, chain.repeat, chain.grow, chain.split):
         change()
         load([chain.logs], chain.store)
-        found = contents(chain.store, ROLLUPS)
-        assert rows(found, frozen=False) == rows(from_scratch(chain.store, tmp_path), frozen=False)
-        assert rows(found, frozen=True) == before
+        tables = contents(chain.store, ROLLUPS)
+        assert rows(tables, frozen=False) == rows(from_scratch(chain.store, tmp_path), frozen=False)
+        assert rows(tables, frozen=True) == before
 
 
 @pytest.mark.thorough
@@ -186,12 +186,12 @@ def test_the_example_of_an_error_is_the_next_newest_when_its_session_goes(tmp_pa
     examples = "SELECT session_id FROM tool_calls JOIN daily_errors ON call_id = example"
     ((newest,),) = ask(store, examples)
     forget(store, SessionChoice(sessions=[newest]))
-    assert {newest, *(one for (one,) in ask(store, examples))} == {"a", "b"}
+    assert {newest, *(example for (example,) in ask(store, examples))} == {"a", "b"}
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
 
 def test_every_daily_table_is_kept(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(session("a"))
     load([tmp_path / "a.jsonl"], tmp_path / "store")
-    found = {name for (name,) in ask(tmp_path / "store", "SELECT table_name FROM duckdb_tables()")}
-    assert {name for name in found if name.startswith("daily_")} == {table.name for table in DAILY_TABLES}
+    tables = {name for (name,) in ask(tmp_path / "store", "SELECT table_name FROM duckdb_tables()")}
+    assert {name for name in tables if name.startswith("daily_")} == {table.name for table in DAILY_TABLES}

@@ -1,4 +1,4 @@
-"""Runs of trials in a store: the lock and the looks, what they are of, and that each counts once."""
+"""Runs of trials in a store: the lock and the interim analyses, each counted once."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 
@@ -47,9 +47,9 @@ def test_the_folder_of_a_run_is_loaded_with_nothing_rejected(logs: Path, store: 
     ((arms, versions),) = ask(store, "SELECT arms, versions FROM trial_runs")
     assert json.loads(arms) == lock()["arms"]
     assert json.loads(versions) == {"callgauge": "1.0", "parser": "9"}
-    taken = datetime.fromisoformat("2026-11-20T09:01:00")
+    looked_at = datetime.fromisoformat("2026-11-20T09:01:00")
     assert ask(store, "SELECT * EXCLUDE (file_id, line, byte_offset) FROM trial_looks") == [
-        (RUN, 1, "new", 1, 3, -0.5, -0.9, 0.1, -1.4, 2.96, "go on", 0, taken, False)
+        (RUN, 1, "new", 1, 3, -0.5, -0.9, 0.1, -1.4, 2.96, "go on", 0, looked_at, False)
     ]
     read_with = (
         "SELECT split(path, '/')[-1] AS name, reason FROM files WHERE status = 'companion' ORDER BY ALL"
@@ -75,7 +75,7 @@ def test_calls_turns_and_sums_know_their_run_and_arm(logs: Path, store: Path) ->
 
 
 def test_a_run_from_elsewhere_is_no_trial(logs: Path, store: Path) -> None:
-    """A path may put any session into a run; only the log itself makes it a trial."""
+    """A path may assign any session to a run; only the log itself makes it a trial."""
     (logs / "r1").mkdir()
     (logs / "r1" / "a.jsonl").write_text(session("a"))
     load([logs], store, from_path=["logs/{run}/*"])
@@ -250,8 +250,8 @@ def test_a_lock_that_cannot_be_read_says_why(logs: Path, store: Path, value: Any
     (root / "lock.json").write_text(json.dumps(value))
     report = load([logs], store)
     assert report.rejects == 1
-    ((told,),) = ask(store, "SELECT reason FROM rejects")
-    assert reason in told
+    ((stored_reason,),) = ask(store, "SELECT reason FROM rejects")
+    assert reason in stored_reason
     assert ask(store, "SELECT count(*) FROM trial_runs") == [(0,)]
     assert ask(store, "SELECT sum(calls)::INT FROM daily_calls") == [(12,)], "its sessions are in"
 
@@ -304,10 +304,10 @@ def test_a_lock_that_is_too_large_costs_itself_alone(logs: Path, store: Path) ->
     load([logs], store, max_line=100_000)
     assert ask(store, "SELECT count(*) FROM trial_runs") == [(0,)]
     assert ask(store, "SELECT sum(calls)::INT FROM daily_calls") == [(12,)]
-    told = ask(
+    reasons = ask(
         store, "SELECT reason FROM files WHERE path LIKE '%lock.json' UNION SELECT reason FROM rejects"
     )
-    assert any("--max-line" in str(reason) for (reason,) in told)
+    assert any("--max-line" in str(reason) for (reason,) in reasons)
 
 
 @pytest.mark.thorough

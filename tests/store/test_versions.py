@@ -1,4 +1,4 @@
-"""Prompts and definitions that change: every text is kept, numbered in the order in which they appeared."""
+"""Changing prompts and definitions: every text is stored, numbered in order of appearance."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ READ = {"name": "read", "description": "Read.", "input_schema": {"properties": {
 def log(
     name: str, day: int, prompt: str, tool: dict[str, Any] = READ, version: str = "7", hour: int = 10
 ) -> str:
-    """A session of one turn and one call under a named prompt, with a tool offered."""
+    """Return a session of one turn and one call under a named prompt, with an offered tool."""
     shared = {"ts": f"2026-11-{day:02d}T{hour:02d}:00:00.000Z", "sessionId": name}
-    here = shared | {"turn": 1, "step": 0}
+    base = shared | {"turn": 1, "step": 0}
     start = {"prompt": {"name": "support", "version": version}, "tools": [tool]}
     block = {"id": f"{name}-1", "name": "read", "input": {"path": "a"}, "raw": '{"path": "a"}'}
     records = [
         shared | {"type": "session_start", "content": prompt, "meta": start},
-        here | {"type": "turn_start", "content": "go"},
-        here | {"type": "assistant", "role": "assistant", "content": "", "meta": {}},
-        here
+        base | {"type": "turn_start", "content": "go"},
+        base | {"type": "assistant", "role": "assistant", "content": "", "meta": {}},
+        base
         | {
             "type": "action",
             "meta": {"phase": "dispatch", "toolBlocks": [block], "action_ids": [f"{name}-1"]},
@@ -42,11 +42,11 @@ def versions(store: Path, kind: str, name: str) -> list[dict[str, Any]]:
     generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:
-        asked = {"kind": kind, "source": "session_history", "name": name}
+        parameters = {"kind": kind, "source": "session_history", "name": name}
         rows = [
-            dict(zip(found.columns, row, strict=True))
-            for found in [answer_metric(con, "versions", asked)]
-            for row in found.values
+            dict(zip(answer.columns, row, strict=True))
+            for answer in [answer_metric(con, "versions", parameters)]
+            for row in answer.values
         ]
         texts = [answer_metric(con, "version_text", {"kind": kind, **row}).iloc[0] for row in rows]
     return [
@@ -60,12 +60,12 @@ def test_every_text_under_one_name_and_version_is_kept(logs: Path, store: Path) 
     load([logs], store)
     (logs / "b.jsonl").write_text(log("b", 2, "Be brief.") + log("c", 3, "Be kind."))
     load([logs], store)
-    found = versions(store, "prompt", "support")
-    assert [(row["number"], row["text"], row["uses"]) for row in found] == [
+    rows = versions(store, "prompt", "support")
+    assert [(row["number"], row["text"], row["uses"]) for row in rows] == [
         (2, "Be brief.", 1),
         (1, "Be kind.", 2),
     ]
-    assert [(str(row["first_day"]), str(row["last_day"])) for row in found] == [
+    assert [(str(row["first_day"]), str(row["last_day"])) for row in rows] == [
         ("2026-11-02", "2026-11-02"),
         ("2026-11-01", "2026-11-03"),
     ]
@@ -81,9 +81,9 @@ def test_definitions_are_numbered_by_the_time_they_appear_even_when_the_later_lo
     load([logs], store)
     (logs / "b.jsonl").write_text(log("b", 1, "x", READ, hour=9))
     load([logs], store)
-    found = versions(store, "tool", "read")
-    assert [(row["number"], row["text"]) for row in found] == [(2, "Read a file."), (1, "Read.")]
-    assert json.loads(found[0]["definition"])["properties"]["path"] == {"type": "string"}
+    rows = versions(store, "tool", "read")
+    assert [(row["number"], row["text"]) for row in rows] == [(2, "Read a file."), (1, "Read.")]
+    assert json.loads(rows[0]["definition"])["properties"]["path"] == {"type": "string"}
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""Logs that worker processes read make the tables that one process makes, whatever becomes of a worker."""
+"""Worker processes make the same tables as one process, even when a worker fails."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.usefixtures("workers_read")
 
 
 def in_order(store: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table but for clocks; what was read of logs, in the order in which it stands."""
+    """Return every row of every table without clocks; rows of logs in the stored order."""
     generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:
@@ -80,18 +80,18 @@ def test_the_tables_are_the_same_whoever_reads(logs: Path, tmp_path: Path) -> No
 
 
 def both(named: Sequence[Path], tmp_path: Path, **options: Any) -> tuple[LoadReport, LoadReport]:
-    """Load into two stores, with one process and with two workers; the stores must be the same then."""
-    one, two = (load(named, tmp_path / str(workers), workers=workers, **options) for workers in (1, 2))
+    """Load into two stores, with one process and with two workers; the stores must be equal."""
+    serial, two = (load(named, tmp_path / str(workers), workers=workers, **options) for workers in (1, 2))
     assert in_order(tmp_path / "1") == in_order(tmp_path / "2")
-    assert replace(one, seconds=0) == replace(two, seconds=0)
-    return one, two
+    assert replace(serial, seconds=0) == replace(two, seconds=0)
+    return serial, two
 
 
 @pytest.mark.thorough
 def test_all_formats_are_the_same_whoever_reads(tmp_path: Path) -> None:
-    one, _ = both([CASES / "formats", SAMPLE_DATA], tmp_path)
-    assert one.loaded > 100
-    assert one.rejected
+    report, _ = both([CASES / "formats", SAMPLE_DATA], tmp_path)
+    assert report.loaded > 100
+    assert report.rejected
 
 
 @pytest.mark.thorough
@@ -112,8 +112,8 @@ def test_options_hold_for_workers(
     monkeypatch.setattr(secrets, "token_bytes", bytes)  # the key of either store
     night(logs)
     (logs / "secret.jsonl").write_text(session("secret", raw='{"path": "/home/alice/a.py", "to": "b@c.de"}'))
-    one, _ = both([logs], tmp_path, **options)
-    assert one.loaded == options.get("limit", one.loaded)
+    report, _ = both([logs], tmp_path, **options)
+    assert report.loaded == options.get("limit", report.loaded)
     if "limit" not in options:
         (logs / "zeros.bin").write_text(session("mended"))
         assert both([logs], tmp_path, **options)[0].loaded == 1
@@ -137,7 +137,7 @@ def test_a_value_that_no_column_can_hold_is_a_reject_of_its_file(store: Path) ->
             collector.flush_when_due(row_collector.SHIPPED_BYTES // 3 + 1)
             collector.end_part(10, 0)
         parcel = ReceivedShipment(shipments[0], pa.memory_map)
-        parcel.skip_part()  # the first is not asked for
+        parcel.skip_part()  # the first is not requested
         for _ in range(2):
             part = parcel.take_part()
             assert isinstance(part, ReceivedPart)
@@ -172,12 +172,12 @@ def test_a_pipe_is_read_here_while_workers_read_files(
 def test_progress_is_the_same_whoever_reads(logs: Path, tmp_path: Path) -> None:
     night(logs)
     long_file(logs / "5-long.jsonl")
-    told: dict[int, list[Progress]] = {1: [], 2: []}
-    for workers, at in told.items():
+    progress_by_workers: dict[int, list[Progress]] = {1: [], 2: []}
+    for workers, at in progress_by_workers.items():
         load([logs], tmp_path / str(workers), workers=workers, on_progress=at.append)
-    # While a worker is waited for, the same is told again.
-    one, two = (list(dict.fromkeys(at)) for at in told.values())
-    assert [at for at in two if at in one] == one
+    # While waiting for a worker, the same progress repeats.
+    serial, two = (list(dict.fromkeys(at)) for at in progress_by_workers.values())
+    assert [at for at in two if at in serial] == serial
     assert all(at.bytes_done <= at.bytes_total for at in two)
 
 
@@ -190,8 +190,8 @@ def test_a_large_log_that_grew_is_read_on_by_a_worker(logs: Path, tmp_path: Path
     for name in ("a", "b"):
         with (logs / f"{name}.jsonl").open("a") as stream:
             stream.write(session(f"{name} goes on"))
-    one, _ = both([logs], tmp_path)
-    assert one.lines < 100
+    report, _ = both([logs], tmp_path)
+    assert report.lines < 100
 
 
 def next_night(logs: Path) -> None:
@@ -208,8 +208,8 @@ def test_copies_in_one_night_count_once(logs: Path, tmp_path: Path) -> None:
     for name in "abcdef":
         (logs / f"{name}.jsonl").write_text(session("the same", turns=(5, 5)))
     (logs / "other.jsonl").write_text(session("other"))
-    one, two = (load([logs], tmp_path / str(workers), workers=workers) for workers in (1, 2))
-    assert (one.loaded, one.unchanged) == (two.loaded, two.unchanged) == (2, 5)
+    serial, two = (load([logs], tmp_path / str(workers), workers=workers) for workers in (1, 2))
+    assert (serial.loaded, serial.unchanged) == (two.loaded, two.unchanged) == (2, 5)
     assert in_order(tmp_path / "1") == in_order(tmp_path / "2")
 
 

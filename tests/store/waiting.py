@@ -1,4 +1,4 @@
-"""Loads that read nothing before their workers are ready: a small one would be over by then."""
+"""Loads that wait for their workers; a small one would otherwise end before they are ready."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ingest.pipeline.workers.worker_process import WorkerDied, WorkerProcess
 
 
 class ReadyWorker(WorkerProcess):
-    """A worker that is only had when it is ready, or dead."""
+    """A worker whose constructor returns only when it is ready or dead."""
 
     def send_start(self, start: StartMessage) -> None:
         super().send_start(start)

@@ -105,7 +105,7 @@ _TOKENS = frozenset(("prompt_tokens", "input_tokens", "completion_tokens", "outp
 _ENDS = ("finish_reason", "stop_reason", "finishReason", "stopReason")
 _ANSWERS = ("stop", "end_turn")
 _USERS = ("user", "user_id", "userId")
-_BARE = frozenset(("role", "content", "name", "tool_call_id"))  # keys that say nothing of a reply
+_BARE = frozenset(("role", "content", "name", "tool_call_id"))  # keys that do not show a reply
 _PLAIN = frozenset(("role", "content", "tool_calls"))  # of a reply …
 _CALL = frozenset(("id", "type", "function"))  # … a call …
 _FUNCTION = frozenset(("name", "arguments"))  # … and its function
@@ -130,22 +130,22 @@ def _is_transcript(record: Mapping[str, Any]) -> bool:
 
 
 def _list_messages(value: Mapping[str, Any]) -> Any:
-    """Return the messages of a record in OpenAI's shape; another value as it is."""
+    """Return the messages of a record in OpenAI's shape; other values unchanged."""
     messages = value.get("messages")
     messages = open_json(value.get("conversations") if messages is None else messages)
     return unify_messages(messages) if isinstance(messages, list) else messages
 
 
 def _read_one(raw: Any) -> Message | None:
-    """Return a message; None when it is none, or has a content or a call that cannot be read."""
+    """Return a message; None for another object, or for an unreadable content or call."""
     if not isinstance(raw, dict) or raw.get("role") not in _ROLES:
         return None
     content = raw.get("content")
     if isinstance(content, list):
         if not all(isinstance(part, str) or (isinstance(part, dict) and _is_part(part)) for part in content):
             return None
-        kept = [part for part in content if read_object(part).get("type") != _AT_PROVIDER]
-        raw = {**raw, "content": kept}
+        parts = [part for part in content if read_object(part).get("type") != _AT_PROVIDER]
+        raw = {**raw, "content": parts}
     elif content is not None and not isinstance(content, str):
         return None
     if isinstance(content, str | None) and (plain := _read_plain(raw, content)) is not None:
@@ -160,18 +160,18 @@ def _read_one(raw: Any) -> Message | None:
 
 
 def _read_plain(raw: dict[str, Any], content: str | None) -> Message | None:
-    """Return what `read_message` returns for the messages that most logs have, and quicker; else None."""
+    """Return the result of `read_message` for the most common messages, but faster; else None."""
     role, text = raw["role"], content or ""
     if role == "user" and content is not None:
-        return Message(role="user", text=content)  # also where it looks like a list of calls
+        return Message(role="user", text=content)  # also if it looks like a list of calls
     if text.startswith("[{"):  # calls as text
         return None
     if raw.keys() <= _BARE and text:
         if role in ("system", "developer"):
             return Message(role="system", text=content)
         if role == "tool" and text.lstrip()[:1] not in ("", "{", "[", '"'):
-            known, name = read_text(raw.get("tool_call_id")), read_text(raw.get("name"))
-            return Message(role="tool", results=(MessageResult(known or None, name or None, content),))
+            call_id, name = read_text(raw.get("tool_call_id")), read_text(raw.get("name"))
+            return Message(role="tool", results=(MessageResult(call_id or None, name or None, content),))
     calls = _read_plain_calls(raw) if role == "assistant" and raw.keys() <= _PLAIN else None
     return Message(role="assistant", text=content, calls=tuple(calls)) if calls is not None else None
 
@@ -187,10 +187,10 @@ def _read_plain_calls(raw: dict[str, Any]) -> list[MessageCall] | None:
         function = call.get("function")
         if not isinstance(function, dict) or function.keys() != _FUNCTION:
             return None
-        name, known = function["name"], read_text(call.get("id"))
+        name, call_id = function["name"], read_text(call.get("id"))
         if not isinstance(name, str) or not name:
             return None
-        calls.append(MessageCall(name, known or None, function["arguments"]))
+        calls.append(MessageCall(name, call_id or None, function["arguments"]))
     return calls
 
 
@@ -200,7 +200,7 @@ def _is_part(part: dict[str, Any]) -> bool:
 
 def _has_answer(record: Mapping[str, Any]) -> bool:
     messages = read_objects(_list_messages(record))
-    return any(one.get("role") == "assistant" for one in messages) or _read_reply(record) is not None
+    return any(message.get("role") == "assistant" for message in messages) or _read_reply(record) is not None
 
 
 def translator(about: About) -> Translator:
@@ -208,15 +208,17 @@ def translator(about: About) -> Translator:
 
 
 def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is read of a record, in short texts by the name of a field that can be mapped.
+    """Return the values read from a record, as short texts by mappable field.
 
-    Without the fields that the record does not have.
+    Fields that the record lacks are left out.
     """
-    said, value = _read_said(value), _merge_metadata(value)
-    messages = [] if isinstance(said, tuple) else [one.message for one in said]
-    roles = ", ".join(f"{count} {role}" for role, count in Counter(one.role for one in messages).items())
-    calls = ", ".join(call.name or "?" for one in messages for call in one.calls)
-    last = next((one for one in reversed(messages) if one.role == "assistant"), _SILENT)
+    pairs, value = _read_said(value), _merge_metadata(value)
+    messages = [] if isinstance(pairs, tuple) else [pair.message for pair in pairs]
+    roles = ", ".join(
+        f"{count} {role}" for role, count in Counter(message.role for message in messages).items()
+    )
+    calls = ", ".join(call.name or "?" for message in messages for call in message.calls)
+    last = next((message for message in reversed(messages) if message.role == "assistant"), _SILENT)
     facts = _reply_facts(value, last)
     tools, ts = _read_definitions(value), _read_time(value)
     tokens = {"in": facts.get("input_tokens"), "out": facts.get("output_tokens")}
@@ -237,7 +239,7 @@ def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
 
 
 class SaidMessage(NamedTuple):
-    """A message, as it was read and as the log has it."""
+    """A message as read, together with its raw form in the log."""
 
     message: Message
     raw: Mapping[str, Any]
@@ -250,7 +252,7 @@ class _ChatTranscripts:
         self._unmapped = dict(about.mapping.paths) if about.mapping else {}  # paths that found nothing so far
         self._ids = RecordIds(about.identity)
         self._joiner = ConversationJoiner()
-        self._names: OrderedDict[str, int] = OrderedDict()  # how many sessions are named by a line of this id
+        self._names: OrderedDict[str, int] = OrderedDict()  # number of sessions named by a line with this id
         self._missing = dict.fromkeys(_FACTS)
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
@@ -258,33 +260,33 @@ class _ChatTranscripts:
         mapped = record.value if self._mapping is None else self._map_fields(record.value, self._mapping)
         if self._mapping is not None and self._mapping.skips(mapped):
             return
-        said = _read_said(mapped)
-        if isinstance(said, tuple):
-            yield Rejected(record.where, *said, make_snippet(record.data))
+        pairs = _read_said(mapped)
+        if isinstance(pairs, tuple):
+            yield Rejected(record.where, *pairs, make_snippet(record.data))
             return
         value = _merge_metadata(mapped)
-        line = _make_line(value, said)
-        found = self._joiner.find(line)
-        if found is None:
+        line = _make_line(value, pairs)
+        joined = self._joiner.find(line)
+        if joined is None:
             session = DumpedSession(self._name_session(line, made_id), record.where)
-            known, start = self._joiner.begin(line, session), 0
+            conversation, start = self._joiner.begin(line, session), 0
         else:
-            known, start = found
-        start = max(start, _count_leading(said))
-        known.session.where = record.where
-        known.session.ts = _read_time(value) or known.session.ts
-        if found is None:
-            yield SessionSeen(**known.session.event_place(), **_session_facts(value))
-        if fresh := said[start:]:
-            yield from self._take_offers(known, line, value)
-            yield from self._take_messages(known, fresh, value, record)
-            self._joiner.add(known, line, start)
+            conversation, start = joined
+        start = max(start, _count_leading(pairs))
+        conversation.session.where = record.where
+        conversation.session.ts = _read_time(value) or conversation.session.ts
+        if joined is None:
+            yield SessionSeen(**conversation.session.event_place(), **_session_facts(value))
+        if fresh := pairs[start:]:
+            yield from self._take_offers(conversation, line, value)
+            yield from self._take_messages(conversation, fresh, value, record)
+            self._joiner.add(conversation, line, start)
         for silent in self._joiner.drain_surplus():
             yield from silent.session.finish()
 
     def finish(self) -> Iterator[Event | Rejected]:
-        for known in self._joiner.drain():
-            yield from known.session.finish()
+        for conversation in self._joiner.drain():
+            yield from conversation.session.finish()
 
     def close(self) -> None:
         """Do nothing: no file or other resource is open."""
@@ -296,49 +298,49 @@ class _ChatTranscripts:
         return (*unmapped, *others)
 
     def _map_fields(self, value: Mapping[str, Any], mapping: RecordMapping) -> dict[str, Any]:
-        found = mapping.find_fields(value)
-        for name in found:
+        mapped_fields = mapping.find_fields(value)
+        for name in mapped_fields:
             self._unmapped.pop(name, None)
-        return put_fields(value, found)
+        return put_fields(value, mapped_fields)
 
     def _name_session(self, line: TranscriptLine, made_id: str) -> str:
-        """Return the id of a new session: the log's own id of it, that of its first line, or a made one."""
+        """Return the id of a new session: the log's own, that of its first line, or a made one."""
         if line.conversation is not None or line.name is None:
             return line.conversation or made_id
-        given = line.name if is_unique(line.name) else f"{self._identity}/{line.name}"
-        count = self._names.pop(given, 0) + 1
-        self._names[given] = count
+        base_name = line.name if is_unique(line.name) else f"{self._identity}/{line.name}"
+        count = self._names.pop(base_name, 0) + 1
+        self._names[base_name] = count
         if len(self._names) > _NAMES:
             self._names.popitem(last=False)
-        return given if count == 1 else f"{given}/{count}"
+        return base_name if count == 1 else f"{base_name}/{count}"
 
     def _take_offers(
-        self, known: JoinedConversation, line: TranscriptLine, value: Mapping[str, Any]
+        self, conversation: JoinedConversation, line: TranscriptLine, value: Mapping[str, Any]
     ) -> Iterator[Event]:
-        """Yield the tool definitions and the system prompt of a line, where they are new."""
-        place = known.session.event_place()
+        """Yield the tool definitions and the system prompt of a line, if they are new."""
+        place = conversation.session.event_place()
         definitions = tuple(_read_definitions(value) or read_prompt_tools(line.prompt))
         if definitions:
             self._missing.pop("tools", None)
             digest = hash_parts(json_text(definitions))
-            if digest != known.tools:
-                known.tools = digest
+            if digest != conversation.tools:
+                conversation.tools = digest
                 yield ToolsOffered(**place, definitions=definitions)
-        if line.prompt and (digest := hash_parts(line.prompt)) != known.prompt:
-            known.prompt = digest
+        if line.prompt and (digest := hash_parts(line.prompt)) != conversation.prompt:
+            conversation.prompt = digest
             yield PromptSeen(**place, text=line.prompt)
 
     def _take_messages(
         self,
-        known: JoinedConversation,
-        said: Sequence[SaidMessage],
+        conversation: JoinedConversation,
+        pairs: Sequence[SaidMessage],
         value: Mapping[str, Any],
         record: Record,
     ) -> Iterator[Event]:
-        session = known.session
-        replies = [at for at, one in enumerate(said) if one.message.role == "assistant"]
+        session = conversation.session
+        replies = [at for at, pair in enumerate(pairs) if pair.message.role == "assistant"]
         model, provider = _read_model(value), _find_text(value, ("provider",))
-        for at, (message, raw) in enumerate(said):
+        for at, (message, raw) in enumerate(pairs):
             beside = {} if raw.keys() <= _BARE else _merge_metadata(raw)
             session.ts = _read_time(beside) or session.ts
             facts: dict[str, Any] = {}
@@ -368,18 +370,18 @@ class _ChatTranscripts:
 
 
 def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
-    """Return the messages of a record and the reply next to them, or a reject's code and reason."""
+    """Return the messages of a record with the reply next to them, or a reject's code and reason."""
     messages = _list_messages(value)
     if messages is None or messages == []:
         return "missing_field", "there are no messages"
     if not isinstance(messages, list):
         return "wrong_type", f"messages is {json_type(messages)}, not an array"
-    said = [SaidMessage(message, raw) for raw in messages if (message := _read_one(raw)) is not None]
-    if unread := len(messages) - len(said):
+    pairs = [SaidMessage(message, raw) for raw in messages if (message := _read_one(raw)) is not None]
+    if unread := len(messages) - len(pairs):
         return "wrong_type", f"{unread:,} of {len(messages):,} messages have no known role or content"
-    if said[-1].message.role != "assistant" and (reply := _read_reply(value)) is not None:
-        said.append(SaidMessage(reply, {}))
-    return said
+    if pairs[-1].message.role != "assistant" and (reply := _read_reply(value)) is not None:
+        pairs.append(SaidMessage(reply, {}))
+    return pairs
 
 
 def _read_reply(value: Mapping[str, Any]) -> Message | None:
@@ -392,28 +394,33 @@ def _read_reply(value: Mapping[str, Any]) -> Message | None:
             return Message(role="assistant", text=reply)
         if isinstance(reply, dict | list):
             body = {"choices": reply[:1]} if key == "choices" and isinstance(reply, list) else reply
-            found = next((one for one in read_messages(body, "assistant") if one.role == "assistant"), None)
-            if found is not None:
-                return found
+            answer = next(
+                (message for message in read_messages(body, "assistant") if message.role == "assistant"), None
+            )
+            if answer is not None:
+                return answer
     return None
 
 
-def _make_line(value: Mapping[str, Any], said: Sequence[SaidMessage]) -> TranscriptLine:
+def _make_line(value: Mapping[str, Any], pairs: Sequence[SaidMessage]) -> TranscriptLine:
     """Return a line with its names, its system prompt and its other messages."""
     stated = (_read_system(value[key]) for key in _SYSTEMS if key in value)
-    prompts = [next(filter(None, stated), None), *(one.message.text for one in said[: _count_leading(said)])]
+    prompts = [
+        next(filter(None, stated), None),
+        *(pair.message.text for pair in pairs[: _count_leading(pairs)]),
+    ]
     return TranscriptLine(
-        messages=[one.message for one in said],
-        marks=[make_mark(one.message) for one in said],
+        messages=[pair.message for pair in pairs],
+        marks=[make_mark(pair.message) for pair in pairs],
         prompt=join_texts(prompts),
         conversation=_find_text(value, _CONVERSATIONS),
         name=_find_text(value, _LINES),
     )
 
 
-def _count_leading(said: Sequence[SaidMessage]) -> int:
+def _count_leading(pairs: Sequence[SaidMessage]) -> int:
     """Return the number of system messages at the beginning: they are the prompt."""
-    return next((at for at, one in enumerate(said) if one.message.role != "system"), len(said))
+    return next((at for at, pair in enumerate(pairs) if pair.message.role != "system"), len(pairs))
 
 
 def _read_system(value: Any) -> str | None:
@@ -421,7 +428,7 @@ def _read_system(value: Any) -> str | None:
 
 
 def _merge_metadata(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a record or a message with the fields of its `metadata` at the top, where it has none itself."""
+    """Return a record or a message with the fields of its `metadata` at the top; its own have precedence."""
     metadata = value.get("metadata")
     return {**metadata, **value} if isinstance(metadata, dict) else value
 
@@ -429,8 +436,8 @@ def _merge_metadata(value: Mapping[str, Any]) -> Mapping[str, Any]:
 def _find_text(value: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """Return the first of these fields that is text or an integer."""
     for name in names:
-        if name in value and (((found := value[name]) and isinstance(found, str)) or type(found) is int):
-            return str(found)
+        if name in value and (((raw := value[name]) and isinstance(raw, str)) or type(raw) is int):
+            return str(raw)
     return None
 
 
@@ -441,15 +448,15 @@ def _read_model(value: Mapping[str, Any]) -> str | None:
 
 def _read_time(value: Mapping[str, Any]) -> datetime | None:
     for name in _TIMES:
-        if name in value and (found := parse_instant(value[name])) is not None:
-            return found
+        if name in value and (instant := parse_instant(value[name])) is not None:
+            return instant
     return None
 
 
 def _read_definitions(value: Mapping[str, Any]) -> list[dict[str, Any]]:
     for key in ("tools", "functions"):
-        if key in value and (found := read_objects(open_json(value[key]))):
-            return found
+        if key in value and (definitions := read_objects(open_json(value[key]))):
+            return definitions
     return []
 
 
@@ -468,18 +475,18 @@ def _count_tokens(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
-    """Return the fields of `StepMade` that stand next to a reply: tokens, latency, why it stopped."""
+    """Return the fields of `StepMade` from next to a reply: tokens, latency, stop reason."""
     if not value:
         return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
     inner = next(
-        (one for key in _REPLIES if key in value and (one := read_object(open_json(value[key])))), {}
+        (body for key in _REPLIES if key in value and (body := read_object(open_json(value[key])))), {}
     )
     usage = read_object(open_json(value.get("usage"))) or read_object(inner.get("usage")) or value
     word = _find_text(value, _ENDS) or _find_text(inner, _ENDS) or message.finish
     latencies = (read_number(value[name]) for name in _LATENCIES if name in value)
     return {
         **({} if _TOKENS.isdisjoint(usage) else _count_tokens(usage)),
-        "latency_ms": next((found for found in latencies if found is not None), None),
+        "latency_ms": next((latency for latency in latencies if latency is not None), None),
         "stop_reason": word,
         "answers": word in _ANSWERS and not message.calls,
     }

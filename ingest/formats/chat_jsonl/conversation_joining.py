@@ -24,7 +24,7 @@ from ingest.formats.provider_messages.message_hashes import call_mark, is_unique
 from ingest.formats.provider_messages.message_parts import Message
 
 KEPT = 64 * 1024 * 1024
-_MARK = 100  # bytes that a mark takes, roughly …
+_MARK = 100  # approximate bytes of a mark …
 _CONVERSATION = 2_000  # … and a conversation without its marks and texts
 
 
@@ -37,7 +37,7 @@ class MessageMark(NamedTuple):
 
 
 class RepeatedPart(NamedTuple):
-    """How many marks at the beginning of a line are not new, and whether the conversation ends with them."""
+    """The number of repeated marks at a line's beginning, and whether the conversation ends with them."""
 
     marks: int
     is_to_end: bool
@@ -45,17 +45,16 @@ class RepeatedPart(NamedTuple):
 
 @dataclass(slots=True)
 class JoinedConversation:
-    """What is remembered of one conversation, and the session that is made of it.
+    """The remembered facts of one conversation, and its session.
 
-    `id` is the name that the log gives it; None = it is found by what was said. `name` is that of its first
-    line.
+    `id` is its name in the log; None = it is found by its messages. `name` is that of its first line.
     """
 
     number: int
     session: DumpedSession
     id: str | None
     name: str | None
-    history: bytes  # the hash of all that was said
+    history: bytes  # the hash of all messages
     marks: list[MessageMark] = field(default_factory=list)
     places: dict[bytes, int] = field(default_factory=dict)  # of the unique marks
     results: int = 0  # messages with results since the last mark
@@ -63,13 +62,13 @@ class JoinedConversation:
     texts: tuple[int, int] = (
         0,
         0,
-    )  # lengths of the last prompt and the last answer, which the session keeps
-    prompt: bytes | None = None  # hashes of what the log said last
+    )  # lengths of the last prompt and the last answer, which are in the session
+    prompt: bytes | None = None  # hashes of the latest tools and prompt in the log
     tools: bytes | None = None
 
 
 class TranscriptLine(NamedTuple):
-    """The messages of a line, with its system prompt and the names that it gives.
+    """The messages of a line, with its system prompt and names.
 
     `conversation` is the id of the conversation, `name` that of the line, which may be the same on several
     lines.
@@ -91,22 +90,22 @@ class ConversationJoiner:
         self._open: OrderedDict[int, JoinedConversation] = OrderedDict()
         self._by_id: dict[str, int] = {}
         self._by_name: dict[str, int] = {}
-        self._by_history: dict[bytes, dict[int, None]] = {}  # several may have said the same
+        self._by_history: dict[bytes, dict[int, None]] = {}  # several may have the same history
         self._by_call: dict[bytes, int] = {}
 
     def find(self, line: TranscriptLine) -> tuple[JoinedConversation, int] | None:
-        """Return the conversation of a line and the index of its first new message; None for a new one."""
+        """Return the conversation of a line and the index of its first new message; None if there is none."""
         marks = [mark for mark in line.marks if mark is not None]
         if line.conversation is not None:
-            known = self._open.get(self._by_id.get(line.conversation, 0))
-            repeated = _find_repeated(known, marks) if known is not None else None
+            conversation = self._open.get(self._by_id.get(line.conversation, 0))
+            repeated = _find_repeated(conversation, marks) if conversation is not None else None
         else:
-            known, repeated = self._find_unnamed(line, marks)
-        if known is None or repeated is None:
+            conversation, repeated = self._find_unnamed(line, marks)
+        if conversation is None or repeated is None:
             return None
-        self._open.move_to_end(known.number)
-        results = known.results if repeated.is_to_end else len(line.messages)
-        return known, _index_behind(line.messages, repeated.marks, results)
+        self._open.move_to_end(conversation.number)
+        results = conversation.results if repeated.is_to_end else len(line.messages)
+        return conversation, _index_behind(line.messages, repeated.marks, results)
 
     def begin(self, line: TranscriptLine, session: DumpedSession) -> JoinedConversation:
         """Return a new conversation, for a line that continues none."""
@@ -122,32 +121,32 @@ class ConversationJoiner:
             self._by_name[begun.name] = begun.number
         return begun
 
-    def add(self, known: JoinedConversation, line: TranscriptLine, start: int) -> None:
+    def add(self, conversation: JoinedConversation, line: TranscriptLine, start: int) -> None:
         """Record the messages of a line from index `start` on: they are new to the conversation."""
-        self._drop_history(known)
-        self._kept -= known.kept
-        asked, said = known.texts
+        self._drop_history(conversation)
+        self._kept -= conversation.kept
+        question_size, reply_size = conversation.texts
         for message, mark in zip(line.messages[start:], line.marks[start:], strict=True):
             if mark is None:
-                known.results += bool(message.results)
+                conversation.results += bool(message.results)
                 continue
-            known.results = 0
-            known.marks.append(mark)
-            known.history = _extend_history(known.history, mark.digest)
+            conversation.results = 0
+            conversation.marks.append(mark)
+            conversation.history = _extend_history(conversation.history, mark.digest)
             length = len(message.text or "")
-            asked, said = (asked, length) if mark.is_model else (length, said)
+            question_size, reply_size = (question_size, length) if mark.is_model else (length, reply_size)
             if mark.is_unique:
-                known.places[mark.digest] = len(known.marks) - 1
-                if known.id is None:
-                    self._by_call[mark.digest] = known.number
-        known.texts = (asked, said)
-        known.kept = _CONVERSATION + _MARK * len(known.marks) + asked + said
-        self._kept += known.kept
-        if known.id is None and known.marks:
-            self._by_history.setdefault(known.history, {})[known.number] = None
+                conversation.places[mark.digest] = len(conversation.marks) - 1
+                if conversation.id is None:
+                    self._by_call[mark.digest] = conversation.number
+        conversation.texts = (question_size, reply_size)
+        conversation.kept = _CONVERSATION + _MARK * len(conversation.marks) + question_size + reply_size
+        self._kept += conversation.kept
+        if conversation.id is None and conversation.marks:
+            self._by_history.setdefault(conversation.history, {})[conversation.number] = None
 
     def drain_surplus(self) -> Iterator[JoinedConversation]:
-        """Remove and yield the conversations silent for longest, while too much is kept."""
+        """Remove and yield the conversations inactive for longest, while they take too much memory."""
         while self._kept > KEPT and len(self._open) > 1:
             yield self._forget_oldest()
 
@@ -171,16 +170,16 @@ class ConversationJoiner:
         if keys.get(key) == owner.number:
             del keys[key]
 
-    def _drop_history(self, known: JoinedConversation) -> None:
-        alike = self._by_history.get(known.history, {})
-        alike.pop(known.number, None)
+    def _drop_history(self, conversation: JoinedConversation) -> None:
+        alike = self._by_history.get(conversation.history, {})
+        alike.pop(conversation.number, None)
         if not alike:
-            self._by_history.pop(known.history, None)
+            self._by_history.pop(conversation.history, None)
 
     def _find_unnamed(
         self, line: TranscriptLine, marks: Sequence[MessageMark]
     ) -> tuple[JoinedConversation | None, RepeatedPart | None]:
-        """Return the conversation that a line repeats, and how much of it."""
+        """Return the conversation that a line repeats, and the repeated part."""
         history, number, repeated = hash_parts(line.prompt or ""), 0, RepeatedPart(0, is_to_end=True)
         for count, mark in enumerate(marks[:-1], start=1):
             history = _extend_history(history, mark.digest)
@@ -191,53 +190,53 @@ class ConversationJoiner:
             return self._open[number], repeated
         called = [self._by_call[mark.digest] for mark in marks if mark.digest in self._by_call]
         for number in (*called[-1:], self._by_name.get(line.name or "", 0)):
-            known = self._open.get(number)
-            if known is not None and (found := _find_repeated(known, marks)) is not None:
-                return known, found
+            conversation = self._open.get(number)
+            if conversation is not None and (known_part := _find_repeated(conversation, marks)) is not None:
+                return conversation, known_part
         return None, None
 
 
-def _find_repeated(known: JoinedConversation, marks: Sequence[MessageMark]) -> RepeatedPart | None:
-    """Return what a line repeats of a conversation; None when the line is of another one.
+def _find_repeated(conversation: JoinedConversation, marks: Sequence[MessageMark]) -> RepeatedPart | None:
+    """Return the part of a conversation that a line repeats; None when the line belongs to another one.
 
     A conversation without an id must be repeated to its end, or contain all of the line.
     """
-    shared, whole = _count_shared(known.marks, marks), len(known.marks)
+    shared, whole = _count_shared(conversation.marks, marks), len(conversation.marks)
     if shared and (shared == whole or (shared == len(marks) and _is_exchange(marks))):
         return RepeatedPart(shared, is_to_end=shared == whole)
     for at in range(len(marks) - 1, -1, -1):
-        place = known.places.get(marks[at].digest)
+        place = conversation.places.get(marks[at].digest)
         if place is not None:
-            behind = _count_shared(known.marks[place + 1 :], marks[at + 1 :])
+            behind = _count_shared(conversation.marks[place + 1 :], marks[at + 1 :])
             repeated = RepeatedPart(at + 1 + behind, is_to_end=place + 1 + behind == whole)
-            fits = repeated.is_to_end or repeated.marks == len(marks) or known.id is not None
+            fits = repeated.is_to_end or repeated.marks == len(marks) or conversation.id is not None
             return repeated if fits else None
-    if known.id is None:
+    if conversation.id is None:
         return None
     if _is_exchange(marks[:shared]):
-        return RepeatedPart(shared, is_to_end=False)  # the conversation was continued in another way
-    shared = _count_overlap(known.marks, marks)
+        return RepeatedPart(shared, is_to_end=False)  # the conversation was continued differently
+    shared = _count_overlap(conversation.marks, marks)
     is_window = shared < len(marks) and _is_exchange(marks[:shared])
     return RepeatedPart(shared if is_window else 0, is_to_end=True)
 
 
 def _is_exchange(marks: Sequence[MessageMark]) -> bool:
-    """Return True when marks say enough to be recognised by: more than one, and one of them a model's."""
+    """Return True when marks suffice for recognition: more than one, including a model's."""
     return len(marks) > 1 and any(mark.is_model for mark in marks)
 
 
-def _count_shared(known: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
-    """Return how many marks both begin with."""
-    for count, (mine, other) in enumerate(zip(known, marks, strict=False)):
+def _count_shared(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
+    """Return the number of equal marks at the beginning of both."""
+    for count, (mine, other) in enumerate(zip(earlier_marks, marks, strict=False)):
         if mine.digest != other.digest:
             return count
-    return min(len(known), len(marks))
+    return min(len(earlier_marks), len(marks))
 
 
-def _count_overlap(known: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
-    """Return the largest number of marks that are the end of `known` and the beginning of `marks`.
+def _count_overlap(earlier_marks: Sequence[MessageMark], marks: Sequence[MessageMark]) -> int:
+    """Return the largest number of marks that are the end of `earlier_marks` and the beginning of `marks`.
 
-    By the failure function of Knuth, Morris and Pratt: linear in the number of marks.
+    Uses the failure function of Knuth, Morris and Pratt, so the time is linear.
     """
     borders = [0] * len(marks)
     shared = 0
@@ -247,7 +246,7 @@ def _count_overlap(known: Sequence[MessageMark], marks: Sequence[MessageMark]) -
         shared += marks[at].digest == marks[shared].digest
         borders[at] = shared
     shared = 0
-    for mark in known:
+    for mark in earlier_marks:
         if shared == len(marks):
             shared = borders[shared - 1]
         while shared and mark.digest != marks[shared].digest:
@@ -283,9 +282,9 @@ def make_mark(message: Message) -> MessageMark | None:
     if message.role == "user":
         return MessageMark(hash_parts("user:" + (message.text or "")), is_model=False, is_unique=False)
     calls = [call_mark(call.name, call.id, call.arguments) for call in message.calls]
-    said = calls or words_mark(message.text)
+    parts = calls or words_mark(message.text)
     unique = any(is_unique(call.id) for call in message.calls)
-    return MessageMark(hash_parts("model", *said), is_model=True, is_unique=unique)
+    return MessageMark(hash_parts("model", *parts), is_model=True, is_unique=unique)
 
 
 def _extend_history(history: bytes, digest: bytes) -> bytes:

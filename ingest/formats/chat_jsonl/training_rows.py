@@ -43,17 +43,17 @@ _QUOTED = re.compile(
 
 
 def unify_messages(messages: list[Any]) -> list[Any]:
-    """Return messages with those of training data in OpenAI's shape; others are returned as they are."""
+    """Return messages with those of training data in OpenAI's shape; others unchanged."""
     is_share_gpt = any(isinstance(raw, dict) and "from" in raw and "role" not in raw for raw in messages)
     if is_share_gpt:
         messages = [_translate_message(raw) if isinstance(raw, dict) else raw for raw in messages]
     if not is_share_gpt and not any(map(_follows_hermes, messages)):
         return messages
-    return [one for raw in messages for one in _read_written(raw)]
+    return [message for raw in messages for message in _read_written(raw)]
 
 
 def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
-    """Return the tool definitions in the `<tools>` of a system prompt: an array, or an object a line."""
+    """Return the tool definitions in the `<tools>` of a system prompt: an array, or one object per line."""
     for block in reversed(_TOOLS.findall(prompt) if prompt and "<tools>" in prompt else ()):
         listed = open_json(block.strip())
         if isinstance(listed, list | dict):
@@ -66,12 +66,12 @@ def read_prompt_tools(prompt: str | None) -> list[dict[str, Any]]:
 
 def _translate_message(raw: dict[str, Any]) -> dict[str, Any]:
     """Return a message of ShareGPT in OpenAI's shape; unchanged when its `from` is unknown."""
-    said, value = raw.get("from"), raw.get("value")
-    role = _ROLES.get(said) if isinstance(said, str) else None
+    speaker, value = raw.get("from"), raw.get("value")
+    role = _ROLES.get(speaker) if isinstance(speaker, str) else None
     if role is None or "role" in raw:
         return raw
     rest = {key: inner for key, inner in raw.items() if key not in ("from", "value")}
-    if said not in _CALLS:
+    if speaker not in _CALLS:
         return {**rest, "role": role, "content": value}
     calls = list(_read_call_value(value))
     return {**rest, "role": role, "content": None, "tool_calls": calls} if calls else raw
@@ -83,8 +83,8 @@ def _read_call_value(value: Any) -> Iterator[dict[str, Any]]:
     if text is not None and (quoted := _QUOTED.fullmatch(text)):
         yield {"function": quoted.groupdict()}
         return
-    if text is not None and (found := extract_tool_calls(text)):
-        yield from map(_make_call, found)
+    if text is not None and (calls := extract_tool_calls(text)):
+        yield from map(_make_call, calls)
         return
     decoded = open_json(value)
     for call in read_objects(decoded if isinstance(decoded, list) else [decoded]):
@@ -108,7 +108,7 @@ def _follows_hermes(raw: Any) -> bool:
 
 
 def _read_written(raw: Any) -> Iterable[Any]:
-    """Return a message of a conversation in Hermes' convention, with the calls and results of its text."""
+    """Return a message in Hermes' convention, with the calls and results from its text."""
     content = raw.get("content") if isinstance(raw, dict) else None
     if not isinstance(content, str) or raw.get("tool_calls"):
         return (raw,)
@@ -132,9 +132,9 @@ def _read_written_calls(raw: dict[str, Any], content: str) -> dict[str, Any]:
 
 
 def _read_responses(raw: dict[str, Any], content: str) -> Iterator[Mapping[str, Any]]:
-    """Yield a tool message for each result in a text; results have no ids, they are in the calls' order."""
+    """Yield a tool message for each result in a text; they have no ids and follow the calls' order."""
     for response in _RESPONSES.finditer(content):
         text = response[1].strip()
-        told = read_object(decode_json(text)) if text.startswith("{") else {}
-        name = read_text(told.get("name")) if "content" in told else None
+        answer = read_object(decode_json(text)) if text.startswith("{") else {}
+        name = read_text(answer.get("name")) if "content" in answer else None
         yield {**raw, "role": "tool", "content": text, **({"name": name} if name else {})}

@@ -1,6 +1,6 @@
 """Claude Code transcripts: one JSON record a line, under `~/.claude/projects/<project>/<session>.jsonl`.
 
-Sub-agents write `<session>/subagents/agent-<id>.jsonl` beside it. The format is undocumented; these notes
+Sub-agents write `<session>/subagents/agent-<id>.jsonl` next to it. The format is undocumented; these notes
 come from transcripts of versions 1.0 to 2.1.
 
 **Shape.** `type` (user, assistant, system, progress, summary, file-history-snapshot, queue-operation …),
@@ -16,11 +16,11 @@ its records name no session, the file is one.
 
 **Sessions.** The `sessionId` of the record, not the file's name: a resumed transcript begins with lines of
 the session it continues. A sub-agent's records (`isSidechain` with `agentId`, or `progress` records of type
-`agent_progress`, which hold the same messages) become the session `<sessionId>/agent-<agentId>` with its
+`agent_progress`, which contain the same messages) become the session `<sessionId>/agent-<agentId>` with its
 parent named. Older sidechains without an id are told apart by the first record their `parentUuid`s lead to.
 
 **Facts.** The project and the branch are those of the first `cwd` and `gitBranch`. The kind of a sub-agent
-(`subagent_type`) stands in the call that starts it: it is known where progress records are in the same file.
+(`subagent_type`) is in the call that starts it: it is known where progress records are in the same file.
 
 **Turns.** A user record with a typed text, once the model answers it. Not a turn: records with `isMeta` or
 `isCompactSummary`, command output, task notifications, hook messages, text sent along with tool results, a
@@ -51,16 +51,16 @@ message made no call.
 - A stream may show a message in pieces (`stream_event`) and whole: of the pieces only the final usage and the
   stop reason are used. Its `result` has the verdict, the time and the cost of the run. It has no times and
   mostly no prompts; a sub-agent is known by the call that started it (`parent_tool_use_id`).
-- `<synthetic>` is no model: such records are the harness speaking.
+- `<synthetic>` is not a model: such records are the harness speaking.
 
 **Bounds.** Any number of conversations may be open in one file; the ones silent for longest wait in a
 temporary file. A record is known as a repeat of one up to 50,000 records back in its conversation; calls are
-known by their id for ever. Of older sidechains without an id, 50,000 records are remembered; one that goes on
-after more becomes a second session.
+known by their id for ever. Of older sidechains without an id, 50,000 records are remembered; one that
+continues after more becomes a second session.
 
 **Side files.** Next to the transcripts: `sessions-index.json`, `memory/*.md`, `<session>/tool-results/*`,
 `subagents/**/agent-<id>.meta.json`. In `~/.claude`: settings, todos, `history.jsonl` (what users typed) and
-more. None of them holds a call.
+more. None of them contains a call.
 
 **Cannot tell.** System prompt and tool definitions; the model's own argument text, except when it was not
 JSON; who served the model; whether a turn succeeded.
@@ -113,7 +113,7 @@ _SIDE_FILE = re.compile(
     r"|\.claude/(?:(?:history|settings|stats-cache|\.credentials)[^/]*\.jsonl?|[^/]+\.md|(?:backups|cache|debug|file-history|ide|paste-cache|plans|plugins|session-env"
     r"|shell-snapshots|skills|statsig|tasks|telemetry|todos)/.+))"
 )
-_WEIGHED = 256 * 1024  # bytes of records after which the open conversations are weighed
+_WEIGHED = 256 * 1024  # bytes of records after which the memory of open conversations is checked
 _STARTING = frozenset({"Task", "Agent"})  # tools that start a sub-agent
 _CHAINED = 50_000  # records of sidechains without an id that are remembered
 
@@ -157,9 +157,9 @@ class _Transcript:
         self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
         self._headless = ConsecutiveRuns("session_id", HeadlessRun)
         self._chains: dict[str, str] = {}  # uuid of a sidechain record → uuid of the chain's first record
-        self._spoken: ClaudeConversation | None = None  # of the record before: mostly it goes on
+        self._spoken: ClaudeConversation | None = None  # the previous record's conversation
         self._lane_spoken: str | None = None
-        self._grown = 0  # bytes of its records since it was weighed
+        self._grown = 0  # bytes of its records since the last check
 
     def finish(self) -> Iterator[Event]:
         for conversation in self._open.drain():
@@ -177,7 +177,7 @@ class _Transcript:
             return [event for line in self._split_document(record) for event in self.take(line)]
         if isinstance(entry, dict) and is_stream_event(entry):
             return self._headless.take(entry, record.where)
-        if type(entry) is not TranscriptEntry:  # of most lines `skim` has made one
+        if type(entry) is not TranscriptEntry:  # `skim` has already decoded most lines
             entry = read_entry(entry) if isinstance(entry, dict) else entry
             if entry is None:
                 return []
@@ -207,7 +207,7 @@ class _Transcript:
             yield Record(where, {"sessionId": self._identity, **line}, b"", where.offset)
 
     def _find_conversation(self, lane: str, entry: TranscriptEntry) -> ClaudeConversation | None:
-        """Return the conversation to which the entry belongs, newly opened if needed.
+        """Return the conversation of the entry, opened if necessary.
 
         `lane` is the conversation's session id. None: a `system` entry for a conversation that is not open.
         """
@@ -247,8 +247,7 @@ class _Transcript:
     def _end_sub_agent(self, lane: str, report: ToolReport, out: list[Event]) -> None:
         """Finish the conversation of a completed sub-agent, if it is open.
 
-        `report` is the result of the call that started the sub-agent; it holds the sub-agent's status and
-        answer.
+        `report` is the result of the call that started the sub-agent, with the sub-agent's status and answer.
         """
         if lane == self._lane_spoken:
             self._spoken = self._lane_spoken = None

@@ -71,9 +71,10 @@ class OpenMessage(msgspec.Struct, gc=False):
     after: list[Event] = []
 
     def hear(self, usage: Usage | None, stop_reason: str | None) -> None:
-        """Add the token counts and stop reason of one more record.
+        """Add the token counts and stop reason of another record.
 
-        The counts are final with a stop reason, or when the output tokens have grown since the record before.
+        The counts are final with a stop reason, or when the output tokens have grown since the previous
+        record.
         """
         if usage is not None and usage != _NOTHING_SAID:
             before, self.usage = self.output_tokens, usage
@@ -108,7 +109,7 @@ class TranscriptTurn(msgspec.Struct, gc=False):
 
 
 class ClaudeConversation:
-    """The open state of one session or sub-agent run, which is given its records in file order.
+    """The open state of one session or sub-agent run, which takes its records in file order.
 
     The methods append each event to the list `out` when the event is complete.
     """
@@ -126,7 +127,7 @@ class ClaudeConversation:
 
     @property
     def weight(self) -> int:
-        """Approximate size in bytes of what is kept: lines not yet complete and keys that detect repeats."""
+        """Approximate bytes in memory: incomplete lines and the keys that detect repeats."""
         return self._waiting + _KEY_SIZE * len(self._seen)
 
     def take(self, entry: TranscriptEntry, where: LogLine, size: int, out: list[Event]) -> None:
@@ -226,7 +227,7 @@ class ClaudeConversation:
                 message.after.append(make_call(self._session_id, block, where, ts))
 
     def _is_repeated_call(self, block: ContentBlock, message: str | None) -> bool:
-        """Return True for a call that was seen before; a short id says so only within one message."""
+        """Return True for a call that was seen before; a short id proves it only within one message."""
         if block.id is None or (message is None and not names_one_call(block.id)):
             return False
         return self._is_repeated(
@@ -244,9 +245,9 @@ class ClaudeConversation:
         ts: datetime | None,
         out: list[Event],
     ) -> None:
-        said = join_part_texts(blocks)
-        if is_malformed_notice(said):
-            self._take_lost_call(said, where, ts, out)
+        text = join_part_texts(blocks)
+        if is_malformed_notice(text):
+            self._take_lost_call(text, where, ts, out)
         elif entry.is_api_error_message:
             self._close_message(out)
             self._enter_turn(where, ts, out)
@@ -265,25 +266,25 @@ class ClaudeConversation:
         words = join_part_texts(blocks)
         if has_results and not words:
             return
-        said = classify_user_line(words)
-        if said is UserLineKind.MALFORMED_CALL:
+        kind = classify_user_line(words)
+        if kind is UserLineKind.MALFORMED_CALL:
             self._take_lost_call(words, where, ts, out)
-        elif said is UserLineKind.INTERRUPTED and self._prompt is not None:
-            self._prompt = None  # taken back before the model said a word
-        elif said is UserLineKind.INTERRUPTED:
+        elif kind is UserLineKind.INTERRUPTED and self._prompt is not None:
+            self._prompt = None  # withdrawn before the model answered
+        elif kind is UserLineKind.INTERRUPTED:
             self.finish(out, status=TurnStatus.CANCELLED.value, answer="")
         elif (
-            said is UserLineKind.COMMAND_OUTPUT
+            kind is UserLineKind.COMMAND_OUTPUT
             and self._prompt is not None
             and self._prompt.said is UserLineKind.COMMAND
         ):
             self._prompt = None
         elif not has_results and not entry.is_meta and not entry.is_compact_summary:
-            self._take_user_words(said, TranscriptPrompt(where, ts, words, entry.uuid, said), bool(blocks))
+            self._take_user_words(kind, TranscriptPrompt(where, ts, words, entry.uuid, kind), bool(blocks))
 
-    def _take_user_words(self, said: UserLineKind, prompt: TranscriptPrompt, has_content: bool) -> None:
-        # An empty text beside other blocks is a pasted image.
-        if said in (UserLineKind.PROMPT, UserLineKind.COMMAND) or (not prompt.text and has_content):
+    def _take_user_words(self, kind: UserLineKind, prompt: TranscriptPrompt, has_content: bool) -> None:
+        # An empty text next to other blocks is a pasted image.
+        if kind in (UserLineKind.PROMPT, UserLineKind.COMMAND) or (not prompt.text and has_content):
             self._prompt = prompt
 
     def _take_result(
@@ -309,8 +310,8 @@ class ClaudeConversation:
     def _enter_turn(self, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
         """Begin the turn of the waiting prompt, after ending the open turn.
 
-        A prompt becomes a turn only when the model answers it. Without a waiting prompt an open turn goes on;
-        with neither, a turn without text begins.
+        A prompt becomes a turn only when the model answers it. Without a waiting prompt an open turn
+        continues; without either, a turn without text begins.
         """
         prompt, self._prompt = self._prompt, None
         if prompt is None and self._turn is not None:
@@ -344,33 +345,33 @@ class ClaudeConversation:
         self._waiting = 0
         if message is None:
             return
-        said = "\n".join(filter(None, message.texts)) if message.texts else ""
-        lost = [] if message.calls else self._find_lost_call(message, said)
+        text = "\n".join(filter(None, message.texts)) if message.texts else ""
+        lost = [] if message.calls else self._find_lost_call(message, text)
         if self._turn is not None:
             last = message.after[-1] if message.after else message
             self._turn.where, self._turn.ts = last.where, last.ts
             self._turn.status = message.stop_reason if message.stop_reason != "tool_use" else None
-            self._turn.answer = None if message.calls or lost else said
-        out += (self._make_step(message, said), *lost, *message.after)
+            self._turn.answer = None if message.calls or lost else text
+        out += (self._make_step(message, text), *lost, *message.after)
 
-    def _make_step(self, message: OpenMessage, said: str) -> StepMade:
+    def _make_step(self, message: OpenMessage, text: str) -> StepMade:
         return StepMade(
             session_id=self._session_id,
             where=message.where,
             ts=message.ts,
-            text=said or None,
+            text=text or None,
             model=message.model,
             **count_input(message.usage),
             output_tokens=message.output_tokens if message.usage_is_final else None,
             answers=message.stop_reason == "end_turn",
         )
 
-    def _find_lost_call(self, message: OpenMessage, said: str) -> list[Event]:
+    def _find_lost_call(self, message: OpenMessage, text: str) -> list[Event]:
         """Return the lost call of a complete message that has no call, as a list of one event or none.
 
         A call is lost when the message writes it as text, or has the stop reason `tool_use` without a call.
         """
-        leak = find_leaked_call(said)
+        leak = find_leaked_call(text)
         if leak is not None:
             return [
                 make_lost_call(
@@ -383,14 +384,14 @@ class ClaudeConversation:
         return []
 
     def _take_lost_call(self, notice: str, where: LogLine, ts: datetime | None, out: list[Event]) -> None:
-        """Add the call whose markup Claude Code could not read, as the notice says.
+        """Add the call whose markup Claude Code could not read, according to the notice.
 
         The call is added to the message before the notice, or to a new message when that has calls already.
         It is not added when the message itself shows the loss (see `_find_lost_call`).
         """
         message = self._message
         if message is None or message.calls:
-            # The model's message with the broken call is not in the log at all.
+            # The model's message with the broken call is not in the log.
             message = self._open_message(None, message.model if message else None, where, ts, out)
         if message.stop_reason != "tool_use" and not find_leaked_call("\n".join(message.texts)):
             message.after.append(make_lost_call(self._session_id, where, ts, notice.strip()[:MESSAGE_READ]))

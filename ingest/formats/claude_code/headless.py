@@ -1,4 +1,4 @@
-"""Reads what `claude -p --output-format stream-json` prints: the events of a run, one a line.
+"""Reads what `claude -p --output-format stream-json` prints: the events of a run, one per line.
 
 The messages are those of a transcript in other frames: `{type: system | user | assistant | stream_event |
 result, session_id, uuid, parent_tool_use_id, message}`. Qwen Code and Amp (`--stream-json`) print the same.
@@ -16,7 +16,7 @@ from ingest.formats.claude_code.transcript_entries import TranscriptEntry, read_
 
 
 def is_stream_event(event: Mapping[str, Any]) -> bool:
-    """Return True when an event can only be of such a stream."""
+    """Return True when only such a stream has this event."""
     kind = event.get("type")
     if kind in ("user", "assistant", "stream_event"):
         return {"session_id", "parent_tool_use_id"} <= event.keys()
@@ -26,13 +26,13 @@ def is_stream_event(event: Mapping[str, Any]) -> bool:
 
 
 class HeadlessRun:
-    """One run: the messages are those of a transcript, in other frames."""
+    """One run: the messages of a transcript in other frames."""
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
         self._open: dict[str | None, ClaudeConversation] = {}  # by the call that started a sub-agent
-        self._streamed: dict[str | None, str | None] = {}  # the message of which pieces come
-        self._whole: dict[str | None, str | None] = {}  # the message that came whole
+        self._streamed: dict[str | None, str | None] = {}  # the message whose pieces arrive
+        self._whole: dict[str | None, str | None] = {}  # the message that arrived complete
         self._version: str | None = None
 
     def take(self, event: Mapping[str, Any], where: LogLine) -> list[Event]:
@@ -77,14 +77,18 @@ class HeadlessRun:
     def _take_piece(
         self, piece: Mapping[str, Any], lane: str | None, where: LogLine, out: list[Event]
     ) -> None:
-        """Note the final usage and the stop reason of the message that has just come whole."""
+        """Note the final usage and the stop reason of the message that has just arrived complete."""
         if piece.get("type") == "message_start":
             self._streamed[lane] = read_text(read_object(piece.get("message")).get("id"))
-        known = self._streamed.get(lane)
-        if piece.get("type") == "message_delta" and known is not None and known == self._whole.get(lane):
+        message_id = self._streamed.get(lane)
+        if (
+            piece.get("type") == "message_delta"
+            and message_id is not None
+            and message_id == self._whole.get(lane)
+        ):
             reason = read_object(piece.get("delta")).get("stop_reason")
             message: dict[str, Any] = {
-                "id": known,
+                "id": message_id,
                 "content": [],
                 "stop_reason": reason,
                 "usage": piece.get("usage"),

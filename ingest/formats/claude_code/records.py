@@ -24,7 +24,7 @@ from ingest.formats.claude_code.transcript_entries import ContentBlock, ToolRepo
 from ingest.formats.claude_code.user_lines import find_fault
 from ingest.formats.provider_messages.message_hashes import is_unique
 
-# Named once: looking a member up in its Enum takes as long as making a small object.
+# Bound once: an Enum look-up takes as long as making a small object.
 _RESERIALISED, _MISSING = ArgsSource.RESERIALISED, ArgsSource.MISSING
 _OK, _EXPLICIT = ResultStatus.OK, FlagSource.EXPLICIT
 _FAILURES, _TOOL_USE = Visibility.FAILURES, Strategy.TOOL_USE
@@ -37,8 +37,8 @@ def names_one_call(call_id: str | None) -> bool:
 
 
 def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime | None) -> CallMade:
-    given = block.arguments
-    unparsed = _find_unparsed(given)
+    arguments = block.arguments
+    unparsed = _find_unparsed(arguments)
     call = CallMade(
         session_id=session_id,
         where=where,
@@ -46,7 +46,7 @@ def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime
         tool=block.name,
         tool_call_id=block.id,
         key=block.id if names_one_call(block.id) else None,
-        arguments=given,
+        arguments=arguments,
         args_source=_MISSING if block.input is _UNSET else _RESERIALISED,
         strategy=_TOOL_USE,
         syntax_seen=_FAILURES,
@@ -55,14 +55,14 @@ def make_call(session_id: str, block: ContentBlock, where: LogLine, ts: datetime
     return call if unparsed is None else _make_unparsed_call(call, *unparsed)
 
 
-def _find_unparsed(given: Any) -> tuple[str, int] | None:
+def _find_unparsed(arguments: Any) -> tuple[str, int] | None:
     """Return (text, length) of arguments that Claude Code could not read as JSON.
 
     `length` is the length of the full text in bytes; the text may be cut. None for any other arguments.
     """
-    if not isinstance(given, dict) or "__unparsedToolInput" not in given:
+    if not isinstance(arguments, dict) or "__unparsedToolInput" not in arguments:
         return None
-    unparsed = read_object(given["__unparsedToolInput"])
+    unparsed = read_object(arguments["__unparsedToolInput"])
     raw = read_text(unparsed.get("raw"))
     return None if raw is None else (raw, read_count(unparsed.get("len")) or 0)
 
@@ -89,7 +89,7 @@ def make_lost_call(
 ) -> CallMade:
     """Return the event of a call that the model began but that never became a tool call.
 
-    `raw` is the text that the model wrote of the call, None where the log does not have it.
+    `raw` is the model's text of the call, None when the log does not have it.
     """
     return CallMade(
         session_id=session_id,

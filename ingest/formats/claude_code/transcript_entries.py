@@ -85,7 +85,7 @@ class MessageBody(msgspec.Struct, gc=False):
 
 
 class ToolReport(msgspec.Struct, gc=False, rename="camel"):
-    """The record's own report on a tool run, beside the result that the model received.
+    """The record's own report on a tool run, next to the result that the model received.
 
     `content` is the answer of a sub-agent.
     """
@@ -98,8 +98,8 @@ class ToolReport(msgspec.Struct, gc=False, rename="camel"):
 
     @property
     def latency_ms(self) -> float | None:
-        told = self.duration_ms
-        return read_number(self.total_duration_ms if told is _UNSET else told)
+        duration = self.duration_ms
+        return read_number(self.total_duration_ms if duration is _UNSET else duration)
 
     @property
     def answer(self) -> str:
@@ -157,7 +157,7 @@ class UnusableEntry(NamedTuple):
     reason: str
 
 
-_OF_PROGRESS = ("sessionId", "version", "timestamp", "cwd", "gitBranch")  # what an inner record shares
+_OF_PROGRESS = ("sessionId", "version", "timestamp", "cwd", "gitBranch")  # fields that an inner record shares
 _DECODE = msgspec.json.Decoder(TranscriptEntry).decode
 
 
@@ -196,11 +196,11 @@ def read_entry(record: dict[str, Any]) -> TranscriptEntry | UnusableEntry | None
 
     Return an `UnusableEntry` for a message with a required field missing or of the wrong type.
     """
-    found = _find_inner_record(record)
-    if found.get("type") in SPEAKING:
-        return _find_problem(found) or _make_entry(found)
-    is_said = found.get("type") == "system" and isinstance(found.get("sessionId"), str)
-    return _make_entry(found) if is_said else None
+    inner = _find_inner_record(record)
+    if inner.get("type") in SPEAKING:
+        return _find_problem(inner) or _make_entry(inner)
+    is_said = inner.get("type") == "system" and isinstance(inner.get("sessionId"), str)
+    return _make_entry(inner) if is_said else None
 
 
 def _find_inner_record(record: dict[str, Any]) -> dict[str, Any]:
@@ -220,12 +220,12 @@ def _find_inner_record(record: dict[str, Any]) -> dict[str, Any]:
 def _find_problem(record: Mapping[str, Any]) -> UnusableEntry | None:
     kind = record["type"]
     for name, due in (("sessionId", "string"), ("message", "object")):
-        found = json_type(record.get(name))
-        if found == "null":
+        json_kind = json_type(record.get(name))
+        if json_kind == "null":
             return _missing_field(name, kind)
-        if found != due:
+        if json_kind != due:
             return UnusableEntry(
-                "wrong_type", f"{name} of the {kind} record is a JSON {found}, not a JSON {due}"
+                "wrong_type", f"{name} of the {kind} record is a JSON {json_kind}, not a JSON {due}"
             )
     return None
 

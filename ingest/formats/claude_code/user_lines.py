@@ -46,7 +46,7 @@ _REFUSALS = re.compile(
     r"|Hook PreToolUse:\S{1,200} denied|Operation stopped by hook|This command requires approval"
     r"|This Bash command contains multiple operations"
     r"|\S{1,200} (in|to) '.{1,4000}?' was blocked\. For security"
-    # The call itself was in order; the harness dropped it because another call of the same step failed.
+    # The call itself was valid; the harness dropped it because another call of the same step failed.
     r"|Sibling tool call errored|Cancelled: parallel tool call",
     re.DOTALL,
 )
@@ -79,14 +79,14 @@ _FENCED = re.compile(r"^[ \t]*(`{3,20}|~{3,20})[^\n]*\n.*?(?:^[ \t]*\1|\Z)", re.
 
 def find_fault(content: str) -> ResultFault:
     """Return the fault (layer and status) of a result that carries `is_error`, found by its text."""
-    said = content.removeprefix(_TAG).lstrip()
-    if _REFUSALS.match(said):
+    text = content.removeprefix(_TAG).lstrip()
+    if _REFUSALS.match(text):
         return _REFUSED
-    if _NOT_AS_DEFINED.match(said):
-        return _SYNTAX if _NOT_JSON.search(said[:1000]) else _SCHEMA
+    if _NOT_AS_DEFINED.match(text):
+        return _SYNTAX if _NOT_JSON.search(text[:1000]) else _SCHEMA
     if content.startswith(_TAG):
         return _TOOL_REJECTED
-    return _EXIT_CODE if _EXIT.match(said) else _EXECUTION
+    return _EXIT_CODE if _EXIT.match(text) else _EXECUTION
 
 
 def classify_user_line(content: str) -> UserLineKind:
@@ -111,12 +111,11 @@ def is_malformed_notice(content: str) -> bool:
 def find_leaked_call(content: str) -> tuple[str, str] | None:
     """Return (tool, text) of a tool call that the model wrote as plain text.
 
-    The text begins at the call's markup. Calls inside of code fences are not considered. None when there is
-    none.
+    The text begins at the call's markup. Calls inside code fences do not count. None when there is none.
     """
     if "invoke name=" not in content:
         return None
     # Blanked, not cut: positions must stay those of the original text.
     bare = _FENCED.sub(lambda fence: re.sub(r"[^\n]", " ", fence.group()), content)
-    found = _LEAK.search(bare)
-    return (found.group(1), content[found.start() :].strip()) if found else None
+    leak = _LEAK.search(bare)
+    return (leak.group(1), content[leak.start() :].strip()) if leak else None

@@ -1,4 +1,4 @@
-"""Codex rollouts: one record a line, `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
+"""Codex rollouts: one record per line, `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
 
 Declared unstable by its makers; these notes come from rollouts of 0.140 and 0.142 (2026-06) and from the
 sources (openai/codex, `codex-rs/protocol`).
@@ -18,7 +18,7 @@ after a `token_count` with usage. That one comes after the results of the step i
 repeated.
 
 **Traps.**
-- `response_item` also holds what the harness says as user or developer; prompts are read from
+- `response_item` also contains what the harness says as user or developer; prompts are read from
   `user_message`.
 - `custom_tool_call.input` (`apply_patch`) is free text by design, no JSON. It is kept as `{"input": text}`,
   `reserialised`, and its syntax is not judged.
@@ -28,19 +28,19 @@ repeated.
   `mcp_tool_call_end` and `exec_command_end`, where written, come before the result and are explicit;
   `invocation.server` names the MCP server.
 - `failed to parse function arguments: …` is both syntax and schema: serde's words tell them apart.
-- `compacted.replacement_history` and the head of a forked rollout repeat what was said. The first is passed
-  over; the second has the same turn and call ids, and counts once, in the session that is no fork: its lines
+- `compacted.replacement_history` and the head of a forked rollout repeat what was said. The first is skipped;
+  the second has the same turn and call ids, and counts once, in the session that is not a fork: its lines
   have the time of the fork. A file's session is that of its first `session_meta`, and its parent is
   `forked_from_id`, else the session of the second one.
 - The model may change with each `turn_context`.
-- `namespace` holds the server of an MCP tool; the tool's name is `<namespace>__<name>` as it was before.
+- `namespace` contains the server of an MCP tool; the tool's name is `<namespace>__<name>` as it was before.
 - `tool_search_output` lists some of the tools offered. It is not read as definitions: a call of a tool that
   is not in an incomplete list would look like one of an unknown tool.
 
 **Side files.** In `~/.codex`: `history.jsonl` (what users typed), `session_index.jsonl`, settings. None
-holds a call.
+contains a call.
 
-**Cannot tell.** Tool definitions; what became of most calls that are neither commands nor patches.
+**Cannot tell.** Tool definitions; the outcome of most calls that are neither commands nor patches.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ _SIDE_FILE = re.compile(
     r"(?:.*[/!])?\.codex/(?:(?:history|session_index)\.jsonl|(?:auth|version)\.json|config\.toml|log/.+)"
 )
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
-# Nothing is used of these lines, and they are a quarter of a rollout. A line that does not end like an object
-# is decoded all the same, so that a torn one is told.
+# These lines are not used, and they are a quarter of a rollout. A line that does not end like an object
+# is decoded anyway, so that a torn line is reported.
 _UNUSED = re.compile(
     rb'\{"timestamp":"[^"\\]{1,40}",(?:"ordinal":\d{1,12},)?"type":'
     rb'(?:"compacted"|"event_msg","payload":\{"type":"(?:agent_message|agent_reasoning\w*|item_started|\w*_begin'
@@ -92,7 +92,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 
 def decode(line: Line) -> Mapping[str, Any] | Rejected:
-    """Return the record of a line; an empty mapping for a line of which nothing is used."""
+    """Return the record of a line; an empty mapping for an unused line."""
     data = line.data
     return _NOTHING if _UNUSED.match(data) and data.endswith(b"}}") else decode_object(line)
 

@@ -1,7 +1,6 @@
 """Reads the outcome of a call from the text of a tool's result in a Codex rollout.
 
-The sentences are Codex's own (openai/codex, `codex-rs/core/src/tools`) and stand at the beginning of a
-result.
+The sentences are Codex's own (openai/codex, `codex-rs/core/src/tools`) and are at the beginning of a result.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from ingest.events import FaultLayer, FlagSource, ResultStatus
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_result
 
-_HEAD = 400  # characters in which Codex says how a command ended, before what it printed
+_HEAD = 400  # characters before the output in which Codex states how a command ended
 
 _EXIT_CODE = FlagSource.DERIVED_EXIT_CODE
 
@@ -27,7 +26,7 @@ _OLD = re.compile(
 )
 
 _UNPARSED = "failed to parse function arguments"
-# serde's words for JSON that is not what a tool's Rust type asks for; its other errors are about JSON itself.
+# serde's messages for JSON that does not match a tool's Rust type; its others are about JSON itself.
 _SCHEMA = re.compile(
     r"missing field|unknown field|duplicate field|unknown variant|invalid (?:type|value|length)"
     r"|did not match any"
@@ -66,20 +65,19 @@ def output_text(payload: Mapping[str, Any]) -> str | None:
     return join_result(read_object(output).get("content") if isinstance(output, dict) else output)
 
 
-def read_flag(content: str, told: bool | None = None) -> ResultFlag:
-    """Return the status of a result, from its text, its exit code and `told`.
+def read_flag(content: str, is_success: bool | None = None) -> ResultFlag:
+    """Return the status of a result, from its text, its exit code and `is_success`.
 
-    `told` is the success that an event of Codex reported before the result; None when there was no such
-    event.
+    `is_success` is the success that an event of Codex reported before the result; None without such an event.
     """
     fault = _find_fault(content)
     if fault is not None:
         return failed_flag(content, fault, FlagSource.DERIVED_TEXT)
     code = _parse_exit_code(content)
-    if code is not None and (code or told is None):
+    if code is not None and (code or is_success is None):
         return failed_flag(content, source=_EXIT_CODE) if code else ResultFlag(ResultStatus.OK, _EXIT_CODE)
-    if told is not None:
-        return PASSED if told else failed_flag(content)
+    if is_success is not None:
+        return PASSED if is_success else failed_flag(content)
     return ResultFlag()
 
 
@@ -97,9 +95,9 @@ def read_event_status(payload: Mapping[str, Any]) -> bool | None:
 
 
 def parse_wall_time(content: str) -> float | None:
-    """Return the call's duration in milliseconds; None when the result does not say."""
-    found = _WALL.search(_command_head(content)) or _OLD.search(content[-_HEAD:])
-    return round(float(found.group(found.lastindex or 1)) * 1000, 3) if found else None
+    """Return the call's duration in milliseconds; None when the result does not show it."""
+    match = _WALL.search(_command_head(content)) or _OLD.search(content[-_HEAD:])
+    return round(float(match.group(match.lastindex or 1)) * 1000, 3) if match else None
 
 
 def _find_fault(content: str) -> FaultLayer | None:
@@ -109,14 +107,14 @@ def _find_fault(content: str) -> FaultLayer | None:
 
 
 def _parse_exit_code(content: str) -> int | None:
-    found = _EXIT.search(_command_head(content))
-    if found is None and content.startswith('{"output":'):
-        found = _OLD.search(content[-_HEAD:])
-    return int(found.group(1)) if found else None
+    match = _EXIT.search(_command_head(content))
+    if match is None and content.startswith('{"output":'):
+        match = _OLD.search(content[-_HEAD:])
+    return int(match.group(1)) if match else None
 
 
 def _command_head(content: str) -> str:
-    """Return Codex's own lines before the output of a command; '' for a result that is no command's."""
+    """Return Codex's own lines before the output of a command; '' for the result of another tool."""
     if not _FRAMED.match(content):
         return ""
     return content[:_HEAD].split("\nOutput:", 1)[0]

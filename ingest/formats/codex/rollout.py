@@ -32,11 +32,11 @@ from ingest.log_format import Record
 
 _STOPPED_BY_PEOPLE = frozenset({"interrupted", "replaced", "review_ended"})
 _HELD = 1_000
-_REMOTE = "mcp__"  # tools of MCP servers: how those word a refusal of arguments is theirs
+_REMOTE = "mcp__"  # tools of MCP servers, which word refusals of arguments themselves
 
 
 class Rollout:
-    """Translator of one file, which holds one session."""
+    """Translator of one file, which contains one session."""
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
@@ -46,7 +46,7 @@ class Rollout:
         self._task: str | None = None  # the id of the open task
         self._has_tasks = False
         self._servers: dict[str, str] = {}  # call id → the MCP server that ran it
-        self._told: dict[str, bool] = {}  # call id → what the harness said of it before its result
+        self._told: dict[str, bool] = {}  # call id → its success according to an event before its result
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -75,7 +75,7 @@ class Rollout:
     def _take_session_meta(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         session = read_text(payload.get("id"))
         if self._session is not None and session != self._session:
-            # A forked rollout repeats the one it comes from, and what that one repeats.
+            # A forked rollout repeats its parent, including what the parent repeats.
             if self._parent is None and session is not None:
                 self._parent = session
                 yield SessionSeen(**self._event_place, parent_session_id=session)
@@ -94,8 +94,8 @@ class Rollout:
             branch=read_text(git.get("branch")),
             sub_agent=_sub_agent(payload),
         )
-        told = payload.get("base_instructions", payload.get("instructions"))
-        words = read_text(read_object(told).get("text")) or read_text(told)
+        instructions = payload.get("base_instructions", payload.get("instructions"))
+        words = read_text(read_object(instructions).get("text")) or read_text(instructions)
         if words:
             yield PromptSeen(**self._event_place, text=words)
 
@@ -115,12 +115,12 @@ class Rollout:
         self._dialogue.ask(self._where, self._ts, None, self._task or None)
 
     def _take_user_message(self, payload: Mapping[str, Any]) -> Iterator[Event]:
-        said = read_text(payload.get("message"))
+        text = read_text(payload.get("message"))
         if not self._has_tasks:
             yield from self._steps.close()
-            self._dialogue.ask(self._where, self._ts, said)
+            self._dialogue.ask(self._where, self._ts, text)
         elif self._dialogue.waits_for_words and not self._steps.is_open:
-            self._dialogue.ask(self._where, self._ts, said, self._task or None)
+            self._dialogue.ask(self._where, self._ts, text, self._task or None)
 
     def _take_task_complete(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         if payload.get("error") is not None:
@@ -143,8 +143,8 @@ class Rollout:
     def _take_message(self, payload: Mapping[str, Any]) -> Iterable[Event]:
         if payload.get("role") != "assistant":
             return ()
-        said = join_content(payload.get("content")) or ""
-        return self._steps.add_text(self._where, self._ts, said, final=payload.get("phase") == "final_answer")
+        text = join_content(payload.get("content")) or ""
+        return self._steps.add_text(self._where, self._ts, text, final=payload.get("phase") == "final_answer")
 
     def _take_function_call(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         return self._steps.add_call(self._where, self._ts, function_call(payload))
@@ -158,7 +158,7 @@ class Rollout:
     def _take_web_search(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of a web search that the provider ran.
 
-        The call item itself holds the outcome, as no result item follows.
+        The call item itself has the outcome, because no result item follows.
         """
         yield from self._take_built_in_call(payload)
         yield from self._take_result(
@@ -170,8 +170,8 @@ class Rollout:
             read_text(payload.get("call_id")),
             read_object(payload.get("output")).get("success"),
         )
-        told = self._told.pop(call_id or "", success if isinstance(success, bool) else None)
-        return self._take_result(call_id, output_text(payload), told)
+        is_success = self._told.pop(call_id or "", success if isinstance(success, bool) else None)
+        return self._take_result(call_id, output_text(payload), is_success)
 
     def _take_search_output(self, payload: Mapping[str, Any]) -> Iterator[Event]:
         return self._take_result(
@@ -179,9 +179,9 @@ class Rollout:
         )
 
     def _take_result(
-        self, call_id: str | None, content: str | None, told: bool | None, tool: str | None = None
+        self, call_id: str | None, content: str | None, is_success: bool | None, tool: str | None = None
     ) -> Iterator[Event]:
-        flag = read_flag(content or "", told)
+        flag = read_flag(content or "", is_success)
         return self._steps.add_result(
             ResultSeen(
                 **self._event_place,
@@ -196,9 +196,9 @@ class Rollout:
         )
 
     def _take_tool_end(self, payload: Mapping[str, Any]) -> Iterable[Event]:
-        call_id, told = read_text(payload.get("call_id")) or "", read_event_status(payload)
-        if told is not None:
-            remember_call(self._told, call_id, told)
+        call_id, is_success = read_text(payload.get("call_id")) or "", read_event_status(payload)
+        if is_success is not None:
+            remember_call(self._told, call_id, is_success)
         server = read_text(read_object(payload.get("invocation")).get("server"))
         if server is not None:
             remember_call(self._servers, call_id, server)
@@ -271,7 +271,7 @@ class _OpenStep:
 
     @property
     def is_full(self) -> bool:
-        """True when more items are held than any model call makes; the next item then closes the step."""
+        """True when more items wait than any model call makes; the next item then closes the step."""
         return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
 
 
@@ -290,7 +290,7 @@ class StepTracker:
     def add_text(self, where: LogLine, ts: datetime | None, text: str, *, final: bool) -> Iterator[Event]:
         """Add a text of the model to the open step.
 
-        `final`: the log marks the text as the answer of the turn. Yield the events of a step that this ends.
+        `final`: the log marks the text as the answer of the turn. Yield the events of the step that it ends.
         """
         step = yield from self._enter(where, ts)
         step.texts.append(text)
@@ -303,7 +303,7 @@ class StepTracker:
     def add_result(self, result: ResultSeen, *, by_provider: bool = False) -> Iterator[Event]:
         """Add a result to the open step; without one, yield the result at once.
 
-        `by_provider`: the provider ran the tool, so the model's message goes on after the result.
+        `by_provider`: the provider ran the tool, so the model's message continues after the result.
         """
         if self._step is not None and self._step.is_full:
             yield from self.close()
@@ -358,16 +358,16 @@ def function_call(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def custom_call(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a call of a free-text tool; its input is no JSON and gets no syntax verdict."""
-    said = read_text(payload.get("input"))
-    sent = decoded_argument_fields(None if said is None else {"input": said})
+    """Return the fields of a call of a free-text tool; its input is not JSON and gets no syntax verdict."""
+    text = read_text(payload.get("input"))
+    sent = decoded_argument_fields(None if text is None else {"input": text})
     return {**_shared_fields(payload), **sent, "tool": read_text(payload.get("name"))}
 
 
 def built_in_call(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a call of a tool that the API itself defines.
 
-    The tool is named by the item's type; its arguments are an object.
+    The item's type is the tool's name; its arguments are an object.
     """
     name = (read_text(payload.get("type")) or "").removesuffix("_call")
     return {

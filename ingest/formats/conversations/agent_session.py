@@ -40,7 +40,7 @@ class WaitingPrompt:
 
 @dataclass(slots=True)
 class TurnState:
-    """The state of the open turn. `answer` is None while a call is the last thing the model made."""
+    """The state of the open turn. `answer` is None while the model's last output is a call."""
 
     where: LogLine
     ts: datetime | None
@@ -51,7 +51,7 @@ class TurnState:
 
 
 class AgentSession:
-    """The turns of one session. A prompt is held back until the model answers; other events are not."""
+    """The turns of one session. A prompt waits until the model answers; other events do not."""
 
     def __init__(self, session_id: str) -> None:
         self.session_id = session_id
@@ -99,9 +99,9 @@ class AgentSession:
         answer: str | None = None,
         latency_ms: float | None = None,
     ) -> None:
-        """Record what the log says about the end of the open turn; `close_turn` makes the event later.
+        """Record the log's statement about the end of the open turn; `close_turn` makes the event later.
 
-        The turn may still go on after such a statement. Nothing is recorded while a prompt is unanswered.
+        The turn may still continue after such a statement. Nothing is recorded while a prompt is unanswered.
         """
         turn = self._turn
         if turn is None or self._prompt is not None:
@@ -126,7 +126,7 @@ class AgentSession:
         )
 
     def close_without_end(self) -> None:
-        """Close the open turn without a `TurnEnded`: the log says that the turn had no end."""
+        """Close the open turn without a `TurnEnded`, because the log states that it had no end."""
         self._turn = None
 
     def enter_turn(self, where: LogLine, ts: datetime | None) -> Iterator[Event]:
@@ -164,8 +164,8 @@ def native_call_fields(call_id: str | None) -> dict[str, Any]:
     return {"tool_call_id": call_id, "key": unique_id(call_id), "strategy": Strategy.TOOL_USE}
 
 
-def remember_call(known: dict[str, _Value], call_id: str, value: _Value) -> None:
-    """Note a fact on a call whose result is to come; drop the oldest of too many."""
-    known[call_id] = value
-    if len(known) > _REMEMBERED:
-        del known[next(iter(known))]
+def remember_call(values: dict[str, _Value], call_id: str, value: _Value) -> None:
+    """Note a fact about a call that has no result yet; drop the oldest when there are too many."""
+    values[call_id] = value
+    if len(values) > _REMEMBERED:
+        del values[next(iter(values))]

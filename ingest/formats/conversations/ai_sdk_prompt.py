@@ -90,10 +90,10 @@ _LAYERS = {ResultStatus.ERROR: FaultLayer.EXECUTION, ResultStatus.DENIED: FaultL
 
 
 def read_result(part: Mapping[str, Any]) -> RequestResult:
-    said, status = read_tool_result(part), output_status(part)
+    result, status = read_tool_result(part), output_status(part)
     return RequestResult(
-        said.content,
-        said.name,
+        result.content,
+        result.name,
         status,
         FlagSource.ABSENT if status is ResultStatus.UNKNOWN else FlagSource.EXPLICIT,
         _LAYERS.get(status),

@@ -22,7 +22,7 @@ class Run(Protocol):
 
 
 class ConsecutiveRuns:
-    """The runs in a file. The field `key` of an event names its session; `make_run` makes a run of one."""
+    """The runs in a file. The field `key` of an event names its session; `make_run` makes a session's run."""
 
     def __init__(self, key: str, make_run: Callable[[str], Run]) -> None:
         self._key = key

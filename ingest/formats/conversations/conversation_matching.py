@@ -9,7 +9,7 @@ well. `previous_response_id` and `conversation` identify it directly.
 Two conversations are never merged: when two replies leave the same history behind (two users said "hi"), a
 request that continues this history begins a new conversation, and so does a request that repeats an earlier
 first request. If a conversation has made calls with unique ids, the same request again means that the model
-was asked once more.
+was asked again.
 
 At most `OPEN` conversations are remembered. A conversation that continues after more than `OPEN` others were
 active counts as a new one.
@@ -42,7 +42,7 @@ _TIES = 50
 
 @dataclass(slots=True)
 class FailedRequest:
-    """A request that got no reply, kept until the conversation goes on or the file ends.
+    """A request without a reply, kept until the conversation continues or the file ends.
 
     `word` is the reason, `said` the user's text (None in the middle of a turn).
     """
@@ -55,7 +55,7 @@ class FailedRequest:
 
 @dataclass(slots=True)
 class RepeatedConversation:
-    """The state of one conversation: its ids, and the hashes with which its next request is compared."""
+    """The state of one conversation: its ids, and the hashes to compare its next request with."""
 
     number: int
     session: str
@@ -65,8 +65,8 @@ class RepeatedConversation:
     reply_id: str | None = None  # of the last reply
     named: tuple[str, ...] = ()  # unique ids of the last calls …
     anchor: bytes | None = None  # … and the hash up to the reply that made them
-    ties: tuple[str, ...] = ()  # ids by which any later reply may refer to it
-    certain: bool = False  # its last request names a call by a unique id, so nobody else sent the same
+    ties: tuple[str, ...] = ()  # ids by which later replies may refer to it
+    certain: bool = False  # its last request names a call by a unique id, so no other client sent the same
     pending: list[str | None] = field(default_factory=list)  # calls without a result
     turns: int = 0
     prompt: bytes | None = None
@@ -117,7 +117,7 @@ class FoundConversation(NamedTuple):
 class HistoryPoint(NamedTuple):
     """The end of one item in a request's history, with the hash of the history up to there."""
 
-    start: int  # of what comes behind it
+    start: int  # of the part behind it
     digest: bytes
     is_reply: bool
     certain: bool
@@ -139,7 +139,7 @@ class ConversationMatcher:
         self._heads: dict[bytes, int] = {}
         self._asked: dict[bytes, int] = {}
         self._names: dict[str, int] = {}
-        self._sessions: OrderedDict[str, int] = OrderedDict()  # how many conversations an id has named
+        self._sessions: OrderedDict[str, int] = OrderedDict()  # number of conversations with this id
         self._replies: OrderedDict[bytes, None] = OrderedDict()
         self._blurred: deque[tuple[dict[bytes, int], bytes]] = deque()
 
@@ -149,38 +149,38 @@ class ConversationMatcher:
         Loggers write an exchange twice, and recordings are copied. Only replies with unique ids are
         recognised.
         """
-        said = [
+        digests = [
             extend_hash(str(r.id).encode(), ConversationItem(ItemKind.MODEL, r.marks))
             for r in exchange.replies
             if is_unique(r.id)
         ]
-        known = [digest in self._replies for digest in said]
-        self._replies.update(dict.fromkeys(said))
+        repeated = [digest in self._replies for digest in digests]
+        self._replies.update(dict.fromkeys(digests))
         while len(self._replies) > OPEN:
             self._replies.popitem(last=False)
-        return bool(said) and len(said) == len(exchange.replies) and all(known)
+        return bool(digests) and len(digests) == len(exchange.replies) and all(repeated)
 
     def join(self, exchange: Exchange) -> JoinedExchange:
         """Return the conversation of an exchange and the new part of its request.
 
-        A new conversation is begun when the exchange continues none.
+        Begin a new conversation when the exchange continues none.
         """
-        asked = exchange.asked or ModelRequest()
-        found = self.find_by_name(exchange, asked) or self.find_by_history(exchange, asked)
-        if found is None:
-            found = FoundConversation(self._begin(exchange), 0, hash_seed(exchange, asked), certain=False)
-        thread, fresh = found.thread, asked.read_items(found.start)
+        request = exchange.asked or ModelRequest()
+        match = self.find_by_name(exchange, request) or self.find_by_history(exchange, request)
+        if match is None:
+            match = FoundConversation(self._begin(exchange), 0, hash_seed(exchange, request), certain=False)
+        thread, fresh = match.thread, request.read_items(match.start)
         self._open.move_to_end(thread.number)
         if thread.failed is not None and thread.turns == 0:
             thread.session, thread.parent = self.name_session(exchange)  # no event has named it yet
-        end, certain = found.digest, found.certain
+        end, certain = match.digest, match.certain
         for item in fresh:
             end = extend_hash(end, item)
             certain = certain or any(map(is_unique, item.ids))
-        return JoinedExchange(thread, found.start, fresh, HistoryTrail(end, certain))
+        return JoinedExchange(thread, match.start, fresh, HistoryTrail(end, certain))
 
     def fork(self, thread: RepeatedConversation, session: str) -> RepeatedConversation:
-        """Return a new conversation beside `thread`, for a further choice of the same reply."""
+        """Return a new conversation next to `thread`, for a further choice of the same reply."""
         self._numbers += 1
         beside = RepeatedConversation(self._numbers, session, thread.session)
         self._open[beside.number] = beside
@@ -222,25 +222,25 @@ class ConversationMatcher:
         while self._open:
             yield self._open.popitem(last=False)[1]
 
-    # --- which one -------------------------------------------------------------------------------
+    # --- finding the conversation ------------------------------------------------------------------
 
-    def find_by_name(self, exchange: Exchange, asked: ModelRequest) -> FoundConversation | None:
+    def find_by_name(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
         """Return the conversation that a request names by an id; None when there is none.
 
         The id is that of the reply that the request continues, or a unique id of the last calls in the
         history.
         """
-        refers = [asked.previous]
-        if not asked.parts:
+        refers = [request.previous]
+        if not request.parts:
             refers += [id_ for reply in exchange.replies for id_ in reply.refers]
         for name in filter(None, refers):
             if name in self._names:
                 thread = self._open[self._names[name]]
                 return FoundConversation(thread, 0, thread.head or b"", certain=True)
-        for position in range(len(asked.parts) - 1, -1, -1):
+        for position in range(len(request.parts) - 1, -1, -1):
             made = [
                 id_
-                for item in asked.read(asked.parts[position])
+                for item in request.read(request.parts[position])
                 if item.kind is ItemKind.MODEL
                 for id_ in item.ids
             ]
@@ -252,14 +252,14 @@ class ConversationMatcher:
                 return None
         return None
 
-    def find_by_history(self, exchange: Exchange, asked: ModelRequest) -> FoundConversation | None:
+    def find_by_history(self, exchange: Exchange, request: ModelRequest) -> FoundConversation | None:
         """Return the conversation whose hash matches the request's history; None when there is none.
 
         The history is compared up to a reply first, then up to the end of an earlier request.
         """
-        digest, certain, points = hash_seed(exchange, asked), False, []
-        for position, part in enumerate(asked.parts):
-            for item in asked.read(part):
+        digest, certain, points = hash_seed(exchange, request), False, []
+        for position, part in enumerate(request.parts):
+            for item in request.read(part):
                 digest = extend_hash(digest, item)
                 certain = certain or any(map(is_unique, item.ids))
                 if item.kind is not ItemKind.RESULT:
@@ -268,10 +268,10 @@ class ConversationMatcher:
             if point.is_reply and point.digest in self._heads:
                 thread = self._open.get(self._heads[point.digest])
                 return point.to_found(thread) if thread is not None else None
-        return self.find_same_request(exchange, asked, points)
+        return self.find_same_request(exchange, request, points)
 
     def find_same_request(
-        self, exchange: Exchange, asked: ModelRequest, points: list[HistoryPoint]
+        self, exchange: Exchange, request: ModelRequest, points: list[HistoryPoint]
     ) -> FoundConversation | None:
         """Return the conversation of an earlier request that this request repeats; None when there is none.
 
@@ -280,11 +280,11 @@ class ConversationMatcher:
         for point in reversed(points):
             thread = self._open.get(self._asked.get(point.digest, _TWICE))
             if thread is not None and thread.failed is not None and thread.head is None:
-                return FoundConversation(thread, 0, hash_seed(exchange, asked), certain=False)
+                return FoundConversation(thread, 0, hash_seed(exchange, request), certain=False)
             if thread is not None and thread.certain:
                 start = point.start  # the results behind it were in that request, too
-                while start < len(asked.parts) and all(
-                    item.kind is ItemKind.RESULT for item in asked.read(asked.parts[start])
+                while start < len(request.parts) and all(
+                    item.kind is ItemKind.RESULT for item in request.read(request.parts[start])
                 ):
                     start += 1
                 return FoundConversation(thread, start, point.digest, point.certain)
@@ -302,21 +302,23 @@ class ConversationMatcher:
         """Return the id of a new session, and the id of its parent session or None.
 
         The id is the log's own, or the unique id of the first reply, or else one made of the exchange. An id
-        that is in use already gets a slash and a count, and the log's own id becomes the parent.
+        that is already used gets a slash and a count, and the log's own id becomes the parent.
         """
         first = exchange.replies[0].id if exchange.replies else None
-        given = exchange.session or unique_id(first) or self._made_id(exchange)
-        count = self._sessions.pop(given, 0) + 1
-        self._sessions[given] = count
+        base_name = exchange.session or unique_id(first) or self._made_id(exchange)
+        count = self._sessions.pop(base_name, 0) + 1
+        self._sessions[base_name] = count
         while len(self._sessions) > OPEN:
             self._sessions.popitem(last=False)
-        return (given, None) if count == 1 else (f"{given}/{count}", exchange.session)
+        return (base_name, None) if count == 1 else (f"{base_name}/{count}", exchange.session)
 
     def _made_id(self, exchange: Exchange) -> str:
-        """Return the file's identity with a hash of the exchange: of its time and of all that was said."""
-        asked = exchange.asked or ModelRequest()
-        digest = extend_hash(hash_seed(exchange, asked), ConversationItem(ItemKind.USER, (str(exchange.ts),)))
-        for item in asked.read_items(0):
+        """Return the file's identity with a hash of the exchange's time and messages."""
+        request = exchange.asked or ModelRequest()
+        digest = extend_hash(
+            hash_seed(exchange, request), ConversationItem(ItemKind.USER, (str(exchange.ts),))
+        )
+        for item in request.read_items(0):
             digest = extend_hash(digest, item)
         for reply in exchange.replies:
             digest = extend_hash(digest, ConversationItem(ItemKind.MODEL, (*reply.marks, reply.text or "")))
@@ -345,8 +347,8 @@ class ConversationMatcher:
                 del self._names[name]
 
 
-def hash_seed(exchange: Exchange, asked: ModelRequest) -> bytes:
-    return extend_hash(b"", ConversationItem(ItemKind.USER, (exchange.session or "", asked.prompt or "")))
+def hash_seed(exchange: Exchange, request: ModelRequest) -> bytes:
+    return extend_hash(b"", ConversationItem(ItemKind.USER, (exchange.session or "", request.prompt or "")))
 
 
 def extend_hash(digest: bytes, item: ConversationItem) -> bytes:

@@ -17,7 +17,7 @@ from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
 from ingest.log_format import Record
 
-_MILLISECONDS = 1e11  # a time from here on is no number of seconds: that would be the year 5138
+_MILLISECONDS = 1e11  # a larger time is not in seconds: that would be the year 5138
 
 
 def is_database(head: Sequence[dict[str, Any]], producer: str) -> bool:
@@ -38,7 +38,7 @@ def find_unread(record: Record) -> Rejected | None:
 
 
 def read_json_column(record: Record, column: str) -> Any:
-    """Return the decoded JSON in a column, None when it is empty; a `Rejected` when it is no JSON."""
+    """Return the decoded JSON in a column, None when it is empty; a `Rejected` when it is not JSON."""
     text = record.value.get(column)
     if text is None or text == "":
         return None
@@ -50,7 +50,7 @@ def read_json_column(record: Record, column: str) -> Any:
 
 
 def read_unix_time(value: Any) -> datetime | None:
-    """Return seconds or milliseconds since 1970 as an aware UTC time; None when it is no such number."""
+    """Return seconds or milliseconds since 1970 as an aware UTC time; None for another value."""
     number = read_number(value)
     if number is None:
         return None

@@ -46,14 +46,14 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 
-_SAID = 4_000  # characters that are read of what a user said to a model that never replied
+_SAID = 4_000  # characters read of a user's message to a model that never replied
 _LONGEST = timedelta(hours=1)  # that a reply takes
-_TOOL_LISTS = 64  # lists of definitions that are kept to see whether a request offers new ones
+_TOOL_LISTS = 64  # lists of definitions kept to detect new ones
 _ENDED = {
     StopReason.ANSWER: True,
     StopReason.REFUSED: False,
     StopReason.CUT: False,
-}  # … with an answer to what was asked?
+}  # … with an answer to the question?
 
 Judge = Callable[[RequestResult], RequestResult]
 """Function that returns a result from the API, interpreted by the rules of the client that made it."""
@@ -77,19 +77,19 @@ class ExchangeTranslator:
         self._forgotten = 0  # lists of definitions that were dropped from the front of `_tools`
 
     def take(self, exchange: Exchange) -> Iterator[Event]:
-        """Yield the events of one exchange; an exchange that the file already had yields nothing."""
+        """Yield the events of one exchange; a repeated exchange yields nothing."""
         if self._threads.is_repeated(exchange):
             return
         follow_react(exchange)
         date_request(exchange)
         joined = self._threads.join(exchange)
-        asked, thread = exchange.asked or ModelRequest(), joined.thread
+        request, thread = exchange.asked or ModelRequest(), joined.thread
         if exchange.replies:
-            yield from self.reply_events(exchange, asked, joined)
+            yield from self.reply_events(exchange, request, joined)
         else:
-            said = last_user_words(joined.fresh)
+            question = last_user_words(joined.fresh)
             failure = FailedRequest(
-                exchange.where, exchange.ts, exchange.failure or "no reply", (said or "")[:_SAID]
+                exchange.where, exchange.ts, exchange.failure or "no reply", (question or "")[:_SAID]
             )
             if thread.head is not None and not has_user_words(joined.fresh):
                 failure.said = None  # in the middle of a turn
@@ -98,53 +98,53 @@ class ExchangeTranslator:
             yield from unanswered_turn(silent)
 
     def finish(self) -> Iterator[Event]:
-        """Yield the ends of turns whose request was never answered."""
+        """Yield the ends of turns whose request got no answer."""
         for thread in self._threads.drain():
             yield from unanswered_turn(thread)
 
     # --- one reply -------------------------------------------------------------------------------
 
     def reply_events(
-        self, exchange: Exchange, asked: ModelRequest, joined: JoinedExchange
+        self, exchange: Exchange, request: ModelRequest, joined: JoinedExchange
     ) -> Iterator[Event]:
         thread, first = joined.thread, exchange.replies[0]
-        yield from self.fact_events(exchange, asked, thread)
-        yield from self.result_events(exchange, asked, joined)
+        yield from self.fact_events(exchange, request, thread)
+        yield from self.result_events(exchange, request, joined)
         if has_user_words(joined.fresh) or thread.turns == 0:
             yield self.turn_start(exchange, thread, joined.fresh, first)
-        yield from self.step_events(exchange, asked, thread, first)
+        yield from self.step_events(exchange, request, thread, first)
         self._threads.advance(thread, joined.trail, first)
         for number, reply in enumerate(exchange.replies[1:], start=1):
             beside = self._threads.fork(thread, f"{thread.session}#{number}")
-            yield from self.fact_events(exchange, asked, beside)
+            yield from self.fact_events(exchange, request, beside)
             yield self.turn_start(exchange, beside, joined.fresh, None)
-            yield from self.step_events(exchange, asked, beside, reply)
+            yield from self.step_events(exchange, request, beside, reply)
             self._threads.advance(beside, joined.trail, reply)
 
     def fact_events(
-        self, exchange: Exchange, asked: ModelRequest, thread: RepeatedConversation
+        self, exchange: Exchange, request: ModelRequest, thread: RepeatedConversation
     ) -> Iterator[Event]:
         """Yield events for the session, the prompt and the definitions, if they are new or have changed."""
         at = event_place(exchange, thread)
-        if thread.turns == 0 and (exchange.harness or thread.parent or asked.user or exchange.task):
+        if thread.turns == 0 and (exchange.harness or thread.parent or request.user or exchange.task):
             yield SessionSeen(
                 **at,
                 harness=exchange.harness,
                 harness_version=exchange.harness_version,
                 parent_session_id=thread.parent,
-                user=asked.user,
+                user=request.user,
                 task=exchange.task,
             )
-        stated = (asked.prompt, asked.prompt_name, asked.prompt_version)
+        stated = (request.prompt, request.prompt_name, request.prompt_version)
         digest = blake2b(repr(stated).encode("utf-8", "surrogatepass"), digest_size=8).digest()
         if any(stated) and digest != thread.prompt:
             thread.prompt = digest
             yield PromptSeen(**at, text=stated[0], name=stated[1], version=stated[2])
-        if asked.tools:
-            known = self.number_definitions(asked.tools)
-            if known != thread.tools:
-                thread.tools = known
-                yield ToolsOffered(**at, definitions=tuple(asked.tools))
+        if request.tools:
+            numbers = self.number_definitions(request.tools)
+            if numbers != thread.tools:
+                thread.tools = numbers
+                yield ToolsOffered(**at, definitions=tuple(request.tools))
 
     def number_definitions(self, tools: list[Mapping[str, Any]]) -> int:
         """Return a number for a list of definitions; an equal list gets the same number again.
@@ -161,15 +161,15 @@ class ExchangeTranslator:
         return self._forgotten + len(self._tools) - 1
 
     def result_events(
-        self, exchange: Exchange, asked: ModelRequest, joined: JoinedExchange
+        self, exchange: Exchange, request: ModelRequest, joined: JoinedExchange
     ) -> Iterator[Event]:
         """Yield the results of calls that have none yet, in the order of the request."""
         thread = joined.thread
-        # Clients that put each result behind its call put all but the last before what is new.
-        before = asked.read_items(max(0, joined.start - 2 * len(thread.pending)))
+        # Clients that put each result after its call put all but the last before the new items.
+        before = request.read_items(max(0, joined.start - 2 * len(thread.pending)))
         for id_, item in match_answers(thread.pending, before, len(before) - len(joined.fresh)):
             thread.pending.remove(id_)
-            result = self._judge(asked.result(item.body))
+            result = self._judge(request.result(item.body))
             failed = result.fault_layer is not None
             yield ResultSeen(
                 **event_place(exchange, thread),
@@ -194,9 +194,9 @@ class ExchangeTranslator:
         return TurnStarted(**event_place(exchange, thread), text=last_user_words(fresh), key=key)
 
     def step_events(
-        self, exchange: Exchange, asked: ModelRequest, thread: RepeatedConversation, reply: ModelReply
+        self, exchange: Exchange, request: ModelRequest, thread: RepeatedConversation, reply: ModelReply
     ) -> Iterator[Event]:
-        reply.seal(asked.max_tokens)
+        reply.seal(request.max_tokens)
         where = exchange.reply_where or exchange.where
         at = {**event_place(exchange, thread), "where": where, "ts": reply.ts or exchange.ts}
         ended = _ENDED.get(reply.end) if not reply.calls else None
@@ -205,8 +205,8 @@ class ExchangeTranslator:
             **at,
             text=reply.text or ("" if ended is not None else None),
             provider=exchange.provider,
-            model=reply.model or asked.model,
-            strategy=strategy if reply.prescribed or reply.calls or asked.tools else None,
+            model=reply.model or request.model,
+            strategy=strategy if reply.prescribed or reply.calls or request.tools else None,
             input_tokens=reply.input_tokens,
             cached_tokens=reply.cached_tokens,
             cache_write_tokens=reply.cache_write_tokens,
@@ -236,12 +236,14 @@ def call_event(call: ModelCall, at: Mapping[str, Any], strategy: Strategy) -> Ca
 def date_request(exchange: Exchange) -> None:
     """Set the time of an exchange to the time of its reply, if the exchange has no time or a later one.
 
-    Loggers and HTTP headers state when the reply was sent. A reply that is more than an hour older than the
-    exchange is ignored: some servers give all replies the same old time.
+    Loggers and HTTP headers state when the reply was sent. The time of a reply is ignored when it is more
+    than an hour earlier, because some servers give all replies the same old time.
     """
-    told = min((reply.ts for reply in exchange.replies if reply.ts is not None), default=None)
-    if told is not None and (exchange.ts is None or told < exchange.ts <= told + _LONGEST):
-        exchange.ts = told
+    first_reply_ts = min((reply.ts for reply in exchange.replies if reply.ts is not None), default=None)
+    if first_reply_ts is not None and (
+        exchange.ts is None or first_reply_ts < exchange.ts <= first_reply_ts + _LONGEST
+    ):
+        exchange.ts = first_reply_ts
 
 
 def event_place(exchange: Exchange, thread: RepeatedConversation) -> dict[str, Any]:
@@ -257,18 +259,18 @@ def match_answers(
     matches (the client changed the ids or left them out) and there are as many new results as calls, they are
     matched in order. New items begin at index `start`.
     """
-    left, found = list(waiting), []
+    left, matches = list(waiting), []
     for position in range(len(items) - 1, -1, -1):
         if not left:
             break
         item = items[position]
         if item.kind is ItemKind.RESULT and item.ids[0] in left and (item.ids[0] or position >= start):
             left.remove(item.ids[0])
-            found.append((item.ids[0], item))
-    others = [item for item in items[start:] if item.kind is ItemKind.RESULT] if not found else []
+            matches.append((item.ids[0], item))
+    others = [item for item in items[start:] if item.kind is ItemKind.RESULT] if not matches else []
     if others and len(others) == len(left):
         return list(zip(left, others, strict=True))
-    return found[::-1]
+    return matches[::-1]
 
 
 def has_user_words(fresh: list[ConversationItem]) -> bool:

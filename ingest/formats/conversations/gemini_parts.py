@@ -46,9 +46,9 @@ def join_answers(parts: Any) -> str | None:
     answers = [
         read_object(read_object(part.get("functionResponse")).get("response")) for part in read_objects(parts)
     ]
-    told = [
+    texts = [
         read_text(answer.get("output")) or read_text(answer.get("error")) or json.dumps(answer)
         for answer in answers
         if answer
     ]
-    return "\n".join(told) if told else join_content(parts)
+    return "\n".join(texts) if texts else join_content(parts)

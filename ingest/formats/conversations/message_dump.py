@@ -36,10 +36,10 @@ from ingest.log_format import About, Record
 
 
 class Conversation(NamedTuple):
-    """A conversation in a record; `id` is None where the log does not name it.
+    """A conversation in a record; `id` is None when the log does not name it.
 
-    `ts` is the time of messages without their own, `step` are fields of every `StepMade`, `user` asked,
-    `verdict` are the status and `ok` that the log states for the last turn.
+    `ts` is the time of messages without their own, `step` are fields of every `StepMade`, `user` is who
+    asked. `verdict` are the status and `ok` of the last turn in the log.
     """
 
     messages: Iterable[Any]
@@ -54,10 +54,10 @@ class Conversation(NamedTuple):
 
 
 class MessageDump(ABC):
-    """The translator of a file of dumped messages; a format says what stands where."""
+    """The translator of a file of dumped messages; a format defines where each field is."""
 
     harness: ClassVar[str | None] = None
-    fault_texts: ClassVar[Texts] = ()  # tell the layer of a failed result
+    fault_texts: ClassVar[Texts] = ()  # patterns for the layer of a failed result
 
     def __init__(self, about: About) -> None:
         self._identity = about.identity
@@ -69,11 +69,11 @@ class MessageDump(ABC):
         """Return the conversations in a record; None when the record is a message."""
 
     def unwrap(self, message: Mapping[str, Any]) -> Iterable[Any]:
-        """Return what is read of a message as the log has it: mostly itself."""
+        """Yield the messages to read from a message of the log: mostly itself."""
         return (message,)
 
     def step_facts(self, _message: Mapping[str, Any]) -> dict[str, Any]:
-        """Return further fields of `StepMade` for a message as the log has it."""
+        """Return further fields of `StepMade` for a message of the log."""
         return {}
 
     def read_time(self, _message: Mapping[str, Any]) -> datetime | None:
@@ -95,7 +95,7 @@ class MessageDump(ABC):
             yield from session.finish(conversation.verdict)
 
     def take_message(self, session_id: str, record: Record) -> Iterator[Event]:
-        """Yield the events of a record that is one message; the messages of a session come together."""
+        """Yield the events of a record that is one message; a session's messages follow each other."""
         if self._only is None or self._only.session_id != session_id:
             yield from self.finish()
             self._only = DumpedSession(session_id, record.where)
@@ -120,8 +120,8 @@ class MessageDump(ABC):
         own = self.step_facts(message)
         facts = {**step, **{key: fact for key, fact in own.items() if fact is not None}} if step else own
         for part in self.unwrap(message):
-            for said in read_messages(part):
-                yield from session.take(said, facts, record, self.fault_texts)
+            for part_message in read_messages(part):
+                yield from session.take(part_message, facts, record, self.fault_texts)
 
     def finish(self) -> Iterator[Event]:
         if self._only is not None:
@@ -136,7 +136,7 @@ class DumpedSession:
 
     def __init__(self, session_id: str, where: LogLine) -> None:
         self._turns = AgentSession(session_id)
-        self._results = 0  # since the newest message of the model
+        self._results = 0  # since the model's newest message
         self.where = where
         self.ts: datetime | None = None
 
@@ -193,6 +193,6 @@ class DumpedSession:
             **flag.fields,
         )
 
-    def _find_place(self, known: str | None, record: Record) -> LogLine:
-        found = record.find_line(f'"{known}"', past=True) if known else record.where
-        return self.where if found is record.where else found  # a result may stand in the part of its call
+    def _find_place(self, call_id: str | None, record: Record) -> LogLine:
+        place = record.find_line(f'"{call_id}"', past=True) if call_id else record.where
+        return self.where if place is record.where else place  # a result may be in the part of its call

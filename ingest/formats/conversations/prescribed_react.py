@@ -36,30 +36,30 @@ _FAULTS = (
     (FaultLayer.SCHEMA, re.compile(r"You tried to use the tool .{1,200}, but it doesn't exist")),
     (FaultLayer.EXECUTION, re.compile(r"I encountered an error(?: while trying to use the tool)?[:.]")),
 )
-_FIRST = 3  # messages in which the prompt is looked for
+_FIRST = 3  # messages that are searched for the prompt
 
 
 def follow_react(exchange: Exchange) -> None:
     """Change an exchange whose prompt asks for ReAct: the replies get their calls, the request its results.
 
-    Exchanges that offer native tools, or whose prompt asks for nothing of the kind, stay as they are.
+    Exchanges that offer native tools, or whose prompt does not ask for ReAct, stay unchanged.
     """
-    asked = exchange.asked
-    if asked is None or asked.tools or not _asks_for_react(asked):
+    request = exchange.asked
+    if request is None or request.tools or not _asks_for_react(request):
         return
-    asked.result = _read_observation
-    asked.parts = [part for message in asked.parts for part in _split_observation(message)]
+    request.result = _read_observation
+    request.parts = [part for message in request.parts for part in _split_observation(message)]
     for reply in exchange.replies:
         _read_calls(reply)
 
 
-def _asks_for_react(asked: ModelRequest) -> bool:
-    said = (join_content(part.get("content")) for part in islice(asked.parts, _FIRST))
-    return any(all(word in text for word in _ASKS) for text in (asked.prompt, *said) if text)
+def _asks_for_react(request: ModelRequest) -> bool:
+    texts = (join_content(part.get("content")) for part in islice(request.parts, _FIRST))
+    return any(all(word in text for word in _ASKS) for text in (request.prompt, *texts) if text)
 
 
 def _split_observation(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield a model's message, and what was observed behind its call as a message of the role tool."""
+    """Yield a model's message, and the observation after its call as a message of the role tool."""
     words = join_content(message.get("content")) if message.get("role") == "assistant" else None
     if words is None or "Action Input:" not in words or _OBSERVED not in words:
         yield message
@@ -81,7 +81,7 @@ def _read_calls(reply: ModelReply) -> None:
     words = read_text(reply.text)
     if reply.calls or words is None:
         return
-    for call in islice(extract_tool_calls(words, dialect="react"), 1):  # the agent runs the first
+    for call in islice(extract_tool_calls(words, dialect="react"), 1):  # the agent runs the first call call
         sent = {"raw_arguments": call.request.raw_arguments, "args_source": ArgsSource.RAW}
         reply.calls.append(ModelCall(call.name, None, sent))
         reply.marks = words_mark(words.partition(_OBSERVED)[0])

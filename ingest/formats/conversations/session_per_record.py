@@ -2,7 +2,7 @@
 
 A format gives the function that reads one record. A session's id is the identity of the file with a hash of
 the record, and a count where the file has the same record again: other records under the same first line are
-other sessions, and the same record is the same session wherever it stands in the file.
+other sessions, and the same record is the same session wherever it is in the file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ingest.log_format import About, Record
 Read = Callable[[Record, str], Iterable[Event | Rejected]]
 """Function that yields the events of a record, given the id of its session; it must be picklable."""
 
-_REMEMBERED = 100_000  # records: of equal ones with more between them, one counts as a copy of the other
+_REMEMBERED = 100_000  # records; equal ones that are further apart count as copies
 
 
 class RecordIds:

@@ -57,8 +57,8 @@ class SweRun(ABC):
     def make_end(self) -> TurnEnded:
         """Return the end of the run's only turn, with the exit status, and the patch as the answer.
 
-        A run that the harness stopped (`exit_cost`, `submitted (exit_context)`) has no answer: the patch was
-        what lay there.
+        A run that the harness stopped (`exit_cost`, `submitted (exit_context)`) has no answer: the patch is
+        only the last state of the files.
         """
         status = read_text(self.info.get("exit_status"))
         stopped = status is not None and _STOPPED.search(status) is not None

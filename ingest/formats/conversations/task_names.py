@@ -8,13 +8,13 @@ from typing import Any
 _INSTANCE = re.compile(r"(?:^|__)([A-Za-z0-9-]+__[A-Za-z0-9.-]+-[0-9]+)\.traj(?:\.json)?$")
 _POLICY = re.compile(r"# (\S.{0,60}?)(?: agent)?(?: policy)?\s*$", re.IGNORECASE)
 _NUMBER = re.compile(r"[0-9]+")
-_NAME = 200  # characters; a longer question is no name
+_NAME = 200  # characters; a longer question is not a name
 
 
 def task_name(benchmark: Any, task: Any) -> str | None:
     """Return the name of a benchmark task; None when the log has no usable name.
 
-    A number is prefixed with the benchmark's name, and is no name without it.
+    A number is prefixed with the benchmark's name, and is not a name without it.
     """
     if isinstance(task, int) and not isinstance(task, bool):
         task = str(task)
@@ -26,12 +26,12 @@ def task_name(benchmark: Any, task: Any) -> str | None:
 
 
 def policy_domain(policy: Any) -> str | None:
-    """Return tau-bench's domain from the first line of its policy; None when the line has another form.
+    """Return tau-bench's domain from the first line of its policy; None for a line of another form.
 
     Example: `# Airline Agent Policy` gives `airline`.
     """
-    found = _POLICY.match(policy.lstrip().split("\n", 1)[0][:200]) if isinstance(policy, str) else None
-    return found.group(1).casefold() if found else None
+    match = _POLICY.match(policy.lstrip().split("\n", 1)[0][:200]) if isinstance(policy, str) else None
+    return match.group(1).casefold() if match else None
 
 
 def swe_bench_instance(name: str) -> str | None:
@@ -39,13 +39,13 @@ def swe_bench_instance(name: str) -> str | None:
 
     An instance has the form `<owner>__<repository>-<number>`.
     """
-    found = _INSTANCE.search(name)
-    return found.group(1) if found else None
+    match = _INSTANCE.search(name)
+    return match.group(1) if match else None
 
 
-def question_task(asked: Any) -> str | None:
+def question_task(question: Any) -> str | None:
     """Return a question as the name of its task; None when it is empty or longer than 200 characters.
 
     A longer question can be found as the first message of its session.
     """
-    return asked if isinstance(asked, str) and asked.strip() and len(asked) <= _NAME else None
+    return question if isinstance(question, str) and question.strip() and len(question) <= _NAME else None

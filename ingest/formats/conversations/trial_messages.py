@@ -67,15 +67,17 @@ class TrialMessages:
         self._strategy = strategy
         self._ts: datetime | None = None
         self._prompt: str | None = None
-        self._answer: str | None = ""  # None after a call whose result has not come
+        self._answer: str | None = ""  # None after a call without a result
 
     def to_events(self, messages: Messages, **verdict: Any) -> Iterator[Event]:
         """Yield the events of all messages in order.
 
         `verdict` are fields of the last `TurnEnded`: status, recorded_ok. Without a verdict, messages that
-        stop at a call leave the turn open, because the log does not show how the turn went on.
+        stop at a call leave the turn open, because the log does not show how the turn continued.
         """
-        last = max((at for at, one in enumerate(messages) if one.get("role") in _ANSWERED), default=-1)
+        last = max(
+            (at for at, message in enumerate(messages) if message.get("role") in _ANSWERED), default=-1
+        )
         open_turn = False
         for message in messages[: last + 1]:
             self._ts = self._when(message) or self._ts

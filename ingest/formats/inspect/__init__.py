@@ -6,17 +6,17 @@ versions 2 and 3, written by 0.3.41 to 0.3.135.
 
 **Shape.** Header: `eval.{task, model, eval_id, packages}`, `plan`, `results`. Sample: `id`, `epoch`, `uuid`,
 `messages`, `events[]`, `scores`, `output`, `error`, `limit`, `attachments`. A sample (and epoch) is a
-session, its `uuid` the session's id: a log that a retry continued holds the same samples again. The task is
-`<task>/<id>`, the same in all epochs.
+session, its `uuid` the session's id: a log that a retry continued contains the same samples again. The task
+is `<task>/<id>`, the same in all epochs.
 
-**What is read.** The `model` and `tool` events, in order: they also hold sub-agents, and what a compaction
+**What is read.** The `model` and `tool` events, in order: they also contain sub-agents, and what a compaction
 took out of `messages`. A model event that begins with another system or user text is another conversation: a
-session of its own below the sample's. Events of scorers (their spans or steps, role `grader`) are passed
-over. Logs without model events are read from `messages`. A turn begins with a user message of the dataset or
-an operator (`source`); the user messages with which an agent's loop nudges its model begin none.
+session of its own below the sample's. Events of scorers (their spans or steps, role `grader`) are skipped.
+Logs without model events are read from `messages`. A turn begins with a user message of the dataset or an
+operator (`source`); the user messages with which an agent's loop nudges its model begin none.
 
 **Traps.**
-- `parse_error`, and tool errors of type `parsing`, lump text that is no JSON ("Error parsing the following
+- `parse_error`, and tool errors of type `parsing`, lump text that is not JSON ("Error parsing the following
   tool call arguments"), arguments that do not fit ("Found 1 validation errors", "2 validation errors for …",
   a missing parameter) and unknown tools ("Tool x not found"): told apart by the text. Other parsing errors
   are the tool's own.
@@ -26,11 +26,11 @@ an operator (`source`); the user messages with which an agent's loop nudges its 
   model events as ranges (`input_refs`) into `message_pool` or `events_data.messages`.
 - Repairs that Inspect makes to arguments are only in its console log.
 - The scores judge the sample: C, 1 and true are a success, I, N, 0 and false none, if all scorers agree; P
-  and other numbers are no verdict. It stands on the last turn.
-- The JSON fixtures of Inspect's own tests (`description`, `events`, `expected`) are no logs.
+  and other numbers are not a verdict. It is on the last turn.
+- The JSON fixtures of Inspect's own tests (`description`, `events`, `expected`) are not logs.
 
 **Cannot tell.** What was mended silently; the raw text where the provider's response was not logged
-(`--no-log-model-api`) or holds objects.
+(`--no-log-model-api`) or contains objects.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ SOURCE = Source(
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
     first = head[0] if head else {}
     evaluation = first.get("eval")
-    begun = "status" in first or "plan" in first  # an archive without its header begins with the journal's
+    begun = "status" in first or "plan" in first  # an archive without a header begins with the journal's
     return isinstance(evaluation, dict) and {"task", "model"} <= evaluation.keys() and begun
 
 
@@ -70,7 +70,7 @@ def translator(about: About) -> Translator:
 
 
 class _EvaluationLog:
-    """Translator of one file; keeps the header's facts, which hold for all samples."""
+    """Translator of one file; keeps the header's facts, which apply to all samples."""
 
     def __init__(self, identity: str) -> None:
         self._run = EvaluationRun(identity)

@@ -9,7 +9,7 @@ from ingest.decoding.fields import read_object, read_objects
 from ingest.formats.provider_messages.chat_messages import join_content
 
 _SCHEMES = ("attachment://", "tc://")
-_DEPTH = 60  # levels of a value in which references are sought
+_DEPTH = 60  # levels of a value that are searched for references
 _LONGEST = 20_000  # messages of one input
 _SCORERS = ("scorer", "scorers")
 
@@ -43,25 +43,29 @@ class SamplePools:
         refs = event.get("input_refs")
         if not isinstance(refs, list):
             return read_objects(event.get("input"))
-        found: list[dict[str, Any]] = []
+        messages: list[dict[str, Any]] = []
         for ref in refs:
-            pair = [one for one in ref if type(one) is int and one >= 0] if isinstance(ref, list) else []
-            if len(pair) == 2 and len(found) < _LONGEST:
-                found += self._messages[pair[0] : pair[1]]
-        return found
+            pair = (
+                [number for number in ref if type(number) is int and number >= 0]
+                if isinstance(ref, list)
+                else []
+            )
+            if len(pair) == 2 and len(messages) < _LONGEST:
+                messages += self._messages[pair[0] : pair[1]]
+        return messages
 
     def _resolve_text(self, value: str) -> str:
         if not value.startswith(_SCHEMES):
             return value
-        kept = self._attachments.get(value.partition("://")[2])
-        return kept if isinstance(kept, str) else value
+        attachment = self._attachments.get(value.partition("://")[2])
+        return attachment if isinstance(attachment, str) else value
 
 
 def agent_events(stated: Any) -> list[dict[str, Any]]:
     """Return the model and tool events that are not a scorer's.
 
-    A scorer's events are known by their span, the enclosing steps or the role `grader`. Pending events are
-    left out.
+    A scorer's events are recognised by their span, the enclosing steps or the role `grader`. Pending events
+    are left out.
     """
     kept: list[dict[str, Any]] = []
     spans: dict[str, tuple[Any, Any]] = {}
@@ -92,13 +96,13 @@ def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:
         inner = [] if opened else read_objects(event.get("events"))
         if inner:
             waiting.append((event, True))
-            waiting.extend((one, False) for one in inner[::-1])
+            waiting.extend((event, False) for event in inner[::-1])
         else:
             yield event
 
 
 def _within_scorer(span: Any, spans: Mapping[str, tuple[Any, Any]]) -> bool:
-    """Return True when the span is a scorer's or lies within one.
+    """Return True when the span is a scorer's or within one.
 
     Every span is visited once, even if the log's parent links form a cycle.
     """

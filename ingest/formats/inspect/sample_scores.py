@@ -19,22 +19,22 @@ _NOT_AS_DEFINED = re.compile(
 _UNKNOWN_TOOL = re.compile(r"Tool '?\S{1,200}'? not found")
 
 
-def parse_error_layer(said: str) -> FaultLayer:
+def parse_error_layer(message: str) -> FaultLayer:
     """Return the layer of a parse error, by its text.
 
     The text shows SYNTAX and SCHEMA; any other parse error was raised by the tool (TOOL_REJECTED).
     """
-    if said.startswith(_UNREAD):
+    if message.startswith(_UNREAD):
         return FaultLayer.SYNTAX
-    as_defined = _NOT_AS_DEFINED.search(said[:2_000]) or _UNKNOWN_TOOL.match(said)
+    as_defined = _NOT_AS_DEFINED.search(message[:2_000]) or _UNKNOWN_TOOL.match(message)
     return FaultLayer.SCHEMA if as_defined else FaultLayer.TOOL_REJECTED
 
 
 def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
     """Return the status and layer of a call that ended with a `ToolCallError`."""
-    kind, said = error.get("type"), read_text(error.get("message")) or ""
+    kind, message = error.get("type"), read_text(error.get("message")) or ""
     if kind == "parsing":
-        return ResultStatus.ERROR, parse_error_layer(said)
+        return ResultStatus.ERROR, parse_error_layer(message)
     if kind == "approval":
         return ResultStatus.DENIED, FaultLayer.REFUSED
     return ResultStatus.ERROR, FaultLayer.EXECUTION
@@ -43,8 +43,8 @@ def error_verdict(error: Mapping[str, Any]) -> tuple[ResultStatus, FaultLayer]:
 def call_facts(parse_error: Any) -> dict[str, Any]:
     """Return further fields of `CallMade` for a call whose parse error is `parse_error`.
 
-    `sent` is the argument text that the error quotes, where it quotes the whole text. Without an error, the
-    fields say that Inspect would have recorded a failure.
+    `sent` is the argument text that the error quotes, if it quotes the whole text. Without an error, the
+    fields state that Inspect would have recorded a failure.
     """
     if not isinstance(parse_error, str):
         return {"syntax_seen": Visibility.FAILURES, "schema_seen": Visibility.FAILURES}
@@ -52,9 +52,9 @@ def call_facts(parse_error: Any) -> dict[str, Any]:
         "refused_by_harness": parse_error_layer(parse_error),
         "harness_message": parse_error,
     }
-    raw, found, _ = parse_error.removeprefix(_UNREAD).rpartition(_DETAILS)
+    raw, separator, _ = parse_error.removeprefix(_UNREAD).rpartition(_DETAILS)
     whole = len(raw.encode("utf-8", "surrogatepass")) < _CUT - _MARGIN
-    if parse_error.startswith(_UNREAD) and found and whole:
+    if parse_error.startswith(_UNREAD) and separator and whole:
         facts["sent"] = raw
     return facts
 

@@ -41,7 +41,7 @@ _ASKS = ("input", "operator", "generate")
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """The facts of the log's header that hold for every sample."""
+    """The facts of the log's header that apply to every sample."""
 
     identity: str
     model: str | None = None
@@ -97,8 +97,8 @@ class _SampleTranslator:
 
     def from_messages(self) -> Iterator[Event]:
         for message in read_objects(self._sample.get("messages")):
-            conversation, seen = self._find_conversation(())
-            yield from seen
+            conversation, introductions = self._find_conversation(())
+            yield from introductions
             role, content = message.get("role"), message.get("content")
             if role == "system":
                 yield from self._take_prompt(conversation, self._kept.message_text(content))
@@ -118,8 +118,8 @@ class _SampleTranslator:
         Each sub-agent's turn ends with its answer. The sample's verdict is on the last turn of its own
         conversation.
         """
-        own, seen = self._find_conversation(next(iter(self._conversations), ()))
-        yield from seen
+        own, introductions = self._find_conversation(next(iter(self._conversations), ()))
+        yield from introductions
         for conversation in [*self._conversations.values()][1:]:
             if conversation.answer is not None:
                 yield TurnEnded(**self._event_place(conversation), answer=conversation.answer)
@@ -141,17 +141,17 @@ class _SampleTranslator:
         output = read_object(event.get("output"))
         choices = read_objects(output.get("choices"))
         if event.get("error") or not choices:
-            return  # the provider failed: the model said nothing
-        asked = self._kept.input_messages(event)
-        system, users = (self._filter_by_role(asked, role) for role in ("system", "user"))
+            return  # the provider failed: the model did not answer
+        messages = self._kept.input_messages(event)
+        system, users = (self._filter_by_role(messages, role) for role in ("system", "user"))
         begins = tuple(
-            self._kept.message_text(one[0].get("content")) if one else None for one in (system, users)
+            self._kept.message_text(group[0].get("content")) if group else None for group in (system, users)
         )
-        conversation, seen = self._find_conversation(begins)
-        yield from seen
+        conversation, introductions = self._find_conversation(begins)
+        yield from introductions
         yield from self._take_prompt(conversation, begins[0])
         yield from self._offer_tools(conversation, event.get("tools"))
-        asking = [one for at, one in enumerate(users) if not at or one.get("source") in _ASKS]
+        asking = [message for at, message in enumerate(users) if not at or message.get("source") in _ASKS]
         yield from self._take_question(conversation, asking[conversation.asked :])
         usage, took = read_object(output.get("usage")), read_number(output.get("time"))
         facts = {
@@ -164,7 +164,7 @@ class _SampleTranslator:
         yield from self._take_reply(conversation, read_object(choices[0].get("message")), facts, raw)
 
     def _filter_by_role(self, messages: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, Any]]:
-        return [one for one in messages if one.get("role") == role]
+        return [message for message in messages if message.get("role") == role]
 
     def _find_conversation(self, begins: tuple[str | None, ...]) -> tuple[_SampleConversation, list[Event]]:
         """Return the conversation that begins with `begins`, and a new one's `SessionSeen`.
@@ -176,7 +176,7 @@ class _SampleTranslator:
         count = len(self._conversations)
         session_id = f"{self._session_id}/agent-{count}" if count else self._session_id
         new = self._conversations[begins] = _SampleConversation(session_id)
-        seen = SessionSeen(
+        introduction = SessionSeen(
             **self._event_place(new),
             harness="inspect_ai",
             harness_version=self._run.version,
@@ -184,13 +184,13 @@ class _SampleTranslator:
             parent_session_id=self._session_id if count else None,
             task=None if count else self._task_name(),
         )
-        return new, [seen]
+        return new, [introduction]
 
     def _task_name(self) -> str | None:
         """Return the task name `<task>/<sample id>`, the same for all epochs; None when one is missing."""
         sample_id = self._sample.get("id")
-        told = self._run.task is not None and sample_id not in (None, "")
-        return f"{self._run.task}/{sample_id}" if told else None
+        is_named = self._run.task is not None and sample_id not in (None, "")
+        return f"{self._run.task}/{sample_id}" if is_named else None
 
     def _take_prompt(self, conversation: _SampleConversation, words: str | None) -> Iterator[Event]:
         if words and words != conversation.prompt:
@@ -206,7 +206,7 @@ class _SampleTranslator:
     def _take_question(
         self, conversation: _SampleConversation, users: Sequence[Mapping[str, Any]]
     ) -> Iterator[Event]:
-        """Yield a turn for each user message that is new in the conversation, after ending the one before."""
+        """Yield a turn for each new user message of the conversation, after ending the previous turn."""
         for message in users:
             if conversation.asked:
                 yield TurnEnded(**self._event_place(conversation), answer=conversation.answer or "")
@@ -234,20 +234,20 @@ class _SampleTranslator:
                 self._callers[call_id] = conversation
             sent = raw.get(call_id or "", self._kept.resolve(call.get("arguments")))
             made = call_facts(self._kept.resolve(call.get("parse_error")))
-            told = {"id": call_id, "name": call.get("function"), "arguments": made.pop("sent", sent)}
-            yield make_call(told, self._event_place(conversation), strategy=strategy, **made)
+            fields = {"id": call_id, "name": call.get("function"), "arguments": made.pop("sent", sent)}
+            yield make_call(fields, self._event_place(conversation), strategy=strategy, **made)
 
     def _take_result(self, call_id: Any, stated: Mapping[str, Any], content: Any) -> Iterator[Event]:
         conversation = self._callers.get(str(call_id))
         if conversation is None:
-            conversation, seen = self._find_conversation(next(iter(self._conversations), ()))
-            yield from seen
+            conversation, introductions = self._find_conversation(next(iter(self._conversations), ()))
+            yield from introductions
         error = stated.get("error")
         status, layer = error_verdict(error) if isinstance(error, dict) else (ResultStatus.OK, None)
         if stated.get("failed") is True and layer is None:
             status = ResultStatus.ERROR
         took = read_number(stated.get("working_time"))
-        said = read_text(read_object(error).get("message"))
+        message = read_text(read_object(error).get("message"))
         yield ResultSeen(
             **self._event_place(conversation),
             tool_call_id=read_text(call_id),
@@ -255,8 +255,8 @@ class _SampleTranslator:
             status=status,
             flag_source=FlagSource.EXPLICIT,
             fault_layer=layer,
-            message=said[:MESSAGE_READ] if said else None,
-            content=self._kept.message_text(content) or said,
+            message=message[:MESSAGE_READ] if message else None,
+            content=self._kept.message_text(content) or message,
             latency_ms=took * 1000 if took is not None else None,
         )
 
@@ -265,7 +265,7 @@ class _SampleTranslator:
 
 
 def _count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the counts of input tokens; whether they include those of the cache is told by the total."""
+    """Return the counts of input tokens; the total shows whether they include those of the cache."""
     names = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
     counts = [read_count(usage.get(name)) for name in names]
     together = sum(count or 0 for count in counts) + (read_count(usage.get("output_tokens")) or 0)

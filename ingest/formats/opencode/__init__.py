@@ -1,14 +1,14 @@
 """OpenCode sessions: its database `opencode.db`, its storage tree, or what `opencode export SESSION` prints.
 
-**On disk.** `~/.local/share/opencode/opencode.db` since 2026; before, the tree `storage` beside it:
+**On disk.** `~/.local/share/opencode/opencode.db` since 2026; before, the tree `storage` next to it:
 `session/<project>/<session>.json`, `message/<session>/<message>.json`, `part/<message>/<part>.json`; to
-2025-07 `project/<name>/storage/session/{info,message,part}`. An export is one JSON document a session, often
-under a name that ends in `.jsonl`. Sources: sst/opencode, `packages/opencode/src/{session,storage}`; exports
-of versions 1.2 and 1.14 (2026); two trees made for the tests of other readers. The database and the older
-tree are read after the sources: none was seen.
+2025-07 `project/<name>/storage/session/{info,message,part}`. An export is one JSON document per session,
+often under a name that ends in `.jsonl`. Sources: sst/opencode, `packages/opencode/src/{session,storage}`;
+exports of versions 1.2 and 1.14 (2026); two trees made for the tests of other readers. The database and the
+older tree are read according to the source code: none was seen.
 
-`opencode run --format json` prints the parts of a session one a line (`{type, timestamp, sessionID, part}`),
-without prompts and models.
+`opencode run --format json` prints the parts of a session one per line (`{type, timestamp, sessionID,
+part}`), without prompts and models.
 
 **Shape.** `{info: {id, parentID, version, …}, messages: [{info, parts}]}`. `info.role` user (text parts;
 those with `synthetic` are the harness's) or assistant (`modelID`, `providerID`, `tokens`, `finish`,
@@ -34,15 +34,15 @@ one model call, or one for each `step-finish` in it.
   tell them apart.
 - A sub-agent's session is one of its own; `info.parentID` names the session that started it.
 - A compaction is a user message with a `compaction` part, then an assistant message with `summary`: neither
-  is part of the conversation. The message that makes the agent go on is synthetic and begins no turn.
+  is part of the conversation. The message that makes the agent continue is synthetic and begins no turn.
 - Ids may read `REDACTED`: results are joined to calls by their place, not by id.
 - In the tree the folders tell which part belongs to which message: the ids in the files may be missing. A
   part whose message is missing or half written is rejected, as is a file that cannot be read; the rest is in.
-- `project`, `session_diff`, `todo` in the tree hold no calls and are passed over.
+- `project`, `session_diff`, `todo` in the tree contain no calls and are skipped.
 - A single file of the tree that lies elsewhere is refused: it does not tell to which session it belongs.
 
-**Bounds.** A document is held whole, so `--max-line` bounds it; of a database or a tree one message is, with
-its parts.
+**Bounds.** A document is kept in memory as a whole, so `--max-line` bounds it; of a database or a tree one
+message is, with its parts.
 
 **Cannot tell.** System prompt, tool definitions, the model's own text of arguments that were JSON.
 """
@@ -75,7 +75,7 @@ SOURCE = Source(
     cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
-_PIECES = (  # the files of OpenCode's storage: what each holds, and the keys it is known by
+_PIECES = (  # the files of OpenCode's storage: their content, and the keys that identify them
     ("part of a message", frozenset({"id", "messageID", "type"})),
     ("message", frozenset({"id", "sessionID", "role", "time"})),
     ("header", frozenset({"id", "projectID", "directory", "time"})),
@@ -100,7 +100,7 @@ def _is_export(record: Mapping[str, Any]) -> bool:
 
 
 def _storage_piece(record: Mapping[str, Any]) -> str | None:
-    """Return the kind of session part that a file of OpenCode's storage holds; None for any other file."""
+    """Return the kind of session part in a file of OpenCode's storage; None for any other file."""
     return next((name for name, keys in _PIECES if keys <= record.keys()), None)
 
 
@@ -109,7 +109,7 @@ def translator(about: About) -> Translator:
 
 
 class _Export:
-    """Translator of one log: a database, the files of a session, or exports of which each is one session."""
+    """Translator of one log: a database, the files of a session, or exports with one session each."""
 
     def __init__(self, identity: str) -> None:
         self._identity = identity

@@ -1,4 +1,4 @@
-"""Reads what `opencode run --format json` prints: the parts of a session's messages, one a line.
+"""Reads what `opencode run --format json` prints: the parts of a session's messages, one per line.
 
 `{type: step_start | text | tool_use | step_finish | error, timestamp, sessionID, part}`; a call is printed
 when it has ended.
@@ -15,7 +15,7 @@ from ingest.formats.opencode.session_events import OpenCodeSession
 
 
 def is_run_event(event: Mapping[str, Any]) -> bool:
-    """Return True when an event can only be of such a stream."""
+    """Return True when only such a stream has this event."""
     kind = event.get("type")
     if kind == "error":
         return "sessionID" in event and "error" in event

@@ -38,13 +38,13 @@ from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.log_format import Record
 
 _BY_PEOPLE = "MessageAbortedError"
-_MASKED = "REDACTED"  # what stands for ids where a tool took them for secrets
+_MASKED = "REDACTED"  # replaces ids that a tool mistook for secrets
 
 
 Find = Callable[[Any], LogLine]
 """Function that returns the place of the message or part with this id, or of the call with this call id."""
-REFUSED_CALL = "invalid"  # the tool that stands for a call which the AI SDK could not hand over
-# How the AI SDK quotes what it could not read, or what did not fit; both end with the same words.
+REFUSED_CALL = "invalid"  # the tool that replaces a call which the AI SDK could not pass on
+# How the AI SDK quotes unreadable or invalid arguments; both quotes end with the same words.
 _NOT_JSON, _NOT_VALID = "JSON parsing failed: Text: ", "Type validation failed: Value: "
 _QUOTE_ENDS = ".\nError message: "
 
@@ -59,11 +59,11 @@ _TEXTS: Texts = (
     ),
 )
 _TIMEOUT = re.compile(r"<(?:bash|shell)_metadata>[^<]{0,400}(terminated command after|User aborted)")
-_TAIL = 600  # characters at the end of an output in which the harness says why a command was stopped
+_TAIL = 600  # characters at the end of an output with the harness's reason for stopping a command
 
 
 def translate_session(record: Record, identity: str) -> Iterator[Event]:
-    """Yield all events of an exported session. `identity` is the session id where the export names none."""
+    """Yield all events of an exported session. `identity` is the session id when the export names none."""
     info = read_object(record.value.get("info"))
     session = OpenCodeSession(read_text(info.get("id")) or identity)
     yield session.begin(info, record.where)
@@ -129,7 +129,7 @@ class _AnswerMessage:
 
     def events(self) -> Iterator[Event]:
         if self._info.get("summary") is True:
-            return  # the harness had the conversation summed up
+            return  # the harness asked for a summary of the conversation
         waiting: list[Mapping[str, Any]] = []
         steps = 0
         for part in self._parts:
@@ -142,13 +142,13 @@ class _AnswerMessage:
             yield from self._take_step(waiting, self._info)
         self._note_end()
 
-    def _take_step(self, parts: list[Mapping[str, Any]], told: Mapping[str, Any]) -> Iterator[Event]:
+    def _take_step(self, parts: list[Mapping[str, Any]], step_end: Mapping[str, Any]) -> Iterator[Event]:
         """Yield the events of one step from the message parts of the step.
 
-        `told` is the object with the token counts and the finish reason: a `step-finish` part or the message
-        itself.
+        `step_end` is the object with the token counts and the finish reason: a `step-finish` part or the
+        message itself.
         """
-        tokens = read_object(told.get("tokens"))
+        tokens = read_object(step_end.get("tokens"))
         cache = read_object(tokens.get("cache"))
         words = [read_text(part.get("text")) or "" for part in parts if part.get("type") == "text"]
         calls = [part for part in parts if part.get("type") == "tool"]
@@ -160,7 +160,7 @@ class _AnswerMessage:
             model=read_text(self._info.get("modelID")),
             **count_input_parts(tokens.get("input"), cache.get("read"), cache.get("write")),
             output_tokens=_sum_counts(tokens.get("output"), tokens.get("reasoning")),
-            answers=told.get("reason", told.get("finish")) == "stop" and not calls,
+            answers=step_end.get("reason", step_end.get("finish")) == "stop" and not calls,
         )
         for part in calls:
             yield from self._take_call(part)
@@ -205,49 +205,49 @@ def _world_key(ident: Any) -> str | None:
 
 
 def _sum_counts(*counts: Any) -> int | None:
-    """Return the sum of the token counts; None when it is zero, as zeros stand for unmeasured counts."""
+    """Return the sum of the token counts; None when it is zero, because zeros mean unmeasured counts."""
     return sum(read_count(count) or 0 for count in counts) or None
 
 
 def call_fields(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of `CallMade` for a tool part."""
-    given = read_object(part.get("state")).get("input")
+    inputs = read_object(part.get("state")).get("input")
     facts: dict[str, Any] = {
         "tool": read_text(part.get("tool")),
         "tool_call_id": read_text(part.get("callID")),
         "strategy": Strategy.TOOL_USE,
         "syntax_seen": Visibility.FAILURES,
         "schema_seen": Visibility.FAILURES,
-        **decoded_argument_fields(given),
+        **decoded_argument_fields(inputs),
     }
     error = _refusal_reason(part)
     if error is None:
         return facts
     return {
         **facts,
-        "tool": read_text(read_object(given).get("tool")),
+        "tool": read_text(read_object(inputs).get("tool")),
         "arguments": None,
         **_refused_arguments(error),
     }
 
 
 def _refusal_reason(part: Mapping[str, Any]) -> str | None:
-    """Return the reason why the AI SDK did not hand the call to a tool; None for other calls."""
-    given = read_object(read_object(part.get("state")).get("input"))
-    return read_text(given.get("error")) if part.get("tool") == REFUSED_CALL else None
+    """Return the reason why the AI SDK did not pass the call to a tool; None for other calls."""
+    inputs = read_object(read_object(part.get("state")).get("input"))
+    return read_text(inputs.get("error")) if part.get("tool") == REFUSED_CALL else None
 
 
 def _refused_arguments(error: str) -> dict[str, Any]:
     """Return the fields of a refused call: the layer, the reason and the arguments quoted in the reason."""
-    told: dict[str, Any] = {"refused_by_harness": _find_layer(error), "harness_message": error}
+    refusal: dict[str, Any] = {"refused_by_harness": _find_layer(error), "harness_message": error}
     raw = _quoted_text(error, _NOT_JSON)
     if raw is not None:
-        return {**told, "raw_arguments": raw, "args_source": ArgsSource.RAW}
+        return {**refusal, "raw_arguments": raw, "args_source": ArgsSource.RAW}
     value = _quoted_text(error, _NOT_VALID)
     try:
-        return {**told, **decoded_argument_fields(None if value is None else orjson.loads(value))}
+        return {**refusal, **decoded_argument_fields(None if value is None else orjson.loads(value))}
     except json.JSONDecodeError:
-        return {**told, "args_source": ArgsSource.MISSING}
+        return {**refusal, "args_source": ArgsSource.MISSING}
 
 
 def _quoted_text(error: str, words: str) -> str | None:
@@ -264,7 +264,7 @@ def _find_layer(error: str) -> FaultLayer:
 
 
 def result_fields(part: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the fields of `ResultSeen` for a tool part; None where the call has no result yet."""
+    """Return the fields of `ResultSeen` for a tool part; None when the call has no result yet."""
     state = read_object(part.get("state"))
     content = read_text(state.get("output")) or read_text(state.get("error"))
     error = _refusal_reason(part)

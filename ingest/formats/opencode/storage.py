@@ -1,8 +1,8 @@
 """Reads sessions, messages and their parts from the files of OpenCode's storage tree and from its database.
 
 The folders link the files: a part is in the folder of its message, a message in that of its session. Ids
-within the files may be missing. The columns of the database hold what the JSON in `data` leaves out: ids and,
-of sessions, all else.
+within the files may be missing. The columns of the database contain what the JSON in `data` leaves out: ids
+and, of sessions, all else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class OpenCodeFiles:
 
     def take(self, record: Record, file: str) -> Iterator[Event | Rejected]:
         folders = file.removesuffix(".json").split("/")
-        kind = folders[0] if len(folders) == 3 else folders[1]  # to 2025-07 all lay in `session`
+        kind = folders[0] if len(folders) == 3 else folders[1]  # until 2025-07 all were in `session`
         above, name = folders[-2:]
         if kind == "session":
             yield from self._messages.begin_session(name, record.value, record.where)
@@ -92,7 +92,7 @@ class OpenCodeRows:
 
 
 class OpenCodeMessages:
-    """The sessions of a log, one after another; one message with its parts is held."""
+    """The sessions of a log, one after another; one message with its parts is in memory."""
 
     def __init__(self) -> None:
         self._session: OpenCodeSession | None = None
@@ -107,14 +107,14 @@ class OpenCodeMessages:
         yield self._session.begin(info, where)
 
     def begin_message(self, session_id: str, info: dict[str, Any], where: LogLine) -> Iterator[Event]:
-        """Yield the events of the message before, and begin one; its session is begun if it was not."""
+        """Yield the events of the previous message, and begin a new one, with its session if necessary."""
         if self._session is None or self._session.session_id != session_id:
             yield from self.begin_session(session_id, {}, where)
         yield from self._end_message()
         self._info, self._where = info, where
 
     def add_part(self, message_id: Any, part: dict[str, Any], where: LogLine) -> bool:
-        """Add a part to its message; return False when the message is not the one before."""
+        """Add a part to its message; return False when the part belongs to another message."""
         if self._info is None or self._info.get("id") != message_id:
             return False
         self._parts.append(part)
@@ -124,7 +124,7 @@ class OpenCodeMessages:
         return True
 
     def finish(self) -> Iterator[Event]:
-        """Yield the rest of the session that came last."""
+        """Yield the rest of the last session."""
         yield from self._end_message()
         session, self._session = self._session, None
         if session is not None:

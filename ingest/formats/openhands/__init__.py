@@ -7,7 +7,7 @@ keeps one file an event (`events/event-00007-….json`): such a file is a sessio
 is not known here; export the conversation instead.
 
 **Shape to 0.6x.** `{id, timestamp, source, action | observation, args | content, extras, cause,
-tool_call_metadata}`. The metadata of an action hold the whole response of the model: its text, its calls
+tool_call_metadata}`. The metadata of an action contain the whole response of the model: its text, its calls
 with the model's own argument text, its usage; those of one response share its id and are one step. An
 observation names its action as `cause`.
 
@@ -18,7 +18,7 @@ AgentErrorEvent, UserRejectObservation.
 **Traps.**
 - `action: null` on an ActionEvent means that the call could not be made executable; why is in the
   AgentErrorEvent with its `tool_call_id`: unknown tool or a value that does not fit (schema), text that is
-  no JSON (syntax).
+  not JSON (syntax).
 - Before 1.0 such a call leaves no action at all but an `error` observation without a cause: "Failed to parse
   tool call arguments: <raw>" has the whole text, "Missing required argument … in tool call <name>" and "Tool
   <name> is not registered" only the name.
@@ -29,9 +29,9 @@ AgentErrorEvent, UserRejectObservation.
 - Agents without native calls write actions as text: those have no `tool_call_metadata`; only decoded
   arguments are left.
 - A line of an evaluation is a trial of its `instance_id` (with `metadata.dataset`, where that is a number).
-  Its verdict, `report.resolved`, is there once `update_output_with_eval.py` has written it; it stands on the
-  last turn.
-- State changes, recalls and condensations are no calls.
+  Its verdict, `report.resolved`, is there once `update_output_with_eval.py` has written it; it is on the last
+  turn.
+- State changes, recalls and condensations are not calls.
 
 **Cannot tell.** What the harness mended silently in arguments (control characters, lists written as text,
 other names): the raw text is there, so lenient judges it. The model since 1.0, unless a state event names
@@ -95,7 +95,7 @@ def translator(about: About) -> Translator:
 
 
 def _was_resolved(instance: dict[str, Any]) -> bool | None:
-    """Return the benchmark's verdict on the patch; None where it has none or its own test run broke."""
+    """Return the benchmark's verdict on the patch; None without one, or when its test run failed."""
     report = read_object(instance.get("report")) or read_object(
         read_object(instance.get("test_result")).get("report")
     )

@@ -10,7 +10,7 @@ from ingest.events import FaultLayer
 
 @dataclass(frozen=True, slots=True)
 class LostCall:
-    """A call that never became an action: the layer of the failure; tool and raw text where known."""
+    """A call that never became an action: the layer of the failure, and tool and raw text if known."""
 
     layer: FaultLayer
     tool: str | None = None
@@ -27,26 +27,26 @@ _JSON_ENGINE = re.compile(
 )
 
 
-def find_lost_call(said: str) -> LostCall | None:
-    """Return the call that an error says could not be made; None when the error is about something else."""
-    if said.startswith(_UNREAD):
-        return LostCall(FaultLayer.SYNTAX, raw=said.removeprefix(_UNREAD))
-    if missing := _IN_CALL.search(said):
+def find_lost_call(text: str) -> LostCall | None:
+    """Return the call that could not be made according to an error; None for another error."""
+    if text.startswith(_UNREAD):
+        return LostCall(FaultLayer.SYNTAX, raw=text.removeprefix(_UNREAD))
+    if missing := _IN_CALL.search(text):
         return LostCall(FaultLayer.SCHEMA, tool=missing.group(1))
-    if unknown := _UNKNOWN.match(said):
+    if unknown := _UNKNOWN.match(text):
         return LostCall(FaultLayer.SCHEMA, tool=unknown.group(1))
-    return LostCall(FaultLayer.EMISSION) if said.startswith(_NO_CALL) else None
+    return LostCall(FaultLayer.EMISSION) if text.startswith(_NO_CALL) else None
 
 
-def refusal_layer(said: str, *, expected: bool) -> FaultLayer:
+def refusal_layer(text: str, *, expected: bool) -> FaultLayer:
     """Return the layer of an `AgentErrorEvent`, by its text.
 
     `expected`: the SDK counts the error as a mistake that the agent can correct.
     """
-    if said.startswith("Error validating"):
-        unread = _JSON_ENGINE.search(said) and " validation error" not in said
+    if text.startswith("Error validating"):
+        unread = _JSON_ENGINE.search(text) and " validation error" not in text
         return FaultLayer.SYNTAX if unread else FaultLayer.SCHEMA
-    lost = find_lost_call(said)
+    lost = find_lost_call(text)
     if lost is not None and lost.layer is not FaultLayer.EMISSION:
         return lost.layer
     return FaultLayer.TOOL_REJECTED if expected else FaultLayer.EXECUTION

@@ -54,9 +54,9 @@ class SdkEvents:
         stated = event.get("system_prompt")
         yield PromptSeen(**self._shared, text=read_text(stated) or read_text(read_object(stated).get("text")))
         offered = tuple(
-            one
-            for one in read_objects(event.get("tools"))
-            if {"function", "parameters", "input_schema", "inputSchema"} & one.keys()
+            definition
+            for definition in read_objects(event.get("tools"))
+            if {"function", "parameters", "input_schema", "inputSchema"} & definition.keys()
         )
         if offered:
             yield ToolsOffered(**self._shared, definitions=offered)
@@ -68,9 +68,7 @@ class SdkEvents:
         elif event.get("source") == "agent":
             yield StepMade(**self._shared, text=words)
             yield TurnEnded(**self._shared, answer=words or "")
-        elif (
-            lost := find_lost_call(words or "")
-        ) is not None:  # the harness asks for the call that did not come
+        elif (lost := find_lost_call(words or "")) is not None:  # the harness asks for the missing call
             yield CallMade(
                 **self._shared,
                 tool=None,
@@ -102,26 +100,26 @@ class SdkEvents:
             yield TurnEnded(**self._shared, status="finish", answer=answer)
 
     def _take_observation(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        seen = read_object(event.get("observation"))
-        content = join_content(seen.get("content")) or read_text(seen.get("output"))
-        status, source = _read_status(seen)
+        observation = read_object(event.get("observation"))
+        content = join_content(observation.get("content")) or read_text(observation.get("output"))
+        status, source = _read_status(observation)
         failed = status is ResultStatus.ERROR
         yield self._make_result(
             event, status, source, content, (content or "")[:MESSAGE_READ] if failed else None
         )
 
     def _take_error(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        said = read_text(event.get("error")) or ""
+        message = read_text(event.get("error")) or ""
         expected = read_object(event.get("classification")).get("kind") == "agent_action"
-        layer = refusal_layer(said, expected=expected)
+        layer = refusal_layer(message, expected=expected)
         yield self._make_result(
-            event, ResultStatus.ERROR, FlagSource.EXPLICIT, said, said[:MESSAGE_READ], layer
+            event, ResultStatus.ERROR, FlagSource.EXPLICIT, message, message[:MESSAGE_READ], layer
         )
 
     def _take_rejection(self, event: Mapping[str, Any]) -> Iterator[Event]:
-        said = read_text(event.get("rejection_reason"))
+        reason = read_text(event.get("rejection_reason"))
         denied = ResultStatus.DENIED
-        yield self._make_result(event, denied, FlagSource.EXPLICIT, said, said, FaultLayer.REFUSED)
+        yield self._make_result(event, denied, FlagSource.EXPLICIT, reason, reason, FaultLayer.REFUSED)
 
     def _take_failed(self, event: Mapping[str, Any]) -> Iterator[Event]:
         yield TurnEnded(**self._shared, status=read_text(event.get("code")) or "error")
@@ -154,9 +152,9 @@ class SdkEvents:
         )
 
 
-def _read_status(seen: Mapping[str, Any]) -> tuple[ResultStatus, FlagSource]:
-    flag = seen.get("is_error")
-    code = seen.get("exit_code", read_object(seen.get("metadata")).get("exit_code"))
+def _read_status(observation: Mapping[str, Any]) -> tuple[ResultStatus, FlagSource]:
+    flag = observation.get("is_error")
+    code = observation.get("exit_code", read_object(observation.get("metadata")).get("exit_code"))
     if flag is not True and isinstance(code, int) and not isinstance(code, bool) and code != -1:
         return ResultStatus.ERROR if code else ResultStatus.OK, FlagSource.DERIVED_EXIT_CODE
     if isinstance(flag, bool):
@@ -175,4 +173,4 @@ _RULES: Mapping[str, Callable[[SdkEvents, Mapping[str, Any]], Iterator[Event]]] 
     "ConversationStateUpdateEvent": SdkEvents._take_state,
 }
 KINDS = frozenset((*_RULES, "PauseEvent", "Condensation", "CondensationRequest", "TokenEvent"))
-"""The kinds of event by which a file is recognised; others pass silently."""
+"""The kinds of event that identify a file; others are skipped."""

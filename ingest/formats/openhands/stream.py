@@ -43,7 +43,7 @@ class StreamEvents:
         self._session_id = session_id
         self._begun = False
         self._response: str | None = None
-        self._text_calls: dict[int, str] = {}  # id of an action → the id its call was given
+        self._text_calls: dict[int, str] = {}  # id of an action → the id of its call
         self._shared: dict[str, Any] = {}
 
     def take(self, event: Mapping[str, Any], where: LogLine) -> Iterator[Event]:
@@ -79,7 +79,7 @@ class StreamEvents:
             yield from self._take_finish_action(event, args, metadata)
 
     def _take_native_call(self, metadata: Mapping[str, Any]) -> Iterator[Event]:
-        """Yield the native call behind an action, after the step when the response is new."""
+        """Yield the native call of an action, after its step when the response is new."""
         response = read_object(metadata.get("model_response"))
         choices = read_objects(response.get("choices"))
         message = read_object(choices[0].get("message")) if choices else {}
@@ -133,12 +133,12 @@ class StreamEvents:
                 status=ResultStatus.UNKNOWN,
                 flag_source=FlagSource.ABSENT,
             )
-        said = (
+        answers = (
             read_text(args.get("final_thought")),
             read_text(args.get("thought")),
             read_text(event.get("message")),
         )
-        yield TurnEnded(**self._shared, status="finish", answer=next(filter(None, said), ""))
+        yield TurnEnded(**self._shared, status="finish", answer=next(filter(None, answers), ""))
 
     def _take_observation_event(self, event: Mapping[str, Any], kind: str) -> Iterator[Event]:
         content = read_text(event.get("content")) or ""

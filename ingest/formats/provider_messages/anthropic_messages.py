@@ -32,10 +32,10 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
 
-# Tools that the client runs though Anthropic defines them: they have a name but no schema in the request.
+# Tools that Anthropic defines and the client runs: they have a name but no schema in the request.
 _CLIENT_TOOLS = ("custom", "bash_", "text_editor_", "computer_", "memory_")
 _ANNOUNCED = "stop_reason is tool_use, but the message has no tool call"
-_REMINDER = "<system-reminder>"  # Claude Code's, put beside the user's words and taken away again
+_REMINDER = "<system-reminder>"  # Claude Code's reminders, which it adds to the user's text and removes later
 _BY_PROGRAM = "called by a program that the model wrote"
 
 
@@ -140,7 +140,7 @@ def read_items(message: Mapping[str, Any]) -> Iterator[ConversationItem]:
     """Yield the conversation items of a message.
 
     An assistant message gives one item. A user message gives one item per tool result, or one item with the
-    user's text when there are no results. Text beside results is left out: it is a reminder from the client,
+    user's text when there are no results. Text next to results is left out: it is a reminder from the client,
     not from the user.
     """
     blocks = content_blocks(message.get("content"))

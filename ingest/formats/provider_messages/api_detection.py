@@ -23,7 +23,7 @@ from ingest.formats.provider_messages.http_bodies import HttpBody
 
 HTTP_ERROR = 400
 
-# The last labels of a host → the provider, where the host's own name does not say it.
+# The last labels of a host → the provider, if the host's own name does not show it.
 _HOSTS = (
     ("openai.azure.com", "azure"),
     ("cognitiveservices.azure.com", "azure"),
@@ -94,16 +94,16 @@ def is_error(body: Mapping[str, Any]) -> bool:
     return body.get("type") == "error" or (isinstance(body.get("error"), dict | str) and not is_reply(body))
 
 
-def read_replies(body: Mapping[str, Any], asked: Mapping[str, Any]) -> list[ModelReply]:
-    """Return the replies in the body of a response to the request body `asked`.
+def read_replies(body: Mapping[str, Any], request_body: Mapping[str, Any]) -> list[ModelReply]:
+    """Return the replies in the body of a response to `request_body`.
 
-    An error gives an empty list, unless the server says in it that it could not parse the model's call.
+    An error gives an empty list, unless it reports that the server could not parse the model's call.
     """
     api = detect_reply_api(body)
     if api is not None:
         return list(api.read_replies(body))
-    told = openai_chat.read_unparsed_call(body.get("error"), asked)
-    return [told] if told is not None else []
+    unparsed = openai_chat.read_unparsed_call(body.get("error"), request_body)
+    return [unparsed] if unparsed is not None else []
 
 
 def read_request(
@@ -115,11 +115,11 @@ def read_request(
     """
     api = (detect_reply_api(reply) if reply else None) or detect_request_api(body, url or "")
     if api is openai_chat and "messages" not in body and isinstance(body.get("prompt"), str):
-        said = {"role": "user", "content": body["prompt"]}
-        return ModelRequest(parts=[said], read=openai_chat.read_items, model=read_text(body.get("model")))
-    asked = api.read_request(body)
-    asked.model = asked.model or bedrock_converse.model_in_address(url)
-    return asked
+        message = {"role": "user", "content": body["prompt"]}
+        return ModelRequest(parts=[message], read=openai_chat.read_items, model=read_text(body.get("model")))
+    request = api.read_request(body)
+    request.model = request.model or bedrock_converse.model_in_address(url)
+    return request
 
 
 def read_repeated_request(body: Mapping[str, Any]) -> ModelRequest | None:
@@ -160,8 +160,8 @@ def detect_request_api(body: Mapping[str, Any], url: str) -> ModelApi:
         return anthropic_messages
     blocks = (
         block.get("type")
-        for said in read_objects(body.get("messages"))
-        for block in read_objects(said.get("content"))
+        for message in read_objects(body.get("messages"))
+        for block in read_objects(message.get("content"))
     )
     if any("input_schema" in tool for tool in read_objects(body.get("tools"))) or any(
         kind in ("tool_use", "tool_result") for kind in blocks
@@ -173,7 +173,7 @@ def detect_request_api(body: Mapping[str, Any], url: str) -> ModelApi:
 def make_exchange(
     request: HttpBody, response: HttpBody, *, url: str | None = None, status: int | None = None, **facts: Any
 ) -> Exchange | None:
-    """Return the `Exchange` in decoded HTTP bodies; None when the bodies are not an exchange with a model.
+    """Return the `Exchange` in decoded HTTP bodies; None when they are not an exchange with a model.
 
     `facts` are further fields of `Exchange`. A request for one token gives None, too: clients send such a
     request to ask for their quota, and no call fits into one token.
@@ -185,18 +185,18 @@ def make_exchange(
         return None
     if response.objects and not came and not errors and (status or 0) < HTTP_ERROR:
         return None
-    asked = (
+    model_request = (
         read_request(sent, came[0] if came else None, url)
         if sent is not None
         else read_repeated_request(came[0])
     )
-    if asked is not None and asked.max_tokens == 1:
+    if model_request is not None and model_request.max_tokens == 1:
         return None
     replies = [reply for body in came or errors for reply in read_replies(body, sent or {})]
     if errors and all(reply.end is StopReason.BROKEN for reply in replies):
-        replies = []  # the client never had it
+        replies = []  # the client never received it
     return Exchange(
-        asked=asked,
+        asked=model_request,
         replies=replies,
         provider=provider_name(url),
         failure=None if replies else describe_failure(errors, status),

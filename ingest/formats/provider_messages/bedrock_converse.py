@@ -4,7 +4,7 @@ The format (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_
 `system[].text`, `messages[].content[]` with one key per block, `toolConfig.tools[].toolSpec`; a reply has
 `output.message`, `stopReason`, `usage`. Calls are `toolUse.{toolUseId, name, input}` with decoded arguments,
 results are `toolResult.{toolUseId, status, content}` blocks of a user message. `status` is optional, so its
-absence says nothing. The model stands in the address only (`/model/<id>/converse`). A joined stream
+absence says nothing. The model is in the address only (`/model/<id>/converse`). A joined stream
 (`ingest.formats.provider_messages.reply_streams`) has the text of the arguments in `partial_json`.
 """
 
@@ -42,7 +42,7 @@ def is_reply(body: Mapping[str, Any]) -> bool:
 
 
 def is_message(value: Any) -> bool:
-    """Return True for a message of which every content block has one of Converse's keys and no type.
+    """Return True for a message whose content blocks all have one of Converse's keys and no type.
 
     Anthropic's and OpenAI's blocks state their type.
     """
@@ -96,8 +96,8 @@ def count_input(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 def model_in_address(url: str | None) -> str | None:
     """Return the model in an address such as `…/model/us.amazon.nova-lite-v1%3A0/converse`."""
-    _, found, behind = (url or "").partition("/model/")
-    return unquote(behind.split("/", 1)[0]) or None if found else None
+    _, separator, behind = (url or "").partition("/model/")
+    return unquote(behind.split("/", 1)[0]) or None if separator else None
 
 
 def read_call(call: Mapping[str, Any]) -> ModelCall:
@@ -112,14 +112,14 @@ def read_call(call: Mapping[str, Any]) -> ModelCall:
 
 def read_result(block: Mapping[str, Any]) -> RequestResult:
     """Return the content and status of a `toolResult` block; without a status it is unknown."""
-    said = read_tool_result(block)
-    if said.failed is None and read_object(block.get("toolResult")).get("status") != "success":
-        return RequestResult(said.content)
+    result = read_tool_result(block)
+    if result.failed is None and read_object(block.get("toolResult")).get("status") != "success":
+        return RequestResult(result.content)
     return RequestResult(
-        said.content,
-        status=ResultStatus.ERROR if said.failed else ResultStatus.OK,
+        result.content,
+        status=ResultStatus.ERROR if result.failed else ResultStatus.OK,
         flag_source=FlagSource.EXPLICIT,
-        fault_layer=FaultLayer.EXECUTION if said.failed else None,
+        fault_layer=FaultLayer.EXECUTION if result.failed else None,
     )
 
 

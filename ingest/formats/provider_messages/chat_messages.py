@@ -51,7 +51,7 @@ def read_no_flag(_message: Mapping[str, Any]) -> ResultFlag:
 class ChatConversation:
     """Translates the messages of one session, in order, into events.
 
-    `flag` reads the error flag of a result message, for logs that state more than the chat API does.
+    `flag` reads the error flag of a result message, for logs with more facts than the chat API.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class ChatConversation:
     def end(self, where: LogLine, ts: datetime | None = None) -> Iterator[Event]:
         """Yield the end of the turn if the last message was an answer without calls; else yield nothing.
 
-        Call this after the last message of the session, too.
+        Call it after the last message of the session, too.
         """
         answer, self._answer = self._answer, None
         if answer is not None:

@@ -13,13 +13,13 @@ import orjson
 
 from ingest.sessions.stored_text import json_text
 
-LAYERS = 10  # strings in strings that are opened; each is shorter than the one around it
+LAYERS = 10  # levels of strings in strings that are decoded; each is shorter than the outer one
 
 
 def open_json(value: Any, layers: int = LAYERS) -> Any:
-    """Return the object or array that a JSON text holds; return any other value unchanged.
+    """Return the object or array in a JSON text; return any other value unchanged.
 
-    The JSON text may hold a string that is JSON text again: at most `layers` such layers are decoded.
+    The JSON text may contain a string that is JSON text again: at most `layers` such layers are decoded.
     """
     inner = value
     for _ in range(layers):

@@ -37,7 +37,7 @@ class ConversationItem(NamedTuple):
     kind: ItemKind
     marks: tuple[str, ...] = ()
     ids: tuple[str | None, ...] = ()  # of the model's calls, or of the call that a result answers
-    text: str | None = None  # what the user said
+    text: str | None = None  # the user's text
     body: Mapping[str, Any] = {}  # of a result, for `Asked.result`
 
 
@@ -61,7 +61,8 @@ class ModelRequest:
 
     `previous` is the id of the reply that the request continues, where the API keeps the history. `parts` are
     the messages as the API has them, and `read` returns the conversation items of one part. Parts are read on
-    demand: most requests only add a little to a known history. `result` reads the body of a result item.
+    demand, because most requests add only a little to a known history. `result` reads the body of a result
+    item.
     """
 
     parts: list[Mapping[str, Any]] = field(default_factory=list)
@@ -85,7 +86,7 @@ class ModelRequest:
 class ModelCall:
     """A tool call in a model's reply.
 
-    `arguments` are the `CallMade` fields that hold the call's arguments.
+    `arguments` are the `CallMade` fields for the call's arguments.
     """
 
     tool: str | None
@@ -104,7 +105,7 @@ class ModelCall:
 
     @classmethod
     def from_stop_reason(cls, words: str | None, reason: str) -> list[ModelCall]:
-        """Return one lost call: the stop reason announces a call, but the reply holds none.
+        """Return one lost call: the stop reason announces a call, but the reply contains none.
 
         `reason` is the message stored with the call. The list is empty when the text `words` contains the
         call: the builder of turns (`ingest.sessions.turns`) finds it there.
@@ -122,7 +123,7 @@ class StopReason(Enum):
     CUT = "cut"
     REFUSED = "refused"
     PAUSED = "paused"
-    BROKEN = "broken"  # the log ends before the reply does
+    BROKEN = "broken"  # the log ends before the end of the reply
     UNKNOWN = "unknown"
 
 
@@ -174,14 +175,14 @@ class ModelReply:
     marks: tuple[str, ...] = ()
     ties: tuple[str, ...] = ()  # ids by which a later reply refers to this one …
     refers: tuple[str, ...] = ()  # … and by which this one refers to an earlier one
-    prescribed: bool = False  # the prompt asks for calls in the text: `calls` stand there
+    prescribed: bool = False  # the prompt asks for calls in the text, where `calls` were found
 
     def seal(self, max_tokens: int | None = None) -> ModelReply:
         """Mark the last call when the reply shows that the call is incomplete; return the reply.
 
         A call cut off at the token limit is marked as lost, which is the model's fault; a call at which the
         log stops in the middle of a stream is marked as truncated, which is not. Some servers report
-        `tool_calls` at the limit, so the count of output tokens is compared with `max_tokens` as well.
+        `tool_calls` at the limit, so the count of output tokens is also compared with `max_tokens`.
         """
         at_limit = self.end is StopReason.CUT or (
             max_tokens is not None and self.output_tokens is not None and self.output_tokens >= max_tokens
@@ -197,8 +198,8 @@ class ModelReply:
 class Exchange:
     """A request and its replies: none when the request failed, several when it asked for several choices.
 
-    `session` is the conversation's id where the log names one; `failure` is a word for the reason why there
-    is no reply.
+    `session` is the conversation's id, if the log names one; `failure` is a word for the reason of a missing
+    reply.
     """
 
     asked: ModelRequest | None = None
@@ -212,14 +213,14 @@ class Exchange:
     harness: str | None = None
     harness_version: str | None = None
     task: str | None = None
-    reply_where: LogLine | None = None  # where the log has the reply elsewhere than the request …
-    places: Mapping[str, LogLine] = field(default_factory=dict)  # … and each call, by its id, elsewhere again
+    reply_where: LogLine | None = None  # if the log has the reply at another place than the request …
+    places: Mapping[str, LogLine] = field(default_factory=dict)  # … and each call, by its id, at another one
 
 
 def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the `CallMade` fields with the raw arguments replaced by their decoded value.
 
-    Use this for a text that was made from the object the model had sent. Fields whose raw arguments are not
+    Use this for a text that was made from the object that the model sent. Fields whose raw arguments are not
     JSON are returned unchanged.
     """
     try:
@@ -250,7 +251,7 @@ def mark_cut(call: ModelCall, *, by_limit: bool) -> None:
         if call.arguments.get("args_source") is ArgsSource.RESERIALISED and not call.arguments.get(
             "arguments"
         ):
-            call.arguments = {"args_source": ArgsSource.MISSING}  # an empty object is no text of the model's
+            call.arguments = {"args_source": ArgsSource.MISSING}  # an empty object is not the model's text
     elif call.arguments.get("args_source") is ArgsSource.RAW:
         call.arguments["args_source"] = ArgsSource.TRUNCATED
 

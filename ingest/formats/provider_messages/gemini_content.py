@@ -35,9 +35,9 @@ _LOST = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL")
 
 
 def read_request(body: Mapping[str, Any]) -> ModelRequest:
-    given = body.get("contents")
+    contents = body.get("contents")
     return ModelRequest(
-        parts=[given] if isinstance(given, dict) else list(read_objects(given)),
+        parts=[contents] if isinstance(contents, dict) else list(read_objects(contents)),
         read=read_items,
         prompt=join_words(read_objects(read_object(read_field(body, "systemInstruction")).get("parts"))),
         tools=[
@@ -60,9 +60,9 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
         word = read_text(read_field(candidate, "finishReason"))
         calls = [read_call(call) for part in parts if (call := read_object(read_field(part, "functionCall")))]
         if word in _LOST:
-            said = read_text(read_field(candidate, "finishMessage")) or word
+            message = read_text(read_field(candidate, "finishMessage")) or word
             calls.append(
-                ModelCall(None, None, {"args_source": ArgsSource.MISSING}, said, FaultLayer.EMISSION)
+                ModelCall(None, None, {"args_source": ArgsSource.MISSING}, message, FaultLayer.EMISSION)
             )
         yield ModelReply(
             id=read_text(read_field(body, "responseId")),
@@ -140,8 +140,8 @@ def join_words(parts: list[dict[str, Any]]) -> str | None:
 
 
 def read_result(answer: Mapping[str, Any]) -> RequestResult:
-    said = answer.get("response")
-    output = read_object(said).get("output", read_object(said).get("result", said))
+    response = answer.get("response")
+    output = read_object(response).get("output", read_object(response).get("result", response))
     return RequestResult(read_text(output) or json_or_none(output), read_text(answer.get("name")))
 
 

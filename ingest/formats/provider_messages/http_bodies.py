@@ -20,7 +20,7 @@ import orjson
 from ingest.decoding.zstd import ZstdDecompressor, ZstdError
 from ingest.formats.provider_messages.reply_streams import is_chunk, join_chunks
 
-MAX_BODY = 64 * 1024 * 1024  # bytes, unpacked: a recording must not blow up
+MAX_BODY = 64 * 1024 * 1024  # bytes, uncompressed: limits decompression bombs
 _ENVELOPE = {
     "string",
     "base64_string",
@@ -39,38 +39,38 @@ _UNREAD: tuple[type[Exception], ...] = (zlib.error, ZstdError, EOFError, OSError
 class HttpBody(NamedTuple):
     """The JSON objects decoded from an HTTP body, or the problem that prevented decoding.
 
-    A body that is a list or holds several streams gives several objects. An empty body gives no objects and
-    no problem.
+    A body that is a list or contains several streams gives several objects. An empty body gives no objects
+    and no problem.
     """
 
     objects: tuple[dict[str, Any], ...] = ()
     problem: str | None = None
 
 
-def decode_body(kept: Any, encoding: str | None = None) -> HttpBody:
+def decode_body(body: Any, encoding: str | None = None) -> HttpBody:
     """Return the JSON objects in a recorded HTTP body, or the problem that prevented decoding.
 
-    `kept` is the body as the recorder stored it; `encoding` is the Content-Encoding header, named in the
+    `body` is the body in the recorder's form; `encoding` is the Content-Encoding header, named in the
     problem. An empty body gives no objects and no problem.
     """
-    if isinstance(kept, dict) and not _is_envelope(kept):
-        return HttpBody((kept,) if kept else ())
-    if isinstance(kept, list) and not all(isinstance(piece, str) for piece in kept):
-        return HttpBody(tuple(join_listed(kept)))
-    return decode_text(kept, encoding)
+    if isinstance(body, dict) and not _is_envelope(body):
+        return HttpBody((body,) if body else ())
+    if isinstance(body, list) and not all(isinstance(piece, str) for piece in body):
+        return HttpBody(tuple(join_listed(body)))
+    return decode_text(body, encoding)
 
 
-def _is_envelope(kept: dict[str, Any]) -> bool:
+def _is_envelope(body: dict[str, Any]) -> bool:
     """Return True when a dict is a recorder's wrapper around the body.
 
     Known wrappers are `{string}`, `{base64_string}` and `{text, encoding}`.
     """
-    return bool(kept) and set(kept) <= _ENVELOPE
+    return bool(body) and set(body) <= _ENVELOPE
 
 
-def decode_text(kept: Any, encoding: str | None) -> HttpBody:
+def decode_text(body: Any, encoding: str | None) -> HttpBody:
     try:
-        raw = to_bytes(kept)
+        raw = to_bytes(body)
     except (binascii.Error, ValueError):
         return HttpBody(problem="the body is not valid base64")
     try:
@@ -82,32 +82,32 @@ def decode_text(kept: Any, encoding: str | None) -> HttpBody:
     if not raw.strip():
         return HttpBody()
     try:
-        said = raw.decode("utf-8")
+        text = raw.decode("utf-8")
     except UnicodeDecodeError:
         how = f"compressed with {encoding}, which cannot be read here" if encoding else "not UTF-8 text"
         return HttpBody(problem=f"the body is {how}")
-    return parse_body(said)
+    return parse_body(text)
 
 
-def to_bytes(kept: Any) -> bytes:
-    if isinstance(kept, dict):
-        if isinstance(kept.get("base64_string"), str):
-            return decode_base64(kept["base64_string"])
-        inner = kept.get("string", kept.get("text"))
-        return decode_base64(inner) if kept.get("encoding") == "base64" and inner else to_bytes(inner)
-    if isinstance(kept, list):  # nock: a compressed body in pieces, hexadecimal or (older) base64
-        text = "".join(piece for piece in kept if isinstance(piece, str))
+def to_bytes(body: Any) -> bytes:
+    if isinstance(body, dict):
+        if isinstance(body.get("base64_string"), str):
+            return decode_base64(body["base64_string"])
+        inner = body.get("string", body.get("text"))
+        return decode_base64(inner) if body.get("encoding") == "base64" and inner else to_bytes(inner)
+    if isinstance(body, list):  # nock: a compressed body in pieces, hexadecimal or (older) base64
+        text = "".join(piece for piece in body if isinstance(piece, str))
         try:
             return bytes.fromhex(text)
         except ValueError:
             return decode_base64(text)
-    if isinstance(kept, str):
-        return kept.encode("utf-8", "surrogatepass")
-    return kept if isinstance(kept, bytes) else b""
+    if isinstance(body, str):
+        return body.encode("utf-8", "surrogatepass")
+    return body if isinstance(body, bytes) else b""
 
 
-def decode_base64(kept: Any) -> bytes:
-    return base64.b64decode("".join(str(kept).split()), validate=True)
+def decode_base64(encoded: Any) -> bytes:
+    return base64.b64decode("".join(str(encoded).split()), validate=True)
 
 
 def decompress_body(raw: bytes) -> bytes:
@@ -121,14 +121,14 @@ def decompress_body(raw: bytes) -> bytes:
 
 
 def inflate(raw: bytes, unpacker: Any) -> bytes:
-    found: bytes = unpacker.decompress(raw, MAX_BODY + 1)
-    if not unpacker.eof and len(found) <= MAX_BODY:
+    unpacked: bytes = unpacker.decompress(raw, MAX_BODY + 1)
+    if not unpacker.eof and len(unpacked) <= MAX_BODY:
         raise EOFError
-    return found
+    return unpacked
 
 
-def parse_body(said: str) -> HttpBody:
-    start = said.lstrip("\ufeff \t\r\n")
+def parse_body(text: str) -> HttpBody:
+    start = text.lstrip("\ufeff \t\r\n")
     if start.startswith(("{", "[")):
         value = parse_json(start)
         if isinstance(value, dict):
@@ -154,10 +154,10 @@ def join_listed(values: list[Any]) -> Iterator[dict[str, Any]]:
         yield from objects
 
 
-def split_events(said: str) -> Iterator[str]:
+def split_events(text: str) -> Iterator[str]:
     """Yield the data of each server-sent event; its data lines are joined with newlines."""
     data: list[str] = []
-    for line in said.splitlines():
+    for line in text.splitlines():
         if line.startswith("data:"):
             data.append(line[5:].removeprefix(" "))
         elif not line.strip() and data:

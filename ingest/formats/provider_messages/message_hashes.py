@@ -21,7 +21,7 @@ _UNIQUE = re.compile(
 
 
 def is_unique(id_: str | None) -> bool:
-    """Return True when an id is so random that no other call or conversation has the same.
+    """Return True when an id is so random that no other call or conversation has it.
 
     Such an id has nine or more letters and digits in a row, both among them, or a vendor's form (`toolu_` and
     20 or more letters and digits). `call_1`, `functions.bash:0` and `get_weather_0` are not unique.
@@ -39,8 +39,10 @@ def call_mark(tool: Any, id_: Any, arguments: Any) -> str:
 
     The mark contains the id, and also the name and the arguments when the id is not unique.
     """
-    known = id_ if isinstance(id_, str) else None
-    return f"call:{known}" if is_unique(known) else f"call:{known}:{tool}:{canonical_arguments(arguments)}"
+    call_id = id_ if isinstance(id_, str) else None
+    return (
+        f"call:{call_id}" if is_unique(call_id) else f"call:{call_id}:{tool}:{canonical_arguments(arguments)}"
+    )
 
 
 def words_mark(words: str | None) -> tuple[str, ...]:
@@ -48,8 +50,8 @@ def words_mark(words: str | None) -> tuple[str, ...]:
 
     Thoughts are removed and white space is collapsed, because clients do so before they repeat the text.
     """
-    kept = " ".join(strip_thought(words or "").split())
-    return ("said:" + kept,) if kept else ()
+    text = " ".join(strip_thought(words or "").split())
+    return ("said:" + text,) if text else ()
 
 
 def canonical_arguments(arguments: Any) -> str:

@@ -3,7 +3,7 @@
 Trace stores keep the bodies as the instrumented library had them. Known here: OpenAI Chat Completions and
 Responses, Anthropic, Gemini (camelCase and snake_case), Bedrock Converse, OpenTelemetry's `parts`, LangChain
 (plain and as `lc` constructors), the Vercel AI SDK and OpenInference. `message_parts` reads the content of
-one message. A value that cannot be read as a message is skipped, because a body may hold anything.
+one message. A value that cannot be read as a message is skipped, because a body may contain anything.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SAID = {"content", "parts", "tool_calls", "toolCalls", "additional_kwargs", "fu
 _MESSAGES_WITHOUT_ROLE = (
     "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "constructor",
 )  # fmt: skip
-_DEEPEST = 8  # bodies in bodies
+_DEEPEST = 8  # levels of bodies in bodies
 
 
 def read_messages(body: Any, role: str | None = None, depth: int = 0) -> Iterator[Message]:
@@ -95,7 +95,7 @@ def read_object_messages(body: dict[str, Any], role: str | None, depth: int) -> 
                 yield message if finish is None or message.finish else message.with_finish(finish)
             return
     keys = _WORDS if role == "user" else (*_WORDS, "content")
-    words = next((said for key in keys if (said := read_text(body.get(key))) is not None), None)
+    words = next((text for key in keys if (text := read_text(body.get(key))) is not None), None)
     if role is not None and words is not None:
         yield Message(role=role, text=words, finish=finish)
 
@@ -110,8 +110,8 @@ def _is_message(body: Mapping[str, Any]) -> bool:
 
 def message_role(body: Mapping[str, Any]) -> str | None:
     for key in ("role", "type"):
-        if isinstance(found := body.get(key), str) and found in _ROLES:
-            return _ROLES[found]
+        if isinstance(role := body.get(key), str) and role in _ROLES:
+            return _ROLES[role]
     return None
 
 
@@ -144,20 +144,19 @@ def read_message(body: Mapping[str, Any], role: str | None) -> Iterator[Message]
 
 
 def merge_calls(beside: list[MessageCall], within: list[MessageCall]) -> list[MessageCall]:
-    """Return the calls beside a message's content, and the calls within the content that are not among them.
+    """Return the calls next to a message's content, and the further calls within the content.
 
-    LangChain keeps Anthropic's calls in both places.
+    LangChain has Anthropic's calls in both places.
     """
-    known = {call.id for call in beside}
-    further = [call for call in within if not beside or (call.id is not None and call.id not in known)]
+    call_ids = {call.id for call in beside}
+    further = [call for call in within if not beside or (call.id is not None and call.id not in call_ids)]
     return [*beside, *further]
 
 
 def read_calls_beside_content(body: Mapping[str, Any]) -> Iterator[MessageCall]:
     """Yield the calls that a message keeps outside its content, for example in `tool_calls`.
 
-    LangChain's calls have decoded arguments; where the message also keeps the model's own text, that text is
-    used.
+    LangChain's calls have decoded arguments; if the message also has the model's own text, that text is used.
     """
     extra = read_object(body.get("additional_kwargs"))
     sent = read_sent_copies(body, extra)
@@ -169,8 +168,12 @@ def read_calls_beside_content(body: Mapping[str, Any]) -> Iterator[MessageCall]:
         calls = [read_call(function)]
     marks = "invalid_tool_calls" in body
     for call in calls:
-        kept = sent.get(call.id or "")
-        as_sent = kept.arguments if kept is not None and isinstance(kept.arguments, str) else call.arguments
+        sent_copy = sent.get(call.id or "")
+        as_sent = (
+            sent_copy.arguments
+            if sent_copy is not None and isinstance(sent_copy.arguments, str)
+            else call.arguments
+        )
         yield call.with_changes(arguments=as_sent, marks=marks)
     yield from (read_invalid_call(call) for call in read_objects(body.get("invalid_tool_calls")))
 
@@ -181,15 +184,15 @@ def read_sent_copies(body: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[
     A call without an id has `#` and its index in the list as its key. Calls with invalid arguments are left
     out.
     """
-    kept = read_objects(open_json(extra.get("tool_calls"))) or read_objects(body.get("tool_call_chunks"))
+    copies = read_objects(open_json(extra.get("tool_calls"))) or read_objects(body.get("tool_call_chunks"))
     invalid = {read_text(call.get("id")) for call in read_objects(body.get("invalid_tool_calls"))} - {None}
-    said = [read_call(call) for call in kept]
-    return {call.id or f"#{place}": call for place, call in enumerate(said) if call.id not in invalid}
+    calls = [read_call(call) for call in copies]
+    return {call.id or f"#{place}": call for place, call in enumerate(calls) if call.id not in invalid}
 
 
 def _langchain_finish(body: Mapping[str, Any]) -> str | None:
-    told = read_object(body.get("response_metadata"))
-    return read_text(told.get("finish_reason")) or read_text(told.get("stop_reason"))
+    metadata = read_object(body.get("response_metadata"))
+    return read_text(metadata.get("finish_reason")) or read_text(metadata.get("stop_reason"))
 
 
 def _is_definition(content: Any) -> bool:

@@ -80,7 +80,7 @@ _ARGUMENTS = ("arguments", "args", "input", "parameters")
 _CONTENTS = ("response", "result", "content", "output")
 _OF_MCP = {"content", "isError", "is_error", "structuredContent", "_meta"}
 _OF_GEMINI = {"id", "name", "response"}
-_DEEPEST = 6  # parts in parts
+_DEEPEST = 6  # levels of parts in parts
 
 
 def part_kind(part: Mapping[str, Any]) -> str | None:
@@ -120,8 +120,8 @@ class MessageParts:
         """
         content, failed = read_result(body.get("content", body.get("response")))
         content = content if content is not None else self.join_words
-        told = {"error": True, "success": False}.get(str(body.get("status")), failed)
-        flagged = body.get("is_error") if isinstance(body.get("is_error"), bool) else told
+        by_status = {"error": True, "success": False}.get(str(body.get("status")), failed)
+        flagged = body.get("is_error") if isinstance(body.get("is_error"), bool) else by_status
         named = read_text(body.get("name")) or read_text(body.get("tool_name"))
         return MessageResult(
             read_text(body.get("tool_call_id")) or read_text(body.get("id")), named, content, flagged
@@ -148,8 +148,8 @@ class MessageParts:
         elif kind == "result":
             self.results.append(read_tool_result(part))
         elif kind == "text":
-            said = (read_text(part.get(key)) for key in ("text", "content", "refusal"))
-            self._texts.append(next((words for words in said if words), ""))
+            texts = (read_text(part.get(key)) for key in ("text", "content", "refusal"))
+            self._texts.append(next((words for words in texts if words), ""))
         elif isinstance(inner := part.get("message_content"), dict):
             self.take(inner, depth + 1)
 
@@ -183,16 +183,18 @@ def read_call(part: Mapping[str, Any]) -> MessageCall:
 
 def read_invalid_call(call: Mapping[str, Any]) -> MessageCall:
     """Return a call of LangChain's `invalid_tool_calls`: the arguments as sent, and the parse error."""
-    said = read_call(call)
-    return said.with_changes(refused=read_text(call.get("error")) or "the arguments are not JSON", marks=True)
+    invalid_call = read_call(call)
+    return invalid_call.with_changes(
+        refused=read_text(call.get("error")) or "the arguments are not JSON", marks=True
+    )
 
 
 def read_tool_result(part: Mapping[str, Any]) -> MessageResult:
     inner = next((part[key] for key in _RESULT_KEYS if isinstance(part.get(key), dict)), part)
-    given = next((inner[key] for key in _CONTENTS if inner.get(key) is not None), None)
-    content, failed = read_result(given)
-    if inner is not part and isinstance(given, dict) and given.get("error"):
-        failed = True  # Gemini: "error" is the key for what went wrong
+    contents = next((inner[key] for key in _CONTENTS if inner.get(key) is not None), None)
+    content, failed = read_result(contents)
+    if inner is not part and isinstance(contents, dict) and contents.get("error"):
+        failed = True  # Gemini: "error" is the key of the error message
     for key in ("is_error", "isError"):
         failed = inner[key] if isinstance(inner.get(key), bool) else failed
     failed = {"error": True, "success": False}.get(str(inner.get("status")), failed)
@@ -238,4 +240,4 @@ def join_texts(content: Any) -> str | None:
 
 def part_id(part: Mapping[str, Any]) -> str | None:
     keys = ("tool_call_id", "tool_use_id", "toolCallId", "toolUseId", "call_id", "id")
-    return next((found for key in keys if (found := read_text(part.get(key)))), None)
+    return next((ident for key in keys if (ident := read_text(part.get(key)))), None)

@@ -21,7 +21,7 @@ _SCHEMAS = (
     "parameters", "input_schema", "inputSchema", "parameters_json_schema", "parametersJsonSchema",
     "json_schema", "jsonSchema", "schema",
 )  # fmt: skip
-_DEEPEST = 6  # lists of definitions in lists
+_DEEPEST = 6  # levels of lists of definitions in lists
 
 
 Definitions = tuple[Mapping[str, Any], ...]
@@ -48,8 +48,8 @@ def read_request(body: Any) -> RequestBody | None:
     messages = tuple(read_messages(body, "user"))
     fields = body if isinstance(body, dict) else {}
     config = read_object(fields.get("config"))
-    told = (prompt_text(part.get(key)) for key in _SYSTEM for part in (fields, config))
-    system = next((words for words in told if words), None)
+    prompts = (prompt_text(part.get(key)) for key in _SYSTEM for part in (fields, config))
+    system = next((words for words in prompts if words), None)
     listed = [part[key] for key in _TOOLS for part in (fields, config) if part.get(key)]
     if isinstance(body, list):
         listed = [item.get("content") for item in read_objects(body) if item.get("role") == "tool"]
@@ -59,30 +59,30 @@ def read_request(body: Any) -> RequestBody | None:
 def find_definitions(value: Any) -> Definitions:
     """Return the tool definitions in a value, at any nesting and also in JSON text.
 
-    The result is empty when no definition has a schema: a list of mere names says nothing about the
-    arguments, so every call would look valid. Definitions without a name (tools that the provider runs
-    itself) are left out.
+    The result is empty when no definition has a schema: a list of only names does not describe the arguments,
+    so every call would look valid. Definitions without a name (tools that the provider runs itself) are left
+    out.
     """
     return find_repeated(value) if isinstance(value, str) else find_all(value)
 
 
-@lru_cache(maxsize=16)  # every span of an agent repeats the same text
+@lru_cache(maxsize=16)  # every span of an agent repeats this text
 def find_repeated(value: str) -> Definitions:
     return find_all(value)
 
 
 def find_all(value: Any) -> Definitions:
-    found = tuple(walk_definitions(value, 0))
-    return found if any(_has_schema(definition) for definition in found) else ()
+    definitions = tuple(walk_definitions(value, 0))
+    return definitions if any(_has_schema(definition) for definition in definitions) else ()
 
 
-def are_same_definitions(one: Definitions | None, other: Definitions | None) -> bool:
+def are_same_definitions(first: Definitions | None, other: Definitions | None) -> bool:
     """Return True when two lists of definitions are equal.
 
     Lists that are nested too deep to be compared count as different.
     """
     try:
-        return one is other or one == other
+        return first is other or first == other
     except RecursionError:
         return False
 

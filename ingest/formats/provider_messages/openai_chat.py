@@ -70,13 +70,13 @@ def client_tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
     Of a custom tool only the name is returned: the tool takes free text and has no schema.
     """
-    found: list[Mapping[str, Any]] = list(read_objects(body.get("functions")))
+    definitions: list[Mapping[str, Any]] = list(read_objects(body.get("functions")))
     for tool in read_objects(body.get("tools")):
         if tool.get("type") == "custom":
-            found.append({"name": read_object(tool.get("custom")).get("name")})
+            definitions.append({"name": read_object(tool.get("custom")).get("name")})
         elif "function" in tool or (tool.get("type") in (None, "function") and "name" in tool):
-            found.append(tool)
-    return found
+            definitions.append(tool)
+    return definitions
 
 
 def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
@@ -110,15 +110,15 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
         )
 
 
-def read_unparsed_call(error: Any, asked: Mapping[str, Any]) -> ModelReply | None:
+def read_unparsed_call(error: Any, request_body: Mapping[str, Any]) -> ModelReply | None:
     """Return a server's error about a call that it could not parse, as a reply with that call.
 
-    `error` is the `error` of the body, an object or a text; `asked` is the body of the request. The raw
-    arguments are the text that the model wrote, where the error quotes it whole. Return None for any other
-    error, and where the server complains of a call that the request repeats: that was an earlier reply's.
+    `error` is the `error` of the body, an object or a text; `request_body` is the body of the request. The
+    raw arguments are the model's text, if the error quotes it whole. Return None for any other error, and for
+    an error about a call that the request repeats from an earlier reply.
     """
     unparsed = read_server_refusal(error)
-    if unparsed is None or (unparsed.raw is None and _repeats_unparsed_call(asked)):
+    if unparsed is None or (unparsed.raw is None and _repeats_unparsed_call(request_body)):
         return None
     source = ArgsSource.MISSING if unparsed.raw is None else ArgsSource.RAW
     fields = {"raw_arguments": unparsed.raw, "args_source": source}
@@ -126,10 +126,10 @@ def read_unparsed_call(error: Any, asked: Mapping[str, Any]) -> ModelReply | Non
     return ModelReply(calls=[call], word=read_text(read_object(error).get("code")), end=StopReason.CALLS)
 
 
-def _repeats_unparsed_call(asked: Mapping[str, Any]) -> bool:
+def _repeats_unparsed_call(request_body: Mapping[str, Any]) -> bool:
     sent = (
         read_object(call.get("function")).get("arguments")
-        for message in read_objects(asked.get("messages"))
+        for message in read_objects(request_body.get("messages"))
         for call in read_objects(message.get("tool_calls"))
     )
     return any(isinstance(raw, str) and not isinstance(open_json(raw), dict) for raw in sent)
@@ -157,8 +157,7 @@ def count_input(usage: Mapping[str, Any], body: Mapping[str, Any] | None = None)
 def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -> int | None:
     """Return the number of tokens read (`side` is `prompt`) or written (`completion`).
 
-    The field names of four APIs are tried. Return None when the number is absent or 0, which stands for
-    unknown.
+    The field names of four APIs are tried. Return None when the number is absent or 0, which means unknown.
     """
     cohere = read_object(usage.get("tokens"))
     other, ollama = ("input", "prompt_eval") if side == "prompt" else ("output", "eval")
@@ -168,8 +167,8 @@ def count_tokens(usage: Mapping[str, Any], body: Mapping[str, Any], side: str) -
         (cohere, f"{other}_tokens"),
         (body, f"{ollama}_count"),
     ):
-        if found := read_count(holder.get(name)):
-            return found
+        if count := read_count(holder.get(name)):
+            return count
     return None
 
 

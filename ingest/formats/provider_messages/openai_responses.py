@@ -34,8 +34,8 @@ from ingest.formats.provider_messages.exchange import (
 from ingest.formats.provider_messages.message_hashes import call_mark, words_mark
 from ingest.formats.provider_messages.openai_chat import free_text_fields, leading_prompt
 
-# Items whose tool the client runs and the provider defines: its name, and the field with its arguments. The
-# provider may run `tool_search` itself: then it is no call.
+# Tools that the provider defines and the client runs: the name, and the field with the arguments. The
+# provider may run `tool_search` itself; then it is not a call.
 _CLIENT_CALLS = {
     "local_shell_call": ("local_shell", "action"),
     "shell_call": ("shell", "action"),
@@ -52,9 +52,11 @@ _BY_PROGRAM = "called by a program that the model wrote"
 
 def read_request(body: Mapping[str, Any]) -> ModelRequest:
     """Return the request in a request body, or in a response body that repeats its request."""
-    given = body.get("input")
-    said: Any = [{"role": "user", "content": given}] if isinstance(given, str) else given
-    parts: list[Mapping[str, Any]] = list(read_objects(said))
+    request_input = body.get("input")
+    items: Any = (
+        [{"role": "user", "content": request_input}] if isinstance(request_input, str) else request_input
+    )
+    parts: list[Mapping[str, Any]] = list(read_objects(items))
     prompt = read_object(body.get("prompt"))
     return ModelRequest(
         parts=parts,
@@ -76,20 +78,22 @@ def client_tools(tools: Any) -> list[Mapping[str, Any]]:
 
     These are functions, custom tools, and tools like `shell` that the provider defines and the client runs.
     """
-    found: list[Mapping[str, Any]] = []
+    definitions: list[Mapping[str, Any]] = []
     for tool in read_objects(tools):
         kind = tool.get("type")
         if kind in ("function", None) and ("name" in tool or "function" in tool):
-            found.append(tool)
+            definitions.append(tool)
         elif kind == "custom":
-            found.append({"name": tool.get("name"), "description": read_text(tool.get("description")) or ""})
+            definitions.append(
+                {"name": tool.get("name"), "description": read_text(tool.get("description")) or ""}
+            )
         elif kind == "namespace":
-            found += client_tools(tool.get("tools"))
+            definitions += client_tools(tool.get("tools"))
         elif kind == "tool_search" and tool.get("execution") == "client":
-            found.append(dict(tool) | {"type": "function", "name": kind})
+            definitions.append(dict(tool) | {"type": "function", "name": kind})
         elif isinstance(kind, str) and kind in _CLIENT_TOOLS:
-            found.append({"name": _CLIENT_TOOLS[kind]})
-    return found
+            definitions.append({"name": _CLIENT_TOOLS[kind]})
+    return definitions
 
 
 def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
@@ -123,8 +127,8 @@ def read_replies(body: Mapping[str, Any]) -> Iterator[ModelReply]:
 
 
 def conversation_id(body: Mapping[str, Any]) -> str | None:
-    held = body.get("conversation")
-    return read_text(held) or read_text(read_object(held).get("id"))
+    conversation = body.get("conversation")
+    return read_text(conversation) or read_text(read_object(conversation).get("id"))
 
 
 def read_items(item: Mapping[str, Any]) -> Iterator[ConversationItem]:

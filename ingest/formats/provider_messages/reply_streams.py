@@ -24,7 +24,7 @@ from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text
 
-_OPEN = 1_000  # chat streams that may be open at once
+_OPEN = 1_000  # chat streams that may be open at the same time
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
 _EVENTS = (
     "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata",
@@ -74,7 +74,7 @@ class StreamJoiner:
             yield from self._converse.take(event, chunk[event])
 
     def finish(self) -> Iterator[dict[str, Any]]:
-        """Yield the bodies that are still held at the end of the log, complete or not."""
+        """Yield the bodies that are still open at the end of the log, complete or not."""
         for chat in self._chats.values():
             yield chat.build_body()
         self._chats = {}
@@ -119,10 +119,10 @@ class StreamJoiner:
             self.add_delta(self._blocks.get(index_key(event.get("index"))), read_object(event.get("delta")))
         elif kind == "message_delta" and self._message is not None:
             self._message |= read_object(event.get("delta"))
-            told = {
+            counts = {
                 name: count for name, count in read_object(event.get("usage")).items() if count is not None
             }
-            self._message["usage"] = read_object(self._message.get("usage")) | told
+            self._message["usage"] = read_object(self._message.get("usage")) | counts
         elif kind == "message_stop":
             yield from self._close_message(whole=True)
         elif kind == "error":
@@ -169,9 +169,11 @@ class StreamJoiner:
             yield from self._close_response(read_object(event.get("response")), whole=True)
 
     def add_item(self, index: Any, item: Mapping[str, Any]) -> None:
-        known = self._output.get(index, {})
-        kept: dict[str, Any] = {name: known[name] for name in ("streamed", "words") if name in known}
-        self._output[index] = {**known, **item, **kept}
+        earlier = self._output.get(index, {})
+        streamed_parts: dict[str, Any] = {
+            name: earlier[name] for name in ("streamed", "words") if name in earlier
+        }
+        self._output[index] = {**earlier, **item, **streamed_parts}
 
     def _close_response(self, closing: Mapping[str, Any], *, whole: bool) -> Iterator[dict[str, Any]]:
         response, output = self._response, self._output
@@ -192,19 +194,19 @@ class StreamJoiner:
         whole = self._candidates or {}
         pieces: dict[int, dict[str, Any]] = dict(enumerate(read_objects(whole.get("candidates"))))
         for number, piece in enumerate(read_objects(chunk.get("candidates"))):
-            known = pieces.get(number, {})
-            parts = [*read_objects(read_object(known.get("content")).get("parts"))]
+            earlier = pieces.get(number, {})
+            parts = [*read_objects(read_object(earlier.get("content")).get("parts"))]
             for part in read_objects(read_object(piece.get("content")).get("parts")):
                 _add_part(parts, part)
-            pieces[number] = {**known, **piece, "content": {"role": "model", "parts": parts}}
+            pieces[number] = {**earlier, **piece, "content": {"role": "model", "parts": parts}}
         self._candidates = {**whole, **chunk, "candidates": list(pieces.values())}
 
 
 def join_chunks(chunks: list[Any]) -> list[dict[str, Any]]:
     """Return the bodies joined from a list of chunks."""
     joiner = StreamJoiner()
-    found = [body for chunk in chunks if isinstance(chunk, dict) for body in joiner.take(chunk)]
-    return [*found, *joiner.finish()]
+    bodies = [body for chunk in chunks if isinstance(chunk, dict) for body in joiner.take(chunk)]
+    return [*bodies, *joiner.finish()]
 
 
 def index_key(index: Any) -> Any:
@@ -217,11 +219,11 @@ def append_piece(into: dict[str, Any], name: str, piece: Any) -> None:
     Pieces are kept in a list, because adding each piece to a text would copy the text every time.
     """
     if isinstance(piece, str):
-        held = into.get(name)
-        if isinstance(held, list):
-            held.append(piece)
+        current = into.get(name)
+        if isinstance(current, list):
+            current.append(piece)
         else:
-            into[name] = [held, piece] if isinstance(held, str) else [piece]
+            into[name] = [current, piece] if isinstance(current, str) else [piece]
 
 
 def seal_block(block: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -268,17 +270,17 @@ class ChatStream:
                 self._told[name] = chunk[name]
         for choice in read_objects(chunk.get("choices")):
             index = choice.get("index") if isinstance(choice.get("index"), int) else 0
-            known = self._choices.setdefault(index, StreamedChoice())
-            known.take(read_object(choice.get("delta")))
+            streamed_choice = self._choices.setdefault(index, StreamedChoice())
+            streamed_choice.take(read_object(choice.get("delta")))
             if choice.get("finish_reason") is not None:
-                known.finish_reason = choice["finish_reason"]
+                streamed_choice.finish_reason = choice["finish_reason"]
         self.finished = bool(self._choices) and all(c.finish_reason for c in self._choices.values())
 
     def build_body(self) -> dict[str, Any]:
         """Return the complete reply body; it has `unfinished`: true when the stream has not ended."""
         choices = [choice.build_choice(index) for index, choice in self._choices.items()]
-        told = {"object": "chat.completion", **self._told, "choices": choices}
-        return told if self.finished else {**told, "unfinished": True}
+        body = {"object": "chat.completion", **self._told, "choices": choices}
+        return body if self.finished else {**body, "unfinished": True}
 
 
 class StreamedChoice:
@@ -301,11 +303,13 @@ class StreamedChoice:
         """Return the call that a streamed piece belongs to; begin a new call when there is none."""
         index, id_ = piece.get("index"), read_text(piece.get("id")) or None
         named = read_text(read_object(piece.get("function")).get("name")) or None
-        known = [call for call in self._calls if call.index == index] if isinstance(index, int) else []
+        candidates = [call for call in self._calls if call.index == index] if isinstance(index, int) else []
         if not isinstance(index, int):
-            known = [call for call in self._calls if id_ is None or call.id == id_]
-        if known and not (id_ is not None and named is not None and known[-1].id not in (None, id_)):
-            return known[-1]
+            candidates = [call for call in self._calls if id_ is None or call.id == id_]
+        if candidates and not (
+            id_ is not None and named is not None and candidates[-1].id not in (None, id_)
+        ):
+            return candidates[-1]
         self._calls.append(StreamedChatCall(index))
         return self._calls[-1]
 
@@ -374,23 +378,23 @@ class ConverseStream:
         self._stop: str | None = None
         self._ended = False
 
-    def take(self, event: str, told: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    def take(self, event: str, payload: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the body of a reply that is complete with this event."""
         if event == "messageStart":
             yield from self.close()
         blocks = self._blocks = {} if self._blocks is None else self._blocks
-        number = told.get("contentBlockIndex")
+        number = payload.get("contentBlockIndex")
         index = number if isinstance(number, int) else None
         if event == "contentBlockStart":
-            blocks[index] = _Block(read_object(told.get("start")))
+            blocks[index] = _Block(read_object(payload.get("start")))
         elif event == "contentBlockDelta":
-            block, delta = blocks.setdefault(index, _Block({})), read_object(told.get("delta"))
+            block, delta = blocks.setdefault(index, _Block({})), read_object(payload.get("delta"))
             block.text += filter(None, [read_text(delta.get("text"))])
             block.arguments += filter(None, [read_text(read_object(delta.get("toolUse")).get("input"))])
         elif event == "messageStop":
-            self._stop, self._ended = read_text(told.get("stopReason")), True
+            self._stop, self._ended = read_text(payload.get("stopReason")), True
         elif event == "metadata":
-            yield from self.close(usage=told.get("usage"), metrics=told.get("metrics"))
+            yield from self.close(usage=payload.get("usage"), metrics=payload.get("metrics"))
 
     def close(self, **facts: Any) -> Iterator[dict[str, Any]]:
         """Yield the body of the open reply, complete or not; `facts` are further fields of it."""

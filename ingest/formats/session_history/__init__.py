@@ -1,12 +1,12 @@
-"""Session history: one event of an agent a line, the nightly dump; docs/session-log.md is its publication.
+"""Session history: one event of an agent per line, the nightly dump; docs/session-log.md is its publication.
 
-**On disk.** memo-code writes one file a session under `~/.memo/sessions`; folder and file names changed
+**On disk.** memo-code writes one file per session under `~/.memo/sessions`; folder and file names changed
 twice. A gateway that writes the published form may put several sessions into one file.
 
 **Shape.** `ts, sessionId, turn, step, type, content, role, meta`; absent keys are unknown. Only `ts`,
-`sessionId` (or `session_id`) and `type` are required; an optional field of another type counts as absent.
-A line whose `ts` is no ISO 8601 time is rejected. `turn` counts from 1, `step` (one model call) from 0. Types
-that are not named here pass silently.
+`sessionId` (or `session_id`) and `type` are required; an optional field of another type counts as absent. A
+line whose `ts` is not an ISO 8601 time is rejected. `turn` counts from 1, `step` (one model call) from 0.
+Types that are not named here pass silently.
 
 **Three eras in the wild, and the published form.** E1 (2025-12 to 2026-02-08): no call ids, no result status,
 no model. E2 (to 2026-07-31): `action_id`, `status`, system prompt in `session_start.content`. E3 (since):
@@ -16,14 +16,14 @@ every action has `toolBlocks`, `session_start.meta` names provider and model, to
 
 **Traps.**
 - Arguments that were not JSON leave no action, but text in `assistant.content`: `[tool_use parse error]
-  <message>; raw: <raw>`, tool name and call id lost. The same text stands again in `final.content` and
+  <message>; raw: <raw>`, tool name and call id lost. The same text is again in `final.content` and
   `action.meta.thinking`: only the first place is read. A `parse_error` of the same step is the same failure.
 - Before 2026-02-01 03:10 +08 such a call killed the turn: `final` says `LLM call failed: <JSON error>`.
   That is read as a call without name and text; a provider's HTML page or HTTP error is not.
-- In E3 such a call stands in `toolBlocks` with text as `input`, its id has no observation.
+- In E3 such a call is in `toolBlocks` with text as `input`, its id has no observation.
 - A turn whose only call was unparsable ends `ok`. The log's word is kept; the derived success disagrees.
 - `cancelled` is the user's choice and says nothing about the model: no verdict, neither ok nor failed.
-- Tokens stand again in `final`, `turn_end` and `session_end`; only `assistant` counts. Zeros mean unknown.
+- Tokens are again in `final`, `turn_end` and `session_end`; only `assistant` counts. Zeros mean unknown.
 - E1 observations have no status: three failure texts are known, everything else stays `unknown`.
 - The AI SDK reports refused arguments as `execution_failed`; the text tells them apart.
 - A step is text-JSON fallback when the answer is itself the `{"tool": …}` object; its `input` is then the raw
@@ -95,15 +95,15 @@ class _History:
 
     def __init__(self) -> None:
         self._open = OpenSessions[HistorySession]()
-        self._spoken = HistorySession("")  # of the line before: mostly it goes on
+        self._spoken = HistorySession("")  # the previous line's session, mostly also the next one's
 
     def take(self, record: Record) -> list[Event] | list[Rejected]:
         entry = record.value
-        if type(entry) is not HistoryEntry:  # of most lines `skim` has made one
-            found = read_entry(entry)
-            if found is None:
+        if type(entry) is not HistoryEntry:  # `skim` has already decoded most lines
+            plain_entry = read_entry(entry)
+            if plain_entry is None:
                 return [Rejected(record.where, *_find_problem(entry), make_snippet(record.data))]
-            entry = found
+            entry = plain_entry
         entry.where, entry.size = record.where, len(record.data)
         session, session_id = self._spoken, entry.session_id
         if session.session_id != session_id:
@@ -124,7 +124,7 @@ class _History:
 
 
 def _find_problem(record: Mapping[str, Any]) -> tuple[str, str]:
-    """Return (reject code, reason) for a record that is no entry."""
+    """Return (reject code, reason) for a record that is not an entry."""
     for name, value in (
         ("ts", record.get("ts")),
         ("sessionId", read_session_id(record)),

@@ -17,7 +17,7 @@ from ingest.events import ArgsSource, FaultLayer, Strategy
 from ingest.formats.session_history.history_entries import HistoryEntry, StepRecords, read_strategy
 from ingest.formats.session_history.history_texts import UnparsedCall, find_arguments
 
-# Named once: looking a member up in its Enum takes as long as making a small object.
+# Bound once: an Enum look-up takes as long as making a small object.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _TRUNCATED, _MISSING = ArgsSource.TRUNCATED, ArgsSource.MISSING
 _SYNTAX = FaultLayer.SYNTAX
@@ -41,26 +41,26 @@ class HistoryCall(msgspec.Struct, gc=False):
 
 
 def build_calls(
-    step: StepRecords, unparsed: Sequence[UnparsedCall], said: str
+    step: StepRecords, unparsed: Sequence[UnparsedCall], text: str
 ) -> tuple[list[HistoryCall], list[HistoryEntry]]:
     """Return the calls of a step, and the observations that belong to none of them.
 
-    The calls that were handed to tools come first. `unparsed` and `said` are the two parts of the model's
-    answer as `split_unparsed` returns them.
+    The calls that were passed to tools come first. `unparsed` and `text` are the two parts of the model's
+    answer that `split_unparsed` returns.
     """
     calls = [call for action in step.actions for call in _find_action_calls(action)]
     stray = _join_results(step, calls)
     if len(calls) == 1:
-        _recover_text(calls[0], said)
+        _recover_text(calls[0], text)
     if unparsed:
-        calls += [_make_unparsed_call(step.entries[0], found) for found in unparsed]
+        calls += [_make_unparsed_call(step.entries[0], unparsed_call) for unparsed_call in unparsed]
     for entry, error in _find_parse_errors(step):
         _note_parse_error(entry, error, calls)
-    return calls or _find_calls_never_made(step, said), stray
+    return calls or _find_calls_never_made(step, text), stray
 
 
 def _find_action_calls(action: HistoryEntry) -> list[HistoryCall]:
-    """Return an action's calls: from `toolBlocks`, else from `tool` and `input`, else from names alone."""
+    """Return an action's calls: from `toolBlocks`, else from `tool` and `input`, else only from names."""
     blocks = read_objects(action.meta.get("toolBlocks"))
     if blocks:
         return [_make_block_call(action, block, block.get("name")) for block in blocks]
@@ -100,47 +100,47 @@ def _make_block_call(action: HistoryEntry, block: Mapping[str, Any], tool: Any) 
     return call
 
 
-def _make_unparsed_call(entry: HistoryEntry, found: UnparsedCall) -> HistoryCall:
+def _make_unparsed_call(entry: HistoryEntry, unparsed_call: UnparsedCall) -> HistoryCall:
     return HistoryCall(
         entry,
-        raw=found.raw,
+        raw=unparsed_call.raw,
         source=_RAW,
         refused=_SYNTAX,
-        message=found.message,
+        message=unparsed_call.message,
         strategy=Strategy.TOOL_USE,
     )
 
 
-def _recover_text(call: HistoryCall, said: str) -> None:
-    """Set the call's raw arguments to the model's own text when the answer itself was the call."""
-    if call.source is _RESERIALISED and '"tool"' in said:
-        call.raw = find_arguments(said, call.tool, call.value)
+def _recover_text(call: HistoryCall, text: str) -> None:
+    """Set the call's raw arguments to the model's own text if the answer itself was the call."""
+    if call.source is _RESERIALISED and '"tool"' in text:
+        call.raw = find_arguments(text, call.tool, call.value)
         if call.raw is not None:
             call.source, call.value, call.strategy = _RAW, None, Strategy.JSON_FALLBACK
 
 
 def _find_parse_errors(step: StepRecords) -> list[tuple[HistoryEntry, Mapping[str, Any]]]:
     """Return each `parse_error` of the step once, with the first entry that has it."""
-    found: dict[tuple[Any, Any], tuple[HistoryEntry, Mapping[str, Any]]] = {}
+    errors: dict[tuple[Any, Any], tuple[HistoryEntry, Mapping[str, Any]]] = {}
     for entry in step.entries:
         value = entry.added.get("parse_error")
         if value is None:
             continue
         for error in read_objects(value) or read_objects([value]):
             key = (read_text(error.get("error")), read_text(error.get("snippet")))
-            found.setdefault(key, (entry, error))
-    return list(found.values())
+            errors.setdefault(key, (entry, error))
+    return list(errors.values())
 
 
 def _note_parse_error(entry: HistoryEntry, error: Mapping[str, Any], calls: list[HistoryCall]) -> None:
     """Add the facts of a `parse_error` to the call that it is about.
 
-    When it is about none of the calls, add a new call for it.
+    If it is about none of the calls, add a new call for it.
     """
     message, snippet = read_text(error.get("error")), read_text(error.get("snippet"))
     free = [call for call in calls if not call.noted]
     about = [call for call in free if _is_about(entry, snippet, call)]
-    # No text to compare: the writer told one failure twice rather than two failures once each.
+    # No text to compare: assume that one failure was logged twice.
     about += [call for call in free if call.refused is _SYNTAX]
     if about:
         call = about[0]
@@ -161,7 +161,7 @@ def _is_about(entry: HistoryEntry, snippet: str | None, call: HistoryCall) -> bo
     return bool(snippet) and call.raw is not None and call.raw.startswith(str(snippet).removesuffix("…"))
 
 
-def _find_calls_never_made(step: StepRecords, said: str) -> list[HistoryCall]:
+def _find_calls_never_made(step: StepRecords, text: str) -> list[HistoryCall]:
     """Return the calls that the harness did not run: written as plain text, or made while tools were off."""
     final = step.finals[0] if step.finals else None
     meta = final.meta if final else {}
@@ -169,7 +169,7 @@ def _find_calls_never_made(step: StepRecords, said: str) -> list[HistoryCall]:
     if answer is not None:
         reason = "the call was written as plain text"
         tool = read_text(answer.meta.get("tool")) or read_text(meta.get("tool"))
-        call = HistoryCall(answer, tool=tool, raw=said, source=_RAW)
+        call = HistoryCall(answer, tool=tool, raw=text, source=_RAW)
         call.refused, call.message = FaultLayer.EMISSION, reason
         return [call]
     if final is not None and meta.get("error_type") == "tool_disabled":
@@ -186,7 +186,7 @@ def _join_results(step: StepRecords, calls: Sequence[HistoryCall]) -> list[Histo
     stray = []
     for entry in step.observations:
         if entry.meta.get("phase") == "protocol_repair":
-            continue  # the harness scolds the model; no tool ran
+            continue  # a message of the harness to the model; no tool ran
         call = _find_observed_call(entry, calls)
         if call is None:
             stray.append(entry)
@@ -219,7 +219,7 @@ def _find_observed_call(entry: HistoryEntry, calls: Sequence[HistoryCall]) -> Hi
 def _read_unparsed_input(call: HistoryCall) -> None:
     """Record the call as refused when its arguments were not JSON.
 
-    This is so when the call has an id, no observation and an input text that is no JSON: the SDK could not
+    This is so when the call has an id, no observation and an input text that is not JSON: the SDK could not
     parse it.
     """
     value = call.value

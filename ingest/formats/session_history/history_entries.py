@@ -13,7 +13,7 @@ from ingest.decoding.fields import read_text, read_time
 from ingest.decoding.lines import BEGIN
 from ingest.events import LogLine, Strategy
 
-# What models and tools wrote, counts, and the added fields themselves: no added field is looked for in there.
+# Texts of models and tools, counts, and the added fields themselves: these are not searched for added fields.
 _OPAQUE = frozenset({
     "input", "toolBlocks", "tools", "tokens", "parse_error", "probe", "prompt", "harness",
     "trial", "capabilities", "sampling", "endpoint", "verdict",
@@ -85,7 +85,7 @@ class StepRecords(msgspec.Struct, gc=False):
 
 
 def skim(data: bytes) -> HistoryEntry:
-    """Return the entry of a line. Raise ValueError when the line is no valid entry."""
+    """Return the entry of a line. Raise ValueError when the line is not a valid entry."""
     record = orjson.loads(data)
     entry = read_entry(record) if type(record) is dict else None
     if entry is None:
@@ -94,9 +94,9 @@ def skim(data: bytes) -> HistoryEntry:
 
 
 def read_entry(record: Mapping[str, Any]) -> HistoryEntry | None:
-    """Return the entry of a decoded line; None where a required field is missing or of another type.
+    """Return the entry of a decoded line; None when a required field is missing or of another type.
 
-    The fields are read inline, without a function call for each: a long log has many short lines.
+    The fields are read inline, without a function call for each, because a long log has many short lines.
     """
     get = record.get
     kind, session_id, ts = get("type"), read_session_id(record), read_time(get("ts"))
@@ -129,14 +129,14 @@ def collect_meta_fields(meta: Mapping[str, Any]) -> Mapping[str, Any]:
     inner = _objects_in(meta)
     if not inner:
         return meta
-    found = dict(meta)
+    fields = dict(meta)
     for _ in range(_DEPTH - 1):
         for part in inner:
             for name, value in part.items():
-                if found.get(name) is None:
-                    found[name] = value
+                if fields.get(name) is None:
+                    fields[name] = value
         inner = [deeper for part in inner for deeper in _objects_in(part)]
-    return found
+    return fields
 
 
 def _objects_in(part: Mapping[str, Any]) -> list[dict[str, Any]]:

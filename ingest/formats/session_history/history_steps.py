@@ -25,18 +25,18 @@ from ingest.formats.session_history.history_texts import (
     split_unparsed,
 )
 
-# Named once: looking a member up in its Enum takes as long as making a small object.
+# Bound once: an Enum look-up takes as long as making a small object.
 _FAILURES, _TOOL_USE = Visibility.FAILURES, Strategy.TOOL_USE
 
 
 def add_step_events(step: StepRecords, out: list[Event]) -> None:
-    """Append to `out` the step, then its calls (those handed to tools first), then their results."""
+    """Append to `out` the step, then its calls (those passed to tools first), then their results."""
     answers = step.answers
     content = (answers[0].content or "") if len(answers) == 1 else _join_contents(answers)
-    unparsed, said = split_unparsed(content)
-    calls, stray = build_calls(step, unparsed, said)
+    unparsed, text = split_unparsed(content)
+    calls, stray = build_calls(step, unparsed, text)
     strategy = _find_strategy(step, calls)
-    out.append(_make_step(step, said, strategy))
+    out.append(_make_step(step, text, strategy))
     out += [_make_call(step, call, strategy) for call in calls]
     for ordinal, call in enumerate(calls):
         if call.result is not None:
@@ -51,7 +51,7 @@ def _join_contents(entries: Sequence[HistoryEntry]) -> str:
 def add_failed_model_call(step: StepRecords, out: list[Event]) -> None:
     """Append to `out` the step and call of a turn that ended because a call's arguments were not JSON.
 
-    The log has nothing else of such a call. Nothing is added when the turn ended for another reason.
+    The log has no other trace of such a call. Nothing is added when the turn ended for another reason.
     """
     final = step.entries[0]
     message = find_unparsable_call(final.content or "")
@@ -72,7 +72,7 @@ def _find_strategy(step: StepRecords, calls: Sequence[HistoryCall]) -> Strategy 
     return derived or (_TOOL_USE if calls else None)
 
 
-def _make_step(step: StepRecords, said: str, strategy: Strategy | None) -> StepMade:
+def _make_step(step: StepRecords, text: str, strategy: Strategy | None) -> StepMade:
     first = step.entries[0]
     answer = step.answers[0] if step.answers else None
     sent, received, cached = _read_tokens(answer.meta.get("tokens")) if answer else (None, None, None)
@@ -83,7 +83,7 @@ def _make_step(step: StepRecords, said: str, strategy: Strategy | None) -> StepM
         ts=first.ts,
         turn=step.turn,
         step=step.step,
-        text=said or None,
+        text=text or None,
         provider=provider,
         model=model,
         strategy=strategy,
@@ -97,7 +97,7 @@ def _make_step(step: StepRecords, said: str, strategy: Strategy | None) -> StepM
 
 
 def _read_tokens(value: Any) -> tuple[int | None, int | None, int | None]:
-    """Return the numbers of (input, output, cached) tokens; None each when no counts were sent: all are zero.
+    """Return the numbers of (input, output, cached) tokens; all None when no counts were sent (all zero).
 
     Cached tokens are a part of the input.
     """
@@ -131,7 +131,7 @@ def _make_call(step: StepRecords, call: HistoryCall, strategy: Strategy | None) 
 def _make_result(step: StepRecords, call: HistoryCall, ordinal: int) -> ResultSeen:
     entry = call.result or call.entry
     content = entry.content or ""
-    # A turn stopped at its final because a user or a policy said no.
+    # A turn that stopped at its final message after a denial by a user or a policy.
     verdict = (
         DENIED if entry.kind == "final" else read_observation(read_text(entry.meta.get("status")), content)
     )

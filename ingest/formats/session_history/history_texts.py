@@ -33,7 +33,7 @@ class CallVerdict(msgspec.Struct, frozen=True):
 _MARK = "[tool_use parse error] "
 _UNPARSED = re.compile(r"^\[tool_use parse error\] ", re.MULTILINE)
 _CALL_FAILED = "LLM call failed: "
-# What JavaScriptCore, V8 and Python say of text that is not JSON.
+# The errors of JavaScriptCore, V8 and Python for text that is not JSON.
 _JSON_ENGINE = re.compile(
     r"JSON Parse error: |Unexpected (token|end of JSON|non-whitespace)"
     r"|is not valid JSON|Unterminated string in JSON|(Expected|Bad) .{1,80} in JSON at position"
@@ -74,12 +74,12 @@ _TURN_OK = {"ok": True, "error": False, "prompt_limit": False, "max_steps": Fals
 def split_unparsed(content: str) -> tuple[list[UnparsedCall], str]:
     """Return the unparsable calls that an answer's text reports, and the rest of the text.
 
-    Each report begins with `[tool_use parse error]`. A call's raw text runs to the next report: it may hold
-    line breaks, and the writer puts other text before the calls.
+    Each report begins with `[tool_use parse error]`. A call's raw text runs to the next report, because it
+    may contain line breaks, and other text comes before the calls.
     """
-    if _MARK not in content:  # most answers: told in a twentieth of the time that the pattern takes
+    if _MARK not in content:  # most answers; this check takes a twentieth of the pattern's time
         return [], content
-    starts = [found.start() for found in _UNPARSED.finditer(content)]
+    starts = [match.start() for match in _UNPARSED.finditer(content)]
     if not starts:
         return [], content
     blocks = [content[start:end] for start, end in zip(starts, [*starts[1:], len(content)], strict=True)]
@@ -96,12 +96,12 @@ def read_observation(status: str | None, content: str) -> CallVerdict:
 
     Without a known status word, only the few failure texts of the log's first version are recognised.
     """
-    known = _STATUS.get(status or "")
-    if known is _FAILED and (layer := _find_layer_in(content)) is not None:
-        # The AI SDK reports refused arguments as failed executions; only the text tells them apart.
-        return CallVerdict(known.status, known.flag_source, layer)
-    if known is not None:
-        return known
+    verdict = _STATUS.get(status or "")
+    if verdict is _FAILED and (layer := _find_layer_in(content)) is not None:
+        # The AI SDK reports refused arguments as failed executions; only the text shows the difference.
+        return CallVerdict(verdict.status, verdict.flag_source, layer)
+    if verdict is not None:
+        return verdict
     layer = _find_layer_in(content) or (
         FaultLayer.EXECUTION if content.startswith("Tool execution failed: ") else None
     )
@@ -112,14 +112,14 @@ def read_observation(status: str | None, content: str) -> CallVerdict:
 
 def _find_layer_in(content: str) -> FaultLayer | None:
     prefix = _PREFIX.match(content)
-    said = content[prefix.end() :] if prefix else content
-    if _NOT_JSON.match(said):
+    text = content[prefix.end() :] if prefix else content
+    if _NOT_JSON.match(text):
         return FaultLayer.SYNTAX
-    return FaultLayer.SCHEMA if _NOT_AS_DEFINED.match(said) else None
+    return FaultLayer.SCHEMA if _NOT_AS_DEFINED.match(text) else None
 
 
 def find_unparsable_call(answer: str) -> str | None:
-    """Return the JSON parser's message in a final text that says the model call failed on it; else None."""
+    """Return the JSON parser's message in a final text about a model call that failed on it; else None."""
     message = answer.removeprefix(_CALL_FAILED)
     blames_arguments = _JSON_ENGINE.search(message) and not _WEB_PAGE.search(message)
     return message if message != answer and blames_arguments else None
@@ -135,7 +135,7 @@ def is_failure_text(answer: str) -> bool:
 def read_turn_status(status: str | None) -> bool | None:
     """Return True for success, False for failure of the turn, and None for any other status.
 
-    `cancelled` gives None: it is the choice of the user and says nothing about the model.
+    `cancelled` gives None: it is the user's choice and shows nothing about the model.
     """
     return _TURN_OK.get(status or "")
 
@@ -143,12 +143,12 @@ def read_turn_status(status: str | None) -> bool | None:
 def find_arguments(content: str, tool: str | None, value: Any) -> str | None:
     """Return the arguments' text in an answer that is itself the call, `{"tool": …, "input": …}`.
 
-    None unless the answer holds exactly one such object and this decodes to `tool` and `value`.
+    None unless the answer contains exactly one such object, which decodes to `tool` and `value`.
     """
-    found = [(start, call) for start, call in _find_objects(content) if isinstance(call.get("tool"), str)]
-    if len(found) != 1:
+    calls = [(start, call) for start, call in _find_objects(content) if isinstance(call.get("tool"), str)]
+    if len(calls) != 1:
         return None
-    start, call = found[0]
+    start, call = calls[0]
     if call["tool"] != tool or "input" not in call or call["input"] != value:
         return None
     return _member_text(content, start, "input")
@@ -183,16 +183,16 @@ def _member_text(content: str, start: int, name: str) -> str | None:
 
     None when the member is missing or occurs twice.
     """
-    found: list[str] = []
+    members: list[str] = []
     at = _skip_gap(content, start + 1)
     while content[at] != "}":
         key, at = _DECODER.raw_decode(content, at)
         at = _skip_gap(content, at)
         _, end = _DECODER.raw_decode(content, at)
         if key == name:
-            found.append(content[at:end])
+            members.append(content[at:end])
         at = _skip_gap(content, end)
-    return found[0] if len(found) == 1 else None
+    return members[0] if len(members) == 1 else None
 
 
 def _skip_gap(content: str, at: int) -> int:

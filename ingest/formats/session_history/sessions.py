@@ -25,13 +25,13 @@ _OF_A_STEP = frozenset({"assistant", "action", "observation"})
 _BEGINS = frozenset({"session_start", "turn_start"})
 _STATES_PROMPT = frozenset({*_BEGINS, "assistant"})
 
-_NAMELESS_RUN = "unknown"  # of a trial whose log names its arm alone
+_NAMELESS_RUN = "unknown"  # of a trial whose log names only its variant
 
 
 class HistorySession:
-    """The state of one session, which is given its entries in order.
+    """The state of one session, which takes its entries in order.
 
-    A step is held until the next step begins or its turn ends. `weight` is the size of the waiting lines in
+    A step waits until the next step begins or its turn ends. `weight` is the size of the waiting lines in
     bytes.
     """
 
@@ -117,10 +117,17 @@ class HistorySession:
         words = read_text(prompt.get("text"))
         if words is None and entry.kind == "session_start":
             words = entry.content
-        found = (words, read_text(prompt.get("name")), _number_or_text(prompt.get("version")))
-        if any(found) and found != self._prompt:
-            self._prompt = found
-            out.append(PromptSeen(**self._event_place(entry), text=found[0], name=found[1], version=found[2]))
+        prompt_facts = (words, read_text(prompt.get("name")), _number_or_text(prompt.get("version")))
+        if any(prompt_facts) and prompt_facts != self._prompt:
+            self._prompt = prompt_facts
+            out.append(
+                PromptSeen(
+                    **self._event_place(entry),
+                    text=prompt_facts[0],
+                    name=prompt_facts[1],
+                    version=prompt_facts[2],
+                )
+            )
 
     def _take_probe(self, entry: HistoryEntry, out: list[Event]) -> None:
         """Append to `out` the result of the gateway's trial call for native tool use, unless it is a repeat.
@@ -130,14 +137,14 @@ class HistorySession:
         probe = read_object(entry.added.get("probe"))
         ok = probe.get("ok") if isinstance(probe.get("ok"), bool) else None
         probe_id = read_text(probe.get("id"))
-        found = (probe_id, ok, read_text(probe.get("error")), read_text(probe.get("model")))
-        if not probe or found == self._probe:
+        probe_facts = (probe_id, ok, read_text(probe.get("error")), read_text(probe.get("model")))
+        if not probe or probe_facts == self._probe:
             return
         provider, model = entry.provider_and_model
         if read_text(probe.get("model")) is not None:
             provider, model = read_text(probe.get("provider")), read_text(probe.get("model"))
-        self._probe = found
-        seen = ProbeSeen(
+        self._probe = probe_facts
+        probe_event = ProbeSeen(
             **self._event_place(entry),
             ok=ok,
             probe_id=probe_id,
@@ -145,7 +152,7 @@ class HistorySession:
             provider=provider,
             model=model,
         )
-        out.append(seen)
+        out.append(probe_event)
 
     # --- steps and turns ---------------------------------------------------------------------
 
@@ -201,24 +208,24 @@ class HistorySession:
         )
 
     def _read_cost(self, entry: HistoryEntry) -> float | None:
-        """Return the cost of a turn: what its end says, else the sum of its replies if all tell theirs."""
-        told = read_number(entry.meta.get("cost"))
-        known = [cost for cost in self._costs if cost is not None]
-        if told is not None or not known or len(known) < len(self._costs):
-            return told
-        return sum(known)
+        """Return the cost of a turn: from its end, else the sum of its replies, if all have a cost."""
+        total_cost = read_number(entry.meta.get("cost"))
+        known_costs = [cost for cost in self._costs if cost is not None]
+        if total_cost is not None or not known_costs or len(known_costs) < len(self._costs):
+            return total_cost
+        return sum(known_costs)
 
     def _event_place(self, entry: HistoryEntry) -> dict[str, Any]:
         return {"session_id": self.session_id, "where": entry.where, "ts": entry.ts}
 
 
 def _read_reason(verdict: Mapping[str, Any]) -> str:
-    """Return why a check passed or failed; who checked where that is all there is: a verdict has a reason."""
+    """Return why a check passed or failed; without a reason, the checker's name."""
     return read_text(verdict.get("why")) or read_text(verdict.get("by")) or "checked"
 
 
 def _take_answer(final: HistoryEntry) -> str | None:
-    """Return the text of a final record, failed calls included; '' where the harness wrote it instead."""
+    """Return the text of a final record, failed calls included; '' when the harness wrote it."""
     stopped = final.meta.get("rejected") is True or final.meta.get("cancelled") is True
     if stopped or "error_type" in final.meta or is_failure_text(final.content or ""):
         return ""

@@ -2,7 +2,7 @@
 
 Each module reads one convention and fills the facts that the modules before did not find. Conventions that
 keep the text that the model sent come first; those with bodies that an exporter decoded and wrote again come
-later. A span often follows several conventions at once.
+later. A span often follows several conventions at the same time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ingest.formats.span_conventions.gen_ai_events import read_events
 from ingest.formats.spans.span import RawSpan, SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.spans.span_attributes import first_text
 
-# Each reader with the first words of the keys that it looks at: most spans of a file have none of them.
+# Each reader with the prefixes of its keys: most spans of a file have none of them.
 READERS: tuple[tuple[frozenset[str], Callable[[RawSpan, SpanFacts], None]], ...] = (
     (frozenset({"ai", "operation"}), ai_sdk.read),
     (frozenset({"openinference", "session", "llm"}), openinference.read),
@@ -33,7 +33,7 @@ _ENVIRONMENT = ("deployment.environment.name", "deployment.environment")
 
 
 def collect_facts(raw: RawSpan) -> SpanFacts:
-    """Return what all conventions together find in the attributes and events of a span."""
+    """Return the facts that all conventions find in the attributes and events of a span."""
     facts = SpanFacts()
     words = {key.partition(".")[0] for key in raw.attributes}
     for wanted, read in READERS:
@@ -80,10 +80,10 @@ def span_kind(facts: SpanFacts) -> SpanKind:
 
 
 def span_error(raw: RawSpan) -> str | None:
-    """Return the error of a span in the words of its status, attributes or exception; None without error.
+    """Return the error text of a span from its status, attributes or exception; None without error.
 
-    A recorded exception alone is not an error, because the code may have gone on. `error.type` is set only
-    where a span failed.
+    A recorded exception alone is not an error, because the code may have continued. `error.type` is set only
+    for a failed span.
     """
     kind = first_text(raw.attributes, "error.type")
     if not raw.failed and kind is None:

@@ -77,5 +77,5 @@ def read_output(attributes: Attributes) -> tuple[Message, ...] | None:
     """Return the model's reply as one message; None when outputs are not recorded."""
     listed: Any = open_json(first_value(attributes, *_CALLS))
     calls = tuple(read_call(call) for call in read_objects(listed))
-    said = next((attributes[key] for key in _SAID if isinstance(attributes.get(key), str)), None)
-    return (Message(role="assistant", text=said, calls=calls),) if calls or said is not None else None
+    text = next((attributes[key] for key in _SAID if isinstance(attributes.get(key), str)), None)
+    return (Message(role="assistant", text=text, calls=calls),) if calls or text is not None else None

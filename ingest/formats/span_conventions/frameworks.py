@@ -75,10 +75,10 @@ def read_langsmith(raw: RawSpan, facts: SpanFacts) -> None:
         provider=first_text(attributes, meta + "ls_provider"),
     )
     if kind is SpanKind.EXECUTION:
-        given = open_json(attributes.get("gen_ai.prompt"))
+        inputs = open_json(attributes.get("gen_ai.prompt"))
         facts.fill(
             tool=raw.name or None,
-            arguments=read_object(given).get("input", given),
+            arguments=read_object(inputs).get("input", inputs),
             result=first_value(attributes, "gen_ai.completion"),
         )
     elif kind is SpanKind.INFERENCE:
@@ -127,27 +127,27 @@ def read_langfuse(raw: RawSpan, facts: SpanFacts) -> None:
 
 def read_mlflow(raw: RawSpan, facts: SpanFacts) -> None:
     """Fill `facts` from MLflow's attributes, each of which is JSON text (a string in quotes, too)."""
-    told = {
+    values = {
         key.removeprefix("mlflow."): unquote(value) if isinstance(value, str) else value
         for key, value in raw.attributes.items()
         if key.startswith("mlflow.")
     }
-    kind = _MLFLOW.get(str(told.get("spanType")))
-    given, gave = open_json(told.get("spanInputs")), open_json(told.get("spanOutputs"))
+    kind = _MLFLOW.get(str(values.get("spanType")))
+    inputs, gave = open_json(values.get("spanInputs")), open_json(values.get("spanOutputs"))
     facts.fill(
         kind=kind,
-        session_id=first_text(told, "trace.session"),
-        user=first_text(told, "trace.user"),
+        session_id=first_text(values, "trace.session"),
+        user=first_text(values, "trace.user"),
     )
     if kind is SpanKind.EXECUTION:
-        facts.fill(tool=raw.name or None, arguments=given if isinstance(given, dict) else None, result=gave)
+        facts.fill(tool=raw.name or None, arguments=inputs if isinstance(inputs, dict) else None, result=gave)
     elif kind is SpanKind.INFERENCE:
-        request, usage = read_request(given), read_object(open_json(told.get("chat.tokenUsage")))
-        names = (told.get("llm.model"), read_object(gave).get("model"), read_object(given).get("model"))
+        request, usage = read_request(inputs), read_object(open_json(values.get("chat.tokenUsage")))
+        names = (values.get("llm.model"), read_object(gave).get("model"), read_object(inputs).get("model"))
         facts.fill(
             model=next((name for name in names if isinstance(name, str) and name), None),
-            provider=first_text(told, "llm.provider"),
-            definitions=find_definitions(told.get("chat.tools")) or None,
+            provider=first_text(values, "llm.provider"),
+            definitions=find_definitions(values.get("chat.tools")) or None,
             output=read_reply(gave),
             **count_whole_input(
                 first_count(usage, "input_tokens"), first_count(usage, "cache_read_input_tokens")
@@ -199,10 +199,10 @@ def read_beeai(raw: RawSpan, facts: SpanFacts) -> None:
         return
     facts.stage_of, facts.stage = operation, stage
     if operation.startswith("tool."):
-        given = open_json(first_value(raw.attributes, "input.value"))
+        inputs = open_json(first_value(raw.attributes, "input.value"))
         facts.kind, facts.by_model = SpanKind.EXECUTION, True
         facts.tool = first_text(raw.attributes, "tool.name") or operation.rpartition(".")[2]
-        arguments = given if isinstance(given, dict) else None
+        arguments = inputs if isinstance(inputs, dict) else None
         facts.fill(arguments=arguments, result=first_value(raw.attributes, "output.value"))
     else:
         facts.kind = SpanKind.INFERENCE

@@ -67,13 +67,13 @@ def read_message_attributes(attributes: Attributes, facts: SpanFacts) -> None:
     JSON that was cut by a limit on the length of attributes is noted in `facts.problem`.
     """
     for role, name in (("user", "input"), ("assistant", "output")):
-        found = parse_messages(first_value(attributes, f"gen_ai.{name}.messages"), role)
-        if found is None:
+        messages = parse_messages(first_value(attributes, f"gen_ai.{name}.messages"), role)
+        if messages is None:
             facts.fill(
                 problem=f"gen_ai.{name}.messages is not JSON; a limit on the length of attributes cuts it"
             )
-        elif found:
-            facts.fill(**{name: found})
+        elif messages:
+            facts.fill(**{name: messages})
 
 
 def parse_messages(value: Any, role: str) -> tuple[Message, ...] | None:
@@ -93,8 +93,8 @@ def conversation_id(attributes: Attributes) -> str | None:
 
     The id of an earlier response (`resp_…`) is not used, because it differs for every call.
     """
-    found = first_text(attributes, "gen_ai.conversation.id")
-    return None if found is None or found.startswith("resp_") else found
+    ident = first_text(attributes, "gen_ai.conversation.id")
+    return None if ident is None or ident.startswith("resp_") else ident
 
 
 def first_finish_reason(value: Any) -> str | None:

@@ -34,26 +34,28 @@ def read_events(events: Events, facts: SpanFacts) -> None:
 
     For a tool's span, the messages are the tool's arguments and its result.
     """
-    given: list[Message] = []
-    said: list[Message] = []
+    inputs: list[Message] = []
+    outputs: list[Message] = []
     for name, body in events:
         if name == _DETAILS:
             read_message_attributes(body, facts)
         elif name in _ROLES:
-            given.extend(event_messages(body, _ROLES[name]))
+            inputs.extend(event_messages(body, _ROLES[name]))
         elif name == "gen_ai.choice":
-            said.extend(choice_messages(body))
+            outputs.extend(choice_messages(body))
         elif name == "gen_ai.content.prompt":
-            given.extend(read_messages(body.get("gen_ai.prompt"), "user"))
+            inputs.extend(read_messages(body.get("gen_ai.prompt"), "user"))
         elif name == "gen_ai.content.completion":
-            said.extend(read_messages(body.get("gen_ai.completion"), "assistant"))
+            outputs.extend(read_messages(body.get("gen_ai.completion"), "assistant"))
     if (
         facts.kind is SpanKind.EXECUTION
     ):  # Strands: the arguments as the tool's message, the result as a choice
-        words = [result.content for message in given for result in message.results]
-        facts.fill(arguments=next(iter(words), None), result=next((one.text for one in said), None))
+        words = [result.content for message in inputs for result in message.results]
+        facts.fill(
+            arguments=next(iter(words), None), result=next((message.text for message in outputs), None)
+        )
         return
-    facts.fill(input=tuple(given) or None, output=tuple(said) or None)
+    facts.fill(input=tuple(inputs) or None, output=tuple(outputs) or None)
 
 
 def event_messages(body: Attributes, role: str) -> Iterator[Message]:
@@ -65,8 +67,8 @@ def event_messages(body: Attributes, role: str) -> Iterator[Message]:
 def open_parts(content: Any) -> Any:
     """Return the decoded parts of a content that is JSON text; return any other content unchanged."""
     parts = open_json(content)
-    known = [part for part in read_objects(parts) if part_kind(part)]
-    return parts if known and len(known) == len(parts) else content
+    recognised = [part for part in read_objects(parts) if part_kind(part)]
+    return parts if recognised and len(recognised) == len(parts) else content
 
 
 def choice_messages(body: Attributes) -> Iterator[Message]:
@@ -76,5 +78,7 @@ def choice_messages(body: Attributes) -> Iterator[Message]:
         message = {"content": message}
     finish = first_finish_reason(inner.get("finish_reason"))
     beside: dict[str, Any] = {key: inner[key] for key in ("tool_calls", "content") if key in inner}
-    for said in read_messages({"role": "assistant", **beside, **message}, "assistant"):
-        yield said if finish is None or said.finish else said.with_finish(finish)
+    for choice_message in read_messages({"role": "assistant", **beside, **message}, "assistant"):
+        yield (
+            choice_message if finish is None or choice_message.finish else choice_message.with_finish(finish)
+        )

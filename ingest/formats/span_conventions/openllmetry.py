@@ -76,13 +76,13 @@ def indexed_messages(attributes: Attributes, name: str, role: str) -> tuple[Mess
     return tuple(read_messages(listed, role)) or None
 
 
-def unwrap_arguments(given: Any) -> Any:
+def unwrap_arguments(arguments: Any) -> Any:
     """Return the arguments of a decorated function or of LangChain's tool.
 
     Return None when the input is not an object or has no named arguments.
     """
     for key in ("kwargs", "inputs"):
-        if inner := read_object(read_object(given).get(key)):
+        if inner := read_object(read_object(arguments).get(key)):
             return inner
-    args = read_object(given).get("args")
-    return None if args or not isinstance(given, dict) or "args" in given else given
+    args = read_object(arguments).get("args")
+    return None if args or not isinstance(arguments, dict) or "args" in arguments else arguments

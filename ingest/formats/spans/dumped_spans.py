@@ -63,15 +63,15 @@ def read_attributes(span: Attributes) -> dict[str, Any]:
 
     The value of `attributes` may also be JSON text.
     """
-    found = flatten(open_json(span.get("attributes")))
+    attributes = flatten(open_json(span.get("attributes")))
     for key, value in span.items():
         if key.startswith("attributes.") and value is not None:
             name = key.removeprefix("attributes.")
-            found[name] = value
-            found.update({f"{name}.{inner}": part for inner, part in flatten(value).items()})
+            attributes[name] = value
+            attributes.update({f"{name}.{inner}": part for inner, part in flatten(value).items()})
     if isinstance(span.get("span_kind"), str):
-        found.setdefault("openinference.span.kind", span["span_kind"])
-    return found
+        attributes.setdefault("openinference.span.kind", span["span_kind"])
+    return attributes
 
 
 def parse_time(value: Any) -> int | None:
@@ -98,7 +98,7 @@ def normalise_hex(identity: str | None) -> str | None:
 
 
 def scope_name(span: Attributes) -> str | None:
-    found = first_value(
+    scope = first_value(
         span, "instrumentationScope", "instrumentationLibrary", "instrumentation_info", "scope"
     )
-    return text_of(span, "scopeName", "scope_name") or read_text(read_object(found).get("name"))
+    return text_of(span, "scopeName", "scope_name") or read_text(read_object(scope).get("name"))

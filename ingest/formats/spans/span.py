@@ -18,7 +18,7 @@ from ingest.formats.provider_messages.message_parts import Message
 from ingest.formats.spans.span_attributes import Attributes
 
 _NANO = 1_000_000_000
-_SPAN = 500  # bytes that a span is counted for besides its texts
+_SPAN = 500  # bytes counted for a span besides its texts
 _ANSWER = 4_000  # characters of an agent's input or output that are kept
 
 
@@ -26,7 +26,7 @@ class SpanKind(StrEnum):
     INFERENCE = "inference"  # one model call
     AGENT = "agent"  # an agent's run: model calls and tools are inside of it
     EXECUTION = "execution"  # a tool ran
-    OTHER = "other"  # may still be a tool's run, if it has the name of a tool that a model called
+    OTHER = "other"  # may still be a tool's run, if a model called a tool with its name
 
 
 class RawSpan(msgspec.Struct, kw_only=True):
@@ -77,25 +77,27 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     tool: str | None = None
     call_id: str | None = None
     arguments: Any = None
-    by_model: bool | None = None  # only a model starts such a run, with the arguments as it sent them
+    by_model: bool | None = None  # only a model starts such a run, with the arguments that it sent
     result: Any = None
-    stage_of: str | None = None  # the operation of which the span is only a stage …
+    stage_of: str | None = None  # the operation of which the span is one stage …
     stage: str | None = None  # … and the stage: start, success, error, finish
-    asked: str | None = None  # the beginning of what an agent, or whatever it is, was given …
-    answered: str | None = None  # … and of what it gave back
+    asked: str | None = None  # the beginning of the input of an agent or another component …
+    answered: str | None = None  # … and of its output
     problem: str | None = None  # why a part of the span could not be read
 
-    def fill(self, **found: Any) -> None:
+    def fill(self, **facts: Any) -> None:
         """Set the fields that are still None; keep all others.
 
         The conventions are applied in the order of their reliability, so the first value found is the best.
         """
-        for name, value in found.items():
+        for name, value in facts.items():
             if value is not None and getattr(self, name) is None:
                 setattr(self, name, value)
 
-    def fill_texts(self, asked: str | None, answered: str | None) -> None:
-        self.fill(asked=asked[:_ANSWER] if asked else None, answered=answered[:_ANSWER] if answered else None)
+    def fill_texts(self, question: str | None, answered: str | None) -> None:
+        self.fill(
+            asked=question[:_ANSWER] if question else None, answered=answered[:_ANSWER] if answered else None
+        )
 
 
 class UnderstoodSpan(msgspec.Struct, kw_only=True):
@@ -110,7 +112,7 @@ class UnderstoodSpan(msgspec.Struct, kw_only=True):
     parent_id: str | None = None
     start: int | None = None
     end: int | None = None
-    error: str | None = None  # None = the span tells of none
+    error: str | None = None  # None = the span has none
     harness: str | None = None
     harness_version: str | None = None
     scope: str | None = None  # the instrumentation that wrote the span

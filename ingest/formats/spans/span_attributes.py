@@ -53,17 +53,17 @@ def flatten(value: Any) -> dict[str, Any]:
     An object is also kept under its own key, because it may be data. A value that is not an object gives an
     empty dictionary.
     """
-    found: dict[str, Any] = {}
-    _flatten(value, "", found, _PARTS)
-    return found
+    attributes: dict[str, Any] = {}
+    _flatten(value, "", attributes, _PARTS)
+    return attributes
 
 
-def _flatten(value: Any, prefix: str, found: dict[str, Any], levels: int) -> None:
+def _flatten(value: Any, prefix: str, attributes: dict[str, Any], levels: int) -> None:
     if not isinstance(value, dict) or not levels:
         return
     for key, inner in value.items():
-        found.setdefault(prefix + key, inner)
-        _flatten(inner, f"{prefix}{key}.", found, levels - 1)
+        attributes.setdefault(prefix + key, inner)
+        _flatten(inner, f"{prefix}{key}.", attributes, levels - 1)
 
 
 def first_value(attributes: Attributes, *keys: str) -> Any:

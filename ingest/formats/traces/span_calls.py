@@ -20,11 +20,11 @@ from ingest.formats.spans.span import UnderstoodSpan
 from ingest.formats.traces.span_steps import TracedCall, TracedStep
 from lenient.calls.refusals import LIBRARY_REFUSALS, MCP_REFUSALS
 
-# APIs that hand arguments over as an object: a text of them was written by the instrumentation.
+# APIs that return arguments as an object: a text of them comes from the instrumentation.
 _OBJECT_APIS = ("anthropic", "aws", "amazon", "bedrock", "gcp", "google", "gemini", "vertex", "cohere")
 _AT_THE_LIMIT = "the reply was cut off at the token limit in the middle of this call"
 _OBJECT_MODELS = ("claude", "gemini")
-_LONGEST = 4_000  # characters that are looked at; the sentences stand at the beginning
+_LONGEST = 4_000  # characters that are searched; the sentences are at the beginning
 _ROWS = (
     # LangGraph's ToolNode
     (FaultLayer.SCHEMA, r"^Error: \S{1,200} is not a valid tool, try one of \["),
@@ -70,55 +70,55 @@ def cut_fields(fields: dict[str, Any]) -> dict[str, Any]:
     if isinstance(open_json(fields.get("raw_arguments")), dict):
         return {}
     lost: dict[str, Any] = {"refused_by_harness": FaultLayer.EMISSION, "harness_message": _AT_THE_LIMIT}
-    nothing = "arguments" in fields and not fields["arguments"]  # an empty object is no text of the model's
+    nothing = "arguments" in fields and not fields["arguments"]  # an empty object is not the model's text
     return {**lost, "arguments": None, "args_source": ArgsSource.MISSING} if nothing else lost
 
 
-def argument_fields(made: TracedCall, asked: UnderstoodSpan) -> dict[str, Any]:
-    said = made.said
-    sent = said.arguments
-    if said.refused is not None:
-        refused = {"refused_by_harness": FaultLayer.SYNTAX, "harness_message": said.refused}
+def argument_fields(made: TracedCall, request_span: UnderstoodSpan) -> dict[str, Any]:
+    call = made.said
+    sent = call.arguments
+    if call.refused is not None:
+        refused = {"refused_by_harness": FaultLayer.SYNTAX, "harness_message": call.refused}
         if isinstance(sent, str):
             return {"raw_arguments": sent, "args_source": ArgsSource.RAW, **refused}
         return {"args_source": ArgsSource.MISSING, **refused}
     ran = made.run.facts if made.run is not None else None
     if ran is not None and (sent is None or sent is ran.arguments):  # a reply that was not recorded
         sent = ran.arguments if ran.by_model else received_arguments(ran.arguments)
-    if isinstance(sent, str) and (uses_object_arguments(asked) or is_rewritten(sent, asked)):
+    if isinstance(sent, str) and (uses_object_arguments(request_span) or is_rewritten(sent, request_span)):
         decoded = received_arguments(sent)
         sent = sent if decoded is None else decoded
     if isinstance(sent, str):
         return {"raw_arguments": sent, "args_source": ArgsSource.RAW}
     if sent is None:
         return {"args_source": ArgsSource.MISSING}
-    seen = {"syntax_seen": Visibility.FAILURES} if said.marks else {}
-    return {"arguments": sent, "args_source": ArgsSource.RESERIALISED, **seen}
+    visibility = {"syntax_seen": Visibility.FAILURES} if call.marks else {}
+    return {"arguments": sent, "args_source": ArgsSource.RESERIALISED, **visibility}
 
 
 def received_arguments(arguments: Any) -> Any:
     """Return the arguments that a tool received, as an object; None when they are not an object.
 
-    They are decoded, and no longer the text that the model sent.
+    They are decoded, so the model's own text is lost.
     """
     inner = open_json(arguments)
     return inner if isinstance(inner, dict) else None
 
 
-def uses_object_arguments(asked: UnderstoodSpan) -> bool:
-    provider, model = asked.facts.provider, asked.facts.model
+def uses_object_arguments(request_span: UnderstoodSpan) -> bool:
+    provider, model = request_span.facts.provider, request_span.facts.model
     if provider is not None:
         return provider.startswith(_OBJECT_APIS)
     return model is not None and any(name in model.lower() for name in _OBJECT_MODELS)
 
 
-def is_rewritten(sent: str, asked: UnderstoodSpan) -> bool:
+def is_rewritten(sent: str, request_span: UnderstoodSpan) -> bool:
     """Return True when a text may be arguments that LangChain decoded and an instrumentation wrote again.
 
     Such a text has the form in which Python writes JSON. The model's own text, which LangChain sometimes
-    keeps, seldom has just this form.
+    keeps, seldom has this form.
     """
-    if "instrumentation.langchain" not in (asked.scope or ""):
+    if "instrumentation.langchain" not in (request_span.scope or ""):
         return False
     decoded = received_arguments(sent)
     try:
@@ -128,7 +128,7 @@ def is_rewritten(sent: str, asked: UnderstoodSpan) -> bool:
 
 
 def result_fields(made: TracedCall) -> dict[str, Any] | None:
-    """Return the `ResultSeen` fields for the result of a call; None when the file does not tell it.
+    """Return the `ResultSeen` fields for the result of a call; None when the file does not show it.
 
     A tool's span without an error is a run without an error (OpenTelemetry leaves the status of a good run
     unset). A result that only a later request contains has the error flag of that message, mostly none.
@@ -144,11 +144,11 @@ def result_fields(made: TracedCall) -> dict[str, Any] | None:
     fields: dict[str, Any] = {"content": content, "latency_ms": run.latency_ms if run is not None else None}
     if error is not None or failed:
         message = error or content
-        told = {"fault_layer": fault_layer_in(message), "message": message}
-        return {**fields, **told, "status": ResultStatus.ERROR, "flag_source": FlagSource.EXPLICIT}
+        failure = {"fault_layer": fault_layer_in(message), "message": message}
+        return {**fields, **failure, "status": ResultStatus.ERROR, "flag_source": FlagSource.EXPLICIT}
     if (layer := fault_shown_by(content)) is not None:
-        told = {"fault_layer": layer, "message": content}
-        return {**fields, **told, "status": ResultStatus.ERROR, "flag_source": FlagSource.DERIVED_TEXT}
+        failure = {"fault_layer": layer, "message": content}
+        return {**fields, **failure, "status": ResultStatus.ERROR, "flag_source": FlagSource.DERIVED_TEXT}
     if run is not None or failed is False:
         return {**fields, "status": ResultStatus.OK, "flag_source": FlagSource.EXPLICIT}
     return {**fields, "status": ResultStatus.UNKNOWN, "flag_source": FlagSource.ABSENT}
@@ -167,8 +167,8 @@ def fault_layer_in(text: str | None) -> FaultLayer:
 def first_match(text: str | None, *, alone: bool) -> FaultLayer | None:
     if not text:
         return None
-    seen = text[:_LONGEST]
+    head = text[:_LONGEST]
     for pattern, layer in _TEXTS:
-        if (not alone or pattern.pattern.startswith("^")) and pattern.search(seen):
+        if (not alone or pattern.pattern.startswith("^")) and pattern.search(head):
             return layer
     return None

@@ -80,13 +80,13 @@ class TracedSession:
         if span is None:
             return
         named = root if root is not None and root.harness else span
-        told = [one.facts for one in (root, *lane.calls, *lane.agents) if one is not None]
-        user = next((facts.user for facts in told if facts.user), None)
-        task = next((facts.task for facts in told if facts.task), None)
-        environment = next((facts.environment for facts in told if facts.environment), None)
-        found = (named.harness, named.harness_version, self._parent, user, task, environment)
-        if any(found) and found != self._introduced:
-            self._introduced = found
+        all_facts = [span.facts for span in (root, *lane.calls, *lane.agents) if span is not None]
+        user = next((facts.user for facts in all_facts if facts.user), None)
+        task = next((facts.task for facts in all_facts if facts.task), None)
+        environment = next((facts.environment for facts in all_facts if facts.environment), None)
+        introduction = (named.harness, named.harness_version, self._parent, user, task, environment)
+        if any(introduction) and introduction != self._introduced:
+            self._introduced = introduction
             yield SessionSeen(
                 **self.event_place(span, span.start),
                 harness=named.harness,
@@ -111,10 +111,10 @@ class TracedSession:
         first, last = steps[0].span, steps[-1]
         around = root if alone and encloses(root, steps) else None
         if begins:
-            asked = next(reversed(user_texts(first)), None) or (root.facts.asked if root else None)
+            question = next(reversed(user_texts(first)), None) or (root.facts.asked if root else None)
             key = f"{first.trace_id}/{first.span_id}"
             at = self.event_place(first, around.start if around else first.start)
-            yield TurnStarted(**at, turn=turn, text=asked, key=key)
+            yield TurnStarted(**at, turn=turn, text=question, key=key)
         for step in steps:
             if not step.has_no_reply:
                 yield from self._step_events(step, turn)
@@ -125,7 +125,7 @@ class TracedSession:
             yield TurnEnded(**at, turn=turn, status=status, answer=answer, latency_ms=latency)
 
     def _turn_without_steps(self, agent: UnderstoodSpan) -> Iterator[Event]:
-        """Yield the events of an agent's run of which no model call was recorded: a turn without steps."""
+        """Yield the events of an agent's run without recorded model calls: a turn without steps."""
         turn = self._turns.begin_turn()
         facts = agent.facts
         if facts.model is not None:
@@ -158,7 +158,7 @@ class TracedSession:
             text=step.text or (None if step.calls else step.text),
             provider=facts.provider,
             model=facts.model,
-            # Counted again: what one convention left out, another may have filled in.
+            # Counted again, because another convention may have filled in missing parts.
             **(
                 count_whole_input(facts.input_tokens, facts.cached_tokens, facts.cache_write_tokens)
                 if step.whole
@@ -180,7 +180,7 @@ class TracedSession:
                 **call_fields(step, ordinal),
             )
         if not step.calls and step.unreadable_call_message is not None:
-            yield CallMade(  # the API says that the model wrote a call which was none
+            yield CallMade(  # the API reports an invalid call of the model
                 **shared,
                 **place,
                 tool=None,
@@ -194,11 +194,11 @@ class TracedSession:
     def prompt_events(self, span: UnderstoodSpan) -> Iterator[Event]:
         facts = span.facts
         spoken = (message.text for message in facts.input or () if message.role == "system" and message.text)
-        found = (facts.system or "\n\n".join(spoken) or None, facts.prompt_name, facts.prompt_version)
-        if any(found) and found != self._prompt:
-            self._prompt = found
+        prompt = (facts.system or "\n\n".join(spoken) or None, facts.prompt_name, facts.prompt_version)
+        if any(prompt) and prompt != self._prompt:
+            self._prompt = prompt
             at = self.event_place(span, span.start)
-            yield PromptSeen(**at, text=found[0], name=found[1], version=found[2])
+            yield PromptSeen(**at, text=prompt[0], name=prompt[1], version=prompt[2])
 
     # --- results -------------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ class TracedSession:
     def late_result_events(self) -> Iterator[Event]:
         """Yield results found since for calls of earlier traces.
 
-        A person's approval may lie between the call and its run.
+        A person's approval may come between the call and its run.
         """
         waiting, self._waiting = self._waiting, []
         for made, place in waiting:
@@ -248,7 +248,7 @@ class TracedSession:
                 yield self.foreign_result(made, span, span.start)
 
     def unrequested_run_event(self, run: UnderstoodSpan) -> Event | Rejected:
-        """Return the event for a tool's run that no model call of its trace asked for.
+        """Return the event for a tool's run that no model call of its trace requested.
 
         A run with the id of an unknown call is a `ResultSeen`, because the call may be in another file. Any
         other run is a `Rejected`.

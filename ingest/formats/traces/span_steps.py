@@ -21,9 +21,9 @@ from ingest.formats.provider_messages.message_parts import Message, MessageCall,
 from ingest.formats.spans.span import SpanFacts, SpanKind, UnderstoodSpan
 from ingest.formats.traces.span_tree import TraceLane, time_key
 
-_RECENT = 1_000  # calls and results that are compared, from the end: every request repeats all before it
+_RECENT = 1_000  # latest calls and results to compare; requests repeat all earlier ones
 _BROKEN = frozenset({"malformed_function_call", "unexpected_tool_call", "malformed_tool_call"})
-_UNREADABLE = "tool_use_failed"  # Groq's word for a call of the model that it could not read
+_UNREADABLE = "tool_use_failed"  # Groq's code for an unreadable call of the model
 
 
 class TracedCall(msgspec.Struct):
@@ -32,7 +32,7 @@ class TracedCall(msgspec.Struct):
     said: MessageCall
     run: UnderstoodSpan | None = None
     answered: MessageResult | None = None
-    told_by: UnderstoodSpan | None = None  # whose request said so
+    told_by: UnderstoodSpan | None = None  # whose request contains the result
 
 
 class TracedStep(msgspec.Struct):
@@ -97,10 +97,10 @@ def find_steps(
         ):
             following = steps[number].span if number < len(steps) else None
             step.calls = infer_calls(step, runs.take_between(step.span, following))
-    known = deque(before, maxlen=_RECENT)
+    recent_calls = deque(before, maxlen=_RECENT)
     for step in steps:
-        join_results(step.span.facts.input or (), known, step.span)
-        known.extend(step.calls)
+        join_results(step.span.facts.input or (), recent_calls, step.span)
+        recent_calls.extend(step.calls)
     left = runs.take_rest()
     unrecorded = [run for run in left if run.facts.by_model]
     alone = [run for run in unrecorded if not join_unrecorded(run, steps)]
@@ -120,8 +120,8 @@ def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
             if answered:
                 yield step
                 step, answered = TracedStep(span=span, calls=[], whole=False), False
-            said = [part for part in (step.text, message.text) if part is not None]
-            step.text = "\n".join(said) if said else None
+            texts = [part for part in (step.text, message.text) if part is not None]
+            step.text = "\n".join(texts) if texts else None
             step.finish = message.finish or step.finish
             step.calls.extend(TracedCall(said=call) for call in message.calls)
         elif message.results:
@@ -133,32 +133,32 @@ def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
 def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpan]) -> Iterator[TracedStep]:
     """Yield the steps of an agent whose model calls were not recorded, only the tools that ran.
 
-    Each run is a call. Runs that overlap in time were asked for by one reply. The model is that of the run's
+    Each run is a call. Runs that overlap in time were requested by one reply. The model is that of the run's
     agent; text, tokens and latency of the replies are unknown.
     """
     by_id = {agent.span_id: agent for agent in agents}
     step, ends = None, 0
     for run in runs:
-        asked = by_id.get(run.parent_id or "", agents[0] if agents else run)
+        parent = by_id.get(run.parent_id or "", agents[0] if agents else run)
         if step is None or run.start is None or run.start >= ends:
             if step is not None:
                 yield step
-            facts = SpanFacts(provider=asked.facts.provider, model=asked.facts.model)
+            facts = SpanFacts(provider=parent.facts.provider, model=parent.facts.model)
             reply = replace(run, facts=facts, kind=SpanKind.INFERENCE, error=None, end=None)
             step, ends = TracedStep(span=reply, calls=[], finish="tool_calls"), 0
         ends = max(ends, run.end or 0)
-        said = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
-        step.calls.append(TracedCall(said=said, run=run))
+        call = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
+        step.calls.append(TracedCall(said=call, run=run))
     if step is not None:
         yield step
 
 
 def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
-    """Add a run that only a model starts to the calls of the reply before it; return False without one."""
+    """Add a run that only a model starts to the calls of the previous reply; return False without one."""
     before = [step for step in steps if not began_before(run, step.span)]
     if before:
-        said = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
-        before[-1].calls.append(TracedCall(said=said, run=run))
+        call = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
+        before[-1].calls.append(TracedCall(said=call, run=run))
     return bool(before)
 
 
@@ -225,12 +225,14 @@ class RunIndex:
 
     def __init__(self, runs: Sequence[UnderstoodSpan]) -> None:
         self._runs = runs
-        self._at = 0  # runs before this one have been looked at by `between`
+        self._at = 0  # `take_between` has checked the runs before this one
         self._given: set[str] = set()
         self._by_id = group_runs(runs, lambda run: run.facts.call_id)
         self._by_name = group_runs(runs, lambda run: run.facts.tool)
 
-    def take_by_id(self, call_id: str | None, asked: UnderstoodSpan, *, once: bool) -> UnderstoodSpan | None:
+    def take_by_id(
+        self, call_id: str | None, request_span: UnderstoodSpan, *, once: bool
+    ) -> UnderstoodSpan | None:
         """Return the run of the call with this id; None when there is none.
 
         `once` is True when only one call has the id: of several runs the last counts, because the client
@@ -240,24 +242,24 @@ class RunIndex:
         queue = self._by_id.get(call_id or "", deque())
         while queue:
             run = queue.popleft()
-            if not queue or not (once or began_before(run, asked)):
+            if not queue or not (once or began_before(run, request_span)):
                 self._given.add(run.span_id)
                 return run
             if once:
                 self._given.add(run.span_id)
         return None
 
-    def take_by_name(self, said: MessageCall, asked: UnderstoodSpan) -> UnderstoodSpan | None:
+    def take_by_name(self, call: MessageCall, request_span: UnderstoodSpan) -> UnderstoodSpan | None:
         """Return the next run of the tool that no call has taken; None when there is none.
 
         The name decides only when the call or the run has no id, or no run has the call's id.
         """
-        queue = self._by_name.get(said.name or "", deque())
+        queue = self._by_name.get(call.name or "", deque())
         while queue:
             run = queue[0]
-            if run.span_id in self._given or began_before(run, asked):
+            if run.span_id in self._given or began_before(run, request_span):
                 queue.popleft()
-            elif None in (said.id, run.facts.call_id) or said.id not in self._by_id:
+            elif None in (call.id, run.facts.call_id) or call.id not in self._by_id:
                 self._given.add(run.span_id)
                 return run
             else:
@@ -265,7 +267,7 @@ class RunIndex:
         return None
 
     def take_between(
-        self, asked: UnderstoodSpan, following: UnderstoodSpan | None
+        self, request_span: UnderstoodSpan, following: UnderstoodSpan | None
     ) -> Iterator[UnderstoodSpan]:
         """Yield the runs, not taken yet, that began after one model call and before the next."""
         end = following.start if following is not None else None
@@ -274,14 +276,14 @@ class RunIndex:
             if end is not None and run.start is not None and run.start >= end:
                 return
             self._at += 1
-            if run.span_id not in self._given and not began_before(run, asked):
+            if run.span_id not in self._given and not began_before(run, request_span):
                 self._given.add(run.span_id)
                 yield run
 
     def take_rest(self) -> list[UnderstoodSpan]:
         """Return the runs that no call has taken.
 
-        A span that was taken for a run only by its name is left out, because it may be anything.
+        A span that counts as a run only by its name is left out, because it may be anything.
         """
         sure = (run for run in self._runs if run.facts.kind is SpanKind.EXECUTION)
         return [run for run in sure if run.span_id not in self._given]
@@ -297,6 +299,6 @@ def group_runs(
     return groups
 
 
-def began_before(run: UnderstoodSpan, asked: UnderstoodSpan) -> bool:
-    """Return True when a run began before the model was asked."""
-    return run.start is not None and asked.start is not None and run.start < asked.start
+def began_before(run: UnderstoodSpan, request_span: UnderstoodSpan) -> bool:
+    """Return True when a run began before the model request."""
+    return run.start is not None and request_span.start is not None and run.start < request_span.start

@@ -19,7 +19,7 @@ _HANDED_DOWN = ("provider", "model", "system", "definitions", "prompt_name", "pr
 _OF_THE_ONE_CALL = (
     "output", "finish", "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
 )  # fmt: skip
-_AROUND = 20  # spans around a model call that are asked
+_AROUND = 20  # spans around a model call that are checked
 _PREFIXES = ("execute_tool ", "tool.", "running tool: ", "tool: ")
 
 
@@ -30,7 +30,7 @@ class TraceLane(msgspec.Struct):
     """
 
     within: UnderstoodSpan | None = None
-    parent: UnderstoodSpan | None = None  # the tool whose lane this one's tool is in
+    parent: UnderstoodSpan | None = None  # the tool in whose lane this lane's tool is
     calls: list[UnderstoodSpan] = []
     runs: list[UnderstoodSpan] = []
     agents: list[UnderstoodSpan] = []
@@ -53,7 +53,7 @@ class TreeWalk:
     def __init__(self) -> None:
         self.lanes: dict[str | None, TraceLane] = {None: TraceLane()}
         self.outer: dict[str, UnderstoodSpan] = {}  # span id of a call → the nearest call or agent around it
-        self.inner: dict[str, list[UnderstoodSpan]] = {}  # the other way round
+        self.inner: dict[str, list[UnderstoodSpan]] = {}  # the reverse
 
     def visit(self, span: UnderstoodSpan, context: SpanContext) -> SpanContext:
         """Add a span to its lane, and return the context for the children of the span."""
@@ -111,7 +111,7 @@ def join_stages(spans: Iterable[UnderstoodSpan]) -> None:
     """Make one span of those that an instrumentation wrote for the stages of one operation.
 
     BeeAI writes a span when a call starts, one when it succeeds or fails, and one when it is finished. The
-    first gets the facts of the others, and lasts until the second begins; the others count no longer.
+    first gets the facts of the others, and lasts until the second begins; the others no longer count.
     """
     staged = sorted((span for span in spans if span.facts.stage_of is not None), key=time_key)
     open_stages: dict[str, UnderstoodSpan] = {}

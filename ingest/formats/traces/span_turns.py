@@ -14,7 +14,7 @@ from hashlib import blake2b
 from ingest.formats.spans.span import UnderstoodSpan
 from ingest.formats.traces.span_steps import TracedStep
 
-_OPEN = 2  # turns that may go on: `ingest.sessions.session_builder` keeps as many open
+_OPEN = 2  # turns that may continue: `ingest.sessions.session_builder` keeps as many open
 
 
 class TurnPlan:
@@ -24,7 +24,7 @@ class TurnPlan:
         self._last = 0
         self._steps: dict[int, int] = {}  # turn → the number of its next step
         self._begun_by: dict[bytes, int] = {}  # a user's message → the last turn it began
-        self._times: Counter[bytes] = Counter()  # … and how often it has been seen in one request
+        self._times: Counter[bytes] = Counter()  # … and how often it occurred in one request
 
     def plan(
         self, steps: Sequence[TracedStep], agents: Sequence[UnderstoodSpan] = ()

@@ -25,7 +25,7 @@ from ingest.formats.traces.span_tree import find_lanes, time_key
 from ingest.log_format import Record
 from ingest.sessions.open_sessions import OpenSessions
 
-# What OpenTelemetry's spans can tell, whatever file they are in: fields of `ingest.formats.Source`.
+# The facts in OpenTelemetry's spans, whatever the file: fields of `ingest.formats.Source`.
 TOLD_BY_SPANS: dict[str, str] = {
     "raw_arguments": "partly: where the instrumentation kept the model's text; the convention wants objects",
     "argument_failures": "partly: parsed if the text is there; a denial shows as a tool's error, if ever",
@@ -57,7 +57,7 @@ class KnownSpan(msgspec.Struct):
     facts: SpanFacts
 
 
-_NEVER = 1 << 63  # sorts behind all times
+_NEVER = 1 << 63  # sorts after all times
 
 Found = RawSpan | KnownSpan | SpanEvent | Rejected
 
@@ -74,7 +74,7 @@ class TraceEntry(msgspec.Struct):
     roots: dict[str, int] = {}
 
     def list_sessions(self, trace_id: str) -> Iterable[tuple[str, int]]:
-        """Return the sessions of which the trace tells, and the start of each: mostly one."""
+        """Return the sessions in the trace and the start of each: mostly one."""
         if len(self.roots) > 1:
             return self.roots.items()
         return [(self.session_id or trace_id, self.start if self.start is not None else _NEVER)]
@@ -89,14 +89,14 @@ class TraceTranslator:
         self._index: dict[str, TraceEntry] = {}
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
-        for found in self._read(record):
-            if isinstance(found, Rejected):
-                yield found
-            elif isinstance(found, SpanEvent):
-                self.open_trace(found.trace_id).add_event(found)
-                self._open.spill(found.trace_id)
+        for item in self._read(record):
+            if isinstance(item, Rejected):
+                yield item
+            elif isinstance(item, SpanEvent):
+                self.open_trace(item.trace_id).add_event(item)
+                self._open.spill(item.trace_id)
             else:
-                yield from self._take_span(found)
+                yield from self._take_span(item)
 
     def finish(self) -> Iterator[Event | Rejected]:
         """Yield the events of all traces, because a trace is complete only at the end of the file."""
@@ -122,9 +122,9 @@ class TraceTranslator:
         self._index.setdefault(trace_id, TraceEntry())
         return self._open.open(trace_id, partial(OpenTrace, trace_id))
 
-    def _take_span(self, found: RawSpan | KnownSpan) -> Iterator[Rejected]:
+    def _take_span(self, parsed: RawSpan | KnownSpan) -> Iterator[Rejected]:
         raw, facts = (
-            (found.raw, found.facts) if isinstance(found, KnownSpan) else (found, collect_facts(found))
+            (parsed.raw, parsed.facts) if isinstance(parsed, KnownSpan) else (parsed, collect_facts(parsed))
         )
         if facts.problem is not None:
             yield Rejected(raw.where, "wrong_type", facts.problem, raw.span_id[:SNIPPET_READ])
@@ -184,7 +184,7 @@ class OpenTrace:
     ) -> Iterator[Event | Rejected]:
         """Yield the events of the trace: those of its session, then those of its sub-agents' sessions.
 
-        With `others_in` only what lies below the roots of this session; a root that names no session is of
+        With `others_in`, only the part below the roots of this session; a root without a session belongs to
         the session `others_in`.
         """
         self._read_events()
@@ -209,24 +209,24 @@ class OpenTrace:
             while above is not None and above.span_id not in sessions and above.span_id not in path:
                 path[above.span_id] = above
                 above = self._spans.get(above.parent_id or "")
-            known = sessions.get(above.span_id) if above is not None else None
+            session_above = sessions.get(above.span_id) if above is not None else None
             named = next((root.facts.session_id for root in reversed(path.values())), None)
-            sessions |= dict.fromkeys(path, known or named or others_in)
+            sessions |= dict.fromkeys(path, session_above or named or others_in)
         return {name: span for name, span in self._spans.items() if sessions[name] == session_id}
 
     def keep_once(self, message: Message) -> Message:
-        """Return the kept copy of an equal message; keep the message when there is no copy.
+        """Return the stored copy of an equal message; store the message when there is no copy.
 
         An assistant message is replaced by an empty one, because its calls are counted as replies.
         """
         if message.role == "assistant":
             return _SAID_BEFORE
-        known = self._messages.get(message)
-        if known is None:
-            known = self._messages[message] = message
+        stored = self._messages.get(message)
+        if stored is None:
+            stored = self._messages[message] = message
             texts = (message.text, *(result.content for result in message.results))
             self.weight += 200 + sum(len(text) for text in texts if text is not None)
-        return known
+        return stored
 
     def _read_events(self) -> None:
         """Add the facts in log records to their spans.

@@ -1,1 +1,1 @@
-"""Decides before the reading which files are read, in which order, with which definitions and labels."""
+"""Plans a load: which files to read, in which order, with which definitions and labels."""

@@ -1,4 +1,4 @@
-"""Replaces each archive among the files by the logs in the archive.
+"""Replaces each archive among the files by the logs in it.
 
 An archive that has not changed since all its members were read is not opened: the ledger lists its members.
 """
@@ -28,8 +28,8 @@ _SPREAD = "is a session in many files, which cannot be put together in a compres
 class ExpandedFiles:
     """The logs to load, and the ledger rows to remove or rename.
 
-    `turned` are rows to remove, of files that were logs when they were loaded and are archives now. `veiled`
-    are rows under the new names that the privacy rules require.
+    `turned` are rows to remove: their files were loaded as logs and are archives now. `veiled` are rows under
+    the new names that the privacy rules require.
     """
 
     logs: list[LogFile] = field(default_factory=list)
@@ -51,27 +51,27 @@ def expand_archives(
     """
     result = ExpandedFiles()
     named, result.veiled = redact_names(files, privacy, ledger)
-    for found in named:
+    for log_file in named:
         if (
-            found.problem is not None
-            or not found.place.can_reopen
-            or _is_unchanged_log(found, ledger, options)
+            log_file.problem is not None
+            or not log_file.place.can_reopen
+            or _is_unchanged_log(log_file, ledger, options)
         ):
-            result.logs.append(found)
-        elif settled := _known_members(found, ledger, options, again):
+            result.logs.append(log_file)
+        elif settled := _known_members(log_file, ledger, options, again):
             result.logs += settled
         else:
-            _expand_file(found, ledger, result)
+            _expand_file(log_file, ledger, result)
     if privacy:
         result.logs = [replace(log, name=privacy.redact_path(log.name)) for log in result.logs]
     return result
 
 
-def _is_unchanged_log(found: LogFile, ledger: Ledger, options: ReadOptions) -> bool:
-    row = ledger.find_by_name(found.name) or ledger.find_copy(found.name)
+def _is_unchanged_log(log_file: LogFile, ledger: Ledger, options: ReadOptions) -> bool:
+    row = ledger.find_by_name(log_file.name) or ledger.find_copy(log_file.name)
     if isinstance(row, LedgerRow) and row.status is not FileStatus.LOADED:
-        return is_still_foreign(found, row, options)
-    return row is not None and found.seen.is_telling and row.outside.seen == found.seen
+        return is_still_foreign(log_file, row, options)
+    return row is not None and log_file.seen.is_telling and row.outside.seen == log_file.seen
 
 
 def _known_members(
@@ -84,7 +84,7 @@ def _known_members(
     if not archive.seen.is_telling:
         return []
     by_mark: dict[str | None, list[LedgerRow | LedgerCopy]] = {}
-    for row in ledger.find_members(archive.name):  # among them members that are no longer in it
+    for row in ledger.find_members(archive.name):  # including members that are no longer in it
         by_mark.setdefault(row.outside.archive_seen, []).append(row)
     for mark, rows in by_mark.items():
         if mark == make_archive_mark(archive.seen, len(rows), reader_version()):
@@ -109,34 +109,34 @@ def _member_of_row(archive: LogFile, row: LedgerRow | LedgerCopy) -> LogFile:
     )
 
 
-def _expand_file(found: LogFile, ledger: Ledger, result: ExpandedFiles) -> None:
+def _expand_file(log_file: LogFile, ledger: Ledger, result: ExpandedFiles) -> None:
     try:
-        found, archive = look_inside(found)
+        log_file, archive = look_inside(log_file)
     except OSError as error:
-        result.logs.append(_unreadable_archive(found, error))
+        result.logs.append(_unreadable_archive(log_file, error))
         return
     if archive is None:
-        result.logs.append(found)
+        result.logs.append(log_file)
         return
-    members, broken = _read_members(found, archive, fingerprints=len(ledger) > 0)
+    members, broken = _read_members(log_file, archive, fingerprints=len(ledger) > 0)
     if broken is not None:
-        result.logs += [*members, _unreadable_archive(found, broken)]
+        result.logs += [*members, _unreadable_archive(log_file, broken)]
         return
-    mark = make_archive_mark(found.seen, len(members), reader_version())
+    mark = make_archive_mark(log_file.seen, len(members), reader_version())
     result.logs += [replace(member, archive_seen=mark) for member in members]
     if not members:
         problem = "is an archive without files (hidden files are skipped)"
-        result.logs.append(replace(found, problem=problem))
-    elif known := ledger.find_by_name(found.name):
-        result.turned.append(known)
+        result.logs.append(replace(log_file, problem=problem))
+    elif known_row := ledger.find_by_name(log_file.name):
+        result.turned.append(known_row)
 
 
 def _read_members(
-    found: LogFile, archive: Archive, *, fingerprints: bool
+    log_file: LogFile, archive: Archive, *, fingerprints: bool
 ) -> tuple[list[LogFile], OSError | None]:
     members: list[LogFile] = []
     try:
-        for member in list_members(found, archive, fingerprints=fingerprints):
+        for member in list_members(log_file, archive, fingerprints=fingerprints):
             members.append(member)  # noqa: PERF402 - those before a broken place count
     except OSError as error:
         return _gather_members(members, archive), error
@@ -144,9 +144,10 @@ def _read_members(
 
 
 def _gather_members(members: list[LogFile], archive: Archive) -> list[LogFile]:
-    """Return the members, with one log in the place of all files of a session.
+    """Return the members; all files of a session become one log.
 
-    In a compressed archive such a session is refused: each of its files lies somewhere else on the tape.
+    In a compressed archive such a session is refused, because its files are at different positions of the
+    stream.
     """
     return [
         replace(log, problem=_SPREAD) if archive.compression and isinstance(log.place, SessionTree) else log
@@ -154,5 +155,5 @@ def _gather_members(members: list[LogFile], archive: Archive) -> list[LogFile]:
     ]
 
 
-def _unreadable_archive(found: LogFile, error: OSError) -> LogFile:
-    return replace(found, problem=f"cannot be read: {error.strerror or error}")
+def _unreadable_archive(log_file: LogFile, error: OSError) -> LogFile:
+    return replace(log_file, problem=f"cannot be read: {error.strerror or error}")

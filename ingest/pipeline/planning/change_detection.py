@@ -1,4 +1,4 @@
-"""Decides whether a log must be read, is in the store already, or has only got another name.
+"""Decides whether a log must be read, is already loaded, or was only renamed.
 
 A log is identified by the fingerprint of its uncompressed content. Its name, size and time only make it
 possible to decide without reading the content.
@@ -25,23 +25,23 @@ from ingest.version import CALLGAUGE_VERSION
 
 
 class Change(StrEnum):
-    UNCHANGED = "unchanged"  # its content is in
-    COPIED = "copied"  # its content is in, under another name that is there as well
-    MOVED = "moved"  # its content is in, under a name that is no longer there
-    REFUSED = "refused"  # it was refused before, and is part of something that has not changed since
+    UNCHANGED = "unchanged"  # its content is loaded
+    COPIED = "copied"  # its content is loaded under another name that still exists
+    MOVED = "moved"  # its content is loaded under a name that no longer exists
+    REFUSED = "refused"  # refused before, and unchanged since, or in an unchanged archive
     READ = "read"  # new, grown, rewritten, or refused last time
 
 
-_read_with = lru_cache(maxsize=8)(ReadWith)  # mostly one for all files of a load, which may be many
+_read_with = lru_cache(maxsize=8)(ReadWith)  # mostly the same for all files of a load, which may be many
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The options of a load that influence what is read from a log.
+    """The options of a load that affect the reading of a log.
 
-    `tools` is a hash of the tool definitions given, None = none were given. `max_line` is the longest line to
-    read, in bytes. `form` is the name of the format in which all files are read, None = each file's own
-    format. `privacy` describes what is left out, None = nothing. `naming` finds facts in paths.
+    `tools` is a hash of the tool definitions of --tools, None = there were none. `max_line` is the longest
+    line to read, in bytes. `form` is the name of the format in which all files are read, None = each file's
+    own format. `privacy` describes what is removed from texts, None = nothing. `naming` finds facts in paths.
     """
 
     tools: str | None = None
@@ -51,34 +51,33 @@ class ReadOptions:
     naming: Naming = NO_RULES
 
     def read_with(self, *, cut: bool, facts: PathFacts) -> ReadWith:
-        """Return the options that a reading depended on, for the ledger.
+        """Return the options that affected a reading, for the ledger.
 
         `cut`: a line was longer than `max_line`. `facts` are those of the file.
         """
         return _read_with(self.tools, self.max_line if cut else None, self.privacy, facts.to_json())
 
-    def facts_of(self, name: str, known: LedgerRow | None) -> PathFacts:
-        """Return the facts about a file beside its content; `known` is its row in the ledger."""
-        return self.naming.facts_of(name, PathFacts.from_json(known.read_with.facts if known else None))
+    def facts_of(self, name: str, row: LedgerRow | None) -> PathFacts:
+        """Return the facts about a file that are not in its content; `row` is its row in the ledger."""
+        return self.naming.facts_of(name, PathFacts.from_json(row.read_with.facts if row else None))
 
-    def facts_for_format(self, name: str, known: LedgerRow) -> PathFacts:
-        """Return the facts that the reading of a file depends on: a map only for chat transcripts."""
-        return select_facts(self.facts_of(name, known), self.form or known.source)
+    def facts_for_format(self, name: str, row: LedgerRow) -> PathFacts:
+        """Return the facts that affect the reading of a file; the map only for chat transcripts."""
+        return select_facts(self.facts_of(name, row), self.form or row.source)
 
-    def map_of(self, name: str, known: LedgerRow | None) -> str | None:
-        """Return the map of a file alone, as the ledger records it for a file that was refused."""
-        return PathFacts(mapping=self.facts_of(name, known).mapping).to_json()
+    def map_of(self, name: str, row: LedgerRow | None) -> str | None:
+        """Return only the map of a file, as the ledger records it for a refused file."""
+        return PathFacts(mapping=self.facts_of(name, row).mapping).to_json()
 
-    def has_other_map(self, known: LedgerRow) -> bool:
-        """Return True when a refused file was looked at with another map, or none."""
-        past = PathFacts.from_json(known.read_with.facts)
-        return self.facts_of(known.name, known).mapping != past.mapping
+    def has_other_map(self, row: LedgerRow) -> bool:
+        """Return True when a refused file was last checked with another map, or without one."""
+        past = PathFacts.from_json(row.read_with.facts)
+        return self.facts_of(row.name, row).mapping != past.mapping
 
     def sees_more_than(self, past: ReadWith) -> bool:
-        """Return True when reading a file again could find more than the reading `past` did.
+        """Return True when a new reading of a file could find more than the reading `past`.
 
-        Also True when the file must be read again to leave out more. Having no definitions now never counts
-        as more than having had some.
+        Also True when a new reading must remove more. No definitions never count as more than some.
         """
         other_tools = self.tools is not None and self.tools != past.tools
         longer_lines = past.cut_at is not None and past.cut_at < self.max_line
@@ -88,20 +87,20 @@ class ReadOptions:
         """Return True when this load has privacy rules and the reading `past` had others or none."""
         return self.privacy is not None and self.privacy != past.privacy
 
-    def reads_otherwise_than(self, known: LedgerRow) -> bool:
+    def reads_otherwise_than(self, row: LedgerRow) -> bool:
         """Return True when a loaded file should be read again with these options.
 
-        That is the case when this load prescribes another format, finds other facts in the path, or
-        `sees_more_than` the earlier reading.
+        That is so when this load sets another format, finds other facts in the path, or `sees_more_than` the
+        earlier reading.
         """
-        other_form = self.form is not None and self.form != known.source
-        other_facts = self.facts_for_format(known.name, known).to_json() != known.read_with.facts
-        return other_form or other_facts or self.sees_more_than(known.read_with)
+        other_form = self.form is not None and self.form != row.source
+        other_facts = self.facts_for_format(row.name, row).to_json() != row.read_with.facts
+        return other_form or other_facts or self.sees_more_than(row.read_with)
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeDecision:
-    """What a load does with a file: `change`, and the ledger rows that it concerns.
+    """The decision of a load on a file: `change`, and the affected ledger rows.
 
     `known` is the row that the file continues, replaces, renames or repeats; None for a new file. `left` is
     the row of the content that the file had before, when the change is about another row.
@@ -113,50 +112,50 @@ class ChangeDecision:
 
 
 def sort_safely(files: Iterable[LogFile], ledger: Ledger) -> list[LogFile]:
-    """Return the files in the order in which they are to be read: those with known names first.
+    """Return the files in the order of reading: those with known names first.
 
-    When logs rotate, the old content of a name must leave the ledger before the same content appears under a
-    new name. The members of an archive keep the archive's order, because a compressed archive can only be
-    read forward.
+    After a log rotation, the ledger must drop a content's old name before the content appears under its new
+    name. The members of an archive keep the archive's order, because a compressed archive can only be read
+    forward.
     """
 
-    def key(found: LogFile) -> tuple[bool, str, int]:
-        return ledger.find_by_name(found.name) is None, found.archive or found.name, found.order
+    def key(log_file: LogFile) -> tuple[bool, str, int]:
+        return ledger.find_by_name(log_file.name) is None, log_file.archive or log_file.name, log_file.order
 
     return sorted(files, key=key)
 
 
-def decide_change(found: LogFile, ledger: Ledger, options: ReadOptions) -> ChangeDecision:
+def decide_change(log_file: LogFile, ledger: Ledger, options: ReadOptions) -> ChangeDecision:
     """Return what to do with a file that can be opened.
 
     Reads the content when name, size and time do not decide. Raises OSError when that fails.
     """
-    known = ledger.find_by_name(found.name)
-    refused = known is not None and known.status is not FileStatus.LOADED
-    if found.settled or (known is not None and is_still_foreign(found, known, options)):
-        return ChangeDecision(Change.REFUSED if refused else Change.UNCHANGED, known)
-    if known is not None and (refused or options.reads_otherwise_than(known)):
-        # Permissions, a disk or a newer version may have mended it; to find out costs the first lines.
-        return ChangeDecision(Change.READ, known)
-    if known is not None and has_what_it_lacked(found, known):
-        return ChangeDecision(Change.READ, known)
-    row = known or ledger.find_copy(found.name)
-    if row is not None and looks_the_same(found, row):
-        return ChangeDecision(Change.UNCHANGED, known)
-    same = _find_same_content(found, ledger)
-    if known is not None and known in same:
-        return ChangeDecision(Change.UNCHANGED, known)
+    known_row = ledger.find_by_name(log_file.name)
+    refused = known_row is not None and known_row.status is not FileStatus.LOADED
+    if log_file.settled or (known_row is not None and is_still_foreign(log_file, known_row, options)):
+        return ChangeDecision(Change.REFUSED if refused else Change.UNCHANGED, known_row)
+    if known_row is not None and (refused or options.reads_otherwise_than(known_row)):
+        # Permissions, a disk or a newer version may have fixed it; checking costs the first lines.
+        return ChangeDecision(Change.READ, known_row)
+    if known_row is not None and has_what_it_lacked(log_file, known_row):
+        return ChangeDecision(Change.READ, known_row)
+    row = known_row or ledger.find_copy(log_file.name)
+    if row is not None and looks_the_same(log_file, row):
+        return ChangeDecision(Change.UNCHANGED, known_row)
+    same = _find_same_content(log_file, ledger)
+    if known_row is not None and known_row in same:
+        return ChangeDecision(Change.UNCHANGED, known_row)
     if public := next((row for row in same if options.leaves_out_more_than(row.read_with)), None):
-        return ChangeDecision(Change.READ, public, left=known)
+        return ChangeDecision(Change.READ, public, left=known_row)
     if same:
-        return replace(decide_copy(same), left=known)
-    if continued := _find_continued_row(found, known, ledger):
-        return ChangeDecision(Change.READ, continued, left=known)
-    return ChangeDecision(Change.READ, known)
+        return replace(decide_copy(same), left=known_row)
+    if continued := _find_continued_row(log_file, known_row, ledger):
+        return ChangeDecision(Change.READ, continued, left=known_row)
+    return ChangeDecision(Change.READ, known_row)
 
 
 def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
-    """Return the facts that the reading in a format depends on: all but a map, if it uses none.
+    """Return the facts that affect reading in a format: all but a map, if the format uses none.
 
     `form` None: the format is not known.
     """
@@ -169,97 +168,97 @@ def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
 def reader_version() -> str:
     """Return a hash of Callgauge's version, the names of all formats, and third-party versions.
 
-    When it changes, what was refused before may be readable, and is looked at again.
+    When it changes, refused files may be readable and are checked again.
     """
     known = [f"{name} {distribution_of(form) or ''}".strip() for name, form in formats().items()]
     return blake2b(" ".join([CALLGAUGE_VERSION, *known]).encode(), digest_size=8).hexdigest()
 
 
-def is_still_foreign(found: LogFile, known: LedgerRow, options: ReadOptions) -> bool:
-    """Return True when a file was no log, has not changed, and this version knows no other formats.
+def is_still_foreign(log_file: LogFile, row: LedgerRow, options: ReadOptions) -> bool:
+    """Return True for an unchanged file that was not a log, if this version has the same formats.
 
-    A text may be the companion of a log that came since, so it is looked at again.
+    A text is checked again, because it may be the companion of a new log.
     """
     return (
-        known.foreign not in (None, ForeignKind.TEXT)
-        and known.refused_by == reader_version()
-        and not options.has_other_map(known)
+        row.foreign not in (None, ForeignKind.TEXT)
+        and row.refused_by == reader_version()
+        and not options.has_other_map(row)
         and options.form is None
-        and found.seen.is_telling
-        and known.outside.seen == found.seen
+        and log_file.seen.is_telling
+        and row.outside.seen == log_file.seen
     )
 
 
-def looks_the_same(found: LogFile, row: LedgerRow | LedgerCopy) -> bool:
+def looks_the_same(log_file: LogFile, row: LedgerRow | LedgerCopy) -> bool:
     """Return True when size and time show that a file has the content of the row.
 
-    Those of the member in which an archive was cut off are the same when the archive is whole.
+    A member that was cut off with its archive has the same size and time in the whole archive.
     """
-    was_cut_member = found.archive is not None and isinstance(row, LedgerRow) and row.is_cut_off
-    return found.seen.is_telling and row.outside.seen == found.seen and not was_cut_member
+    was_cut_member = log_file.archive is not None and isinstance(row, LedgerRow) and row.is_cut_off
+    return log_file.seen.is_telling and row.outside.seen == log_file.seen and not was_cut_member
 
 
 def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
-    """Return whether a new name for known content is a move or a copy; `same` are the content's rows.
+    """Return whether a new name for loaded content is a move or a copy; `same` are the content's rows.
 
-    The file was moved when the file of one of these rows no longer exists.
+    It is a move when the file of one of these rows no longer exists.
     """
     gone = next((row for row in same if not _row_still_exists(row)), None)
     return ChangeDecision(Change.MOVED, gone) if gone else ChangeDecision(Change.COPIED, same[0])
 
 
-def has_what_it_lacked(found: LogFile, known: LedgerRow) -> bool:
-    """Return True when a file beside a log has come by now, with which the log would have been read."""
-    return any(can_open(found.place.sibling(name)) for name in known.lacks)
+def has_what_it_lacked(log_file: LogFile, row: LedgerRow) -> bool:
+    """Return True when a file that the log's reading lacked now exists next to it."""
+    return any(can_open(log_file.place.sibling(name)) for name in row.lacks)
 
 
-def begins_like(found: LogFile, row: LedgerRow) -> bool:
+def begins_like(log_file: LogFile, row: LedgerRow) -> bool:
     """Return True when a file begins with the first bytes of a row's content. Raises OSError.
 
-    Such a file has most likely grown; reading it shows whether it has.
+    Such a file has probably grown; only reading it shows that.
     """
     looked_at = min(HEAD, row.size)
-    return compute_prefixes(found, [looked_at]).get(looked_at) == row.head
+    return compute_prefixes(log_file, [looked_at]).get(looked_at) == row.head
 
 
-def _find_continued_row(found: LogFile, known: LedgerRow | None, ledger: Ledger) -> LedgerRow | None:
+def _find_continued_row(log_file: LogFile, known_row: LedgerRow | None, ledger: Ledger) -> LedgerRow | None:
     """Return the row of an earlier content with which the file begins; None when there is none.
 
-    A log that is rotated away after it was loaded has mostly grown before: it goes on under its new name.
+    A loaded log mostly grows before it is rotated away, so it continues under its new name.
     """
     rows = [row for row in ledger.earlier_rows() if row.fingerprint is not None and row.size]
-    if not rows or not found.place.can_reopen or found.archive is not None:
+    if not rows or not log_file.place.can_reopen or log_file.archive is not None:
         return None
-    if known is not None and known.fingerprint is not None and begins_like(found, known):
+    if known_row is not None and known_row.fingerprint is not None and begins_like(log_file, known_row):
         return None
-    heads = compute_prefixes(found, sorted({min(HEAD, row.size) for row in rows}))
+    heads = compute_prefixes(log_file, sorted({min(HEAD, row.size) for row in rows}))
     alike = [row for row in rows if heads.get(min(HEAD, row.size)) == row.head]
-    prefixes = compute_prefixes(found, sorted({row.size for row in alike})) if alike else {}
+    prefixes = compute_prefixes(log_file, sorted({row.size for row in alike})) if alike else {}
     longest_first = sorted(alike, key=lambda row: -row.size)
     return next((row for row in longest_first if prefixes.get(row.size) == row.content_hash), None)
 
 
-def _find_same_content(found: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
+def _find_same_content(log_file: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
     """Return the rows whose content equals the file's.
 
     The file is read only when a row has the same size, or the same first bytes.
     """
-    if found.fingerprint is not None:
-        return ledger.find_by_content(found.fingerprint)
-    if not found.place.can_reopen or not len(ledger):
-        return []  # of a stream, the pipeline asks when it has been read
+    if log_file.fingerprint is not None:
+        return ledger.find_by_content(log_file.fingerprint)
+    if not log_file.place.can_reopen or not len(ledger):
+        return []  # for a stream, the pipeline asks after reading it
     alike = (
-        ledger.find_by_size(found.content_size)
-        if found.content_size is not None
-        else _find_alike(found, ledger)
+        ledger.find_by_size(log_file.content_size)
+        if log_file.content_size is not None
+        else _find_alike(log_file, ledger)
     )
     if not alike:
         return []
-    return ledger.find_by_content(compute_fingerprint(found))
+    return ledger.find_by_content(compute_fingerprint(log_file))
 
 
-def _find_alike(found: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
-    with open_log(found) as content:
+def _find_alike(log_file: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
+    with open_log(log_file) as content:
         content.readinto(bytearray(HEAD))
         return ledger.find_by_head(content.head)
 
@@ -268,7 +267,7 @@ def _row_still_exists(row: LedgerRow) -> bool:
     if row.status is FileStatus.EARLIER:
         return False
     if row.read_with.privacy is not None:
-        return True  # its name may be redacted, so nobody can look; it keeps it
+        return True  # its name may be redacted, so it cannot be checked; it keeps the name
     outside = row.outside
     if outside.archive is None:
         return still_exists(row.name, outside.seen)
@@ -277,29 +276,35 @@ def _row_still_exists(row: LedgerRow) -> bool:
     )
 
 
-def is_likely_read(found: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str] = ()) -> bool:
-    """Return True when a load will probably read the file; the load decides later, in the file's turn.
+def is_likely_read(
+    log_file: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str] = ()
+) -> bool:
+    """Return True when a load will probably read the file; the load itself decides later.
 
     False when only reading could decide: a file as large as another one may be a copy. `again` are names of
     files that are read in any case.
     """
-    if found.problem is not None or found.settled or not found.place.can_reopen:
+    if log_file.problem is not None or log_file.settled or not log_file.place.can_reopen:
         return False
-    known = ledger.find_by_name(found.name)
-    if known is not None and (found.name in again or known.status is not FileStatus.LOADED):
-        return found.name in again or not is_still_foreign(found, known, options)
-    if known is not None and options.reads_otherwise_than(known):
+    known_row = ledger.find_by_name(log_file.name)
+    if known_row is not None and (log_file.name in again or known_row.status is not FileStatus.LOADED):
+        return log_file.name in again or not is_still_foreign(log_file, known_row, options)
+    if known_row is not None and options.reads_otherwise_than(known_row):
         return True
-    if known is not None and has_what_it_lacked(found, known):
+    if known_row is not None and has_what_it_lacked(log_file, known_row):
         return True
-    row = known or ledger.find_copy(found.name)
-    if row is not None and looks_the_same(found, row):
+    row = known_row or ledger.find_copy(log_file.name)
+    if row is not None and looks_the_same(log_file, row):
         return False
-    if found.fingerprint is not None:
-        return not ledger.find_by_content(found.fingerprint)
-    if found.content_size is None:
-        return known is not None or not len(ledger)
-    return found.content_size != known.size if known else not ledger.find_by_size(found.content_size)
+    if log_file.fingerprint is not None:
+        return not ledger.find_by_content(log_file.fingerprint)
+    if log_file.content_size is None:
+        return known_row is not None or not len(ledger)
+    return (
+        log_file.content_size != known_row.size
+        if known_row
+        else not ledger.find_by_size(log_file.content_size)
+    )
 
 
 def make_archive_mark(archive: FileStamp, members: int, reader: str) -> str:

@@ -1,7 +1,7 @@
-"""Decides as which model a name counts: one model stands in logs under many names.
+"""Decides which model a name counts as: logs have many names for one model.
 
-The rules here only take away who serves a model, how it is called, how its name is spelled, and the date of a
-snapshot. `gpt-4o-2024-05-13` and `gpt-4o-2024-08-06` are two models and stay two.
+The rules only remove the host, variants of calling, spelling, and the date of a snapshot. `gpt-4o-2024-05-13`
+and `gpt-4o-2024-08-06` are two models and stay two.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ingest.pipeline.planning.naming import AliasSettings
 
-# Makers and hosts that stand before a model's name in routers, SDKs and on model hubs.
+# Makers and hosts as prefixes of model names in routers, SDKs and on model hubs.
 _MAKERS = (
     "accounts/fireworks/models", "ai21", "amazon", "anthropic", "azure", "azure_ai", "bedrock", "cerebras",
     "cohere", "converse", "copilot", "deepinfra", "deepseek", "deepseek-ai", "fireworks", "fireworks_ai",
@@ -41,14 +41,14 @@ _CLAUDE_DOT = re.compile(r"(?<=[0-9])\.(?=[0-9])")
 _DATED = re.compile(
     r"(?P<model>.*[0-9].*)[-@]20[0-9]{2}(?P<dash>-?)(?:0[1-9]|1[0-2])(?P=dash)(?:0[1-9]|[12][0-9]|3[01])"
 )
-# Older models whose snapshots differ. Since then makers give a new number to a model that is another.
+# Older models whose snapshots differ. Newer models that differ have a new number.
 _SEVERAL_SNAPSHOTS = re.compile(r"claude-3-5-sonnet|gpt-4o(?:-audio-preview|-realtime-preview)?")
-_LONGEST_CHAIN = 10  # names that lead to each other
+_LONGEST_CHAIN = 10  # aliases in a row
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAlias:
-    """A name that counts as another model; `rule` says why, in words that end `by …`."""
+    """A name that counts as another model; `rule` is the reason, worded to follow "by"."""
 
     model_name: str
     model: str
@@ -56,29 +56,29 @@ class ModelAlias:
 
 
 def find_aliases(names: Iterable[str], settings: AliasSettings) -> list[ModelAlias]:
-    """Return those of the names that count as another model."""
+    """Return an alias for each name that counts as another model."""
     return [alias for name in sorted(set(names)) if (alias := find_alias(name, settings)) is not None]
 
 
 def find_alias(name: str, settings: AliasSettings) -> ModelAlias | None:
-    """Return the model as which a name counts; None when it counts under this name."""
+    """Return the alias of a name; None when the name counts as itself."""
     if not settings.enabled:
         return None
     model, rules = name, []
     for _ in range(_LONGEST_CHAIN):
         if model in settings.own:
-            found = [(settings.own[model], settings.own_rule)]
+            replacements = [(settings.own[model], settings.own_rule)]
         else:
-            found = _apply_rules(model) if settings.defaults else []
-        if not found or found[-1][0] == model:
+            replacements = _apply_rules(model) if settings.defaults else []
+        if not replacements or replacements[-1][0] == model:
             break
-        model = found[-1][0]
-        rules += [rule for _, rule in found if rule not in rules]
+        model = replacements[-1][0]
+        rules += [rule for _, rule in replacements if rule not in rules]
     return ModelAlias(name, model, ", ".join(rules)) if model != name else None
 
 
 def _apply_rules(name: str) -> list[tuple[str, str]]:
-    """Return the steps by which our rules shorten a name: each result, and the rule that led to it."""
+    """Return the steps by which the default rules shorten a name: each result with its rule."""
     steps: list[tuple[str, str]] = []
     for rule, change in _RULES.items():
         model = steps[-1][0] if steps else name
@@ -104,7 +104,7 @@ def _spell(name: str) -> str:
 def _drop_date(name: str) -> str:
     """Return the name without the date of a snapshot.
 
-    The date stays where it is all that tells versions apart: after a name without a number, such as qwen-max.
+    The date stays after a name without a number, such as qwen-max, because only it distinguishes versions.
     """
     dated = _DATED.fullmatch(name)
     if dated is None or _SEVERAL_SNAPSHOTS.fullmatch(dated["model"]):

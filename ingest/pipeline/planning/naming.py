@@ -1,6 +1,6 @@
 """Takes model, prompt, run and date from the paths of logs, by patterns of the command line or the store.
 
-The file `naming.toml` in the store's folder holds patterns for every load, and the aliases of models:
+The file `naming.toml` in the store's folder contains patterns for every load, and the aliases of models:
 
     [[path]]
     pattern = "result/{model}/{run}/*.json"
@@ -57,45 +57,45 @@ MAP_UNUSED = (
 )
 NO_PATHS: Mapping[str, str] = MappingProxyType({})
 _FACTS = ("model", "prompt", "run", "date")
-_SHORTEST_HASH = 6  # characters of a hash that may stand for it; fewer would fit several prompts
+_SHORTEST_HASH = 6  # least characters that identify a hash; fewer would match several prompts
 
 
 class BadRuleError(Exception):
-    """A pattern or a rule cannot be used; the message ends a sentence that names where it stands."""
+    """A pattern or a rule cannot be used; the message ends a sentence that names its place."""
 
 
 _TOKEN = re.compile(r"\{([a-z]*)\}|(\*\*/?)|(\*)|(\?)")
-# A day is told from other names, so that a pattern does not fit by chance.
+# A date must have the form of a day, so that a pattern does not match by chance.
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}"
 _HOW = 'write one such as "result/{model}/{run}/*.json"; the names are {model}, {prompt}, {run} and {date}'
 
 
 @dataclass(frozen=True, slots=True)
 class PathRule:
-    """A pattern for paths, and facts that hold for all paths that fit it (`fixed`, `mapped`)."""
+    """A pattern for paths, and facts for all matching paths (`fixed`, `mapped`)."""
 
     regex: re.Pattern[str]
     fixed: Mapping[str, str] = field(default_factory=dict)
     mapped: PathFacts = NO_FACTS
 
     def read_facts(self, path: str) -> PathFacts | None:
-        """Return the facts in a path; None when the path does not fit."""
+        """Return the facts in a path; None when the path does not match."""
         match = self.regex.search(path)
         if match is None:
             return None
-        found = {**self.fixed, **match.groupdict()}
+        texts = {**self.fixed, **match.groupdict()}
         try:
-            facts = {name: PathFact(_clean(name, text), FactSource.PATH) for name, text in found.items()}
+            facts = {name: PathFact(_clean(name, text), FactSource.PATH) for name, text in texts.items()}
             return self.mapped.update(PathFacts(**facts))
-        except ValueError:  # 20269999 is no day
+        except ValueError:  # 20269999 is not a day
             return None
 
 
 @dataclass(frozen=True, slots=True)
 class AliasSettings:
-    """How names of models are counted: `own` maps names to models; `defaults`: our rules count, too.
+    """The rules for model aliases: `own` maps names to models.
 
-    `own_rule`: the name of the file that says `own`.
+    `own_rule` is the name of its file. `defaults` True = the default rules apply, too.
     """
 
     enabled: bool = True
@@ -110,9 +110,9 @@ _TABLES = ("path", "map", "aliases", "failures")
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """The rules of a load: the first rule that fits a path counts, then what is given for all files.
+    """The rules of a load: the first rule that matches a path counts, then the facts for all files.
 
-    A mapping that is given with the load (`mapped`) counts before those of rules.
+    A mapping in the load's options (`mapped`) counts before those of rules.
     """
 
     rules: tuple[PathRule, ...] = ()
@@ -121,10 +121,10 @@ class Naming:
     mapped: PathFacts = NO_FACTS
     failures: FailureRules = DEFAULT_RULES
 
-    def facts_of(self, path: str, known: PathFacts) -> PathFacts:
-        """Return the facts of a file; `known` are those of an earlier load, which stay where no rule fits."""
-        told = (facts for rule in self.rules if (facts := rule.read_facts(path)) is not None)
-        return known.update(self.given).update(next(told, NO_FACTS)).update(self.mapped)
+    def facts_of(self, path: str, known_facts: PathFacts) -> PathFacts:
+        """Return the facts of a file; without a rule, those of an earlier load (`known_facts`) stay."""
+        rule_facts = (facts for rule in self.rules if (facts := rule.read_facts(path)) is not None)
+        return known_facts.update(self.given).update(next(rule_facts, NO_FACTS)).update(self.mapped)
 
 
 NO_RULES = Naming()
@@ -151,20 +151,20 @@ def read_naming(
         mapped = check_mapping(mapping)
     except BadRuleError as problem:
         raise OptionError(f"--map {problem}") from problem
-    told, default, aliases, failures = _read_file(store_dir / FILE)
-    if kept := _read_kept_aliases(store_dir / KEPT_ALIASES):
+    file_rules, default, aliases, failures = _read_file(store_dir / FILE)
+    if own_aliases := _read_kept_aliases(store_dir / KEPT_ALIASES):
         if aliases.own:
             raise OptionError(
                 f"{store_dir / FILE} and the callgauge.toml of this store both name models; keep all names "
                 "in one of the two"
             )
-        aliases = replace(aliases, own=kept, own_rule="callgauge.toml")
-    given = PathFacts(model=PathFact(model, FactSource.GIVEN)) if model else NO_FACTS
-    return Naming((*rules, *told), default.update(given), aliases, mapped, failures)
+        aliases = replace(aliases, own=own_aliases, own_rule="callgauge.toml")
+    given_facts = PathFacts(model=PathFact(model, FactSource.GIVEN)) if model else NO_FACTS
+    return Naming((*rules, *file_rules), default.update(given_facts), aliases, mapped, failures)
 
 
 def keep_aliases(store_dir: Path, names: Mapping[str, str]) -> None:
-    """Keep the aliases of a callgauge.toml in the store, in place of those kept before; none take them away.
+    """Store the aliases of a callgauge.toml, replacing the stored ones; without aliases, remove those.
 
     Raises StoreError.
     """
@@ -191,10 +191,10 @@ def _read_kept_aliases(path: Path) -> dict[str, str]:
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Return a pattern as a regular expression, to be searched in a path.
+    """Return a pattern as a regular expression that is searched in a path.
 
-    `{name}` and `*` stand for a part of a file's or folder's name, `**` for any number of folders, `?` for a
-    character. The pattern begins at any folder, and ends at the end of a name. Raises BadRuleError.
+    `{name}` and `*` match a part of a file's or folder's name, `**` any number of folders, `?` a character.
+    The pattern begins at any folder, and ends at the end of a name. Raises BadRuleError.
     """
     parts, names, at = [], [], 0
     for token in _TOKEN.finditer(pattern):
@@ -216,7 +216,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _clean(name: str, text: str) -> str:
-    """Return a fact as the store has it; a day is written 2026-11-20. Raises ValueError for another text."""
+    """Return a fact in the form of the store, such as the day 2026-11-20. Raises ValueError."""
     return date.fromisoformat(text).isoformat() if name == "date" else text
 
 
@@ -226,7 +226,7 @@ def read_mapping(facts: PathFacts) -> RecordMapping | None:
 
 
 def check_mapping(paths: Any) -> PathFacts:
-    """Return paths by field as a fact of files; no fact without paths. Raises BadRuleError."""
+    """Return field paths as a fact about files; without paths, no fact. Raises BadRuleError."""
     if not isinstance(paths, Mapping) or not all(isinstance(path, str) for path in paths.values()):
         raise BadRuleError('map has lines such as messages = ".request.messages"')
     if not paths:
@@ -239,25 +239,25 @@ def check_mapping(paths: Any) -> PathFacts:
 
 def _read_file(path: Path) -> tuple[list[PathRule], PathFacts, AliasSettings, FailureRules]:
     try:
-        told = tomllib.loads(path.read_text("utf-8"))
+        tables = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return [], NO_FACTS, DEFAULT_ALIASES, DEFAULT_RULES
-    except (OSError, ValueError) as problem:  # no TOML, no UTF-8
+    except (OSError, ValueError) as problem:  # not TOML or not UTF-8
         raise OptionError(f"{path} cannot be read: {problem}") from problem
-    if unknown := told.keys() - set(_TABLES):
+    if unknown := tables.keys() - set(_TABLES):
         raise OptionError(
             f"{path}: {min(unknown)!r} is unknown; use [[path]], [map], [aliases] and [failures]"
         )
     try:
-        rules = [_read_rule(rule) for rule in _list_of_tables(told.get("path", []))]
-        mapped, aliases = check_mapping(told.get("map", {})), _read_aliases(told.get("aliases", {}))
-        return rules, mapped, aliases, _read_failures(told.get("failures", {}))
+        rules = [_read_rule(rule) for rule in _list_of_tables(tables.get("path", []))]
+        mapped, aliases = check_mapping(tables.get("map", {})), _read_aliases(tables.get("aliases", {}))
+        return rules, mapped, aliases, _read_failures(tables.get("failures", {}))
     except BadRuleError as problem:
         raise OptionError(f"{path}: {problem}") from problem
 
 
 def _list_of_tables(value: Any) -> list[dict[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise BadRuleError("write each rule under [[path]]")
     return value
 
@@ -312,8 +312,10 @@ def _read_fields(listed: Any, name: str) -> frozenset[str]:
     if not isinstance(listed, list) or not all(
         isinstance(field, str) and field in FIELDS for field in listed
     ):
-        known = ", ".join(f'"{field}"' for field in sorted(FIELDS))
-        raise BadRuleError(f"{name} of [failures] is {listed!r}; write a list of {known}; [] counts none")
+        field_names = ", ".join(f'"{field}"' for field in sorted(FIELDS))
+        raise BadRuleError(
+            f"{name} of [failures] is {listed!r}; write a list of {field_names}; [] counts none"
+        )
     return frozenset(listed)
 
 

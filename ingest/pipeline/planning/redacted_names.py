@@ -24,20 +24,20 @@ def redact_names(
     earlier: dict[str, list[LedgerRow]] = {}
     for row in ledger.earlier_rows():
         earlier.setdefault(row.name, []).append(row)
-    for found in files:
-        name = privacy.redact_path(found.name)
-        known = ledger.find_by_name(found.name)
-        for row in (*([known] if known is not None else []), *earlier.get(found.name, ())):
-            if name != found.name:
+    for log_file in files:
+        name = privacy.redact_path(log_file.name)
+        known_row = ledger.find_by_name(log_file.name)
+        for row in (*([known_row] if known_row is not None else []), *earlier.get(log_file.name, ())):
+            if name != log_file.name:
                 ledger.remove(row)
                 rows.append(replace(row, name=name, reason=None))
                 ledger.add(rows[-1])
-        renamed.append(replace(found, name=name))
+        renamed.append(replace(log_file, name=name))
     return renamed, rows
 
 
 def warn_of_earlier_privacy(ledger: Ledger, options: ReadOptions) -> Iterator[str]:
-    """Yield a warning when the store holds files that were read with other privacy rules than this load's.
+    """Yield a warning when the store has files that were read with other privacy rules.
 
     Yields nothing otherwise.
     """

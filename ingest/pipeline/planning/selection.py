@@ -13,19 +13,19 @@ from ingest.time_ranges import read_moment
 
 
 def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogFile], int]:
-    """Return the files that changed since the time `since`, and the number of the others.
+    """Return the files that changed at `since` or later, and the number of the others.
 
     `since` is a text as in `parse_moment`; None keeps all files. Raises OptionError when it is not a time.
     """
     if since is None:
         return list(files), 0
     start = parse_moment(since, datetime.now().astimezone())
-    kept = [found for found in files if is_since(found, start)]
+    kept = [log_file for log_file in files if is_since(log_file, start)]
     return kept, len(files) - len(kept)
 
 
 def check_format_name(name: str | None) -> str | None:
-    """Return the name if there is a format of that name, or None for None. Raises OptionError."""
+    """Return the name if a format has it; None for None. Raises OptionError."""
     if name is None or name in formats():
         return name
     near = difflib.get_close_matches(name, formats(), n=3)
@@ -34,17 +34,17 @@ def check_format_name(name: str | None) -> str | None:
 
 
 def parse_moment(since: str, now: datetime) -> int:
-    """Return the time that a `--since` text means, in nanoseconds since 1970. Raises OptionError."""
+    """Parse a `--since` text; return the time in nanoseconds since 1970. Raises OptionError."""
     try:
         return int(read_moment(since, now).timestamp() * 1e9)
     except (ValueError, OverflowError, OSError) as problem:
         raise OptionError(f"--since {problem}") from None
 
 
-def is_since(found: LogFile, moment_ns: int) -> bool:
+def is_since(log_file: LogFile, moment_ns: int) -> bool:
     """Return True when the file changed at `moment_ns` or later, or when its time is not known.
 
     An archive counts as one file with its own time, because the times of its members often come from another
     machine.
     """
-    return found.seen.mtime_ns == 0 or found.seen.mtime_ns >= moment_ns
+    return log_file.seen.mtime_ns == 0 or log_file.seen.mtime_ns >= moment_ns

@@ -1,8 +1,8 @@
 """Reads the tool definitions of the folder `tools` and of the option `--tools` into one catalog.
 
-Every file of a folder `tools` beside the store is read as if it had been given with `--tools`. That folder
-may hold other files, too, so a file in it that defines no tool only causes a note; a file given with
-`--tools` that defines none is an error.
+Every file of a folder `tools` next to the store is read like a file of `--tools`. That folder may contain
+other files, so a file there without a tool only causes a note. A file of `--tools` without a tool is an
+error.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from ingest.errors import OptionError
 from lenient import ToolCatalog, ToolDefinitionError
 
 FOLDER = "tools"
-_LARGEST = 16 * 1024 * 1024  # bytes; no list of tools is that long
+_LARGEST = 16 * 1024 * 1024  # bytes; more than any list of tools has
 
 
 def read_given_definitions(store_dir: Path, files: Iterable[Path]) -> tuple[ToolCatalog, tuple[str, ...]]:
     """Return the definitions for logs that contain none, and a note for each file that cannot be used.
 
-    Of two definitions with the same name, that of the later file counts, and that of `files` before that of
-    the folder. Raises OptionError when one of `files` cannot be used.
+    Of two definitions with the same name, the one from `files` counts before the folder's, and the later
+    file's before the earlier one's. Raises OptionError when one of `files` cannot be used.
     """
     catalog, notes = ToolCatalog(), []
     for file in _definition_files(store_dir.parent / FOLDER):
@@ -35,7 +35,7 @@ def read_given_definitions(store_dir: Path, files: Iterable[Path]) -> tuple[Tool
 def read_tools(files: Iterable[Path]) -> ToolCatalog:
     """Return the definitions of all files. Raises OptionError when a file cannot be used.
 
-    Of two definitions with the same name, that of the later file counts.
+    Of two definitions with the same name, the later file's counts.
     """
     catalog = ToolCatalog()
     for file in files:
@@ -54,7 +54,7 @@ def _read_catalog(file: Path) -> ToolCatalog:
 
 
 def _definition_files(folder: Path) -> Sequence[Path]:
-    """Return the files of the folder that may hold definitions, sorted; empty if there is no folder."""
+    """Return the files of the folder that may contain definitions, sorted; empty without the folder."""
     try:
         files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
         return sorted(path for path in files if path.stat().st_size <= _LARGEST)

@@ -1,4 +1,4 @@
-"""Checkpoint of a large log that may grow, from which a later load resumes after the last whole line.
+"""Checkpoint of a large log, from which a later load resumes after the last whole line.
 
 The state of a reading is its translator, its session builder and its watch for unread calls, pickled between
 two records. A store may come from another machine, so unpickling is restricted to classes of this project and
@@ -23,9 +23,9 @@ from ingest.sessions.stored_text import shorten_name
 from ingest.sources.log_content import LogContent
 from lenient import PARSER_VERSION
 
-WORTH = 8 * 1024 * 1024  # bytes of log; a smaller one is read whole in less time than its state is kept
-STATE_VERSION = 14  # raised whenever a class in a state moves or changes what it keeps
-LARGEST = 32 * 1024 * 1024  # bytes of state; with more sessions open than that the log is read whole
+WORTH = 8 * 1024 * 1024  # bytes of log; reading a smaller one whole is faster than storing its state
+STATE_VERSION = 14  # increase it when a class in a state moves or changes its fields
+LARGEST = 32 * 1024 * 1024  # bytes of state; a log with more open sessions is read whole
 
 BY_PLACE = ("probes", "rejects", "late_results")  # tables whose rows belong to a place, not to a turn
 
@@ -101,7 +101,7 @@ def skip_known_prefix(content: LogContent, begun: Checkpoint) -> bool:
 
 
 def state_version() -> str:
-    """Return the version of the code that makes states; a state of another version is not resumed."""
+    """Return the version of the code that makes states; states of other versions are ignored."""
     return f"{STATE_VERSION}/{PARSER_VERSION}"
 
 
@@ -127,21 +127,21 @@ def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder, UnreadCalls]
     try:
         packed = zlib.decompressobj()
         data = packed.decompress(state, LARGEST + 1)
-        found = _RestrictedUnpickler(io.BytesIO(data)).load() if len(data) <= LARGEST else None
+        unpickled = _RestrictedUnpickler(io.BytesIO(data)).load() if len(data) <= LARGEST else None
     except Exception:  # a damaged pickle raises whatever the bytes lead to
         return None
-    if not isinstance(found, tuple) or len(found) != 3:
+    if not isinstance(unpickled, tuple) or len(unpickled) != 3:
         return None
-    translator, work, unread = found
+    translator, work, unread = unpickled
     if not isinstance(work, SessionBuilder) or not isinstance(unread, UnreadCalls):
         return None
     return translator, work, unread
 
 
 class _Pickler(pickle.Pickler):
-    """Pickler that keeps a member of an enum as its class and value.
+    """Pickler that writes an enum member as its class and value.
 
-    Python 3.11.2 would keep it as a call of `getattr`, which nobody may ask of the unpickler.
+    Python 3.11.2 would write a call of `getattr`, which the unpickler must not allow.
     """
 
     def reducer_override(self, value: object) -> Any:
@@ -159,7 +159,7 @@ class _RestrictedUnpickler(pickle.Unpickler):
         if full in _PLAIN or full in _OUR_FUNCTIONS:
             return super().find_class(module, name)
         if f"{module}.".startswith(_OUR_OWN):
-            found = getattr(importlib.import_module(module), name, None)
-            if isinstance(found, type):
-                return found
+            attribute = getattr(importlib.import_module(module), name, None)
+            if isinstance(attribute, type):
+                return attribute
         raise pickle.UnpicklingError(f"{full} is not allowed in a checkpoint")

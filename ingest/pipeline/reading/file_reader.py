@@ -1,4 +1,4 @@
-"""Reads one file from opening to rows: `read_file` opens it and finds its format, `FileReader` does the rest.
+"""Reads one file: `read_file` opens it and finds its format, `FileReader` turns it into rows.
 
 When the reading fails, the rows of the file are taken back.
 """
@@ -46,8 +46,8 @@ from ingest.store.ledger import ReadWith
 from ingest.third_party_formats import InstalledFormat, describe_format_error
 from lenient import ToolCatalog
 
-_MISSING = 1_000  # names of files that are remembered for a log: a later load looks for each
-_READ = ("turns", "tool_calls", "probes", "late_results")  # a file without rows of these tables was not read
+_MISSING = 1_000  # names of missing files stored for a log; a later load looks for each
+_READ = ("turns", "tool_calls", "probes", "late_results")  # a file without rows in these tables was not read
 
 DRAIN_ROWS = 5_000
 DRAIN_BYTES = 8 * 1024 * 1024  # of log; a few rows can be large
@@ -72,10 +72,10 @@ class FileResult:
     read_with: ReadWith
     begun: Checkpoint | None = None
     unfinished: Checkpoint | None = None
-    forgot: bool = False  # a session in it is to be forgotten
-    continues: bool = False  # it begins with all of the content that the job names
-    lacks: tuple[str, ...] = ()  # names of files that would be read with it and are not beside it
-    missing: tuple[str, ...] = ()  # facts that no line of it has, of those that its format looks for
+    forgot: bool = False  # a session in it must be deleted
+    continues: bool = False  # it begins with the whole content that the job names
+    lacks: tuple[str, ...] = ()  # names of missing files that would be read with it
+    missing: tuple[str, ...] = ()  # facts that its format looks for and no line has
 
     @property
     def lines_read(self) -> int:
@@ -93,7 +93,7 @@ class ReadSettings:
     catalog: ToolCatalog
     options: ReadOptions
     privacy: Privacy = PUBLIC
-    forgotten: frozenset[str] = frozenset()  # hashes of sessions that no load may bring back
+    forgotten: frozenset[str] = frozenset()  # hashes of deleted sessions, which no load may restore
 
     @classmethod
     def from_options(
@@ -108,8 +108,8 @@ class ReadSettings:
     ) -> ReadSettings:
         """Return the settings of a load. Hashes the definitions, so call it once per load.
 
-        `form` is the name of the format for all files, None = each file's own. `left_out` describes `privacy`
-        in a few words, as the ledger records it. `naming` finds facts in the paths of files.
+        `form` is the name of the format for all files, None = each file's own. `left_out` is a short
+        description of `privacy` for the ledger. `naming` finds facts in the paths of files.
         """
         catalog = privacy.redact_definitions(catalog)
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
@@ -161,10 +161,10 @@ The arguments are the number of stored (compressed) bytes read so far, and the n
 class ReadJob:
     """A file to read.
 
-    `begun` is the checkpoint of an earlier load, None = read the whole file. `quoting` False = rejects do not
-    contain text of the log. `facts` fill in what the log does not say. `known` are the size in bytes
-    and the fingerprint of the content that the file had, None = the file is new. `past` are the sessions of
-    contents that the file had before.
+    `begun` is the checkpoint of an earlier load, None = read the whole file. `quoting` False = rejects
+    contain no text of the log. `facts` fill in what the log lacks. `known` are the size in bytes and the
+    fingerprint of the content that the file had, None = the file is new. `past` are the sessions of the
+    file's earlier contents.
     """
 
     found: LogFile
@@ -200,7 +200,7 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
         except OSError as error:
             sink.take_back_file()
             raise describe_read_error(error, f" beyond line {reader.line:,}") from error
-        except Exception as error:  # a format must not stop a night, whatever a log holds
+        except Exception as error:  # a format must not stop a load, whatever a log contains
             sink.take_back_file()
             reason = settings.privacy.redact_text(describe_format_error(error))[:200]
             where = f"{recognised.form.SOURCE.name} logs at line {reader.line:,}"
@@ -229,7 +229,7 @@ class RowOutput:
         self.file_id = sink.begin_file()
         self.counts: Counter[str] = Counter()
         self.checkpoint: Checkpoint | None = None
-        self.flushed = 0  # bytes of log whose rows the sink has
+        self.flushed = 0  # bytes of log whose rows are in the sink
         self._sink = sink
         self._content = content
         self._on_bytes = on_bytes
@@ -276,7 +276,7 @@ class FileReader:
         self._output = output
         self._redact_events = settings.privacy.redact_events if settings.privacy else None
         self._siblings = MissingSiblings(recognised.siblings)
-        self._begun: Checkpoint | None = None  # the checkpoint that the reading resumed at
+        self._begun: Checkpoint | None = None  # the checkpoint at which the reading resumed
         self._lines = 0
         self._has_long_line = False  # longer than `--max-line`
         self._is_torn = False  # the last line is cut off
@@ -368,7 +368,7 @@ class FileReader:
                 take_events(unread_lines)
 
     def _note_torn(self, reject: Rejected) -> Rejected:
-        """Return the reject of a line; for a torn line at the end of damaged data, with that reason."""
+        """Return the reject of a line; for a torn line at the end of damaged data, add the damage."""
         damage = self._content.cut_off
         if reject.code != "torn_line" or damage is None:
             return reject
@@ -378,7 +378,7 @@ class FileReader:
     def _take_events(self, events: Iterable[Event | Rejected]) -> Made:
         made, unread = Made.NOTHING, self._unread
         for event in events if self._redact_events is None else self._redact_events(events):
-            if type(event) is Rejected:  # isinstance takes four times as long where it is none
+            if type(event) is Rejected:  # isinstance takes four times as long when the answer is no
                 self._add_reject(event)
                 made = Made.CALLS
             else:
@@ -406,7 +406,7 @@ class FileReader:
         self._output.add("rejects", TableRows.from_dicts([row]))
 
     def _add_member_files(self, files: FileRecords) -> None:
-        """Add a row for each file of a session tree that began in the batch: where its content begins."""
+        """Add a row for each session file that began in the batch, with the place of its content."""
         starts, files.starts = files.starts, []
         tree = self._job.found.place
         if not starts or not isinstance(tree, SessionTree):
@@ -426,7 +426,7 @@ class FileReader:
         if behind is None or self._content.packed or behind.offset < checkpoint.WORTH:
             return
         if self._settings.privacy:
-            return  # the state of a translator contains texts of the log, not redacted
+            return  # a translator's state contains unredacted texts of the log
         self._output.flush(self._sessions)
         state = pack_state(self._translator, self._sessions, self._unread)
         if state is not None:
@@ -436,7 +436,7 @@ class FileReader:
     def _reject_cut_off_end(self) -> None:
         """Add a reject for the place where compressed data breaks off.
 
-        Raises DamagedFileError for a document, which is nothing without its end.
+        Raises DamagedFileError for a document, which cannot be read without its end.
         """
         damage = self._content.cut_off
         if damage is None:
@@ -447,14 +447,14 @@ class FileReader:
             self._add_reject(_make_end_reject(LogLine(self._lines + 1, self._content.bytes_read), damage))
 
     def _make_result(self) -> FileResult:
-        content, output, known = self._content, self._output, self._job.known
+        content, output, known_content = self._content, self._output, self._job.known
         fingerprint, head = content.fingerprint, content.head
         redact = self._settings.privacy.redact_path
         return FileResult(
             file_id=output.file_id,
             source=self._log.form.SOURCE.name,
             fingerprint=fingerprint,
-            head=fingerprint if head == fingerprint else head,  # one text of two alike: files may be many
+            head=fingerprint if head == fingerprint else head,  # share equal texts: there may be many files
             lines=self._lines,
             bytes=content.bytes_read,
             rows=output.counts,
@@ -464,18 +464,22 @@ class FileReader:
             begun=self._begun,
             unfinished=output.checkpoint,
             forgot=self._sessions.forgot,
-            # Without names that privacy rules would change: the store must not contain them.
+            # Leave out names that privacy rules would change: the store must not contain them.
             lacks=tuple(name for name in sorted(self._siblings.names) if redact(name) == name),
-            continues=known is not None and content.prefix(known[0]) == known[1],
+            continues=known_content is not None and content.prefix(known_content[0]) == known_content[1],
             missing=self._list_missing(),
         )
 
     def _list_missing(self) -> tuple[str, ...]:
-        """Return the facts that the format looked for in vain, and that nothing beside the log gives."""
+        """Return the facts that the format looks for and neither the log nor the load has."""
         facts = self._job.facts
-        given = {"model": facts.model, "time": facts.date, "tool definitions": self._settings.catalog}
+        supplied_facts = {
+            "model": facts.model,
+            "time": facts.date,
+            "tool definitions": self._settings.catalog,
+        }
         list_missing = getattr(self._translator, "list_missing", tuple)
-        return tuple(fact for fact in list_missing() if not given.get(fact))
+        return tuple(fact for fact in list_missing() if not supplied_facts.get(fact))
 
 
 def _make_end_reject(where: LogLine, damage: str) -> Rejected:

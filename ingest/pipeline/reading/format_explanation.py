@@ -32,7 +32,7 @@ from ingest.third_party_formats import InstalledFormat
 _NAMED = 4  # keys that a reason names
 _BEFORE = "does not match before any key is checked (for example by the number of objects)"
 _NOT_ASKED = "reads only files that no other format reads"
-_KEYS = 12  # … and the answer, of the first object
+_KEYS = 12  # … and that the answer names, of the first object
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class FormatClaim:
 
     `name` is the name of the format; None = none, and `reason` ends a sentence that begins with the file's
     name. `container` is how the objects are laid out in the file, `keys` are those of the first object.
-    `others` maps each format that does not read the file to an explanation.
+    `others` maps every other format to an explanation.
     """
 
     file: str
@@ -53,30 +53,30 @@ class FormatClaim:
 
 
 def explain_files(named: Named, max_line: int = MAX_LINE) -> Iterator[FormatClaim]:
-    """Yield the answer for each log that a path, pattern or address stands for. Raises OptionError."""
-    for found in expand_archives(find_named(named), Ledger(), ReadOptions()).logs:
-        yield _explain_file(found, max_line)
+    """Yield the answer for each log that a path, pattern or address names. Raises OptionError."""
+    for log_file in expand_archives(find_named(named), Ledger(), ReadOptions()).logs:
+        yield _explain_file(log_file, max_line)
 
 
-def _explain_file(found: LogFile, max_line: int) -> FormatClaim:
-    if found.problem is not None:
-        return FormatClaim(found.name, None, found.problem)
+def _explain_file(log_file: LogFile, max_line: int) -> FormatClaim:
+    if log_file.problem is not None:
+        return FormatClaim(log_file.name, None, log_file.problem)
     try:
-        with open_log(found, rewinds=True) as content:
+        with open_log(log_file, rewinds=True) as content:
             head = read_head(content, max_line)
-            about = describe_log(found, content, head, max_line)
+            about = describe_log(log_file, content, head, max_line)
     except OSError as error:
-        return FormatClaim(found.name, None, str(describe_read_error(error)))
+        return FormatClaim(log_file.name, None, str(describe_read_error(error)))
     try:
-        check_side_file(found.place, head)
+        check_side_file(log_file.place, head)
         name, reason = choose_format(head, about).SOURCE.name, None
     except UnusableFileError as unusable:
         name, reason = None, str(unusable)
     if not head.objects:
-        return FormatClaim(found.name, name, reason)
+        return FormatClaim(log_file.name, name, reason)
     not_its = [form for form in formats().values() if form not in head.claiming]
     others = {form.SOURCE.name: explain_refusal(form, head.objects) for form in not_its}
-    return FormatClaim(found.name, name, reason, head.container, tuple(head.objects[0])[:_KEYS], others)
+    return FormatClaim(log_file.name, name, reason, head.container, tuple(head.objects[0])[:_KEYS], others)
 
 
 def explain_refusal(form: Format, objects: Sequence[dict[str, Any]]) -> str:
@@ -84,17 +84,17 @@ def explain_refusal(form: Format, objects: Sequence[dict[str, Any]]) -> str:
         return _NOT_ASKED
     if isinstance(form, InstalledFormat) and (failed := form.describe_error(objects)) is not None:
         return failed
-    asked = LookedUpKeys()
+    looked_up = LookedUpKeys()
     try:
-        form.recognise([WatchedObject(value, asked) for value in objects])
-    except (TypeError, ValueError):  # it may hand objects on to what takes plain ones only
+        form.recognise([WatchedObject(value, looked_up) for value in objects])
+    except (TypeError, ValueError):  # it may pass objects to functions that take only plain dictionaries
         return "checks whole objects"
-    if missing := [key for key in asked.missing if key not in asked.there]:
+    if missing := [key for key in looked_up.missing if key not in looked_up.there]:
         return f"needs {_list_keys(missing)}: not there"
-    if asked.there:
-        return f"goes by {_list_keys(list(asked.there))}: another log's"
-    if asked.either:
-        return f"asks for one of {_list_keys(list(asked.either))}: not there"
+    if looked_up.there:
+        return f"goes by {_list_keys(list(looked_up.there))}: another log's"
+    if looked_up.either:
+        return f"asks for one of {_list_keys(list(looked_up.either))}: not there"
     return _BEFORE
 
 
@@ -119,21 +119,21 @@ class LookedUpKeys:
 class WatchedObject(dict[str, Any]):
     """A dictionary that records which keys are looked up, in itself and in the objects inside it."""
 
-    def __init__(self, value: dict[str, Any], asked: LookedUpKeys, path: str = "") -> None:
+    def __init__(self, value: dict[str, Any], looked_up: LookedUpKeys, path: str = "") -> None:
         super().__init__(value)
-        self._asked = asked
+        self._asked = looked_up
         self._path = path
 
     def look_up(self, key: object) -> bool:
-        there = super().__contains__(key)
-        (self._asked.there if there else self._asked.missing)[f"{self._path}{key}"] = None
-        return there
+        is_present = super().__contains__(key)
+        (self._asked.there if is_present else self._asked.missing)[f"{self._path}{key}"] = None
+        return is_present
 
     def look_up_any(self, keys: Iterable[object]) -> None:
         wanted = sorted(map(str, keys))
-        there = [key for key in wanted if super(WatchedObject, self).__contains__(key)]
-        (self._asked.there if there else self._asked.either).update(
-            dict.fromkeys(f"{self._path}{key}" for key in there or wanted)
+        present = [key for key in wanted if super(WatchedObject, self).__contains__(key)]
+        (self._asked.there if present else self._asked.either).update(
+            dict.fromkeys(f"{self._path}{key}" for key in present or wanted)
         )
 
     def __contains__(self, key: object) -> bool:

@@ -1,7 +1,7 @@
 """Recognises the format of a log from its first records, or explains why it has none.
 
-A log that is still being written is read only up to the size it had when it was found, so that the store
-records exactly the bytes that were read.
+A log that is still being written is read only up to the size at which it was found. So the store records
+exactly the bytes that were read.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from ingest.sources.stored_names import stored_path
 
 HEAD_OBJECTS = 50
 HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
-_FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; most files are known by them, and a night has many
+_FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; enough to recognise most files quickly
 _UNDER_WAY = ".jsonl.part"  # of a session in a run of trials
-# Known kinds of files with calls that no format reads: the keys of their objects, and what they are.
+# Known files with calls that no format reads: the keys of their objects, and what the files are.
 _UNREAD_KINDS = (
     (frozenset({"eval_set_id", "eval_cases"}), "an evaluation set of ADK (expected calls)"),
     (frozenset({"hookName", "iteration"}), "hooks of Cline"),
@@ -65,9 +65,9 @@ class UnusableFileError(Exception):
     """The file as a whole cannot be used; the message ends a sentence that begins with the file's name.
 
     `may_pass` True = the cause is the disk or the network, so a later load may succeed. `is_companion` True =
-    nothing failed: the file is read together with another one, which the message names, or is no log.
-    `foreign` = what the file holds when it is no log of any known format; None = it may be one. `is_noted`
-    False = the cause is an option of this load, so the store does not record it.
+    nothing failed: the file is read together with another one, which the message names, or is not a log.
+    `foreign` = the kind of content of a file that is not a log; None = it may be a log. `is_noted` False =
+    the cause is an option of this load, so the store does not record it.
     """
 
     may_pass = False
@@ -79,7 +79,7 @@ class UnusableFileError(Exception):
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
     """Return an UnusableFileError for a file that could not be read.
 
-    `beyond` names the place up to which it could be read, such as " beyond line 12".
+    `beyond` is the place up to which it was read, such as " beyond line 12".
     """
     unusable = UnusableFileError(f"cannot be read{beyond}: {error.strerror or error}")
     unusable.may_pass = not isinstance(error, DamagedFileError)
@@ -90,8 +90,8 @@ def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
 class RecognisedLog:
     """A log's format and container, and the facts on the file for the translator.
 
-    `is_claimed` False = the format is only the one that an option names; it does not recognise the file.
-    `head` are the first objects of the log.
+    `is_claimed` False = an option names the format, and the format does not recognise the file. `head` are
+    the first objects of the log.
     """
 
     form: Format
@@ -102,41 +102,41 @@ class RecognisedLog:
     head: tuple[dict[str, Any], ...]
 
 
-def recognise_log(found: LogFile, max_line: int) -> RecognisedLog:
+def recognise_log(log_file: LogFile, max_line: int) -> RecognisedLog:
     """Return the format and container of a log, from its beginning. Raises UnusableFileError, OSError."""
-    with open_log(found, rewinds=True) as content:
-        return recognise_content(content, found, max_line)
+    with open_log(log_file, rewinds=True) as content:
+        return recognise_content(content, log_file, max_line)
 
 
 def recognise_content(
     content: LogContent,
-    found: LogFile,
+    log_file: LogFile,
     max_line: int,
     form: str | None = None,
     mapping: RecordMapping | None = None,
 ) -> RecognisedLog:
     """Return the format and container of a log, and rewind the log to its beginning.
 
-    The format is the only one that claims the log, or the one named `form`. `mapping` says where the fields
-    of chat transcripts are. `content` must not have been rewound before. Raises UnusableFileError with the
+    The format is the only one that claims the log, or the one named `form`. `mapping` has the paths of fields
+    in chat transcripts. `content` must not have been rewound before. Raises UnusableFileError with the
     reason, or OSError.
     """
     head = read_head(content, max_line, mapping)
-    check_side_file(found.place, head)
-    about = replace(describe_log(found, content, head, max_line), mapping=mapping)
+    check_side_file(log_file.place, head)
+    about = replace(describe_log(log_file, content, head, max_line), mapping=mapping)
     if form is None and (described := describe_side_file(about)) is not None:
         side_file = UnusableFileError(f"is {described}, not a log")
         side_file.is_companion = True
         raise side_file
     chosen = choose_format(head, about, form)
-    siblings = SiblingFiles(found.place, max_line)
+    siblings = SiblingFiles(log_file.place, max_line)
     return RecognisedLog(
         chosen, head.container, about, siblings, chosen in head.claiming, tuple(head.objects)
     )
 
 
 def check_side_file(place: LogPlace, head: LogHead) -> None:
-    """Raise UnusableFileError for a file that is only whole later, or with the database beside it."""
+    """Raise UnusableFileError for a file that is incomplete, or only part of a database next to it."""
     if place.own_name.endswith(_UNDER_WAY) and any(_is_of_trial(value) for value in head.objects[:1]):
         under_way = UnusableFileError("is a trial that is still under way; it is read when it has ended")
         under_way.is_companion = True
@@ -165,12 +165,16 @@ def _is_database(place: LogPlace) -> bool:
         return False
 
 
-def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: int) -> About:
-    name = found.place.own_name
+def describe_log(log_file: LogFile, content: LogContent, head: LogHead, max_line: int) -> About:
+    name = log_file.place.own_name
     if content.packed:
         name = _PACKED.sub("", name)
     return About(
-        name, _head_identity(head), SiblingFiles(found.place, max_line), found.place.folder_name, found.name
+        name,
+        _head_identity(head),
+        SiblingFiles(log_file.place, max_line),
+        log_file.place.folder_name,
+        log_file.name,
     )
 
 
@@ -178,8 +182,8 @@ def describe_log(found: LogFile, content: LogContent, head: LogHead, max_line: i
 class LogHead:
     """The beginning of a log: its first bytes, its first objects, and the formats that claim these.
 
-    `cut_off` says why the log ends there, when it is compressed data that ends in the middle. `too_long` is
-    why a line or the document was not read, None where none is longer than `--max-line`.
+    `cut_off` is the reason when compressed data ends in the middle. `too_long` is the reason when a line or
+    the document is longer than `--max-line`; else None.
     """
 
     first: bytes
@@ -194,7 +198,7 @@ def read_head(content: LogContent, max_line: int, mapping: RecordMapping | None 
     """Return the beginning of a log, and rewind the log for the final reading. Raises OSError."""
     head = _read_objects_up_to(content, max_line, *_FIRST_LOOK, mapping)
     objects, size = _FIRST_LOOK
-    was_whole = len(head.first) < size and len(head.objects) < objects  # a second look would show the same
+    was_whole = len(head.first) < size and len(head.objects) < objects  # reading more would find nothing new
     is_certain = len(head.claiming) == 1 and is_asked_first(head.claiming[0])
     if not is_certain and head.first and not was_whole:
         content.go_back()
@@ -211,32 +215,32 @@ def _read_objects_up_to(
     first = stream.peek(at_most)[:at_most]
     container = detect_container(first)
     records = read_records(stream, container, max_line, size=at_most)
-    seen, too_long = _collect_objects(records, objects, at_most)
+    values, too_long = _collect_objects(records, objects, at_most)
     stream.detach()
-    claiming = claiming_formats(seen, mapping)
-    return LogHead(first, container, seen, claiming, content.cut_off, too_long)
+    claiming = claiming_formats(values, mapping)
+    return LogHead(first, container, values, claiming, content.cut_off, too_long)
 
 
 def _collect_objects(
     records: Iterable[Record | Rejected], objects: int, at_most: int
 ) -> tuple[list[dict[str, Any]], str | None]:
-    seen: list[dict[str, Any]] = []
+    values: list[dict[str, Any]] = []
     too_long: str | None = None
     for record in records:
         if isinstance(record, Record):
-            seen.append(record.value)
+            values.append(record.value)
         elif record.code == "line_too_long":
             too_long = record.reason
-        if len(seen) == objects or record.where.offset >= at_most:
+        if len(values) == objects or record.where.offset >= at_most:
             break
-    return seen, too_long
+    return values, too_long
 
 
 def choose_format(head: LogHead, about: About, form: str | None = None) -> Format:
     """Return the only format that claims the log, or the format named `form`.
 
     Raises UnusableFileError when the log contains no object, or when no format or more than one claims it;
-    also when it is read together with another file.
+    also for a file that is read together with another one.
     """
     named = form is not None and bool(head.objects)
     if not named and not head.claiming and (companion := find_companion(about)) is not None:
@@ -251,20 +255,22 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         kind, why = _describe_no_records(head.first, about.name)
         refusal = _refuse_foreign(kind, why, _collect_explanations(about, head))
         if kind is ForeignKind.TEXT and not _WRITTEN_CALL.search(head.first):
-            refusal.foreign = kind  # plain prose, whatever else a text of this name could be
+            refusal.foreign = kind  # plain prose, whatever the file's name suggests
         raise refusal
     if form is not None:
         return formats()[form]
     if not head.claiming:
         calls = [_describe_calls(mark, head.objects) for mark in islice(find_marks(head.objects), 1)]
-        told = _collect_explanations(about, head)
+        explanations = _collect_explanations(about, head)
         kind, why = _describe_head(head)
         if about.mapping is not None:
             why += f"; {_describe_failed_mapping(about.mapping, head.objects)}"
-        advice = "" if told else _suggest_map(head.objects) or "`callgauge formats` lists those that are"
-        raise _refuse_foreign(kind, why, [*calls, *told], advice)
+        advice = (
+            "" if explanations else _suggest_map(head.objects) or "`callgauge formats` lists those that are"
+        )
+        raise _refuse_foreign(kind, why, [*calls, *explanations], advice)
     if len(head.claiming) > 1:
-        names = " and ".join(one.SOURCE.name for one in head.claiming)
+        names = " and ".join(claimant.SOURCE.name for claimant in head.claiming)
         raise UnusableFileError(
             f"is claimed by {names}; only one can be right: name it with --format, and please report it"
         )
@@ -272,7 +278,7 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
 
 
 def _suggest_map(records: Sequence[dict[str, Any]]) -> str | None:
-    """Return how to read a file in no format that has messages somewhere; None when none are found."""
+    """Return a suggested mapping for a file that has messages but no format; None without messages."""
     first = records[: _FIRST_LOOK[0]]
     for path in find_message_lists(first[0]):
         if claiming_formats(first, RecordMapping.parse({"messages": path})):
@@ -303,21 +309,23 @@ def _shorten_names(names: Iterable[str]) -> list[str]:
 def _refuse_foreign(
     kind: ForeignKind | None, why: str, explanations: list[str], advice: str = ""
 ) -> UnusableFileError:
-    """Return the error for a file in no format; it is not foreign when calls or a format explain it."""
+    """Return the error for a file without a format; calls or an explanation make it not foreign."""
     unusable = UnusableFileError("; ".join(filter(None, (why, *explanations, advice))))
     unusable.foreign = None if explanations else kind
     return unusable
 
 
 def _describe_calls(mark: CallMark, objects: Iterable[Mapping[str, Any]]) -> str:
-    found = f"it contains tool calls (`{mark.word[:60]}`)"
-    kind = next((name for keys, name in _UNREAD_KINDS for one in objects if keys <= one.keys()), None)
-    return f"{found} of {kind}, which no format reads" if kind else f"{found}, in a form that no format reads"
+    reason = f"it contains tool calls (`{mark.word[:60]}`)"
+    kind = next((name for keys, name in _UNREAD_KINDS for value in objects if keys <= value.keys()), None)
+    return (
+        f"{reason} of {kind}, which no format reads" if kind else f"{reason}, in a form that no format reads"
+    )
 
 
 def _collect_explanations(about: About, head: LogHead) -> list[str]:
     """Return the explanations that the formats give for a file that none of them reads."""
-    return [_one_line(one) for one in explain_unread(about, head.objects)]
+    return [_one_line(explanation) for explanation in explain_unread(about, head.objects)]
 
 
 def _one_line(text: str) -> str:
@@ -331,8 +339,8 @@ def _head_identity(head: LogHead) -> str:
     many begin alike ("[" alone on the first line), so all bytes looked at are hashed.
     """
     grows = head.container.is_lines or head.container is Container.STREAM
-    kept = head.first[:1024].split(b"\n")[0] if grows else head.first
-    return blake2b(kept, digest_size=8).hexdigest()
+    start = head.first[:1024].split(b"\n")[0] if grows else head.first
+    return blake2b(start, digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +366,7 @@ class SiblingFiles:
 
 
 def _describe_no_records(first: bytes, name: str) -> tuple[ForeignKind | None, str]:
-    """Return what a file without JSON objects holds, and a sentence on it; None = it may be a log."""
+    """Return the kind of a file without JSON objects, and a sentence on it; None = it may be a log."""
     start = first[:8192]
     if not start:
         return ForeignKind.EMPTY, "is empty"

@@ -1,9 +1,8 @@
 """Watches the records of a file for tool calls that its format did not read.
 
-A call that stands in a log and in no table would be a failure that nobody can see. So a record that made no
-call is searched for marks of calls (`ingest.decoding.call_marks`). Two things become rejects: a line of which
-the format makes nothing at all, and whose calls are not read elsewhere in the file; and a file with marks of
-which no call was read.
+A call that is in a log but in no table would be a hidden failure. So a record that made no call is searched
+for marks of calls (`ingest.decoding.call_marks`). Two things become rejects: a line with calls that the
+format ignores and that are not read elsewhere in the file; and a file with marks but without a call.
 """
 
 from __future__ import annotations
@@ -23,22 +22,22 @@ from ingest.events import CallMade, LogLine, Rejected
 from ingest.log_format import Record
 from ingest.sessions.stored_text import canonical_json, json_text
 
-_KNOWN = 100_000  # calls of a file that are remembered: logs repeat the calls of the steps before
-_SHORT = 100  # characters of an id that is remembered as it is
-_WAITING = 1_000  # lines that wait for the events of a later record …
+_KNOWN = 100_000  # calls of a file that are remembered, because logs repeat earlier calls
+_SHORT = 100  # characters; longer ids are remembered as hashes
+_WAITING = 1_000  # lines that wait for events of a later record …
 _HELD = 1024 * 1024  # … and bytes of those that have not been searched
 
 
 class Made(Enum):
-    """What a format made of a record."""
+    """The outcome of a record in its format."""
 
     NOTHING = "nothing"
     EVENTS = "events"
-    CALLS = "calls"  # … or a reject, which says more than a mark of a call does
+    CALLS = "calls"  # … or a reject, which says more than a mark
 
 
 class _Line(NamedTuple):
-    """A line with marks of which the format has made nothing, and the keys of the calls in it."""
+    """A line with marks that the format has ignored so far, and the keys of its calls."""
 
     where: LogLine
     word: str
@@ -47,7 +46,7 @@ class _Line(NamedTuple):
 
 
 class UnreadCalls:
-    """The calls that were read from a file, and the marks of others. Can be pickled between two records.
+    """The calls read from a file, and the marks of others. Can be pickled between two records.
 
     While `waits`, the reader adds the byte offset of each event's line to `placed`.
     """
@@ -57,17 +56,17 @@ class UnreadCalls:
         self._by_line = container.is_lines
         self._known: OrderedDict[str, None] = OrderedDict()
         self.waits = False  # lines wait for events
-        self.placed: set[int] = set()  # byte offsets of the lines of which something was made by now
+        self.placed: set[int] = set()  # byte offsets of the lines that made events by now
         self._silent: list[Record] = []  # records that wait, …
         self._held = 0  # … the bytes in them, …
         self._lines: OrderedDict[int, _Line] = OrderedDict()  # … and those with marks that waited for long
-        self._first: _Line | None = None  # the first record with marks, while no call has been read
+        self._first: _Line | None = None  # the first record with marks, until a call is read
         self._marked = 0  # records with marks
         self._read = False  # a call of this file was read
         self._refused = False  # a line was rejected here
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the lines in which no call can stand."""
+        """Return the state without lines that cannot contain a call."""
         silent = [record for record in self._silent if self._may_hold_calls(record)]
         return {**self.__dict__, "_silent": silent, "_held": sum(len(record.data) for record in silent)}
 
@@ -82,10 +81,10 @@ class UnreadCalls:
             self._drop_placed()
 
     def look(self, record: Record, made: Made) -> Iterable[Rejected]:
-        """Search a record, if what the format made of it leaves doubt; return the lines that waited too long.
+        """Search a record if its outcome leaves doubt; return the lines that waited too long.
 
-        A line of which nothing was made waits first: most formats make something of it a few lines later, and
-        to search it takes longer than to wait.
+        An ignored line waits first: most formats use it a few lines later, and waiting is cheaper than
+        searching.
         """
         if made is Made.NOTHING and self._by_line:
             self.waits = True
@@ -100,7 +99,7 @@ class UnreadCalls:
         return ()
 
     def _search_silent(self) -> Iterator[Rejected]:
-        """Search the records that wait, and yield the lines with marks that then have waited too long."""
+        """Search the waiting records, and yield the lines with marks that have waited too long."""
         self._drop_placed()
         for record in self._silent:
             if (line := self._search(record)) is not None:
@@ -111,7 +110,7 @@ class UnreadCalls:
         self.waits = bool(self._lines)
 
     def _drop_placed(self) -> None:
-        """Drop the lines of which something was made by now."""
+        """Drop the lines that have made events by now."""
         for offset in self.placed:
             self._lines.pop(offset, None)
         self._silent = [record for record in self._silent if record.where.offset not in self.placed]
@@ -119,7 +118,7 @@ class UnreadCalls:
         self.placed.clear()
 
     def _search(self, record: Record) -> _Line | None:
-        """Return the marks of a record that the format has not read so far; None when there are none."""
+        """Return the marks of a record that were not read so far; None without any."""
         marks = _list_marks(record) if self._may_hold_calls(record) else []
         if not marks:
             return None
@@ -139,7 +138,7 @@ class UnreadCalls:
             yield Rejected(line.where, "unread_calls", reason, line.snippet)
 
     def finish(self) -> Iterator[Rejected]:
-        """Yield the lines of which nothing was made; else the file, when no call of it was read."""
+        """Yield the lines that made no event; else the file, when no call of it was read."""
         yield from self._search_silent()
         for line in self._lines.values():
             yield from self._reject(line)
@@ -158,7 +157,7 @@ class UnreadCalls:
 
 def _list_marks(record: Record) -> list[CallMark]:
     value = record.value
-    if not isinstance(value, dict):  # a format has decoded parts of the line only
+    if not isinstance(value, dict):  # a format has decoded only parts of the line
         try:
             value = orjson.loads(record.data)
         except orjson.JSONDecodeError:
@@ -177,13 +176,13 @@ def _describe_line(record: Record, marks: list[CallMark]) -> _Line:
     return _Line(where, word, calls, make_snippet(data[begin:] if begin else data))
 
 
-def _call_key(known: str | None, tool: str | None, arguments: Any) -> str:
-    """Return a key by which a repeated call is recognised: its id, else a hash of its tool and arguments."""
-    if known is not None and len(known) <= _SHORT:
-        return known
-    if known is None:
+def _call_key(call_id: str | None, tool: str | None, arguments: Any) -> str:
+    """Return a key to recognise a repeated call: its id, else a hash of its tool and arguments."""
+    if call_id is not None and len(call_id) <= _SHORT:
+        return call_id
+    if call_id is None:
         text = (
             canonical_json(arguments) if isinstance(arguments, str) else json_text(arguments, sort_keys=True)
         )
-        known = f"{tool}:{text}"
-    return blake2b(known.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        call_id = f"{tool}:{text}"
+    return blake2b(call_id.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

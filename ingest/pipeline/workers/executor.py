@@ -1,4 +1,4 @@
-"""The interface of what reads a load's logs, its implementation in this process, and the queue of tasks."""
+"""The interface for reading a load's logs, its implementation in this process, and the queue of tasks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LogExecutor(Protocol):
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
         """Announce the logs of the load in their order, before the first `read_file`.
 
-        `likely` says whether a log will be read, `job_of` returns its job.
+        `likely` returns whether a log will be read, `job_of` returns its job.
         """
 
     def reach(self, position: int) -> None:
@@ -47,11 +47,11 @@ class LogExecutor(Protocol):
         """Release all resources; called once, however the reading ends."""
 
     def drop_rows(self) -> None:
-        """Remove what is kept of rows outside the store; called once the load is published."""
+        """Remove rows that are kept outside the store; called once the load is published."""
 
 
 class InProcessExecutor:
-    """Reads each log in this process when it is asked for."""
+    """Reads each log in this process when it is requested."""
 
     count_ahead = 0
 
@@ -73,34 +73,34 @@ class InProcessExecutor:
 
 
 class TaskQueue:
-    """The logs that may still be given to a worker; a task's ticket is the position of its log."""
+    """The logs that a worker may still get; a task's ticket is the position of its log."""
 
     def __init__(self) -> None:
         self._files: Sequence[LogFile] = ()
-        self._next = 0  # the first file that no worker was asked for, and that may have its turn yet
-        self._task: ReadTask | None = None  # what that comes to, once somebody looked
+        self._next = 0  # the first file that no worker has and whose turn is still to come
+        self._task: ReadTask | None = None  # its task, once it was made
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
         """Take the logs of a load, see `LogExecutor.expect`."""
         self._files, self._likely, self._job_of = files, likely, job_of
 
     def reach(self, position: int) -> None:
-        """Leave out the logs before this position: their turn is over."""
+        """Skip the logs before this position: their turn is over."""
         if self._next < position:
             self._next, self._task = position, None
 
     def peek(self) -> ReadTask | None:
         """Return the next task, which stays the next until `pop`; None when there is no file left to read."""
         while self._task is None and self._next < len(self._files):
-            found = self._files[self._next]
-            if self._likely(found):
-                self._task = ReadTask(self._next, self._job_of(found))
+            log_file = self._files[self._next]
+            if self._likely(log_file):
+                self._task = ReadTask(self._next, self._job_of(log_file))
             else:
                 self._next += 1
         return self._task
 
     def pop(self) -> None:
-        """Remove the task that `peek` returned: a worker has it."""
+        """Remove the task that `peek` returned, after a worker has accepted it."""
         self._next, self._task = self._next + 1, None
 
     def clear(self) -> None:

@@ -16,7 +16,7 @@ from ingest.pipeline.workers.ray_executor import RayExecutor
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-MOST = 4  # workers, unless somebody asks for more: one process writes what they read
+MOST = 4  # workers by default: a single process writes what they read
 RAY = "ray"
 
 

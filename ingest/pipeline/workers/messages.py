@@ -107,7 +107,7 @@ class Shipment(msgspec.Struct):
 
     `file` names the file that contains the rows of all parts, one table after another in the order of
     `tables`; None when there are no rows. `size` is the size of that file in bytes. `unfit` are rows of
-    `rejects` for values that no column can hold; their `file_id` is a ticket.
+    `rejects` for values that fit no column; their `file_id` is a ticket.
     """
 
     parts: list[RowsPart | TaskEnded]
@@ -145,7 +145,7 @@ def write_tables_to(sink: pa.NativeFile, tables: Mapping[str, pa.Table]) -> int:
 def read_tables(source: pa.NativeFile, names: list[str]) -> dict[str, pa.Table]:
     """Return the tables that `write_tables_to` wrote, under these names. Raises OSError.
 
-    Nothing is copied: the tables lie in the source's memory.
+    Nothing is copied: the tables use the source's memory.
     """
     tables = {}
     for name in names:

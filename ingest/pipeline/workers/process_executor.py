@@ -1,8 +1,8 @@
 """Executor with worker processes: they read logs ahead of the writer; rows arrive in the load's order.
 
-Workers read the next logs while this process writes earlier ones. All decisions on a log are made in its
-turn, and its rows are written then, so that the store is the same as with a single process. Until the workers
-are ready, this process reads. When a worker dies, only the log that it was reading is refused.
+Workers read the next logs while this process writes earlier ones. Decisions on a log are made, and its rows
+written, in the log's turn. So the store is the same as with a single process. Until the workers are ready,
+this process reads. When a worker dies, only the log it was reading is refused.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from ingest.sources.log_file import LogFile
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-# Bytes to read from which on starting workers takes less time than it saves, where they cannot be forked: on
+# Bytes to read from which starting workers pays off where they cannot be forked: on
 # two cores 151 MB took a tenth longer with two of them, 1 GB a fifth less.
 PAYS = 256 * 1024 * 1024
-FORKING_PAYS = 32 * 1024 * 1024  # … and where they can
-PATIENCE = 0.2  # seconds without a word from a worker, after which the caller is heard
-_VAIN_STARTS = 2  # workers that die before they begin; after so many, this process reads on alone
-_UNPACKED = 8  # bytes of content in a packed byte, for guessing
+FORKING_PAYS = 32 * 1024 * 1024  # … and where they can be forked
+PATIENCE = 0.2  # seconds without a message from a worker, after which the caller gets control
+_VAIN_STARTS = 2  # workers that may die before they begin; after that, this process reads alone
+_UNPACKED = 8  # estimated bytes of content per packed byte
 
 
 @dataclass(slots=True)
 class ReadAhead:
     """A log that is read before its turn.
 
-    `worker` is the process that reads it; None = this process will read it, or (`died` says how) its worker
-    died.
+    `worker` is the process that reads it; None = this process will read it, or its worker died (`died` is
+    how).
     """
 
     task: ReadTask
@@ -47,9 +47,9 @@ class ReadAhead:
 
 
 class ProcessExecutor:
-    """Reads logs with `size` worker processes, when there is so much to read that starting them pays.
+    """Reads logs with `size` worker processes, if there is enough to read.
 
-    `is_asked_for`: also when it is little. Implements `LogExecutor`.
+    `is_asked_for`: also if there is little to read. Implements `LogExecutor`.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class ProcessExecutor:
         self._tasks = TaskQueue()
         self._ahead: dict[int, ReadAhead] = {}  # by ticket, in their order
         self._position = 0
-        self._on_tape: dict[str, WorkerProcess] = {}  # a packed archive can only be read forward, by one
+        self._on_tape: dict[str, WorkerProcess] = {}  # a packed archive is read by one worker, forward
 
     @property
     def count_ahead(self) -> int:
@@ -77,9 +77,9 @@ class ProcessExecutor:
         self._tasks.expect(files, likely, job_of)
         pays = FORKING_PAYS if can_fork() else PAYS
         logs, size = 0, 0
-        for found in files:
-            if likely(found):
-                logs, size = logs + 1, size + content_size(found)
+        for log_file in files:
+            if likely(log_file):
+                logs, size = logs + 1, size + content_size(log_file)
                 if logs >= self._size and size >= pays:
                     break
         if size >= pays or (self._is_asked_for and logs > 1):
@@ -92,7 +92,7 @@ class ProcessExecutor:
     def reach(self, position: int) -> None:
         self._position = position
         self._tasks.reach(position)
-        for ticket in [one for one in self._ahead if one < position]:
+        for ticket in [earlier for earlier in self._ahead if earlier < position]:
             del self._ahead[ticket]
 
     def read_file(self, job: ReadJob, on_bytes: OnBytes) -> FileResult:
@@ -133,16 +133,16 @@ class ProcessExecutor:
         self._tasks.clear()
         if self._rows is not None:
             shutil.rmtree(self._rows, ignore_errors=True)
-            with suppress(StoreError):  # what broke the building file has been said
+            with suppress(StoreError):  # the error that broke the building file was reported
                 self._writer.builder.leave_memory(to_workers=False)
         self._alone.close()
 
     def drop_rows(self) -> None: ...
 
-    # --- what workers are to read --------------------------------------------------------------
+    # --- tasks of the workers ------------------------------------------------------------------
 
     def _give_tasks(self) -> None:
-        """Receive the messages of all workers, and give the workers as many tasks as they accept."""
+        """Receive the messages of all workers, and give them as many tasks as they accept."""
         for worker in self._workers.copy():
             while self._receive_from(worker):
                 pass
@@ -156,28 +156,28 @@ class ProcessExecutor:
             self._ahead[task.ticket] = ReadAhead(task, worker)
             self._tasks.pop()
 
-    def _choose_worker(self, found: LogFile, ready: Sequence[WorkerProcess]) -> WorkerProcess:
+    def _choose_worker(self, log_file: LogFile, ready: Sequence[WorkerProcess]) -> WorkerProcess:
         least = min(ready, key=lambda worker: len(worker.waiting_tickets))
-        if found.archive is None or not (
-            isinstance(found.place, ArchiveMember) and found.place.needs_unpacking
+        if log_file.archive is None or not (
+            isinstance(log_file.place, ArchiveMember) and log_file.place.needs_unpacking
         ):
             return least
-        if self._on_tape.get(found.archive) not in self._workers:
-            self._on_tape[found.archive] = least
-        return self._on_tape[found.archive]
+        if self._on_tape.get(log_file.archive) not in self._workers:
+            self._on_tape[log_file.archive] = least
+        return self._on_tape[log_file.archive]
 
     def _skip_unwanted(self, worker: WorkerProcess) -> None:
-        """Drop the parts a worker has sent of files that are no longer needed."""
+        """Drop the parts that a worker has sent of files that are no longer needed."""
         while worker.parcels and (ticket := worker.parcels[0].ticket) not in self._ahead:
             if ticket is None:
                 worker.parcels.popleft()
             else:
                 worker.parcels[0].skip_part()
 
-    # --- who they are --------------------------------------------------------------------------
+    # --- the worker processes ------------------------------------------------------------------
 
     def _start_worker(self) -> WorkerProcess | None:
-        """Start one more worker and return it; None when none can be started. `_send_start` is due then."""
+        """Start one more worker and return it; None when none can be started. The caller sends the start."""
         if self._vain_starts >= _VAIN_STARTS:
             return None
         try:
@@ -226,6 +226,6 @@ class ProcessExecutor:
                 ahead.worker = another
 
 
-def content_size(found: LogFile) -> int:
+def content_size(log_file: LogFile) -> int:
     """Return the size of a log's content in bytes; an estimate when the log is compressed."""
-    return found.content_size if found.content_size is not None else _UNPACKED * found.seen.size
+    return log_file.content_size if log_file.content_size is not None else _UNPACKED * log_file.seen.size

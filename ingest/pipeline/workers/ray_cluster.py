@@ -1,4 +1,4 @@
-"""A Ray cluster (https://docs.ray.io): joins one or starts one on this machine, and gives it tasks."""
+"""A Ray cluster (https://docs.ray.io): joins or starts one, and gives it tasks."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from ingest.version import CALLGAUGE_VERSION, install_command
 _OBJECT_STORE = (
     80 * 1024 * 1024
 )  # bytes; only settings and names pass through it. Ray takes no less than 75 MB
-_ATTEMPTS = 3  # more, of a task whose machine or process died
+_ATTEMPTS = 3  # further attempts of a task whose machine or process died
 _ANSWERS = 10.0  # seconds within which a cluster answers
 _QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # else it tells its makers
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # without it, each task warns of what Ray will do some day
+    "RAY_USAGE_STATS_ENABLED": "0",  # else Ray sends usage data to its makers
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else each task warns of a future change in Ray
 }
 
 
 class TaskDiedError(Exception):
-    """A task was lost with the process or the machine that ran it, as often as it was tried."""
+    """A task was lost with its process or machine in every attempt."""
 
 
 class RayCluster:
-    """A cluster that runs tasks, joined or started here; `close` ends what was started."""
+    """A cluster that runs tasks, joined or started here; `close` ends a started one."""
 
     def __init__(self, where: str, cpus: int) -> None:
         """Join the cluster at `ray://HOST:PORT`; for `ray` that of this machine, or start one with `cpus`.
@@ -49,7 +49,7 @@ class RayCluster:
         self._ray = ray
         self._settings: Any = None
         with ExitStack() as opened:
-            # It prints there what goes wrong on its machines; results of commands belong there alone.
+            # Ray prints errors of its machines to stdout, where only results of commands belong.
             opened.enter_context(redirect_stdout(sys.stderr))
             if not ray.is_initialized():
                 opened.callback(ray.shutdown)
@@ -71,13 +71,13 @@ class RayCluster:
             ) from error
         except (OSError, RuntimeError, ValueError, self._ray.exceptions.RayError) as error:
             if named is not None:
-                said = " ".join(str(error).split())[:200]
+                reason = " ".join(str(error).split())[:200]
                 raise OptionError(
-                    f"the Ray cluster at {named} cannot be reached ({said}); check that it runs "
+                    f"the Ray cluster at {named} cannot be reached ({reason}); check that it runs "
                     "(`ray status`), that its Ray and Python are those of this machine, and, where it asks "
                     "for a token, that RAY_AUTH_MODE=token and RAY_AUTH_TOKEN are set here"
                 ) from error
-            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else it writes one to ~/.ray
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray writes one to ~/.ray
             self._ray.init(
                 address="local",
                 num_cpus=cpus,
@@ -87,7 +87,7 @@ class RayCluster:
             )
 
     def share(self, settings: ClusterSettings) -> None:
-        """Hand the cluster what all tasks need; call it before the first `submit`."""
+        """Pass the cluster the settings of all tasks; call it before the first `submit`."""
         self._settings = self._ray.put(pickle.dumps(settings))
 
     def submit(self, task: bytes) -> Any:
@@ -95,7 +95,7 @@ class RayCluster:
         return self._run.remote(CALLGAUGE_VERSION, self._settings, task)
 
     def find_done(self, references: Sequence[Any], seconds: float) -> list[Any]:
-        """Return those of the tasks that have ended; wait for the first of them at most so many seconds."""
+        """Return the tasks that have ended; wait at most this many seconds for the first."""
         if not references:
             return []
         done, _ = self._ray.wait(
@@ -104,9 +104,9 @@ class RayCluster:
         return list(done)
 
     def take_outcome(self, reference: Any) -> TaskOutcome:
-        """Return what became of a task that has ended.
+        """Return the outcome of a task that has ended.
 
-        Raises TaskDiedError, or an IngestError when the cluster cannot go on.
+        Raises TaskDiedError, or an IngestError when the cluster cannot continue.
         """
         try:
             outcome: TaskOutcome = self._ray.get(reference)
@@ -127,7 +127,7 @@ class RayCluster:
         return outcome
 
     def names_of(self, references: Sequence[Any]) -> set[str]:
-        """Return the names of the rows that those of the tasks have written that have ended."""
+        """Return the names of the rows written by those of the tasks that have ended."""
         names = set()
         for reference in self.find_done(references, 0.0):
             with suppress(TaskDiedError, IngestError):
@@ -135,13 +135,13 @@ class RayCluster:
         return {name for name in names if name is not None}
 
     def close(self) -> None:
-        """Leave the cluster; one that was started here ends."""
-        with suppress(Exception):  # it may be gone already
+        """Leave the cluster; end one that was started here."""
+        with suppress(Exception):  # it may have ended already
             self._opened.close()
 
 
 def _try_address(address: str) -> None:
-    """Raise OSError when nobody answers at an address with a host and a port: Ray would try for minutes."""
+    """Raise OSError when no server answers at a host and port, because Ray would try for minutes."""
     host, _, port = address.rpartition("//")[2].partition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=_ANSWERS).close()
@@ -150,8 +150,8 @@ def _try_address(address: str) -> None:
 def _make_runner() -> Callable[[str, bytes, bytes], Any]:
     """Return the function that Ray runs on a worker.
 
-    Ray sends a function that is defined within another one by its code. So it can first import the package
-    in which an installed wheel holds `ingest`.
+    Ray sends the code of a nested function. So this one can first import the package that contains `ingest`
+    in an installed wheel.
     """
 
     def read_log(version: str, settings: bytes, task: bytes) -> Any:
@@ -167,11 +167,11 @@ def _make_runner() -> Callable[[str, bytes, bytes], Any]:
 
 @contextmanager
 def _kept_signal_handlers() -> Iterator[None]:
-    """Keep what Ctrl-C and SIGTERM do: Ray sets handlers of its own when it connects."""
+    """Restore the handlers of Ctrl-C and SIGTERM, which Ray replaces when it connects."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        with suppress(ValueError):  # only the main thread has any to set
+        with suppress(ValueError):  # only the main thread can set handlers
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -1,7 +1,7 @@
 """Executor with a Ray cluster: each log is a task that reads it and shares its rows, in any order.
 
-This process takes the rows in the load's order, as from worker processes, and writes the store. What a task
-has shared stays until the load is published: a load that was killed finds it when it is run again.
+As with worker processes, this process takes the rows in the load's order and writes the store. Shared rows
+stay until the load is published, so that a killed load finds them when it runs again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ingest.sources.log_file import LogFile, can_open
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-_PATIENCE = 0.2  # seconds without a word from the cluster, after which the caller is heard
-_TASKS_PER_CPU = 4  # that are submitted and have not ended: enough to keep all machines at work
-_FEWEST_TASKS = 64  # … of a small cluster, which may grow with what waits
+_PATIENCE = 0.2  # seconds without a message from the cluster, after which the caller gets control
+_TASKS_PER_CPU = 4  # unfinished tasks: enough to keep all machines busy
+_FEWEST_TASKS = 64  # … for a small cluster, which may grow with waiting tasks
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ class RayExecutor:
             del self._ahead[self._position]
 
     def _submit_tasks(self) -> RayCluster | None:
-        """Note which tasks have ended, submit as many as the cluster can be at, and return the cluster.
+        """Note which tasks have ended, submit as many as the cluster can run, and return the cluster.
 
         None when there was nothing to submit yet.
         """
@@ -97,7 +97,9 @@ class RayExecutor:
             self._cluster.share(ClusterSettings(self._settings, schemas, self._rows.place))
         if (cluster := self._cluster) is None:
             return None
-        running = {one.reference: one for one in self._ahead.values() if not one.is_done}
+        running = {
+            submission.reference: submission for submission in self._ahead.values() if not submission.is_done
+        }
         for reference in cluster.find_done(list(running), 0.0):
             running.pop(reference).is_done = True
         for _ in range(max(_TASKS_PER_CPU * cluster.cpus, _FEWEST_TASKS) - len(running)):
@@ -118,15 +120,15 @@ class RayExecutor:
             intake.give_up(f"the task that read it died each time ({died})")
         if outcome.error is not None:
             raise outcome.error
-        found = ahead.task.job.found
-        if outcome.unseen_by is not None and can_open(found.place):
+        log_file = ahead.task.job.found
+        if outcome.unseen_by is not None and can_open(log_file.place):
             raise InputError(
-                f"the machine {outcome.unseen_by} of the cluster cannot open {found.name}: put the logs into "
-                "a folder that all machines have under the same path, or into an object store; nothing was "
-                "published"
+                f"the machine {outcome.unseen_by} of the cluster cannot open {log_file.name}: "
+                "put the logs into a folder that all machines have under the same path, or into an object "
+                "store; nothing was published"
             )
         shipments = self._rows.find(outcome.name) if outcome.name is not None else None
-        if outcome.name is None or shipments is None:  # the file is gone, or somebody removed its rows
+        if outcome.name is None or shipments is None:  # the file no longer exists, or its rows were removed
             return self._alone.read_file(ahead.task.job, on_bytes)
         self._names.add(outcome.name)
         for shipment in shipments:
@@ -138,7 +140,7 @@ class RayExecutor:
 
     def close(self) -> None:
         if self._cluster is not None:
-            self._names |= self._cluster.names_of([one.reference for one in self._unwanted])
+            self._names |= self._cluster.names_of([submission.reference for submission in self._unwanted])
             self._cluster.close()
         self._tasks.clear()
         self._ahead.clear()

@@ -1,4 +1,4 @@
-"""What a worker of a Ray cluster does: reads one file and writes its rows where the load can take them.
+"""The task of a Ray worker: reads one file and writes its rows where the load can take them.
 
 A task may be run twice, at the same time or one after another, and may be killed at any moment.
 """
@@ -37,7 +37,7 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """What became of a task: the name of the rows; or the machine that does not see the file; or an error.
+    """The outcome of a task: the name of the rows, or the machine that cannot open the file, or an error.
 
     The error ends the whole load.
     """
@@ -71,7 +71,7 @@ def _share_rows(common: ClusterSettings, task: ReadTask) -> TaskOutcome:
     if not can_open(job.found.place):
         return TaskOutcome(unseen_by=socket.gethostname())
     fingerprint = ""
-    with suppress(OSError, ValueError, DamagedFileError):  # reading the file will say so
+    with suppress(OSError, ValueError, DamagedFileError):  # reading the file will report the error
         fingerprint = compute_fingerprint(job.found)
     name = name_rows(job, common.settings, common.schemas, fingerprint)
     shared = SharedRows(common.place)
@@ -81,7 +81,7 @@ def _share_rows(common: ClusterSettings, task: ReadTask) -> TaskOutcome:
 
 
 def _is_whole(shipments: list[Shipment] | None, job: ReadJob, fingerprint: str) -> bool:
-    """Return True when these are the rows of a content, read to its end with all that is beside it by now."""
+    """Return True for the rows of a content that was read to its end with all files now next to it."""
     end = find_end(shipments) if shipments else None
     if end is None or end.intake is None or end.intake.fingerprint != fingerprint:
         return False
@@ -96,7 +96,7 @@ def _read_and_share(common: ClusterSettings, task: ReadTask, shared: SharedRows,
         shipments.append(Shipment(parts, file, size, list(tables), unfit))
 
     collector = RowCollector(common.schemas, ship)
-    # Tickets are numbers of one load, and another one may take these rows.
+    # Tickets number the files of one load, and another load may take these rows.
     collector.read_task(ReadTask(0, task.job), common.settings)
     collector.ship()
     shared.complete(name, shipments)

@@ -23,8 +23,7 @@ OpenRows = Callable[[str], pa.NativeFile]
 class ReceivedPart:
     """A part of a file, with its rows as Arrow tables.
 
-    `unfit` are rows of `rejects` for values that no column can hold. All rows have a ticket in place of a
-    file id.
+    `unfit` are rows of `rejects` for values that fit no column. All rows have a ticket in place of a file id.
     """
 
     part: RowsPart
@@ -56,7 +55,7 @@ class FileIntake:
         self._came = (0, 0)
 
     def take(self, part: ReceivedPart | TaskEnded | None) -> FileResult | None:
-        """Write a part; None = nothing has come. Return the result at the end of the file.
+        """Write a part; None = nothing has arrived. Return the result at the end of the file.
 
         Raises UnusableFileError, after taking back the file's rows, when the file cannot be used.
         """
@@ -74,7 +73,7 @@ class FileIntake:
         return None
 
     def give_up(self, why: str) -> NoReturn:
-        """Take back what was written of the file, and raise UnusableFileError."""
+        """Remove the rows written of the file, and raise UnusableFileError."""
         self._take_back()
         unusable = UnusableFileError(f"cannot be read: {why}")
         unusable.may_pass = True
@@ -89,7 +88,7 @@ class ReceivedShipment:
     """A shipment of a worker, whose parts are taken or skipped in order.
 
     The file of rows is opened with the first part taken. After the last part `taken_in` is called with the
-    shipment: then the file may be deleted, the rows stay readable as long as a table refers to them.
+    shipment. Then the file may be deleted; rows stay readable while a table refers to them.
     """
 
     def __init__(
@@ -148,5 +147,5 @@ def _set_file_id(table: pa.Table, file_id: int) -> pa.Table:
     column = table.schema.get_field_index("file_id")
     if column < 0:
         return table
-    of = table.schema.field(column)
-    return table.set_column(column, of, pa.repeat(pa.scalar(file_id, of.type), table.num_rows))
+    field = table.schema.field(column)
+    return table.set_column(column, field, pa.repeat(pa.scalar(file_id, field.type), table.num_rows))

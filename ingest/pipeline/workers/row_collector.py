@@ -43,7 +43,7 @@ class RowCollector:
         ended.counted = self._counted
         self._parts.append(ended)
         if self._part_shipped:
-            self.ship()  # if we die at the next file, this one must not be lost by halves
+            self.ship()  # if this worker dies at the next file, this file must not be half lost
 
     def begin_task(self, ticket: int) -> None:
         """Begin a file, which rows and parts belong to until the next one."""
@@ -52,7 +52,7 @@ class RowCollector:
         self._begin_part()
 
     def ship(self) -> None:
-        """Send what is collected, if there is anything."""
+        """Send the collected rows, if there are any."""
         if not self._parts:
             return
         tables, unfit = {}, list[Row]()
@@ -110,5 +110,5 @@ def _read_task(task: ReadTask, settings: ReadSettings, collector: RowCollector) 
             foreign=unusable.foreign,
             is_noted=unusable.is_noted,
         )
-    # The state that it went on from can be large, and the load has it.
+    # The state at which it resumed can be large, and the load has it.
     return TaskEnded(task.ticket, replace(intake, begun=None), went_on=intake.begun is not None)

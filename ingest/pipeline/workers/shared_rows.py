@@ -1,7 +1,7 @@
-"""Rows that workers of a cluster have read: files in a place that all machines reach, named by content.
+"""Rows read by a cluster's workers: files in a place that all machines can access, named by content.
 
-A file's rows are written in several pieces and a list of them, which is written last; each is there as a
-whole or not at all. Two workers that read the same content write the same names, so neither harms the other.
+A file's rows are several pieces and a list of them, which is written last; each is complete or missing. Two
+workers that read the same content write the same names, so neither harms the other.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ class SharedRows:
             return pa.BufferReader(self._place.read(piece))
 
     def complete(self, name: str, shipments: list[Shipment]) -> None:
-        """Write the list of the pieces called `name`: from now on the rows are there."""
+        """Write the list of the pieces called `name`, which makes the rows available."""
         with self._explain_errors():
             self._place.write(_list_name(name), pickle.dumps(shipments))
 
     def find(self, name: str) -> list[Shipment] | None:
-        """Return the shipments of the rows called `name`; None when they are not all there."""
+        """Return the shipments of the rows called `name`; None when they are incomplete."""
         try:
             with self._explain_errors():
                 data = self._place.read(_list_name(name))
@@ -95,9 +95,9 @@ class SharedRows:
             yield
         except BackupError as error:
             cause = error.__cause__
-            said = " ".join(str(cause).split())[:200]
+            reason = " ".join(str(cause).split())[:200]
             raise StoreError(
-                f"rows cannot be shared in {self._place.name} ({type(cause).__name__}: {said}); free some "
+                f"rows cannot be shared in {self._place.name} ({type(cause).__name__}: {reason}); free some "
                 "space, change its permissions, or name another place with --shared, and run this again. "
                 "The published store is unchanged."
             ) from cause

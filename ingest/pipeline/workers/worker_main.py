@@ -37,11 +37,11 @@ from ingest.processes import leave_pandas_out
 from ingest.sessions.row_batches import Row
 from ingest.sources.archives import tar_archive
 
-AHEAD = 128 * 1024 * 1024  # bytes of rows on disk that the load has not taken in yet; then we wait for it
+AHEAD = 128 * 1024 * 1024  # bytes of rows on disk that the load has not taken; with more, the worker waits
 
 
 def main(descriptor: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the load's to answer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the load handles Ctrl-C
     leave_pandas_out()
     with Connection(descriptor) as connection:
         try:
@@ -50,7 +50,7 @@ def main(descriptor: int) -> None:
             return
         try:
             serve_load(connection, start)
-        except (EOFError, OSError):  # the load is gone; what nobody will take in must not stay
+        except (EOFError, OSError):  # the load has ended, and rows that nobody takes must not stay
             shutil.rmtree(Path(start.rows).parent, ignore_errors=True)
 
 
@@ -58,7 +58,7 @@ def run_forked(descriptor: int) -> NoReturn:
     """Do the work of `main` in a process that has just been forked from the load, and end the process."""
     code = 1
     try:
-        os.setpgid(0, 0)  # Ctrl-C in a terminal is for the load to answer
+        os.setpgid(0, 0)  # the load handles Ctrl-C of a terminal
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _leave_open(descriptor)
         main(descriptor)
@@ -72,8 +72,8 @@ def run_forked(descriptor: int) -> NoReturn:
 def _leave_open(descriptor: int) -> None:
     """Close all inherited files but this one and the standard streams; read nothing from standard input.
 
-    The store's lock is among them, and the load's ends of the pipes to other workers: a worker that held them
-    would keep the lock of a load that was killed, and the other workers alive.
+    They include the store's lock and the load's ends of the pipes to other workers. A worker with them open
+    would keep a killed load's lock, and keep the other workers alive.
     """
     tar_archive.close_kept_archive()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -88,7 +88,7 @@ def serve_load(connection: Connection, start: StartMessage) -> None:
     """
     outbox = Outbox(connection, start)
     formats()  # imports them
-    gc.freeze()  # what is imported by now stays; looking through it again and again is of no use
+    gc.freeze()  # imported modules stay; the garbage collector need not scan them again
     connection.send(TaskBegun())
     while True:
         task = outbox.next_task()
@@ -115,7 +115,7 @@ class Outbox:
         """Wait for the next task and return it. Raises EOFError or OSError when the load has ended."""
         while not self._tasks:
             if not self._connection.poll():
-                self.collector.ship()  # nothing is asked for at the moment: we may be waited for
+                self.collector.ship()  # no task is waiting, so the load may wait for these rows
             self._receive_message()
         return self._tasks.popleft()
 

@@ -1,15 +1,15 @@
-"""Finds results that are a failure envelope: an object in which the tool itself says that it failed.
+"""Finds results that are a failure envelope: an object in which the tool itself reports a failure.
 
-Many tools report a failure as a value, and their agent takes the call for a success:
-`{"success": false, "error": "no such city"}`. Such a call failed, whatever the log's flag says. Some tools
-return the same words as data: a query of another system's log, a health check. So an envelope is the whole
-result, the field is at its top, and
+Many tools report a failure as a value, and the agent treats the call as a success: `{"success": false,
+"error": "no such city"}`. Such a call failed, whatever the log's flag says. Some tools return the same words
+as data: a query of another system's log, a health check. So an envelope is the whole result, has the field at
+its top, and
 
 - `success` and `ok` are the boolean false, with an error text or without other content;
 - `status` is the text "error", and no field has other content than codes and texts of the error.
 
-A command's output is data: an explicit success of a shell tool stands. On the real logs in which these rules
-were measured, no result changed, and no result was taken for an envelope that was none.
+A command's output is data, so an explicit success of a shell tool is not changed. On the real logs used to
+test these rules, they changed no result, and no other result matched.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from ingest.sessions.results.refusal_texts import find_refusal
 from lenient import parse_arguments
 
 FIELDS = frozenset({"success", "ok", "status"})
-"""The fields of an envelope that say that the tool failed."""
+"""The fields of an envelope that report a failure of the tool."""
 
 _MESSAGE = 500  # characters of an error that are kept as the reason
-_MAY_BE_CUT = 1_900  # characters; of a result the first 2,000 are kept
+_MAY_BE_CUT = 1_900  # characters; results are stored up to the first 2,000
 _ERRORS = ("error", "errors", "error_message", "errorMessage")
 _WORDS = (*_ERRORS, "message", "msg", "reason", "detail", "details")
 _CODES = frozenset({"code", "error_code", "errorCode", "error_type", "errorType"})
@@ -39,7 +39,7 @@ _ABOUT_THE_ERROR = FIELDS | _CODES | frozenset(_WORDS)
 _LIKELY = re.compile(
     r"[\"'](?:success|ok)[\"']\s*:\s*[fF]alse|[\"']status[\"']\s*:\s*[\"']error", re.IGNORECASE
 )
-# What is cut off cannot be read as a whole: an envelope whose error text is long begins like this.
+# A truncated result cannot be parsed; an envelope with a long error text begins like this.
 _CUT = re.compile(r'\{\s*"(success|ok)"\s*:\s*false\s*,\s*"(?:error|error_message|errorMessage)"\s*:\s*"[^"]')
 _FRAME = re.compile(r"Wall time: [\d.]{1,20} seconds\nOutput:\n")  # of MCP tools in Codex
 _PART = re.compile(r'\[\s*\{\s*"type"\s*:\s*"text"')
@@ -49,12 +49,12 @@ _SHELLS = re.compile(
 )
 _STATUSES = {FlagSource.ABSENT: ResultStatus.UNKNOWN, FlagSource.EXPLICIT: ResultStatus.OK}
 _SOURCES = {FlagSource.ABSENT: FlagSource.ENVELOPE, FlagSource.EXPLICIT: FlagSource.ENVELOPE_AGAINST_OK}
-_TOLD = {made: told for told, made in _SOURCES.items()}
+_TOLD = {made: source for source, made in _SOURCES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class FailureRules:
-    """Which fields of an envelope count as a failure: of all tools, and of those whose name fits a pattern.
+    """Which fields of an envelope count as a failure, for all tools and by patterns for tool names.
 
     The first pattern that fits counts.
     """
@@ -65,11 +65,11 @@ class FailureRules:
     def judge(self, tool: str | None, result: ResultSeen) -> ResultSeen:
         """Return the result as a failure when it is an envelope that counts for this tool."""
         content = result.content
-        told = result.flag_source
-        if content is None or _STATUSES.get(told) is not result.status or _LIKELY.search(content) is None:
+        source = result.flag_source
+        if content is None or _STATUSES.get(source) is not result.status or _LIKELY.search(content) is None:
             return result
         own = next((fields for pattern, fields in self.tools if fnmatchcase(tool or "", pattern)), None)
-        if own is None and told is FlagSource.EXPLICIT and _SHELLS.fullmatch(tool or ""):
+        if own is None and source is FlagSource.EXPLICIT and _SHELLS.fullmatch(tool or ""):
             return result
         error = find_error(content, self.fields if own is None else own)
         if error is None:
@@ -77,7 +77,7 @@ class FailureRules:
         layer = find_refusal(error) or FaultLayer.EXECUTION
         status = ResultStatus.DENIED if layer is FaultLayer.REFUSED else ResultStatus.ERROR
         return replace(
-            result, status=status, flag_source=_SOURCES[told], fault_layer=layer, message=error[:_MESSAGE]
+            result, status=status, flag_source=_SOURCES[source], fault_layer=layer, message=error[:_MESSAGE]
         )
 
 
@@ -85,7 +85,7 @@ DEFAULT_RULES = FailureRules()
 
 
 def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
-    """Return the error that an envelope reports, its whole text without one; None when it is no envelope."""
+    """Return the error in an envelope, else the envelope's whole text; None for another result."""
     frame = _FRAME.match(content)
     text = (content[frame.end() :] if frame else content).strip()
     if _PART.match(text):
@@ -102,9 +102,9 @@ def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
 
 
 def told_flag(status: ResultStatus, source: FlagSource) -> tuple[ResultStatus, FlagSource]:
-    """Return the status and its source as the log had them, before `FailureRules.judge`."""
-    told = _TOLD.get(source)
-    return (status, source) if told is None else (_STATUSES[told], told)
+    """Return the status and its source from the log, before `FailureRules.judge` changed them."""
+    original = _TOLD.get(source)
+    return (status, source) if original is None else (_STATUSES[original], original)
 
 
 def _says_failed(value: Mapping[str, Any], field: str) -> bool:
@@ -114,26 +114,26 @@ def _says_failed(value: Mapping[str, Any], field: str) -> bool:
         says_so = value.get(field) is False
     if not says_so or value.get("success") is True or value.get("ok") is True:
         return False
-    is_alone = all(name in _ABOUT_THE_ERROR or not held for name, held in value.items())
+    is_alone = all(name in _ABOUT_THE_ERROR or not member for name, member in value.items())
     return is_alone or (field != "status" and any(value.get(name) for name in _ERRORS))
 
 
 def _error_text(value: Mapping[str, Any]) -> str | None:
-    held = next((value[name] for name in _WORDS if value.get(name)), None)
-    if isinstance(held, Mapping) and isinstance(held.get("message"), str):
-        held = held["message"]
-    return held if held is None or isinstance(held, str) else orjson.dumps(held).decode()
+    error = next((value[name] for name in _WORDS if value.get(name)), None)
+    if isinstance(error, Mapping) and isinstance(error.get("message"), str):
+        error = error["message"]
+    return error if error is None or isinstance(error, str) else orjson.dumps(error).decode()
 
 
 def _read_object(text: str) -> Mapping[str, Any] | None:
-    """Return the object in a text of JSON or of a printed Python dict; None when it is not whole."""
+    """Return the object in a text of JSON or of a printed Python dict; None when it is incomplete."""
     try:
         value = orjson.loads(text)
     except ValueError:
         if not text.endswith("}"):
             return None
         read = parse_arguments(text)
-        is_certain = all(found.severity == "note" for found in read.diagnostics)
+        is_certain = all(diagnostic.severity == "note" for diagnostic in read.diagnostics)
         value = read.arguments if is_certain else None
     return value if isinstance(value, dict) else None
 
@@ -144,5 +144,5 @@ def _read_part(text: str) -> str:
         parts = orjson.loads(text)
     except ValueError:
         return ""
-    said = parts[0].get("text") if len(parts) == 1 and isinstance(parts[0], dict) else None
-    return said.strip() if isinstance(said, str) else ""
+    content = parts[0].get("text") if len(parts) == 1 and isinstance(parts[0], dict) else None
+    return content.strip() if isinstance(content, str) else ""

@@ -1,12 +1,12 @@
-"""Finds the layer of a failed call by what its tool says, by the same table for all formats.
+"""Finds the layer of a failed call from the tool's message, with the same table for all formats.
 
-Producers word the same failure differently, and most only mark it as an error. A tool that looked at the
-arguments and did nothing refused them (`tool_rejected`): the text to replace is not in the file, or more
-than once; the file is not there, was not read before, or changed since. A command that ran and exited with
-an error is `execution`, whatever it printed. A person or a policy that said no is `refused`. What a
-producer's own words or codes say beyond this, its format reads.
+Agents word the same failure differently, and most only mark it as an error. A tool that looked at the
+arguments and did nothing refused them (`tool_rejected`): the text to replace is not in the file, or more than
+once; the file is not there, was not read before, or changed since. A command that ran and exited with an
+error is `execution`, whatever it printed. A denial by a person or a policy is `refused`. Formats themselves
+read further messages or codes of their producer.
 
-The sentences are those of the agents' sources and of real logs; each has a case in
+The sentences come from the agents' sources and from real logs; each has a case in
 tests/sessions/test_refusal_texts.py.
 """
 
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from ingest.events import FaultLayer, FlagSource, ResultSeen, ResultStatus
 
 _ERROR = ResultStatus.ERROR  # named once: looking a member up in its Enum takes as long as the rest
-_LONGEST = 1_000  # characters that are looked at; the sentences stand at the beginning
+_LONGEST = 1_000  # characters that are searched; the sentences are at the beginning
 
 _PREFIX = re.compile(
     r"(?:\s|<(?:tool_use_)?error>|Error(?: executing tool[^\n:]{0,200})?:|ERROR:|Tool execution failed:"
@@ -44,11 +44,11 @@ _THE_TOOL_REFUSED = (
     r"No changes (?:to (?:make|apply)|made to )",
     r"Found (?:\d+|multiple) (?:matches|occurrences)\b",
     r"Multiple (?:matches|occurrences) (?:of|found)",
-    # a file in another state than the model took it to be in
+    # a file in another state than the model assumed
     r"File has not been read yet",
     r"You must (?:first )?(?:read (?:the )?file|use the \S{1,80} tool to read)",
     r"(?:The )?file (?:\S[^\n]{0,900}? )?has been modified since",
-    # a path that is not there, or no file; a place outside of it
+    # a path that does not exist, is not a file, or is outside the allowed folders
     r"(?:The )?(?:file|path|directory) (?:[^\n]{1,900}? )?(?:does not exist|not found)\b",
     r"ENOENT: no such file or directory, (?!posix_spawn|spawn|uv_spawn|chdir)",
     r"(?:FileNotFoundError: )?\[Errno 2\] No such file or directory",
@@ -68,7 +68,7 @@ _TEXTS = tuple(
 
 
 def settle_layer(result: ResultSeen) -> ResultSeen:
-    """Return the result with the layer that its text shows, where the log only says that the call failed."""
+    """Return the result with the layer that its text shows, if the log only marks a failure."""
     if result.status is not _ERROR or result.flag_source is FlagSource.DERIVED_EXIT_CODE:
         return result
     if result.fault_layer not in (None, FaultLayer.EXECUTION):
@@ -80,9 +80,9 @@ def settle_layer(result: ResultSeen) -> ResultSeen:
     return replace(result, fault_layer=layer, status=status)
 
 
-def find_refusal(said: str) -> FaultLayer | None:
+def find_refusal(message: str) -> FaultLayer | None:
     """Return the layer that a failed call's text shows; None when it shows none."""
-    head = said[:_LONGEST]
+    head = message[:_LONGEST]
     prefix = _PREFIX.match(head)
     start = prefix.end() if prefix else 0
     return next((layer for layer, words in _TEXTS if words.match(head, start)), None)

@@ -1,8 +1,8 @@
 """Detects a file's compression, archive kind and text encoding from its first bytes; its name is ignored.
 
-Windows' tools write UTF-16 by default: PowerShell 5 redirects all output so. Such text is streamed as UTF-8.
-A byte order mark gives the encoding, else the zero bytes among the first four, as JSON begins with two ASCII
-characters (RFC 4627, section 3).
+Tools on Windows write UTF-16 by default, such as redirections in PowerShell 5. Such text is streamed as
+UTF-8. A byte order mark shows the encoding. Without it, the zero bytes among the first four do, because JSON
+begins with two ASCII characters (RFC 4627, section 3).
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ class ArchiveKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """How a file is packed: its compression, and the kind of archive or the encoding that its content is.
+    """How a file is packed: its compression, and the archive kind or encoding of its content.
 
-    `compression` is None when the file is not compressed, `archive` None when the content is no archive,
-    `encoding` None when it is no text in UTF-16 or UTF-32.
-    `is_database`: the content is an SQLite database.
+    `compression` is None when the file is not compressed, `archive` None when the content is not an archive,
+    `encoding` None when it is not text in UTF-16 or UTF-32. `is_database`: the content is an SQLite database.
     """
 
     compression: Compression | None
@@ -52,7 +51,7 @@ class Packing:
 
     @property
     def is_as_stored(self) -> bool:
-        """True when the bytes of a file that is no archive are read as they are stored."""
+        """True when the file is not an archive and its stored bytes are its content."""
         return self.compression is None and self.encoding is None and not self.is_database
 
 
@@ -96,7 +95,7 @@ def _detect_archive(head: bytes) -> ArchiveKind | None:
 def detect_encoding(head: bytes) -> str | None:
     """Return the encoding of text that begins with `head`, of at least 16 bytes unless the text is shorter.
 
-    None: the text is UTF-8, or no text.
+    None: UTF-8, or not text.
     """
     for mark, encoding in _MARKS:
         if head.startswith(mark):
@@ -117,8 +116,8 @@ def _begins_json(head: bytes, encoding: str) -> bool:
 class Utf8Stream(PieceStream[io.RawIOBase]):
     """Text of another encoding as UTF-8, without its byte order mark; closing it closes the source.
 
-    A unit that is no character costs itself: it becomes U+FFFD. A lone surrogate stays what it is, which is
-    no valid UTF-8 and costs its line.
+    An invalid unit becomes U+FFFD and costs nothing else. A lone surrogate stays invalid UTF-8, so its line
+    is rejected.
     """
 
     def __init__(self, source: io.RawIOBase, encoding: str) -> None:

@@ -12,7 +12,7 @@ from ingest.errors import CutOffError
 class StreamPart(io.RawIOBase):
     """A part of a stream: `size` bytes from offset `start` on; `size` None = up to the end.
 
-    If the source can seek, the part keeps its own position, so that several parts can be read in turns.
+    If the source can seek, the part keeps its own position, so that several parts can be read in turn.
     `owner`: closing the part closes the source. `exact`: reading raises CutOffError when the source ends
     before `size` bytes.
     """
@@ -77,15 +77,15 @@ class RewindableStream(io.RawIOBase):
     """A stream whose beginning can be read several times before the final reading.
 
     The bytes read are kept in memory until `rewind`, at most `keeps` of them; beyond that, `rewinds` becomes
-    False. With `keeps` 0 nothing is kept: the source must be able to seek back. Closing or deleting the
-    stream closes the source, unless it was detached.
+    False. With `keeps` 0 nothing is kept, so the source must be able to seek. Closing or deleting the stream
+    closes the source, unless it was detached.
     """
 
     def __init__(self, source: io.RawIOBase, *, keeps: int) -> None:
         self._source = source
         self._limit = keeps
         self._kept = bytearray()
-        self._at = 0  # in what is kept
+        self._at = 0  # within the kept bytes
         self._trial = True
         self._detached = False
         self.rewinds = True
@@ -179,4 +179,4 @@ class PieceStream(io.RawIOBase, Generic[From]):
 
     @abstractmethod
     def _next_content(self, limit: int) -> bytes:
-        """Return the next piece of content, at best of `limit` bytes; empty only at the end."""
+        """Return the next piece of content, of about `limit` bytes; empty only at the end."""

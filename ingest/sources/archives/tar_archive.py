@@ -2,8 +2,8 @@
 
 Source: POSIX.1-2017 pax (https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html, "ustar
 Interchange Format", "pax Header Block") and the GNU manual ("Basic Tar Format") for long names. The standard
-library decodes the header blocks, but does not walk the archive here: `tarfile` reads extended headers of any
-size into memory, and stops without an error at a header that is damaged or cut off.
+library decodes the header blocks, but this module walks the archive. `tarfile` would read extended headers of
+any size into memory, and would stop without an error at a damaged or truncated header.
 
 A compressed tar can only be read from its beginning. Each process therefore keeps the last such archive open
 at the position where reading stopped: reading the members in order takes one pass.
@@ -20,7 +20,7 @@ from typing import Any
 from ingest.errors import CutOffError, DamagedFileError
 
 _BLOCK = tarfile.BLOCKSIZE
-EXTENDED = 1024 * 1024  # bytes of a long name or of pax records; paths end at some thousand
+EXTENDED = 1024 * 1024  # bytes of a long name or of pax records; real paths have a few thousand at most
 _FILES = {tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE}
 _EMPTY = {
     tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE,
@@ -28,7 +28,7 @@ _EMPTY = {
 _PASSED_OVER = {tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK}
 _LATEST = 2**62  # nanoseconds
 _SPARSE = "GNU.sparse."
-_running: dict[Hashable, ForwardStream] = {}  # one at most
+_running: dict[Hashable, ForwardStream] = {}  # at most one
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class TarMember:
 def is_tar(head: bytes) -> bool:
     """Return True when `head` begins with a tar header, old or new, whose checksum is right."""
     if b"\0" not in head:
-        return False  # the block ends in some; spares most files the sum
+        return False  # the block ends with zeros; most files need no checksum
     try:
         tarfile.TarInfo.frombuf(head[:_BLOCK], "utf-8", "surrogateescape")
     except tarfile.HeaderError:
@@ -121,7 +121,7 @@ def list_tar_members(tape: ForwardStream) -> Iterator[TarMember]:
 
 
 def _read_header(tape: ForwardStream) -> tarfile.TarInfo | None:
-    """Read the next header; return None at a block of zeros, which ends the archive."""
+    """Read the next header; return None at the block of zeros that ends the archive."""
     block = tape.read(_BLOCK)
     if len(block) < _BLOCK:
         raise DamagedFileError("it ends in the middle: the end mark is missing")
@@ -154,7 +154,7 @@ def _read_extended_header(header: tarfile.TarInfo, tape: ForwardStream) -> dict[
 
 
 def _parse_pax_records(data: bytes) -> Iterator[tuple[str, str]]:
-    r"""Yield the records `<length> <key>=<value>\n`; the length is decimal and counts all of the record."""
+    r"""Yield the records `<length> <key>=<value>\n`; the decimal length counts the whole record."""
     at = 0
     while at < len(data):
         digits, space, _ = data[at : at + 20].partition(b" ")

@@ -1,8 +1,8 @@
 """Lists the members of a zip archive and opens the content of each as a stream, without temporary files.
 
-The standard library reads the table of contents, the streams of this package read the content: `zipfile`
-before 3.14 cannot read zstd (method 93, in which Inspect writes its logs), and sets no limit on the output of
-bzip2. Source: PKWARE APPNOTE.TXT 6.3.10, 4.3.7 (local header) and 4.4.5 (methods).
+The standard library reads the table of contents, this package's streams read the content. `zipfile` before
+3.14 cannot read zstd (method 93, which Inspect uses), and does not limit the output of bzip2. Source: PKWARE
+APPNOTE.TXT 6.3.10, 4.3.7 (local header) and 4.4.5 (methods).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ZipMember:
 class _BoundedFile(io.BufferedReader):
     """A file that refuses reads over `CONTENTS` bytes with DamagedFileError.
 
-    `zipfile` reads a table of contents of any size into memory at once.
+    `zipfile` reads a table of contents of any size into memory.
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
@@ -135,7 +135,7 @@ class _ChecksummedStream(io.RawIOBase):
         view = memoryview(buffer)
         try:
             count = self._source.readinto(view) or 0
-        except CutOffError as error:  # the table of contents, at the archive's end, is there
+        except CutOffError as error:  # the table of contents, at the archive's end, is complete
             raise DamagedFileError(str(error)) from error
         self._sum = zlib.crc32(view[:count], self._sum)
         self._length += count

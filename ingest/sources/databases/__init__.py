@@ -1,1 +1,1 @@
-"""Reads SQLite databases as JSON Lines; the .sql files say which tables, and in what order."""
+"""Reads SQLite databases as JSON Lines; the .sql files define the tables and the order."""

@@ -1,16 +1,14 @@
 """An SQLite database as a stream of JSON Lines: first its tables, then one line a row, in a layout's order.
 
-The first line is `{"database": [<producer>, …], "tables": {<table>: [<column>, …]}}`. Each further line is
-a row: `{"record": <word>, <column>: <value>, …}`, without its NULLs. Blobs are taken as text. A text that
-is not UTF-8 stays so: the line is refused like that of any other log. A row with a value that is too large
-becomes `{"record": <word>, "unread": <reason>}`. A database with several producers' tables has no rows
-here.
+The first line is `{"database": [<producer>, …], "tables": {<table>: [<column>, …]}}`. Each further line is a
+row: `{"record": <word>, <column>: <value>, …}`, without its NULLs. Blobs are read as text. Text that is not
+UTF-8 stays invalid, so its line is rejected as in any other log. A row with a value that is too large becomes
+`{"record": <word>, "unread": <reason>}`. A database with tables of several producers yields no rows.
 
-A layout is a file `<producer>.sql` or `<producer>.<part>.sql`. Its comments name what it reads, one record
-a line: `-- <record>: <table>(<column>, <column>?, …)`. The database has the layout when it has all these
-tables with all these columns but those with a `?`. The table `*` stands for any table with the columns,
-then `{table}` is its name in the query. The query gives, for each record in order, the word for it and the
-rowid of its row.
+A layout is a file `<producer>.sql` or `<producer>.<part>.sql`. Its comments name the records, one per line:
+`-- <record>: <table>(<column>, <column>?, …)`. A database has the layout when it has all these tables and
+columns; columns with a `?` are optional. The table `*` means any table with the columns; `{table}` is its
+name in the query. The query selects, for each record in order, its word and the rowid of its row.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ class DatabaseLines(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go back to the first line; no other place can be sought."""
+        """Go back to the first line; other positions are not supported."""
         if (offset, whence) != (0, io.SEEK_SET):
             raise io.UnsupportedOperation("only the start of a database can be sought")
         self._lines.close()
@@ -115,15 +113,15 @@ class DatabaseLines(io.RawIOBase):
 
 def _encode_line(value: dict[str, Any]) -> bytes:
     shown = {
-        key: one.decode("utf-8", "surrogateescape") if isinstance(one, bytes) else one
-        for key, one in value.items()
+        key: cell.decode("utf-8", "surrogateescape") if isinstance(cell, bytes) else cell
+        for key, cell in value.items()
     }
     return json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
 
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """The rows of one table that are records: the record's word, the table, and the columns that are read."""
+    """A table's rows that are records: the record's word, the table, and the columns to read."""
 
     record: str
     table: str
@@ -137,10 +135,10 @@ class RowKind:
         return f"SELECT {columns} FROM {quote_name(self.table)} WHERE rowid = ?"  # noqa: S608 - quoted names
 
     def in_table(self, table: str, columns: Sequence[str]) -> RowKind | None:
-        """Return this kind of row as a table has it; None when it lacks a column."""
-        there = tuple(column for column in self.columns if column in columns)
-        lacking = set(self.columns) - set(there)
-        return replace(self, table=table, columns=there) if lacking <= self.optional else None
+        """Return this kind of row for a table; None when the table lacks a column."""
+        present = tuple(column for column in self.columns if column in columns)
+        lacking = set(self.columns) - set(present)
+        return replace(self, table=table, columns=present) if lacking <= self.optional else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +150,7 @@ class Layout:
     order: str
 
     def fit(self, tables: Tables) -> list[Layout]:
-        """Return the layouts of the tables there: none, or one for each table that `*` stands for."""
+        """Return the layouts for the existing tables: none, or one for each table that `*` matches."""
         if any(kind.table == _ANY for kind in self.kinds):
             return [fitted for table in tables if (fitted := self._fit_tables(tables, table)) is not None]
         fitted = self._fit_tables(tables)
@@ -162,10 +160,10 @@ class Layout:
         kinds = []
         for kind in self.kinds:
             table = free if kind.table == _ANY else kind.table
-            found = kind.in_table(table, tables[table]) if table in tables else None
-            if found is None:
+            fitted = kind.in_table(table, tables[table]) if table in tables else None
+            if fitted is None:
                 return None
-            kinds.append(found)
+            kinds.append(fitted)
         return replace(self, kinds=tuple(kinds), order=self.order.replace("{table}", quote_name(free)))
 
 
@@ -191,7 +189,7 @@ def _all_layouts() -> tuple[Layout, ...]:
 def _read_layout(name: str, text: str) -> Layout:
     kinds = []
     for record, table, listed in _RECORD.findall(text):
-        columns = _COLUMN.findall(listed)  # they may go on in a further line of comment
+        columns = _COLUMN.findall(listed)  # columns may continue on the next comment line
         optional = frozenset(column for column, mark in columns if mark)
         kinds.append(RowKind(record, table, tuple(column for column, _ in columns), optional))
     return Layout(name.split(".", maxsplit=1)[0], tuple(kinds), text)

@@ -1,11 +1,10 @@
 """Copies an SQLite database that may be in use, with its write-ahead log, and opens the copy.
 
 The database itself is never opened with SQLite, so that no lock is taken and none of its files is touched.
-What a writer has committed stands partly in the file and partly in `-wal`
-(https://sqlite.org/walformat.html) or, while it changes the file itself, has to be restored from `-journal`
-(https://sqlite.org/atomiccommit.html). A copy is one moment of the database when the file did not change
-between a first reading before the side file is copied and a second one after it, and the side file was not
-begun anew meanwhile.
+Committed data is partly in the file and partly in `-wal` (https://sqlite.org/walformat.html) or, while it
+changes the file itself, must be restored from `-journal` (https://sqlite.org/atomiccommit.html). A copy is
+consistent if the file reads the same before and after the side file is copied, and the side file was not
+restarted meanwhile.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from ingest.errors import DamagedFileError
 
 DATABASE_NAMES = (".db", ".db3", ".sqlite", ".sqlite3", ".vscdb")
 SIDE_FILES = ("-wal", "-journal")
-ALL_SIDE_FILES = (*SIDE_FILES, "-shm")  # the last is made anew from the write-ahead log
+ALL_SIDE_FILES = (*SIDE_FILES, "-shm")  # SQLite rebuilds the last one from the write-ahead log
 LARGEST_VALUE = 64 * 1024 * 1024  # bytes of one value; a row with a larger one is not read
 _ATTEMPTS = 6
 _PAUSE = 0.05  # seconds; doubled after each attempt
 _PIECE = 1024 * 1024
-_HEADER = 32  # bytes of a side file that change whenever it is begun anew
+_HEADER = 32  # bytes of a side file that change whenever it is restarted
 _SPARE = 64 * 1024 * 1024  # bytes that a copy leaves free
 _NAME = "copy.db"
 
@@ -90,7 +89,7 @@ def _copy_moment(folder: Path, main: OpenStream, side: OpenSide) -> bool:
 
 
 def _copy_side(side: OpenSide, suffix: str, target: Path) -> bytes:
-    """Copy a side file and return its header; empty when it does not exist or holds nothing."""
+    """Copy a side file and return its header; empty when it does not exist or is empty."""
     target.unlink(missing_ok=True)
     stream = side(suffix)
     if stream is None:
@@ -127,7 +126,7 @@ def _open_copy(path: Path) -> sqlite3.Connection:
     try:
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "locking_mode = EXCLUSIVE"):
             connection.execute(f"PRAGMA {pragma}")
-        # Brings what the side files hold into the copy, which then is one file.
+        # Merges the side files into the copy, which then is one file.
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection.execute("PRAGMA query_only = ON")
@@ -138,5 +137,5 @@ def _open_copy(path: Path) -> sqlite3.Connection:
 
 
 def refuse_database(error: sqlite3.Error) -> NoReturn:
-    """Raise DamagedFileError with what SQLite says of a database."""
+    """Raise DamagedFileError with SQLite's message about a database."""
     raise DamagedFileError(f"it is a damaged or encrypted SQLite database ({error})") from error

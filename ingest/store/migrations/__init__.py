@@ -3,10 +3,10 @@
 All scripts run in one transaction.
 
 A new column is one line in `schema.sql` and one in the newest script: `ALTER TABLE … ADD COLUMN …`, with an
-UPDATE where the stored data can tell its value. While that version is unreleased, both are simply edited;
-afterwards a change raises `SCHEMA_VERSION` and begins `to_<version>.sql`. A test checks that both ways lead
-to the same schema. After a migration the rollups are made anew, but for days whose facts are gone: what these
-hold in a new column or under a new rate, `old_sums.sql` says.
+UPDATE if the value follows from stored data. Edit both while that version is unreleased. Afterwards a change
+increases `SCHEMA_VERSION` and begins `to_<version>.sql`. A test checks that both ways lead to the same
+schema. After a migration the rollups are recomputed, except for days without facts: for these, `old_sums.sql`
+fills new columns and rates.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _call_place_in_turn(turn_id: str, step: int | None, ordinal: int | None) -> 
     return None if step is None or ordinal is None else CallPlaces(turn_id).make(step, ordinal)
 
 
-# What a script needs that SQL does not have, with the types of what it takes.
+# Python functions for the scripts, with the types of their parameters.
 _FUNCTIONS: Mapping[str, tuple[Callable[..., str | None], list[Any]]] = {
     "call_place": (_call_place, ["VARCHAR", "VARCHAR", "INTEGER", "INTEGER", "INTEGER"]),
     "call_place_in_turn": (_call_place_in_turn, ["VARCHAR", "INTEGER", "INTEGER"]),
@@ -68,25 +68,25 @@ def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int
     Raises StoreVersionError when this version of Callgauge cannot use the tables.
     """
     try:
-        ((found,),) = con.execute("SELECT max(schema_version) FROM store_info").fetchall()
+        ((stored_version,),) = con.execute("SELECT max(schema_version) FROM store_info").fetchall()
     except duckdb.CatalogException:
-        found = None
-    if found is None or not 1 <= found <= SCHEMA_VERSION:
-        version = "without a version" if found is None else f"of version {found}"
+        stored_version = None
+    if stored_version is None or not 1 <= stored_version <= SCHEMA_VERSION:
+        version = "without a version" if stored_version is None else f"of version {stored_version}"
         raise StoreVersionError(
             f"the store {generation.parent} has tables {version}, this Callgauge writes version "
             f"{SCHEMA_VERSION}; load the logs into a new folder, or use the Callgauge that made it"
         )
-    return int(found)
+    return int(stored_version)
 
 
-def migrate(con: duckdb.DuckDBPyConnection, found: int) -> None:
-    """Migrate tables of version `found` to SCHEMA_VERSION; the caller holds the transaction."""
+def migrate(con: duckdb.DuckDBPyConnection, stored_version: int) -> None:
+    """Migrate tables of version `stored_version` to SCHEMA_VERSION, in the caller's transaction."""
     con.execute(_FIND_MCP_SERVER)
     for name, (function, kinds) in _FUNCTIONS.items():
         con.create_function(name, function, kinds, "VARCHAR", null_handling=SPECIAL)
     try:
-        for version in range(found + 1, SCHEMA_VERSION + 1):
+        for version in range(stored_version + 1, SCHEMA_VERSION + 1):
             con.execute((_HERE / f"to_{version}.sql").read_text("utf-8"))
     finally:
         for name in _FUNCTIONS:
@@ -95,5 +95,5 @@ def migrate(con: duckdb.DuckDBPyConnection, found: int) -> None:
 
 
 def complete_old_sums(con: duckdb.DuckDBPyConnection) -> None:
-    """Complete the daily sums of days whose facts are gone; all of them are in the open tables."""
+    """Complete the daily sums of days without facts; all of these must be in the open tables."""
     con.execute((_HERE / "old_sums.sql").read_text("utf-8"))

@@ -1,1 +1,1 @@
-"""What completes a load: copies, late results and split turns, and the daily sums."""
+"""Completes a load: marks copies, joins late results and split turns, updates the daily sums."""

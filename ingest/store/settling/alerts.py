@@ -1,11 +1,11 @@
 """Decides the alerts of a generation: which rates of the newest nights changed, since when, and where.
 
-The table `alerts` follows from the daily sums alone, so that it is the same however the logs came in. It is
-the only module of `ingest` that asks `callgauge.stats`: every way to change a store decides its alerts, and
-pages only read them. Small stores return before that import, which takes longer than a small load.
+The table `alerts` depends only on the daily sums, so the order of loads does not matter. This is the only
+module of `ingest` that uses `callgauge.stats`: every change of a store decides its alerts, and pages only
+read them. Small stores return before that import, which takes longer than a small load.
 
-A night is judged when it is over: the newest one is the day before the last load, or the newest day with
-calls where that is earlier, unless it has less than a tenth of the usual calls.
+A night is judged when it is over. The newest one is the day before the last load, or the newest day with
+calls if that is earlier, unless it has less than a tenth of the usual calls.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
 RATES_OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 RATES_OF_TURNS = ("turn_success",)
-"""The rates that the nights test; those of turns not by tool, since a turn may call several."""
+"""The rates that are tested each night; those of turns not by tool, because a turn may call several."""
 DIMENSIONS = (
     ("model", None), ("prompt", None), ("provider", None), ("tool", None),
     ("model", "provider"), ("model", "prompt"), ("model", "tool"),
 )  # fmt: skip
-"""What the nights test each rate of: the values of a dimension, or the pairs of two."""
+"""The dimensions whose values each rate is tested for, and the pairs of dimensions."""
 _COLUMNS = {"model": "model", "prompt": "prompt_id", "provider": "provider", "tool": "tool"}
 _MOST_SERIES = 1_000  # pairs with the fewest observations are left out: a thousand take 140 MB
-_LEAST_DAYS = 6  # five days before, and one
+_LEAST_DAYS = 6  # five days before a change, and one after it
 _LEAST_CALLS = 60  # 30 on each side
 _LEAST_SESSIONS = 20
-_PART = 0.05  # the p-value, over the alerts of a rate, from which on the rest of one did not change by itself
-_MOST_VALUES = 200  # of a dimension in which an alert is located
-_RULES = 1  # goes up when the same daily sums are to give other alerts
+_PART = 0.05  # the p-value, over a rate's alerts, from which the rest of an alert counts as unchanged
+_MOST_VALUES = 200  # values per dimension in which an alert is located
+_RULES = 1  # increase it when the same daily sums must give other alerts
 
 _EXTENT = """
     SELECT
         min(day), max(day), count(DISTINCT day), sum(calls)::BIGINT,
         (SELECT max(finished_at)::DATE FROM ingest_runs)
     FROM stored_daily_calls WHERE day IS NOT NULL AND trial_run IS NULL"""
-# The day before, where the night itself has less than a tenth of the usual calls: sessions that went on.
+# The day before, if the night has less than a tenth of the usual calls (sessions that ran past midnight).
 _USUAL_CALLS = """
     WITH calls AS (
         SELECT day, sum(calls) AS calls FROM stored_daily_calls
@@ -77,7 +77,7 @@ _ENTRIES = """
         rate, by_tool, place, model, provider, prompt_id, tool,
         unnest(group_ids) AS session_group, unnest(group_k) AS k, unnest(group_n) AS n
     FROM alert_rows"""
-# A pair that has all observations of one of its values is that value once more.
+# A pair with all observations of one of its values would repeat that value.
 _SERIES = """
     CREATE OR REPLACE TEMP TABLE alert_series AS
     WITH
@@ -129,7 +129,7 @@ _INSERT = f"INSERT INTO alerts VALUES ({', '.join('?' * 27)})"  # noqa: S608 - o
 
 
 def decide_alerts(building: GenerationBuilder) -> None:
-    """Bring the tables `alerts` and `alert_night` up to date; call it when the daily sums are."""
+    """Update the tables `alerts` and `alert_night`; call it after the daily sums are updated."""
     with building.open_transaction("alerts") as con:
         write_alerts(con)
 
@@ -164,7 +164,7 @@ class _Nights:
 
     @classmethod
     def read(cls, con: Connection) -> _Nights | None:
-        """Return the nights of a store; None where it has too few days or calls for any alert."""
+        """Return the nights of a store; None when it has too few days or calls for any alert."""
         row = run_often(con, _EXTENT).fetchone()
         first, last, days, calls, loaded = row or (None, None, 0, 0, None)
         if first is None or days < _LEAST_DAYS or calls < _LEAST_CALLS:
@@ -198,7 +198,7 @@ class _Nights:
 
 @dataclass(frozen=True, slots=True)
 class _WatchedSeries:
-    """One series that the nights test; `second` is the other value of a pair."""
+    """One series to test each night; `second` is the other value of a pair."""
 
     dimension: str
     name: str
@@ -208,12 +208,12 @@ class _WatchedSeries:
 
     @property
     def values(self) -> Mapping[str, str]:
-        """The values that its calls have, by the column of the daily sums."""
+        """The values of its calls, by column of the daily sums."""
         pairs = ((self.dimension, self.name), (self.second_dimension, self.second_name))
         return {_COLUMNS[dimension]: value for dimension, value in pairs if dimension}
 
     def make_key(self, since: date) -> str:
-        """Return the name of an alert in the team's memory: the same from night to night."""
+        """Return the name of an alert for notes and triage; it stays the same from night to night."""
         pair = [self.dimension, self.name, self.second_dimension, self.second_name]
         name = pair if self.second_dimension else pair[:2]
         dimension = "+".join(name[::2])
@@ -222,7 +222,7 @@ class _WatchedSeries:
 
 
 def _name_rows(source: str) -> str:
-    """Return the query for the rows of a table under the names of the series that they are of."""
+    """Return the query for the rows of a table, with the names of their series."""
     parts = []
     for dimension, second in DIMENSIONS:
         by_tool = "tool" in (dimension, second)
@@ -241,13 +241,13 @@ def _name_rows(source: str) -> str:
 
 def _read_series(con: Connection) -> list[_WatchedSeries]:
     """Return the series that are large enough, by their number in the table `alert_series`."""
-    given = {"least_calls": _LEAST_CALLS, "least_sessions": _LEAST_SESSIONS, "most": _MOST_SERIES}
-    con.execute(_SERIES.format(named=_name_rows("alert_rows")), given)
+    parameters = {"least_calls": _LEAST_CALLS, "least_sessions": _LEAST_SESSIONS, "most": _MOST_SERIES}
+    con.execute(_SERIES.format(named=_name_rows("alert_rows")), parameters)
     return [_WatchedSeries(*row) for row in con.execute(_LIST).fetchall()]
 
 
 def _follow_series(con: Connection, nights: _Nights, series: Sequence[_WatchedSeries], made_of: str) -> None:
-    """Walk the nights of the series, and write what they found."""
+    """Test the series night by night, and write the alerts found."""
     from callgauge.stats.over_time.visible_changes import find_visible_changes
     from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
 
@@ -258,12 +258,12 @@ def _follow_series(con: Connection, nights: _Nights, series: Sequence[_WatchedSe
         (len(series), nights.days),
         (counts["number"], counts["place"], counts["session_group"], counts["k"], counts["n"]),
         (sessions["number"], sessions["place"], sessions["sessions"]),
-        [tables[_table_of(one)] for one in series],
+        [tables[_table_of(member)] for member in series],
     )
     walk = follow_changes(daily, (nights.begin - nights.first).days)
     models = [
-        number for number, one in enumerate(series)
-        if (one.dimension, one.second_dimension, one.rate) == ("model", "", RATES_OF_CALLS[0])
+        number for number, member in enumerate(series)
+        if (member.dimension, member.second_dimension, member.rate) == ("model", "", RATES_OF_CALLS[0])
     ]  # fmt: skip
     visible = find_visible_changes(daily, models, walk.tests)
     con.execute(_INSERT_NIGHT, [nights.night, walk.series, walk.tests, *visible, made_of])
@@ -276,7 +276,7 @@ def _table_of(series: _WatchedSeries) -> tuple[str, str, str]:
     return series.dimension, series.second_dimension, series.rate
 
 
-# --- what each alert is, and whether it is part of another ----------------------------------------
+# --- each alert, and the alert of which it is part --------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -300,7 +300,7 @@ class _Alert:
         return cls(series, change, measured, _find_place(con, nights, series, change))
 
     def make_row(self, nights: _Nights) -> list[Any]:
-        one, change, measured = self.series, self.change, self.measured
+        series, change, measured = self.series, self.change, self.measured
         difference = measured.difference
         size = [difference.estimate, difference.low, difference.high] if difference else [None] * 3
         bounds = measured.now.interval
@@ -309,9 +309,10 @@ class _Alert:
         baseline = [nights.day(day) for day in (change.baseline[0], change.baseline[-1])]
         where = [*self.where[:2], "only" if self.where[2] else "most"] if self.where else [None] * 3
         return [
-            self.key(nights), one.dimension, one.name, one.second_dimension or None, one.second_name or None,
-            one.rate, since, *days, change.rose, measured.now.k, measured.now.n, *interval, measured.before.k,
-            measured.before.n, *size, change.q, *baseline, self.part_of, *where,
+            self.key(nights), series.dimension, series.name, series.second_dimension or None,
+            series.second_name or None, series.rate, since, *days, change.rose,
+            measured.now.k, measured.now.n, *interval, measured.before.k, measured.before.n, *size,
+            change.q, *baseline, self.part_of, *where,
         ]  # fmt: skip
 
     def key(self, nights: _Nights) -> str:
@@ -319,10 +320,10 @@ class _Alert:
 
 
 def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) -> Sequence[_Alert]:
-    """Note of each alert of which surer one it is a part: without the calls of those, nothing changed.
+    """Set for each alert the surer one that explains it: without that one's calls, nothing changed.
 
-    The surest alert of a rate leads, unless it is only in the calls of another one. The next one leads, too,
-    where its own calls without those of the leaders before it still changed.
+    The surest alert of a rate leads, unless another one covers all its calls. The next one also leads, if its
+    rate still changed without the calls of the earlier leaders.
     """
     from callgauge.stats.over_time.window_changes import measure_change
 
@@ -332,9 +333,9 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
     for family in families.values():
         leaders: list[_Alert] = []
         for alert in _order_family(family):
-            met = [one for one in leaders if _overlap(one, alert)]
+            met = [leader for leader in leaders if _overlap(leader, alert)]
             if met:
-                without = [one.series.values for one in met]
+                without = [leader.series.values for leader in met]
                 rest = _read_counts(con, nights, alert.series.rate, alert.series.values, without)
                 days = alert.change.list_days(nights.days - 1)
                 if measure_change(rest, alert.change.baseline, days).p >= _PART / len(family):
@@ -345,40 +346,42 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
 
 
 def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
-    """Return the alerts, the surest first, but what is only in some calls after the alert on just these."""
-    by_p = sorted(family, key=lambda one: (one.measured.p, one.change.series, one.change.since))
+    """Return the alerts, the surest first; but one located in certain calls follows the alert on those."""
+    by_p = sorted(
+        family, key=lambda candidate: (candidate.measured.p, candidate.change.series, candidate.change.since)
+    )
     ordered: list[_Alert] = []
     for alert in by_p:
         if alert.where and alert.where[2]:
             dimension, value, _ = alert.where
             inner = [
-                one
-                for one in by_p
-                if one.where is None
-                and one.series.values.get(_COLUMNS[dimension]) == value
-                and _overlap(one, alert)
+                candidate
+                for candidate in by_p
+                if candidate.where is None
+                and candidate.series.values.get(_COLUMNS[dimension]) == value
+                and _overlap(candidate, alert)
             ]
             ordered += inner[:1]
         ordered.append(alert)
-    return list({id(one): one for one in ordered}.values())
+    return list({id(candidate): candidate for candidate in ordered}.values())
 
 
-def _overlap(one: _Alert, other: _Alert) -> bool:
-    """Return whether two alerts may have calls in common: of the same days, and of values that agree."""
-    values, others = one.series.values, other.series.values
+def _overlap(first: _Alert, other: _Alert) -> bool:
+    """Return whether two alerts may share calls: same days and compatible values."""
+    values, others = first.series.values, other.series.values
     if any(values[column] != others[column] for column in values.keys() & others.keys()):
         return False
-    ends = [one.change.back, other.change.back]
+    ends = [first.change.back, other.change.back]
     return all(
         end is None or since < end
-        for end, since in zip(ends, (other.change.since, one.change.since), strict=True)
+        for end, since in zip(ends, (other.change.since, first.change.since), strict=True)
     )
 
 
 def _find_place(
     con: Connection, nights: _Nights, series: _WatchedSeries, change: WindowChange
 ) -> tuple[str, str, bool] | None:
-    """Return the dimension and value in which the rate changed, and whether only there; None if anywhere."""
+    """Return the dimension and value in which the rate changed, and whether only there; else None."""
     from callgauge.stats.over_time.window_changes import locate_change
 
     whole = _read_counts(con, nights, series.rate, series.values)
@@ -396,8 +399,8 @@ def _find_place(
 def _list_values(con: Connection, series: _WatchedSeries, column: str) -> list[str]:
     chosen, values = _write_condition(series.values)
     query = _VALUES.format(column=column, chosen=chosen)
-    given = {"rate": series.rate, "by_tool": "tool" in (column, *series.values), **values}
-    return [value for (value,) in con.execute(query, given).fetchall()]
+    parameters = {"rate": series.rate, "by_tool": "tool" in (column, *series.values), **values}
+    return [value for (value,) in con.execute(query, parameters).fetchall()]
 
 
 def _read_counts(
@@ -411,16 +414,16 @@ def _read_counts(
     from callgauge.stats.over_time.window_changes import sum_entries
 
     chosen, conditions = _write_condition(values)
-    given: dict[str, Any] = {**conditions}
+    parameters: dict[str, Any] = {**conditions}
     for number, left_out in enumerate(without):
         condition, more = _write_condition(left_out, f"without_{number}_")
         chosen += f" AND NOT coalesce({condition}, false)"
-        given |= more
+        parameters |= more
     by_tool = any("tool" in columns for columns in (values, *without))
-    found: Any = con.execute(
-        _OF_ONE.format(chosen=chosen), {"rate": rate, "by_tool": by_tool, **given}
+    counts: Any = con.execute(
+        _OF_ONE.format(chosen=chosen), {"rate": rate, "by_tool": by_tool, **parameters}
     ).fetchnumpy()
-    return sum_entries(nights.days, (found["place"], found["session_group"], found["k"], found["n"]))
+    return sum_entries(nights.days, (counts["place"], counts["session_group"], counts["k"], counts["n"]))
 
 
 def _write_condition(values: Mapping[str, str], prefix: str = "of_") -> tuple[str, dict[str, str]]:

@@ -1,6 +1,6 @@
-"""Joins turns whose parts stand in several files, in the generation being built, and concludes them again.
+"""Joins turns whose parts are in several files, in the generation being built, and concludes them again.
 
-`late.sql` has joined late results to their calls before.
+`late.sql` has already joined late results to their calls.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NOTE = "INSERT INTO late_turns SELECT turn_id FROM incoming EXCEPT FROM late_tu
 
 
 def conclude_late_turns(building: GenerationBuilder, failures: FailureRules) -> None:
-    """Join turns that are split over files, and conclude again the turns that a late result or part changed.
+    """Join turns that are split over files, and conclude changed turns again.
 
     Call it after `settle`.
     """
@@ -64,10 +64,10 @@ def _join_turns(building: GenerationBuilder, batch: int) -> None:
     calls_of: dict[str, list[Row]] = defaultdict(list)
     for call in calls:
         calls_of[call["turn_id"]].append(call)
-    told: dict[str, list[Row]] = defaultdict(list)
+    rows_by_turn: dict[str, list[Row]] = defaultdict(list)
     for turn in turns:
-        told[turn["turn_id"]].append(turn)
-    changed = [row for turn_id, rows in told.items() for row in _join_rows(rows, calls_of[turn_id])]
+        rows_by_turn[turn["turn_id"]].append(turn)
+    changed = [row for turn_id, rows in rows_by_turn.items() for row in _join_rows(rows, calls_of[turn_id])]
     if not changed:
         return
     table, _ = to_arrow("turns", changed, building.schemas["turns"])
@@ -80,12 +80,13 @@ def _join_turns(building: GenerationBuilder, batch: int) -> None:
 
 
 def _join_rows(rows: list[Row], calls: list[Row]) -> list[Row]:
-    """Return all rows of a split turn, the first of them with the facts of all parts.
+    """Return all rows of a split turn, the first with the facts of all parts.
 
     The list is empty when the turn is not split.
     """
     ids: dict[Place, set[str]] = {
-        row_place(row): {call["call_id"] for call in held} for row, held in assign_calls(rows, calls)
+        row_place(row): {call["call_id"] for call in turn_calls}
+        for row, turn_calls in assign_calls(rows, calls)
     }
     parts = find_parts(rows, ids)
     if len(parts) < 2:

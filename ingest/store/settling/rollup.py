@@ -1,9 +1,9 @@
-"""Keeps the daily sums: adds what a load changed, or sums up whole days.
+"""Updates the daily sums: adds a load's changes, or sums up whole days.
 
-What a load changed is the sums of the sessions that it concerns (`concerned.sql`), after it less before it.
-Whole days are summed up where more changes: a migration, a new parser, other names of models. Both run the
-scripts in `rollups` (`DAILY_TABLES`). Sums can be added up over days and every other column of their key.
-A day can be NULL, for calls without a time. The sums of days whose facts `callgauge retain` removed stay.
+A load's changes are the sums of the affected sessions (`concerned.sql`) after the load minus those before.
+Larger changes (a migration, a new parser, other model names) sum up whole days. Both run the scripts in
+`rollups` (`DAILY_TABLES`). Sums can be added up over days and every other column of their key. A day can be
+NULL, for calls without a time. The sums of days whose facts `callgauge retain` removed stay.
 
 The scripts read temporary views. `counted_…` have the facts that are counted (`summed_facts.sql`) with
 `is_before`: true for what `keep_facts` kept from before the load. `calls_of_days` and `turns_of_days` are
@@ -20,8 +20,8 @@ from ingest.store.daily_tables import DAILY_TABLES, DailyTable
 from ingest.store.scripts import read_script, run_often, run_script
 from ingest.store.segments import view_stored_facts
 
-AT_ONCE = 200_000  # calls whose days are summed up together: the groups of many more do not fit into memory
-HELD = 50_000  # calls of concerned sessions that are kept in memory for all scripts
+AT_ONCE = 200_000  # calls whose days are summed up together; groups of many more do not fit into memory
+HELD = 50_000  # calls of affected sessions that are kept in memory for all scripts
 
 _UNFROZEN = "DELETE FROM touched_days WHERE day < (SELECT max(facts_before) FROM store_info)"
 _MANY = "SELECT count(*) > ? FROM counted_calls"
@@ -30,7 +30,7 @@ _SOME_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM all_d
 _UNUSED = "DELETE FROM signatures WHERE signature_id NOT IN (SELECT signature_id FROM stored_daily_errors)"
 
 _FACTS = {"sessions": "sessions", "turns": "turns", "calls": "tool_calls", "findings": "diagnostics"}
-"""The tables of the facts that are counted, by the word in the views' names. Findings come after calls."""
+"""The tables of counted facts, by the word in the views' names. Diagnostics come after calls."""
 _OF_ROWS = "SEMI JOIN rows_after USING (file_id, source, session_id)"
 _OF_CALLS = "SEMI JOIN (FROM counted_calls WHERE NOT is_before) USING (call_id, file_id)"
 _ON_DAYS = "NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM f.day)"
@@ -42,7 +42,7 @@ _TEXT_REMOVED = "SELECT (source, session_id) FROM counted_turns WHERE text_remov
 _REMOVE_TRIALS = f"""
     DELETE FROM task_trials USING touched_days t
     WHERE task_trials.day IS NOT DISTINCT FROM t.day AND (source, session_id) NOT IN ({_TEXT_REMOVED})"""  # noqa: S608 - our own text
-# A session that goes on on another day is counted on its first.
+# A session over several days counts on its first.
 _REMOVE_TRIED = f"DELETE FROM task_trials WHERE (source, session_id) IN ({_TRIED})"  # noqa: S608 - our own text
 _OF_CONCERNED = " AND (source, session_id) IN (SELECT (source, session_id) FROM concerned_sessions)"
 
@@ -60,7 +60,7 @@ _RESTORE_WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS FROM whole_d
 
 
 def roll_up(con: Connection) -> None:
-    """Sum up the days in `touched_days` (day) anew, a temporary table that the caller makes."""
+    """Recompute the sums of the days in `touched_days` (day), a temporary table that the caller makes."""
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
         run_script(con, script)
@@ -79,7 +79,7 @@ def roll_up(con: Connection) -> None:
 
 
 def _some_days(con: Connection) -> Iterator[None]:
-    """Leave in `touched_days` as many days as fit into memory, until all had their turn."""
+    """Yield once per group of days that fits into memory, with these days in `touched_days`."""
     if not has_rows(con, "touched_days"):
         return
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(False,)]:
@@ -103,17 +103,17 @@ def _renew_trials(con: Connection, removal: str) -> None:
 def sum_facts(
     con: Connection, tables: Iterable[DailyTable], first_day: date | None, last_day: date | None
 ) -> None:
-    """Fill empty tables of daily sums with what the facts that `con` sees add up to.
+    """Fill empty tables of daily sums from the facts that `con` sees.
 
-    A reader that sees some sessions alone has no other sums of them. The days are those from `first_day` to
-    `last_day`; None = no bound.
+    A reader restricted to some sessions has no other sums. The days are those from `first_day` to `last_day`;
+    None = no bound.
     """
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
         run_script(con, script)
     _view_whole_store(con)
     con.execute(_DAYS_BETWEEN, {"first": first_day, "last": last_day})
-    _view_days(con, are_read=False)  # a metric asks for one or two tables, of which each reads few columns
+    _view_days(con, are_read=False)  # a metric needs one or two tables, and each reads few columns
     for table in tables:
         run_often(con, table.insert_days())
 
@@ -129,7 +129,7 @@ def _view_whole_store(con: Connection) -> None:
 
 
 def _view_concerned(con: Connection, *, has_before: bool, are_read: bool) -> None:
-    """Make the views `counted_…` of the concerned sessions, whose rows are those in `rows_after`."""
+    """Make the views `counted_…` of the affected sessions, whose rows are in `rows_after`."""
     for fact, table in _FACTS.items():
         chosen = _OF_CALLS if fact == "findings" else _OF_ROWS
         rows = f"SELECT *, false AS is_before FROM summed_{fact}('{table}') {chosen}"  # noqa: S608 - our own names
@@ -144,18 +144,18 @@ def _view_days(con: Connection, *, are_read: bool) -> None:
 
 
 def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None:
-    """Make a view of a query; `is_read` = its rows are read once for all scripts, into a temporary table."""
+    """Make a view of a query; with `is_read`, a temporary table, which is read once for all scripts."""
     if is_read:
         con.execute(f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query}")
         query = f"FROM held_{name}"
     con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
 
 
-# --- what a load changed --------------------------------------------------------------------------
+# --- changes by a load ----------------------------------------------------------------------------
 
 
 def keep_facts(con: Connection, rows: str) -> None:
-    """Keep what the sums need of sessions that a load is about to change, for `add_differences`.
+    """Keep the facts of sessions before a load changes them, for `add_differences`.
 
     `rows` is the query for the file_id, source and session_id of their rows.
     """
@@ -166,9 +166,9 @@ def keep_facts(con: Connection, rows: str) -> None:
 
 
 def add_differences(con: Connection) -> None:
-    """Add what the concerned sessions have to the sums, less what they had before the load.
+    """Add the facts of the affected sessions to the sums, minus those before the load.
 
-    Their rows are those in `rows_after`. Leaves out the days in `touched_days`: they are summed up whole.
+    Their rows are in `rows_after`. Skips the days in `touched_days`, which are summed up whole.
     """
     has_before = has_rows(con, "rows_before", "resumed")
     for script in ("session_group.sql", "settling/summed_facts.sql"):
@@ -202,21 +202,21 @@ def _merge_changes(con: Connection, *, has_before: bool, are_few: bool) -> None:
 
 
 def _find_tables(con: Connection) -> Sequence[DailyTable]:
-    """Return the tables that get rows: to plan the script of another takes ten times as long as to ask."""
+    """Return the tables that get rows; planning another's script takes ten times as long as this check."""
     empty: set[DailyTable] = set()
     for facts in {table.counted.facts for table in DAILY_TABLES if table.counted}:
-        asked = {
+        expressions = {
             table: table.counted.number
             for table in DAILY_TABLES
             if table.counted and table.counted.facts == facts
         }
-        numbers = con.execute(f"SELECT {', '.join(asked.values())} FROM {facts}").fetchall()[0]  # noqa: S608
-        empty |= {table for table, number in zip(asked, numbers, strict=True) if not number}
+        numbers = con.execute(f"SELECT {', '.join(expressions.values())} FROM {facts}").fetchall()[0]  # noqa: S608
+        empty |= {table for table, number in zip(expressions, numbers, strict=True) if not number}
     return [table for table in DAILY_TABLES if table not in empty]
 
 
 def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> set[DailyTable]:
-    """Merge the changes of a table into it; return it where an extreme may be lost, noted in `lost_…`."""
+    """Merge the changes of a table into it; return it if an extreme may be lost, noted in `lost_…`."""
     run_often(con, table.note_change(has_before=has_before))
     columns = [name for (name,) in con.execute(_COLUMNS, [table.name]).fetchall()]
     for dayless, is_there in enumerate(con.execute(_IS_DAYLESS).fetchall()[0]):

@@ -1,4 +1,4 @@
-"""Completes the generation being built: settles what a load brought, and brings the daily sums up to date."""
+"""Completes the generation being built: settles the new rows and updates the daily sums."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ingest.store.settling.rollup import add_differences, keep_facts, roll_up
 _LATE = ("late_results", "turn_parts")
 _FOLLOWING = "files WHERE follows IS NOT NULL AND run_id = {run_id:d}"
 _OF_TRIALS = "sessions SEMI JOIN touched_sessions USING (source, session_id) WHERE trial_run IS NOT NULL"
-# Planning a statement takes one to five milliseconds even when no row is concerned, and most loads are small.
+# Planning a statement takes one to five milliseconds even without rows, and most loads are small.
 _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("retold.sql", ("retold_sessions", "retold_turns", "removed_contents")),
     ("replaced.sql", ("replaced", "copies")),
@@ -31,12 +31,12 @@ _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("trial_sessions.sql", (_OF_TRIALS,)),
     ("trial_runs.sql", ("trial_runs", "trial_looks")),
 )
-"""The scripts in their order, each with what must have rows for it to have work; empty = it always has."""
-# Several threads take more processor time than one, and save less than a second where there are fewer calls.
+"""The scripts in their order, each with the tables that must have rows; empty = it always runs."""
+# With fewer calls, several threads save less than a second but take more processor time.
 _IS_LARGE = """
     SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
 _NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
-_NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # those are kept when they are read on
+_NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # kept when the reading resumes
 _OTHERS = "stored_sessions ANTI JOIN concerned_sessions USING (source, session_id)"
 
 MODEL_NAMES = """
@@ -55,7 +55,7 @@ _OF_RENAMED = """
     UNION SELECT source, session_id FROM stored_turns SEMI JOIN renamed USING (model_name)"""
 _ALL_FILES = "SELECT file_id FROM files"
 _CHANGED_FILES = "SELECT file_id FROM new_files UNION SELECT file_id FROM rows_before"
-# Sums of days whose facts are gone, which cannot be counted anew, get the new names, too.
+# Sums of days without facts cannot be recomputed, but get the new names, too.
 _RENAME_SUMS = """
     UPDATE {table} t SET model = a.model FROM model_aliases a
     WHERE t.model = a.model_name AND t.day < (SELECT max(facts_before) FROM store_info)"""
@@ -64,7 +64,7 @@ _SUMS_OF_MODELS = (*(table.name for table in DAILY_TABLES if "model" in table.ke
 _ALL_DAYS = """
     INSERT INTO touched_days
     (SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns) EXCEPT FROM touched_days"""
-# The row of a session in task_trials stands on its first day, which may be another one.
+# A session's row in task_trials is on its first day, which may be another one.
 _SUMMED_DAYS = """
     SELECT day FROM touched_days
     UNION SELECT day FROM stored_turns WHERE (source, session_id) IN (
@@ -80,7 +80,7 @@ _CHANGED_DAYS = """
 
 _OF_DAYS = "WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)"
 _CONCERNED = "SEMI JOIN rows_after USING (file_id, source, session_id) WHERE true"
-# What a call said whose texts were removed is gone, its id stays.
+# The texts of a call may be removed, but its id stays.
 _UNSIGNED = """
     tool_calls {which}
         AND text_removed IS NULL AND (fault_layer IS NOT NULL OR signature_id IS NOT NULL)"""
@@ -94,10 +94,10 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
     """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
 
     `run_id` is the run whose files were read, None when nothing was. `before` names scripts that run when the
-    concerned sessions are known and nothing is removed yet. The turns of late results are concluded
+    affected sessions are known and nothing is removed yet. The turns of late results are concluded
     afterwards, see `late_arrivals`.
     """
-    building.make_room(WAITS // 4)  # which settling and summing up can use
+    building.make_room(WAITS // 4)  # settling and summing up can use this memory
     if building.is_true(_IS_LARGE):
         building.use_all_cores()
     follows = run_id is not None and building.has_rows(_FOLLOWING.format(run_id=run_id))
@@ -109,13 +109,13 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
     if follows or building.has_rows("reread"):
         _run_script(building, "known_rejects.sql")
     for script, needed in _SCRIPTS:
-        # Scripts of others may leave anything behind.
+        # Earlier scripts may have left tables behind.
         if not needed or before or building.has_rows(*needed):
             _run_script(building, script)
 
 
 def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows: bool) -> None:
-    """Find the sessions of which a fact may change, and keep what the sums hold of them."""
+    """Find the sessions of which a fact may change, and keep their share of the sums."""
     with building.open_transaction("concerned.sql") as con:
         con.execute(_NEW_FILES, [run_id])
         for script in (*(("followed.sql",) if follows else ()), "concerned.sql"):
@@ -141,16 +141,16 @@ def _run_script(building: GenerationBuilder, name: str) -> None:
 
 
 def rename_models(building: GenerationBuilder, aliases: Sequence[Row]) -> None:
-    """Count models under other names from now on; `aliases` are rows of the table `model_aliases`.
+    """Apply new model aliases; `aliases` are rows of the table `model_aliases`.
 
     Call it between `settle` and `add_changes`, or before `sum_days`.
     """
-    known = building.fetch_rows("SELECT model_name, model, rule FROM model_aliases")
+    stored = building.fetch_rows("SELECT model_name, model, rule FROM model_aliases")
     values = itemgetter("model_name", "model", "rule")
-    is_same = set(map(values, known)) == set(map(values, aliases))
+    is_same = set(map(values, stored)) == set(map(values, aliases))
     if is_same and not aliases:
         return  # each row has the model that its log names
-    _pull_renamed(building, known, aliases)
+    _pull_renamed(building, stored, aliases)
     with building.open_transaction("models") as con:
         if not is_same:
             con.execute("DELETE FROM model_aliases")
@@ -169,7 +169,7 @@ def rename_models(building: GenerationBuilder, aliases: Sequence[Row]) -> None:
 
 
 def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Sequence[Row]) -> None:
-    """Move sessions out of segments whose models are counted otherwise by the aliases `after`."""
+    """Move sessions out of segments if the aliases `after` change how their models count."""
     old, new = ({row["model_name"]: row["model"] for row in aliases} for aliases in (before, after))
     names = building.fetch_rows("SELECT DISTINCT unnest(model_names) AS name FROM segments")
     renamed = [row["name"] for row in names if old.get(row["name"]) != new.get(row["name"])]
@@ -183,10 +183,10 @@ def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Seq
 
 
 def add_changes(building: GenerationBuilder) -> None:
-    """Add to the daily sums what the concerned sessions have by now, less what they had before `settle`.
+    """Add the affected sessions' facts to the daily sums, minus those before `settle`.
 
     Days in `touched_days` are summed up whole. The alerts are decided last. Raises StoreError when the counts
-    of the files and days concerned disagree.
+    of the affected files and days disagree.
     """
     _touch_migrated_days(building)
     with building.open_transaction("signatures.sql") as con:
@@ -207,7 +207,7 @@ def add_changes(building: GenerationBuilder) -> None:
 
 
 def sum_days(building: GenerationBuilder) -> None:
-    """Sum up the days in `touched_days` whole, check the counts of the whole generation, decide its alerts.
+    """Sum up the days in `touched_days`, check the counts of the whole generation, decide its alerts.
 
     Raises StoreError when the counts disagree.
     """
@@ -232,7 +232,7 @@ def _touch_migrated_days(building: GenerationBuilder) -> None:
 
 
 def sign_calls_of_days(con: Connection) -> None:
-    """Give the faulted calls of the days in `touched_days` the id of their fault's text (signatures.sql)."""
+    """Set the signature id of the faulted calls of the days in `touched_days` (signatures.sql)."""
     _sign_calls(con, _OF_DAYS)
 
 

@@ -1,4 +1,4 @@
-"""Lets a folder follow its shared store: what any machine publishes is there some seconds later."""
+"""Keeps a folder in step with its shared store: new generations arrive within seconds."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ingest.store.shared.pointer import CURRENT
 if TYPE_CHECKING:
     from ingest.store.shared.shared_folder import SharedFolder
 
-EVERY = 3.0  # seconds; a request without a content each time
+EVERY = 3.0  # seconds between two requests, which have no content
 
 
 class Follower:
-    """Asks the shared store again and again what it publishes, and fetches what is new."""
+    """Polls the shared store and fetches new generations."""
 
     def __init__(self, store: SharedFolder) -> None:
         self._store = store
@@ -35,10 +35,10 @@ class Follower:
             pause.wait(EVERY)
 
     def look(self) -> None:
-        """Fetch what is new; where that fails, note it in the folder, which shows what it has."""
+        """Fetch a new generation; after a failure, note it in the folder, which keeps the old one."""
         try:
-            found = self._store.place.find(CURRENT)
-            if found is None or found.etag != self._seen:
+            current = self._store.place.find(CURRENT)
+            if current is None or current.etag != self._seen:
                 self._seen = self._store.fetch().etag
         except (IngestError, OSError) as problem:
             note_outage(self._store.folder, str(problem))
@@ -47,10 +47,10 @@ class Follower:
 
 
 def follow(folder: Path) -> None:
-    """Let a folder follow the shared store to which it belongs, if it belongs to one."""
+    """Follow the shared store of a folder, if it has one."""
     link = read_link(folder)
     if link is None:
         return
-    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes a tenth of a second
+    from ingest.store.shared.shared_folder import open_shared_folder  # imports its driver, 0.1 s
 
     Follower(open_shared_folder(folder, link)).start()

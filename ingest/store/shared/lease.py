@@ -1,7 +1,7 @@
-"""The lease of a load on a shared store: who loads into it, renewed while the load goes on.
+"""The lease of a load on a shared store: names the process that loads, renewed during the load.
 
-It keeps loads from working in vain. That no load overwrites another is held by the condition under which
-`CURRENT` is written, also where a lease was lost. A lease that was not renewed for `LASTS` is nobody's.
+It prevents loads that would be wasted. Overwriting is prevented by the condition for writing `CURRENT`, even
+when a lease was lost. A lease that was not renewed for `LASTS` has expired.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NO_ETAG = '"00000000000000000000000000000000"'
 
 
 class Lease:
-    """A lease that this process holds. `owner` is the folder that works with the store, by its id."""
+    """A lease that this process holds. `owner` is the id of the folder that works with the store."""
 
     def __init__(self, place: SharedPlace, owner: str) -> None:
         self._place = place
@@ -37,37 +37,37 @@ class Lease:
         }
         self._etag: str | None = None
         self._renewed = 0.0  # time.monotonic() before the last renewal
-        self._time = datetime.now(UTC)  # … and the server's time then
+        self._time = datetime.now(UTC)  # … and the server's time at that moment
         self._lost = False
 
     def take(self, wait: Callable[[str], None]) -> None:
-        """Take the lease; while another holds it, `wait` is called with a sentence, and sleeps or raises."""
+        """Take the lease; while another process holds it, call `wait`, which sleeps or raises."""
         while True:
-            found = self._place.read(LEASE)
-            who = self._describe_holder(*found) if found else None
+            current = self._place.read(LEASE)
+            who = self._describe_holder(*current) if current else None
             if who is None:
-                with suppress(ChangedError):  # another was quicker
-                    self._write(found[1].etag if found else None)
+                with suppress(ChangedError):  # another process was faster
+                    self._write(current[1].etag if current else None)
                     self._check_conditions()
                     return
             else:
                 wait(who)
 
     def _describe_holder(self, content: bytes, state: FileState) -> str | None:
-        """Return who holds the lease, and how long it may last; None when nobody does."""
+        """Return who holds the lease and until when; None when nobody does."""
         try:
-            told = json.loads(content)
-            holder, owner, since = (str(told[name])[:80] for name in ("holder", "owner", "since"))
+            fields = json.loads(content)
+            holder, owner, since = (str(fields[name])[:80] for name in ("holder", "owner", "since"))
         except (ValueError, TypeError, KeyError, RecursionError):
             holder, owner, since = "another process", "unknown", "an unknown time"
         left = LASTS - (state.now - state.modified)
-        # Whoever had it in our own folder is dead: the folder's lock is ours.
+        # A holder in our own folder is dead, because we have the folder's lock.
         if not holder or owner == self._content["owner"] or left <= timedelta(0):
             return None
         return f"{holder} since {since} (if it was killed, its lease ends in {left.seconds} s)"
 
     def _check_conditions(self) -> None:
-        """Raise StoreError where the object store does not hold to conditions: loads would get lost."""
+        """Raise StoreError when the object store ignores conditions, because loads would get lost."""
         for etag in (None, _NO_ETAG):
             try:
                 self._etag = self._place.write_if(LEASE, self._make_content(), etag).etag
@@ -80,13 +80,13 @@ class Lease:
             )
 
     def renew(self) -> None:
-        """Make the lease last longer. It is lost when another process has taken it."""
+        """Renew the lease. It is lost when another process has taken it."""
         try:
             self._write(self._etag)
         except ChangedError:
             self._lost = True
         except UnreachableError:
-            pass  # the next try may be in time
+            pass  # the next attempt may be in time
 
     def check(self) -> None:
         """Raise StoreBusy when the lease is lost."""
@@ -101,7 +101,7 @@ class Lease:
         return self._time + timedelta(seconds=time.monotonic() - self._renewed)
 
     def release(self) -> None:
-        """Give the lease back; one that cannot be given back ends by itself."""
+        """Release the lease; if that fails, it expires by itself."""
         with suppress(StoreError):
             released = json.dumps({**self._content, "holder": ""})
             self._place.write_if(LEASE, released.encode(), self._etag)
@@ -112,7 +112,7 @@ class Lease:
         self._etag, self._renewed, self._time = written.etag, began, written.now
 
     def _make_content(self) -> bytes:
-        # No two contents are the same, so that no two ETags are.
+        # Every content is unique, so every ETag is, too.
         return json.dumps({**self._content, "mark": secrets.token_hex(8)}).encode()
 
 

@@ -14,14 +14,14 @@ from ingest.store.shared.pointer import CURRENT
 
 LINK = "shared.json"
 FETCH_LOCK = "fetch.lock"
-# An error may quote an address, so a password never gets into one.
+# An error may quote an address, so an address must not contain a password.
 _ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w.()!*'=-]+)*", re.ASCII)
 _FOLDER_ID = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
 class SharedLink:
-    """The address of a shared store, and the id of the folder, which no other folder has."""
+    """The address of a shared store, and the unique id of the folder."""
 
     address: str
     folder_id: str
@@ -39,13 +39,13 @@ def check_shared_address(address: str) -> str:
 
 
 def read_link(folder: Path) -> SharedLink | None:
-    """Return to which shared store a folder belongs; None for a store of this machine alone.
+    """Return the shared store of a folder; None for a store on this machine only.
 
-    Raises StoreError where the file cannot be read.
+    Raises StoreError when the file cannot be read.
     """
     try:
-        told = json.loads((folder / LINK).read_text("utf-8"))
-        link = SharedLink(check_shared_address(str(told["address"])), str(told["folder_id"]))
+        fields = json.loads((folder / LINK).read_text("utf-8"))
+        link = SharedLink(check_shared_address(str(fields["address"])), str(fields["folder_id"]))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, TypeError, KeyError, OptionError):
@@ -58,9 +58,9 @@ def read_link(folder: Path) -> SharedLink | None:
 
 
 def link_folder(folder: Path, address: str) -> None:
-    """Make a folder that of a shared store; the folder is made if need be.
+    """Link a folder to a shared store; make the folder if it is missing.
 
-    Raises OptionError for another address than before, and for a folder that holds a store of its own.
+    Raises OptionError for another address than before, and for a folder that contains a store of its own.
     """
     address, link = check_shared_address(address), read_link(folder)
     if link is not None and link.address != address:

@@ -1,4 +1,4 @@
-"""Notes in a store's folder since when its shared store has not answered, so that pages can say it."""
+"""Notes in a store's folder since when its shared store has not answered, for pages to show."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ OUTAGE = "unreachable.json"
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """A shared store could not be used since a time, and why. `problem` names the store's address."""
+    """The time since when a shared store cannot be used, and why. `problem` names the store's address."""
 
     since: datetime
     problem: str
 
 
 def note_outage(folder: Path, problem: str | None) -> None:
-    """Note that the shared store cannot be used and why, or with None that it can. Never raises.
+    """Note why the shared store cannot be used; None = it can. Never raises.
 
     The time of the first problem stays until the store can be used again.
     """
     with suppress(OSError):
-        known = read_outage(folder)
+        outage = read_outage(folder)
         if problem is None:
             (folder / OUTAGE).unlink(missing_ok=True)
-        elif known is None or known.problem != problem:
-            since = known.since if known else datetime.now(UTC)
+        elif outage is None or outage.problem != problem:
+            since = outage.since if outage else datetime.now(UTC)
             new = folder / f"{OUTAGE}.new"
             new.write_text(json.dumps({"since": since.isoformat(), "problem": problem}), "utf-8")
             new.replace(folder / OUTAGE)
 
 
 def read_outage(folder: Path) -> Outage | None:
-    """Return what `note_outage` noted; None where the shared store can be used, or there is none."""
+    """Return what `note_outage` noted; None when the shared store can be used, or there is none."""
     try:
-        told = json.loads((folder / OUTAGE).read_text("utf-8"))
-        since = datetime.fromisoformat(told["since"])
-        return Outage(since.astimezone(UTC), str(told["problem"]))
+        fields = json.loads((folder / OUTAGE).read_text("utf-8"))
+        since = datetime.fromisoformat(fields["since"])
+        return Outage(since.astimezone(UTC), str(fields["problem"]))
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -1,7 +1,7 @@
-"""The files of a shared store in an object store: read, written under a condition, listed, removed.
+"""The files of a shared store in an object store: reads, lists, removes and conditionally writes them.
 
-Conditions are those of S3: a file is written only while it is not there (`If-None-Match: *`), or only while
-it is the one that was read (`If-Match` and its ETag).
+Conditions are those of S3: write a file only if it does not exist (`If-None-Match: *`), or only if it is the
+one that was read (`If-Match` and its ETag).
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from ingest.errors import StoreError
 from ingest.sources.object_store import locate_driver
 
 _PIECE = 8 * 1024 * 1024  # bytes of one request
-_PART = 16 * 1024 * 1024  # bytes of a part of an upload; 10,000 of them are the most
+_PART = 16 * 1024 * 1024  # bytes of a part of an upload; at most 10,000 parts are allowed
 _UPLOADS_AT_ONCE = 2
 _LARGEST_TEXT = 4 * 1024 * 1024  # bytes of a file that is read as a whole
 _DRIVER = {
     "config_kwargs": {"connect_timeout": 5, "read_timeout": 10, "retries": {"total_max_attempts": 1}},
 }
 _CREDENTIALS = re.compile(r"://[^/\s@]*@")  # in the address of a server
-_TRIES = 2  # of a request; somebody may wait for the page that needs it
+_TRIES = 2  # of a request; a user may be waiting for the page
 _REFUSED = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 _GONE = ("NoSuchKey", "404", "NotFound")
 
 
 class UnreachableError(StoreError):
-    """The object store did not answer, or did not let us in."""
+    """The object store did not answer, or denied access."""
 
 
 class ChangedError(StoreError):
-    """A file in the object store is no longer what it was when it was read; nothing was written."""
+    """A file in the object store has changed since it was read; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What the object store says of a file: its ETag, when it was written, what time it is there now.
+    """The object store's facts about a file: its ETag, when it was written, and the server's time.
 
     `size` is in bytes; None in the answer to a write.
     """
@@ -55,7 +55,7 @@ class FileState:
 
 
 class SharedPlace:
-    """The files of one shared store, by their names. Methods raise UnreachableError unless they say more."""
+    """The files of one shared store, by their names. All methods may raise UnreachableError."""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -72,7 +72,7 @@ class SharedPlace:
                 return None
 
     def read(self, name: str) -> tuple[bytes, FileState] | None:
-        """Return the content of a small file, and what the object store says of it; None without the file.
+        """Return the content of a small file and its state; None without the file.
 
         Raises StoreError for a file that is not small.
         """
@@ -94,9 +94,9 @@ class SharedPlace:
         return data, _read_answer(answer)
 
     def write_if(self, name: str, data: bytes, etag: str | None) -> FileState:
-        """Write a small file that still has this ETag, or is still not there (None).
+        """Write a small file if it still has this ETag, or still does not exist (None).
 
-        Raises ChangedError when it is another one, and nothing is written then.
+        Raises ChangedError when it has changed; then nothing is written.
         """
         condition = {"IfMatch": etag} if etag is not None else {"IfNoneMatch": "*"}
         with self._explain_errors():
@@ -106,10 +106,10 @@ class SharedPlace:
                 code = _error_code(error)
                 if code not in _REFUSED and not (etag is not None and code in _GONE):
                     raise
-        # The answer to a first try may have been lost, and the second was refused because of the first.
-        found = self.read(name)
-        if found is not None and found[0] == data:
-            return found[1]
+        # The first answer may have been lost, so that the second attempt failed because of the first.
+        current = self.read(name)
+        if current is not None and current[0] == data:
+            return current[1]
         raise ChangedError(f"{self.address}/{name} was changed by another process")
 
     def upload(self, file: Path, name: str) -> None:
@@ -135,31 +135,31 @@ class SharedPlace:
         """Return the names of all files of the store, with the times at which they were written."""
         with self._explain_errors():
             try:
-                found = self._files.ls(self._path, detail=True, refresh=True)
+                entries = self._files.ls(self._path, detail=True, refresh=True)
             except FileNotFoundError:
                 return {}
         return {
-            str(one["name"]).removeprefix(f"{self._path}/"): one["LastModified"]
-            for one in found
-            if one.get("type") == "file" and one.get("LastModified")
+            str(entry["name"]).removeprefix(f"{self._path}/"): entry["LastModified"]
+            for entry in entries
+            if entry.get("type") == "file" and entry.get("LastModified")
         }
 
     def remove(self, name: str) -> None:
-        """Remove a file; one that is not there is no error."""
+        """Remove a file; a missing file is not an error."""
         with self._explain_errors(), suppress(FileNotFoundError):
             self._files.rm_file(self._at(name))
 
     def drop_unfinished(self, before: datetime) -> None:
-        """Remove the parts of uploads that began before a time and were never finished."""
+        """Remove the parts of unfinished uploads that began before a time."""
         with self._explain_errors():
-            found = self._files.call_s3("list_multipart_uploads", Bucket=self._bucket, Prefix=self._key(""))
-            for one in found.get("Uploads", ()):
-                if one["Initiated"] < before:
+            uploads = self._files.call_s3("list_multipart_uploads", Bucket=self._bucket, Prefix=self._key(""))
+            for upload in uploads.get("Uploads", ()):
+                if upload["Initiated"] < before:
                     self._files.call_s3(
                         "abort_multipart_upload",
                         Bucket=self._bucket,
-                        Key=one["Key"],
-                        UploadId=one["UploadId"],
+                        Key=upload["Key"],
+                        UploadId=upload["UploadId"],
                     )
 
     def _request(self, what: str, name: str, **more: Any) -> Mapping[str, Any]:
@@ -180,11 +180,12 @@ class SharedPlace:
             yield
         except StoreError:
             raise
-        except Exception as error:  # the driver has errors of its own
+        except Exception as error:  # the driver has its own error types
             kind = type(error).__name__
-            said = _CREDENTIALS.sub("://", " ".join(str(error).split()))[:200]
+            reason = _CREDENTIALS.sub("://", " ".join(str(error).split()))[:200]
             raise UnreachableError(
-                f"the shared store {self.address} cannot be reached ({kind}: {said}); {_advise(kind, error)}"
+                f"the shared store {self.address} cannot be reached ({kind}: {reason}); "
+                f"{_advise(kind, error)}"
             ) from error
 
 
@@ -204,7 +205,7 @@ def _error_code(error: Exception) -> str:
 
 
 def _read_answer(answer: Mapping[str, Any]) -> FileState:
-    """Return what an answer says of its file, with the times of the server's clock where it tells them."""
+    """Return the state of a file from an answer, with the server's times if it has them."""
     now = datetime.now(UTC)
     with suppress(TypeError, ValueError):
         now = parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"].get("date"))

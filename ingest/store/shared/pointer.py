@@ -1,4 +1,4 @@
-"""What `CURRENT` of a shared store says: the published generation, its segments, and what came before it."""
+"""The content of a shared store's `CURRENT`: the published generation, its segments, and earlier files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ingest.errors import StoreError
 
 CURRENT = "CURRENT"
 _FORMAT = 1
-# Of an object store nothing is believed: a name becomes the name of a file on this machine.
+# The object store is not trusted: a name becomes a file name on this machine.
 GENERATION = re.compile(r"gen-(\d{6,12})-[0-9a-f]{12}\.duckdb", re.ASCII)
 SEGMENT = re.compile(r"seg-[0-9a-f]{12}\.duckdb")
 _FILE = re.compile(r"[\w.-]+")
@@ -23,7 +23,7 @@ _REMEMBERED = timedelta(days=1)  # of replaced generations, from then on
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """Files of a generation that was published until `at`, and that the next one does not name."""
+    """Files of a generation that was published until `at`, without those that the next one names."""
 
     files: Sequence[str]
     at: datetime
@@ -46,21 +46,23 @@ class Pointer:
         return {self.generation, *self.segments}
 
     def follow(self, before: Pointer | None, *, alone: bool = False) -> Pointer:
-        """Return this pointer with the files that it replaces, and those that were replaced not long ago.
+        """Return this pointer with the files that it replaces and those that were replaced recently.
 
-        With `alone`, nobody is to read these any more: they count as replaced long ago.
+        With `alone`, they count as replaced long ago, so that nobody reads them any more.
         """
         if before is None:
             return self
-        lately = [one for one in before.replaced if self.published_at - one.at < _REMEMBERED]
+        lately = [
+            replacement for replacement in before.replaced if self.published_at - replacement.at < _REMEMBERED
+        ]
         replaced = [*lately, Replaced(sorted(before.files - self.files), self.published_at)]
         if alone:
-            replaced = [replace(one, at=one.at - _REMEMBERED) for one in replaced]
+            replaced = [replace(replacement, at=replacement.at - _REMEMBERED) for replacement in replaced]
         return replace(self, replaced=tuple(replaced))
 
     def to_json(self) -> bytes:
-        said = {"format": _FORMAT, **asdict(self)}
-        return json.dumps(said, default=datetime.isoformat, indent=1).encode()
+        fields = {"format": _FORMAT, **asdict(self)}
+        return json.dumps(fields, default=datetime.isoformat, indent=1).encode()
 
 
 def find_unnamed(
@@ -70,13 +72,17 @@ def find_unnamed(
     grace: timedelta,
     unfinished: timedelta,
 ) -> Iterator[str]:
-    """Yield those files of a store that nobody reads any more, or that a killed load left.
+    """Yield the files of a store that nobody reads any more or that a killed load left.
 
-    `files` are the times of writing by name. Files of a replaced generation are read for a while, `grace`.
-    What no generation ever named may still be on its way into one, until `unfinished` has passed.
+    `files` are the times of writing by name. Files of a replaced generation may be read for the time `grace`.
+    A file that no generation names may belong to a running load, until `unfinished` has passed.
     """
     named = pointer.files if pointer else set()
-    since = {name: one.at for one in pointer.replaced for name in one.files} if pointer else {}
+    since = (
+        {name: replacement.at for replacement in pointer.replaced for name in replacement.files}
+        if pointer
+        else {}
+    )
     for name, written in files.items():
         if name in named or not (GENERATION.fullmatch(name) or SEGMENT.fullmatch(name)):
             continue
@@ -87,18 +93,18 @@ def find_unnamed(
 def read_pointer(data: bytes, address: str) -> Pointer:
     """Return the pointer that `to_json` wrote. Raises StoreError for anything else."""
     try:
-        told = json.loads(data)
-        if told["format"] > _FORMAT:
+        fields = json.loads(data)
+        if fields["format"] > _FORMAT:
             raise StoreError(f"{address} was written by a newer version of Callgauge; update this one")
         return Pointer(
-            generation=_check(GENERATION, told["generation"]),
-            size=_check_size(told["size"]),
-            sha256=_check(_SHA256, told["sha256"]),
-            segments={_check(SEGMENT, name): _check_size(size) for name, size in told["segments"].items()},
-            published_at=_check_time(told["published_at"]),
+            generation=_check(GENERATION, fields["generation"]),
+            size=_check_size(fields["size"]),
+            sha256=_check(_SHA256, fields["sha256"]),
+            segments={_check(SEGMENT, name): _check_size(size) for name, size in fields["segments"].items()},
+            published_at=_check_time(fields["published_at"]),
             replaced=tuple(
-                Replaced([_check(_FILE, name) for name in one["files"]], _check_time(one["at"]))
-                for one in told["replaced"]
+                Replaced([_check(_FILE, name) for name in entry["files"]], _check_time(entry["at"]))
+                for entry in fields["replaced"]
             ),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

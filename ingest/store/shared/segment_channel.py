@@ -1,6 +1,6 @@
 """Gives a process without credentials the segments of a shared store: another process reads them for it.
 
-The process that runs a person's SQL has nothing of the server's environment. It asks for parts of segments
+The process that runs a user's SQL has no part of the server's environment. It requests parts of segments
 through a socket, and gets nothing else through it.
 """
 
@@ -23,7 +23,7 @@ _LARGEST = 64 * 1024 * 1024  # bytes of one answer
 
 @dataclass(frozen=True, slots=True)
 class ChannelPlace:
-    """The segments of a shared store as a process sees them that asks another one for them."""
+    """The segments of a shared store, read through another process."""
 
     address: str
     channel: socket.socket
@@ -43,22 +43,22 @@ class ChannelPlace:
         with self.lock, self.channel.makefile("rwb") as stream:
             stream.write(json.dumps(question).encode() + b"\n")
             stream.flush()
-            told = json.loads(stream.readline() or b'{"problem": "the server is gone"}')
-            data = stream.read(told.get("bytes", 0))
-        if "problem" in told:
-            raise UnreachableError(told["problem"])
-        return told["size"], data
+            answer = json.loads(stream.readline() or b'{"problem": "the server is gone"}')
+            data = stream.read(answer.get("bytes", 0))
+        if "problem" in answer:
+            raise UnreachableError(answer["problem"])
+        return answer["size"], data
 
 
 def open_channel(address: str) -> socket.socket:
-    """Return the end of a channel for a child process; a thread answers at the other until it is closed."""
+    """Return a child process's end of a channel; a thread answers at the other end until it is closed."""
     ours, childs = socket.socketpair()
     threading.Thread(target=_answer, args=(ours, segment_files(address)), daemon=True).start()
     return childs
 
 
 def read_through(address: str, channel: int) -> None:
-    """Let this process read the segments of a shared store through a channel; `channel`: its descriptor."""
+    """Let this process read a shared store's segments through a channel, given by its descriptor."""
     place = ChannelPlace(address, socket.socket(fileno=channel), threading.Lock())
     use_segment_files(address, SegmentFiles(place))
 
@@ -66,8 +66,8 @@ def read_through(address: str, channel: int) -> None:
 def _answer(channel: socket.socket, files: SegmentFiles) -> None:
     with suppress(OSError), channel, channel.makefile("rwb") as stream:
         for line in stream:
-            told, data = _read_part(json.loads(line), files)
-            stream.write(json.dumps(told).encode() + b"\n" + data)
+            answer, data = _read_part(json.loads(line), files)
+            stream.write(json.dumps(answer).encode() + b"\n" + data)
             stream.flush()
 
 

@@ -1,6 +1,6 @@
-"""Reads the segments of a shared store by range: DuckDB attaches them where they are.
+"""Reads the segments of a shared store by range, so that DuckDB attaches them in the object store.
 
-DuckDB reads through a file system of fsspec. A part that was read once is kept in memory, within a limit.
+DuckDB reads through an fsspec file system. Parts that were read stay in memory, up to a limit.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ingest.store.shared.pointer import SEGMENT
 
 PROTOCOL = "shared"
 _BLOCK = 1024 * 1024  # bytes; DuckDB asks for a quarter of it at a time
-_AHEAD = 8  # blocks of one request, where a file is read from one end to the other
+_AHEAD = 8  # blocks of one request when a file is read sequentially
 _KEPT = 128 * 1024 * 1024  # bytes of blocks in memory, for all segments of a store
 _ASKED_AT_ONCE = 16  # requests; the object store takes some milliseconds for each
-_NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment is not changed
+_NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment never changes
 
 
 class SegmentSource(Protocol):
-    """What segments are read from: an object store, or a process that reads it."""
+    """The source of segments: an object store, or a process that reads it."""
 
     @property
     def address(self) -> str: ...
@@ -40,7 +40,7 @@ class SegmentSource(Protocol):
 
 
 class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
-    """The segments of one shared store, by paths that end in a segment's name. May be used by threads."""
+    """The segments of one shared store, by paths that end in a segment's name. Thread-safe."""
 
     protocol: ClassVar[str] = PROTOCOL
     cachable: ClassVar[bool] = False
@@ -73,16 +73,16 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
     def find_size(self, name: str) -> int:
         """Return the size of a segment in bytes. Raises FileNotFoundError; DuckDB asks for a .wal, too."""
         if name not in self._sizes:
-            found = self._place.find(name) if SEGMENT.fullmatch(name) else None
-            if found is None or found.size is None:
+            entry = self._place.find(name) if SEGMENT.fullmatch(name) else None
+            if entry is None or entry.size is None:
                 raise FileNotFoundError(name)
-            self._sizes[name] = found.size
+            self._sizes[name] = entry.size
         return self._sizes[name]
 
     def fetch_ends(self, names: Sequence[str]) -> None:
-        """Fetch the first and last block of several segments at once: mostly all that ATTACH reads.
+        """Fetch the first and last block of several segments in parallel: mostly all that ATTACH reads.
 
-        Whatever fails is left to the one who attaches.
+        Errors are ignored; attaching will report them.
         """
         with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:
             list(threads.map(self._fetch_ends_of, names))
@@ -102,16 +102,18 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
         number = first
         while number <= last:
             with self._lock:
-                known = self._blocks.get((name, number))
-                if known is not None:
+                first_block = self._blocks.get((name, number))
+                if first_block is not None:
                     self._blocks.move_to_end((name, number))
                 is_next = (name, number - 1) in self._blocks
-            blocks = [known] if known is not None else self._fetch(name, number, last, is_next=is_next)
+            blocks = (
+                [first_block] if first_block is not None else self._fetch(name, number, last, is_next=is_next)
+            )
             number += len(blocks)
             yield from blocks
 
     def _fetch(self, name: str, first: int, last: int, *, is_next: bool) -> list[bytes]:
-        """Fetch a block and those behind it, in one request, and keep them; return those up to `last`."""
+        """Fetch a block and the following ones in one request, and cache them; return those up to `last`."""
         count = _AHEAD if is_next else last - first + 1
         end = min((first + count) * _BLOCK, self.find_size(name))
         data = self._place.read_range(name, first * _BLOCK, end)
@@ -126,9 +128,9 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
 
 
 class SegmentStream(io.RawIOBase):
-    """A segment as DuckDB reads it: several of its threads seek and read the same stream at once.
+    """A segment as DuckDB reads it: several threads seek and read the same stream at the same time.
 
-    So each thread has a position of its own.
+    So each thread has its own position.
     """
 
     def __init__(self, files: SegmentFiles, name: str, size: int) -> None:
@@ -163,7 +165,7 @@ _OPENING = threading.Lock()
 
 
 def segment_files(address: str) -> SegmentFiles:
-    """Return the segments of the shared store at an address, with what this process has read of them."""
+    """Return the segments of the shared store at an address, with this process's cache of them."""
     with _OPENING:
         if address not in _opened:
             _opened[address] = SegmentFiles(SharedPlace(address))
@@ -171,5 +173,5 @@ def segment_files(address: str) -> SegmentFiles:
 
 
 def use_segment_files(address: str, files: SegmentFiles) -> None:
-    """Let `segment_files` return these for an address."""
+    """Make `segment_files` return these for an address."""
     _opened[address] = files

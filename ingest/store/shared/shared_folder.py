@@ -1,8 +1,8 @@
-"""A store in an object store, and the folder of this machine that works with it.
+"""A store in an object store, and this machine's folder for it.
 
-The folder is a store folder like any other: commands, pages and programs read it. It holds the published
-generation and what people and the server keep beside a store; the segments stay in the object store. A file
-in it names the address, so that every load into the folder is a load into the shared store.
+The folder is a normal store folder, which commands, pages and programs read. It contains the published
+generation and the files of people and the server; the segments stay in the object store. A file in it
+contains the address, so every load into the folder is a load into the shared store.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from ingest.store.shared.place import ChangedError, SharedPlace
 from ingest.store.shared.pointer import CURRENT, GENERATION, Pointer, find_unnamed, read_pointer
 
 GRACE = timedelta(hours=1)  # for readers of a generation that was replaced
-UNFINISHED = timedelta(days=1)  # the longest that a load takes
+UNFINISHED = timedelta(days=1)  # the longest duration of a load
 _FETCHED = "fetched.part"
 
 
 @dataclass(frozen=True, slots=True)
 class SharedFolder:
-    """A shared store and its folder on this machine. `folder_id` tells the folder from others'."""
+    """A shared store and its folder on this machine; `folder_id` identifies the folder."""
 
     folder: Path
     place: SharedPlace
     folder_id: str
 
     def fetch(self) -> Published:
-        """Bring the folder to what the shared store publishes, and return that.
+        """Fetch the published generation of the shared store into the folder, and return it.
 
-        Raises UnreachableError, and StoreError for what is no store or is damaged; the folder is as it was.
+        Raises UnreachableError, and StoreError for a damaged store or none; then the folder is unchanged.
         """
         with self.hold_folder():
-            found = self.place.read(CURRENT)
+            stored = self.place.read(CURRENT)
             shown = self._read_current()
-            if found is None:
+            if stored is None:
                 if shown:
                     raise StoreError(
                         f"{self.place.address} has no store any more, but {self.folder} still has {shown}: "
                         f"check the bucket, or remove {self.folder / CURRENT} to start with an empty store"
                     )
                 return Published(None, None)
-            pointer = read_pointer(found[0], self.place.address)
+            pointer = read_pointer(stored[0], self.place.address)
             with explain_os_errors(self.folder):
                 self._bring(pointer, shown)
-            return Published(pointer, found[1].etag)
+            return Published(pointer, stored[1].etag)
 
     def _bring(self, pointer: Pointer, shown: str) -> None:
         file = self.folder / pointer.generation
@@ -63,7 +63,7 @@ class SharedFolder:
             return
         replace_text(self.folder / CURRENT, f"{pointer.generation}\n")
         for other in self.folder.glob("gen-*.duckdb"):
-            # A reader may be about to open the last one. A later one is a load's that works in this folder.
+            # A reader may be about to open the last one. A later one belongs to a load in this folder.
             if _number(other.name) < _number(pointer.generation) - 1:
                 other.unlink(missing_ok=True)
 
@@ -85,7 +85,7 @@ class SharedFolder:
             part.unlink(missing_ok=True)
 
     def _read_current(self) -> str:
-        """Return the name of the generation that the folder shows; empty without one."""
+        """Return the name of the folder's current generation; empty without one."""
         try:
             return (self.folder / CURRENT).read_text("utf-8", "replace").strip()
         except FileNotFoundError:
@@ -93,13 +93,13 @@ class SharedFolder:
 
     @contextmanager
     def hold_folder(self) -> Iterator[None]:
-        """Let no two processes change at once which generation the folder shows."""
+        """Lock the folder's current generation against changes by other processes."""
         with lock_file(self.folder / FETCH_LOCK, lambda _who: time.sleep(0.05)):
             yield
 
     @contextmanager
     def hold(self, wait: Callable[[str], None], on_write: Callable[[str], None]) -> Iterator[SharedLoad]:
-        """Hold the lease of the store, with the folder at what it publishes. Raises StoreError."""
+        """Hold the lease of the store, with its published generation in the folder. Raises StoreError."""
         on_write("lease")
         with hold_lease(self.place, self.folder_id, wait) as lease:
             load = SharedLoad(self, lease, self.fetch(), on_write)
@@ -110,7 +110,7 @@ class SharedFolder:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What a shared store publishes, and the ETag of the file that says so; both None before a first load."""
+    """The pointer of a shared store and its ETag; both None before a first load."""
 
     pointer: Pointer | None
     etag: str | None
@@ -118,7 +118,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class SharedLoad:
-    """A load into a shared store whose lease this process holds. `base` is what it started from."""
+    """A load into a shared store whose lease this process holds. `base` was published at its start."""
 
     store: SharedFolder
     lease: Lease
@@ -127,16 +127,16 @@ class SharedLoad:
 
     @contextmanager
     def publish(self, generation: str, segments: Collection[str], *, alone: bool) -> Iterator[None]:
-        """Send a finished generation of the folder and its new segments, and make the store name it.
+        """Upload a finished generation and its new segments, and publish it in the store.
 
-        In the block the folder itself is to name the generation. With `alone`, all earlier files are removed
-        at once. Raises StoreBusy when another load was quicker, StoreError; nothing is published then.
+        In the block the caller publishes it in the folder. With `alone`, all earlier files are removed
+        immediately. Raises StoreBusy when another load was faster, or StoreError; then nothing is published.
         """
         place, before = self.store.place, self.base.pointer
-        known = before.segments if before else {}
-        news = [*sorted(set(segments) - known.keys()), generation]
+        known_sizes = before.segments if before else {}
+        news = [*sorted(set(segments) - known_sizes.keys()), generation]
         self._upload(news)
-        pointer = self._make_pointer(generation, segments, known).follow(before, alone=alone)
+        pointer = self._make_pointer(generation, segments, known_sizes).follow(before, alone=alone)
         with self.store.hold_folder():
             self.lease.check()
             self.on_write("commit")
@@ -165,21 +165,24 @@ class SharedLoad:
             raise
 
     def _take_back(self, names: Sequence[str]) -> None:
-        with suppress(StoreError):  # the next loads sweep again
+        with suppress(StoreError):  # the next load sweeps again
             for name in names:
                 self.store.place.remove(name)
 
-    def _make_pointer(self, generation: str, segments: Collection[str], known: Mapping[str, int]) -> Pointer:
+    def _make_pointer(
+        self, generation: str, segments: Collection[str], known_sizes: Mapping[str, int]
+    ) -> Pointer:
         folder = self.store.folder
         with explain_os_errors(folder), (folder / generation).open("rb") as stream:
             digest, size = file_digest(stream, "sha256").hexdigest(), (folder / generation).stat().st_size
             sizes = {
-                name: known[name] if name in known else (folder / name).stat().st_size for name in segments
+                name: known_sizes[name] if name in known_sizes else (folder / name).stat().st_size
+                for name in segments
             }
         return Pointer(generation, size, digest, sizes, self.lease.find_time())
 
     def sweep(self, pointer: Pointer | None) -> None:
-        """Remove files that nobody reads any more, and what killed loads left. Raises UnreachableError."""
+        """Remove files that nobody reads any more or that killed loads left. Raises UnreachableError."""
         place, now = self.store.place, self.lease.find_time()
         for name in find_unnamed(pointer, place.list_files(), now, GRACE, UNFINISHED):
             self.on_write("remove")
@@ -193,5 +196,5 @@ def _number(name: str) -> int:
 
 
 def open_shared_folder(folder: Path, link: SharedLink) -> SharedFolder:
-    """Return the shared store to which a folder belongs. Raises OptionError without the driver."""
+    """Return the shared store of a folder. Raises OptionError when the driver is missing."""
     return SharedFolder(folder, SharedPlace(link.address), link.folder_id)
