@@ -85,8 +85,8 @@ def has_several_hosts(labels: Mapping[str, Mapping[str, str]] | None = None) -> 
 
     `labels`: of the values of each dimension; without, those that the bar shows.
     """
-    known = st.session_state.get(_LABELS, {}) if labels is None else labels
-    return are_several(known.get(HOST, ()))
+    all_labels = st.session_state.get(_LABELS, {}) if labels is None else labels
+    return are_several(all_labels.get(HOST, ()))
 
 
 def keep_labels(name: str, labels: Mapping[str, str]) -> None:
@@ -125,13 +125,13 @@ def read_compared_with(text: str | None) -> str:
 
     Raises ValueError for a text that is neither.
     """
-    known = (text or DAYS_BEFORE).strip()
-    if known in kept_baselines():
-        return known
-    known = _OLD_TEXTS.get(known, known.removeprefix(_OLD_PREFIX))
-    if known in (DAYS_BEFORE, NOTHING, *kept_baselines()):
-        return known
-    return read_range(known).text
+    baseline = (text or DAYS_BEFORE).strip()
+    if baseline in kept_baselines():
+        return baseline
+    baseline = _OLD_TEXTS.get(baseline, baseline.removeprefix(_OLD_PREFIX))
+    if baseline in (DAYS_BEFORE, NOTHING, *kept_baselines()):
+        return baseline
+    return read_range(baseline).text
 
 
 def compared_with() -> str:
@@ -165,8 +165,8 @@ def chosen_labels(name: str, labels: Mapping[str, str]) -> list[str]:
     if name in st.session_state:
         return [labels[value] for value in st.session_state[name] if value in labels]
     # Before the first run the chosen values are only in the URL, which holds their labels.
-    known = set(labels.values())
-    return [label for label in st.query_params.get_all(name) if label in known]
+    allowed = set(labels.values())
+    return [label for label in st.query_params.get_all(name) if label in allowed]
 
 
 def unique_labels(rows: pd.DataFrame) -> dict[str, str]:
@@ -232,18 +232,18 @@ def baseline_parameters(chosen: Mapping[str, Any]) -> dict[str, Any] | None:
     return {**chosen, **slice_parameters(baseline_slice()), "from_day": days[0], "to_day": days[1]}
 
 
-def describe_slice(kept: KeptSlice) -> str:
+def describe_slice(kept_slice: KeptSlice) -> str:
     """Return what a kept slice chooses, in words: heron · fixer@13; all calls where it chooses nothing."""
     words = [
         short_label(name, values[0]) + (f" and {len(values) - 1} more" if len(values) > 1 else "")
-        for name, values in kept.items()
+        for name, values in kept_slice.items()
     ]
     return " · ".join(words) or "all calls"
 
 
 def chosen_filters() -> Filters:
-    found: Filters = st.session_state.get(_CHOSEN, Filters())
-    return found
+    chosen: Filters = st.session_state.get(_CHOSEN, Filters())
+    return chosen
 
 
 def active_filter_names() -> list[str]:
@@ -258,8 +258,8 @@ def value_label(dimension: str, value: str) -> str:
 
     A prompt without a name goes by its id also where prompts go by their names.
     """
-    held = "prompt" if dimension == "prompt_name" else dimension
-    return known_labels(held).get(value, value)
+    label_dimension = "prompt" if dimension == "prompt_name" else dimension
+    return known_labels(label_dimension).get(value, value)
 
 
 def short_label(dimension: str, value: str) -> str:
@@ -283,9 +283,9 @@ def page_link(
     pairs = [(name, value_label(name, value)) for name, several in values.items() for value in several]
     text = TimeRange(first=days[0], last=days[1]).text if days else st.query_params.get(DAYS)
     pairs += [(DAYS, text)] if text else []
-    kept = [
+    kept_pairs = [
         (name, text)
         for name, text in st.query_params.items()
         if name.startswith(_CARRIED) and name not in own and text
     ]
-    return f"{page}?{urlencode(pairs + list(own.items()) + kept)}"
+    return f"{page}?{urlencode(pairs + list(own.items()) + kept_pairs)}"

@@ -21,10 +21,10 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import ModelPrice
 
 
-def ask_slices(*, related: bool = True, **given: Any) -> Sequence[Slice]:
+def ask_slices(*, related: bool = True, **parameters: Any) -> Sequence[Slice]:
     """Return the slices of the metric `slices`. `related`: as of `make_slices`. Raises MetricError."""
     return store_queries.derive(
-        lambda ask: make_slices(ask("slices", **given), related=related), "slices", given, related
+        lambda ask: make_slices(ask("slices", **parameters), related=related), "slices", parameters, related
     )
 
 

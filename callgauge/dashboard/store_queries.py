@@ -160,8 +160,8 @@ def _connection(shown: Generation) -> Connection:
 
 
 @st.cache_data(max_entries=2000, show_spinner=False)
-def _answer(shown: Generation, metric: str, given: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
-    listed = {name: list(value) if isinstance(value, tuple) else value for name, value in given}
+def _answer(shown: Generation, metric: str, parameters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+    listed = {name: list(value) if isinstance(value, tuple) else value for name, value in parameters}
     return answer_metric(_connection(shown), metric, listed)
 
 
@@ -173,29 +173,29 @@ def show_trials(runs: tuple[str, ...] | None, arms: tuple[str, ...] | None) -> N
     _current_run().trials = {"runs": runs, "arms": arms}
 
 
-def ask(metric: str, **given: Any) -> pd.DataFrame:
+def ask(metric: str, **parameters: Any) -> pd.DataFrame:
     """Return a metric's rows from this run's generation; pass lists as tuples. Raises MetricError."""
-    return keep_asking()(metric, **given)
+    return keep_asking()(metric, **parameters)
 
 
-def ask_all(metric: str, **given: Any) -> pd.DataFrame:
+def ask_all(metric: str, **parameters: Any) -> pd.DataFrame:
     """Return a metric's rows as `ask` does, but without trials also where the filters choose a run of them.
 
     For what does not follow the filters. Raises MetricError.
     """
-    return ask(metric, **{"runs": None, "arms": None, **given})
+    return ask(metric, **{"runs": None, "arms": None, **parameters})
 
 
 def keep_asking() -> Callable[..., pd.DataFrame]:
     """Return `ask` for this run's generation as a function that also works after the run."""
     generation, run = shown_generation(), _current_run()
-    return lambda metric, **given: _answer(generation, metric, _note_parameters(run, metric, given))
+    return lambda metric, **parameters: _answer(generation, metric, _note_parameters(run, metric, parameters))
 
 
-def ask_later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
+def ask_later(metric: str, **parameters: Any) -> Callable[[], pd.DataFrame]:
     """Return a function that gives the answer of `ask`, also after the run is over."""
-    generation, known = shown_generation(), _note_parameters(_current_run(), metric, given)
-    return lambda: _answer(generation, metric, known)
+    generation, noted = shown_generation(), _note_parameters(_current_run(), metric, parameters)
+    return lambda: _answer(generation, metric, noted)
 
 
 def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, *key: Any) -> Result:
@@ -206,18 +206,20 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
     MetricError.
     """
     generation, run = shown_generation(), _current_run()
-    kept = _derived(generation)
+    cache = _derived(generation)
     whole = (name, _freeze(key), _freeze(run.trials))
-    found = kept.find(whole)
-    if found is None:
-        asked = PageRun(trials=run.trials)  # of its own, as the same result is used by later runs
+    derived = cache.find(whole)
+    if derived is None:
+        inner_run = PageRun(trials=run.trials)  # of its own, as the same result is used by later runs
         result = compute(
-            lambda metric, **given: _answer(generation, metric, _note_parameters(asked, metric, given))
+            lambda metric, **parameters: _answer(
+                generation, metric, _note_parameters(inner_run, metric, parameters)
+            )
         )
-        found = _DerivedResult(result, asked.parameters)
-        kept.keep(whole, found)
-    run.parameters.update(found.parameters)
-    value: Result = found.value
+        derived = _DerivedResult(result, inner_run.parameters)
+        cache.keep(whole, derived)
+    run.parameters.update(derived.parameters)
+    value: Result = derived.value
     return value
 
 
@@ -259,17 +261,17 @@ def _freeze(value: Any) -> Hashable:
         return tuple((name, _freeze(each)) for name, each in value.items())
     if isinstance(value, list | tuple):
         return tuple(map(_freeze, value))
-    found: Hashable = value
-    return found
+    frozen: Hashable = value
+    return frozen
 
 
-def _note_parameters(run: PageRun, metric: str, given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Return the parameters sorted, as a cache key; keep them in the run for the links to the SQL page."""
     trials = run.trials if "runs" in metrics()[metric].parameters else {}
-    meant = {**trials, **given}
-    known = tuple(sorted((name, value) for name, value in meant.items() if value is not None))
-    run.parameters[metric] = dict(known)
-    return known
+    merged = {**trials, **parameters}
+    noted = tuple(sorted((name, value) for name, value in merged.items() if value is not None))
+    run.parameters[metric] = dict(noted)
+    return noted
 
 
 def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]]:
@@ -278,7 +280,9 @@ def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]
     The answers are not cached, because they may be large.
     """
     connection, trials = _connection(shown_generation()), _current_run().trials
-    return lambda metric, given: answer_metric(connection, metric, {**trials, **given}).to_dict("records")
+    return lambda metric, parameters: answer_metric(connection, metric, {**trials, **parameters}).to_dict(
+        "records"
+    )
 
 
 def shown_generation() -> Generation:

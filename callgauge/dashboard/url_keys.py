@@ -67,11 +67,11 @@ def declare_url_keys(keys: PageUrlKeys) -> None:
     if st.session_state.get(_PAGE) != page or (context and context.is_history_navigation):
         _written().clear()  # the URL says what is meant
     st.session_state[_PAGE] = page
-    for key, its in list(_written().items()):
+    for key, written in list(_written().items()):
         text = st.query_params.get(key)
-        if text in its.before:
-            _put(key, its.text)
-        elif text != its.text:
+        if text in written.before:
+            _put(key, written.text)
+        elif text != written.text:
             del _written()[key]
 
 
@@ -82,16 +82,16 @@ def write_to_url(key: str, text: str | None) -> None:
     """
     require_declared(key)
     before = {st.query_params.get(key)}
-    if its := _written().get(key):
-        before |= its.before | {its.text}
+    if written := _written().get(key):
+        before |= written.before | {written.text}
     if before != {text}:
         _written()[key] = _Written(text, frozenset(before - {text}))
     _put(key, text)
 
 
 def _written() -> dict[str, _Written]:
-    found: dict[str, _Written] = st.session_state.setdefault(_WRITTEN, {})
-    return found
+    written: dict[str, _Written] = st.session_state.setdefault(_WRITTEN, {})
+    return written
 
 
 def _put(key: str, text: str | None) -> None:
@@ -102,8 +102,8 @@ def _put(key: str, text: str | None) -> None:
 
 
 def declared_url_keys() -> PageUrlKeys:
-    found: PageUrlKeys = st.session_state.get(_DECLARED, PageUrlKeys())
-    return found
+    declared: PageUrlKeys = st.session_state.get(_DECLARED, PageUrlKeys())
+    return declared
 
 
 def require_declared(key: str) -> None:

@@ -38,9 +38,9 @@ def signed_in_viewer() -> User | None:
 
 def log_page(name: str, **shown: str | None) -> None:
     """Write into the log of accesses that this page is looked at, once until another one is."""
-    seen = (name, *shown.values())
-    if st.session_state.get(_SEEN) != seen:
-        st.session_state[_SEEN] = seen
+    page_view = (name, *shown.values())
+    if st.session_state.get(_SEEN) != page_view:
+        st.session_state[_SEEN] = page_view
         log_access("page", current_viewer(), page=name, **shown)
 
 

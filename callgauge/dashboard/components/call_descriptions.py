@@ -51,9 +51,11 @@ def describe_not_judged(row: Row) -> str | None:
     """Return why the parser has no verdict of its own on a call; None when the parser has a verdict."""
     if row["fault_layer"] == "emission":
         return _NO_CALL
-    told = str(row["parse_error"] or "").startswith("refused_by_harness")
-    seen = "full" in (row["syntax_seen"], row["schema_seen"]) or row["parse_error"] or row["parse_warning"]
-    if told or not seen:
+    is_refused = str(row["parse_error"] or "").startswith("refused_by_harness")
+    was_checked = (
+        "full" in (row["syntax_seen"], row["schema_seen"]) or row["parse_error"] or row["parse_warning"]
+    )
+    if is_refused or not was_checked:
         return _NOT_JUDGED.get(row["args_source"], "the log keeps no definition to judge it by")
     return None
 

@@ -58,19 +58,19 @@ def _draw_menu(
     drawn = [table for table in tables if table.rows]
     if metric_names:
         shown_page.record_method(metric_names, verdict)
-    asked = {name: store_queries.last_parameters(name) for name in metric_names}
+    queries = {name: store_queries.last_parameters(name) for name in metric_names}
     has_files = bool(drawn) or take is not None
 
     def draw() -> None:
         if has_files:
             st.markdown("**Export**")
             _list_files(drawn, take)
-        if asked:
+        if queries:
             st.markdown("**How this is counted**")
-            _explain(asked, title, verdict)
+            _explain(queries, title, verdict)
 
-    if has_files or asked:
-        about = " and ".join(["export"] * has_files + ["method"] * bool(asked)).capitalize()
+    if has_files or queries:
+        about = " and ".join(["export"] * has_files + ["method"] * bool(queries)).capitalize()
         draw_popover(f"{about} of {title}", f"card_menu_{title}", draw, ":material/more_horiz:")
 
 
@@ -174,7 +174,7 @@ def draw_answer(sentence: str, limit: int) -> None:
         st.header(wording.in_markdown(sentence, limit), anchor=False)
 
 
-def _explain(asked: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
+def _explain(queries: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
     """Explain metrics: question and notes, with columns and SQL folded below them.
 
     First it explains how a `verdict` of this kind is made. `place` makes the keys of cards with the same
@@ -182,7 +182,7 @@ def _explain(asked: Mapping[str, Mapping[str, Any]], place: str, verdict: Verdic
     """
     if verdict:
         st.markdown(f"**How the verdict is made.** {HOW_JUDGED[verdict]}")
-    for name, parameters in asked.items():
+    for name, parameters in queries.items():
         metric = metrics()[name]
         st.markdown(f"**{metric.question}**")
         for note in metric.notes:
@@ -192,7 +192,7 @@ def _explain(asked: Mapping[str, Mapping[str, Any]], place: str, verdict: Verdic
             _list_columns(metric, place)
             st.code(metric.sql, language="sql", height=320)
         _draw_sql_link(metric, parameters)
-    if any(GROUPS in metrics()[name].columns for name in asked):
+    if any(GROUPS in metrics()[name].columns for name in queries):
         st.markdown("The 95 % interval counts sessions, not calls: calls of one session are alike.")
         st.markdown(
             "The interval also depends on how alike the other rows' calls of one session are. "
@@ -240,8 +240,8 @@ def show_no_matches(noun: str) -> None:
             st.caption(f"The filters leave nothing: {', '.join(active)}.")
             st.button("Clear all filters, show all days", on_click=filters.show_everything, key="clear")
         else:
-            asked = filters.chosen_filters().parameters()
-            has_trials = bool(store_queries.ask("trials_left_out", **asked).iloc[0].sessions)
+            parameters = filters.chosen_filters().parameters()
+            has_trials = bool(store_queries.ask("trials_left_out", **parameters).iloc[0].sessions)
             none = "The store has calls of trials only." if has_trials else "The store has no calls yet."
             st.caption(f"{none} Load logs:")
             command = f"callgauge ingest PATH --store {store_queries.store_folder()}"

@@ -29,7 +29,7 @@ def draw_measured_note(rate: RateDefinition, slices: Sequence[Slice]) -> None:
 
     `slices`: those of `rate` and, for parse errors, of the rate defined.
     """
-    if unmeasured := describe_unmeasured(rate, [one for one in slices if one.rate is rate]):
+    if unmeasured := describe_unmeasured(rate, [slice_ for slice_ in slices if slice_.rate is rate]):
         st.caption(unmeasured)
     elif rate.name == "parse_error":
         draw_definition_note(slices)

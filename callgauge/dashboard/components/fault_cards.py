@@ -83,8 +83,8 @@ def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int, *, framed:
 def _describe_nothing_found(judged: int, calls: int) -> str:
     if not judged:
         return "Not measured: these logs keep neither the model's text nor a tool definition."
-    known = wording.known_share(judged, calls, "call")
-    return f"No diagnostics in the {wording.plural(judged, 'call')} that could be checked; {known}."
+    coverage = wording.known_share(judged, calls, "call")
+    return f"No diagnostics in the {wording.plural(judged, 'call')} that could be checked; {coverage}."
 
 
 def _finding_row(row: Row) -> list[Cell]:

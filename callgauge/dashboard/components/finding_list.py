@@ -79,12 +79,12 @@ def draw_marked_text(
     """
     marks = [
         spans.TextMark(
-            found.start,
-            found.end if found.end is not None else found.start,
-            str(number) if narrow else f"{number} {found.code}",
+            finding.start,
+            finding.end if finding.end is not None else finding.start,
+            str(number) if narrow else f"{number} {finding.code}",
         )
-        for number, found in enumerate(findings, start=1)
-        if found.start is not None
+        for number, finding in enumerate(findings, start=1)
+        if finding.start is not None
     ][:_LISTED]
     marks += also
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -106,8 +106,10 @@ def _text_height(text: str) -> int | Literal["content"]:
 
 
 def _describe_position(raw: str, findings: Sequence[Finding], *, narrow: bool) -> str:
-    placed = [found for found in findings if found.start is not None]
-    worst = next((found for found in placed if found.severity == "error"), placed[0] if placed else None)
+    placed = [finding for finding in findings if finding.start is not None]
+    worst = next(
+        (finding for finding in placed if finding.severity == "error"), placed[0] if placed else None
+    )
     size = wording.plural(len(raw), "character")
     if worst is None or worst.start is None:
         return size
@@ -136,13 +138,13 @@ def _join_beginning(parts: Iterable[str]) -> str:
 
     To lay out a megabyte would take longer than to read it.
     """
-    taken, length = [], 0
+    beginning, length = [], 0
     for part in parts:
-        taken.append(part)
+        beginning.append(part)
         length += len(part)
         if length > spans.LIMIT:
             break
-    return "".join(taken)
+    return "".join(beginning)
 
 
 def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | None:
@@ -155,9 +157,9 @@ def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | 
     return _OUTCOME_TONES.get(outcome or "")
 
 
-def outcome_cell(outcome: str | None, fault_layer: str | None = None, **given: Any) -> Cell:
+def outcome_cell(outcome: str | None, fault_layer: str | None = None, **options: Any) -> Cell:
     """Return a table's cell with an outcome in words and its colour. `given`: other fields of the cell."""
-    return Cell(wording.outcome(outcome), tone=outcome_tone(outcome, fault_layer), **given)
+    return Cell(wording.outcome(outcome), tone=outcome_tone(outcome, fault_layer), **options)
 
 
 def name_numbers(numbers: Iterable[int]) -> list[str]:
@@ -185,13 +187,13 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
         st.caption("No diagnostics.")
         return
     by_code: dict[str, dict[int, Finding]] = {}
-    for number, found in enumerate(findings, start=1):
-        by_code.setdefault(found.code, {})[number] = found
+    for number, finding in enumerate(findings, start=1):
+        by_code.setdefault(finding.code, {})[number] = finding
     folded = {code: several for code, several in by_code.items() if len(several) >= _FOLDED}
     shown = [
-        folded.get(found.code, {number: found})
-        for number, found in enumerate(findings, start=1)
-        if found.code not in folded or number == next(iter(folded[found.code]))
+        folded.get(finding.code, {number: finding})
+        for number, finding in enumerate(findings, start=1)
+        if finding.code not in folded or number == next(iter(folded[finding.code]))
     ]
     rows = [_build_row(raw, several) for several in shown[:_LISTED]]
     draw_table(key, "Diagnostics in order", _COLUMNS, rows)
@@ -201,7 +203,7 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
         title = f"{len(several):,} × {code}: each place"
         with st.expander(title, key=f"{key}_{code}", on_change="rerun") as each:
             if each.open:
-                listed = [_build_row(raw, dict([one])) for one in islice(several.items(), _LISTED)]
+                listed = [_build_row(raw, dict([item])) for item in islice(several.items(), _LISTED)]
                 draw_table(f"{key}_{code}_places", f"Diagnostics of {code}", _COLUMNS, listed)
                 if len(several) > _LISTED:
                     st.caption(f"The first {_LISTED} of {len(several):,} are listed.")
@@ -209,26 +211,30 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
 
 def _build_row(raw: str | None, several: Mapping[int, Finding]) -> list[Cell]:
     """Return a row for the findings of one code, by their numbers: the first in words, the others counted."""
-    found, times = next(iter(several.values())), len(several)
+    finding, times = next(iter(several.values())), len(several)
     first, *further = name_numbers(several)
-    at = str(spans.locate(raw, found.start)) if raw is not None and found.start is not None else "–"
+    at = str(spans.locate(raw, finding.start)) if raw is not None and finding.start is not None else "–"
     change = "–"
-    if found.found is not None or found.became is not None:
-        change = wording.quote(found.found, 100)
-    if found.became is not None:
-        change += f" → {wording.quote(found.became, 100)}"
-    detail = wording.one_line(found.detail, 200) if found.detail else None
-    where = wording.one_line(found.path or "$", 80)
+    if finding.found is not None or finding.became is not None:
+        change = wording.quote(finding.found, 100)
+    if finding.became is not None:
+        change += f" → {wording.quote(finding.became, 100)}"
+    detail = wording.one_line(finding.detail, 200) if finding.detail else None
+    where = wording.one_line(finding.path or "$", 80)
     return [
         Cell(first, sub="\n".join(further) or None),
-        Cell(found.severity, tone=SEVERITY_TONES.get(found.severity), sub="lossy" if found.lossy else None),
         Cell(
-            f"{times:,} × {found.code}" if times > 1 else found.code,
+            finding.severity,
+            tone=SEVERITY_TONES.get(finding.severity),
+            sub="lossy" if finding.lossy else None,
+        ),
+        Cell(
+            f"{times:,} × {finding.code}" if times > 1 else finding.code,
             mono=True,
-            sub=f"{found.stage} · {where}",
-            title=found.why,
+            sub=f"{finding.stage} · {where}",
+            title=finding.why,
         ),
         Cell(at, mono=True),
         Cell(change, mono=True),
-        Cell(found.summary or "–", sub=detail),
+        Cell(finding.summary or "–", sub=detail),
     ]

@@ -54,13 +54,13 @@ class IntervalScale:
 
 def make_scale(shares: Sequence[Share]) -> IntervalScale:
     """Return a scale that holds the intervals of shares with enough observations, or else of all shares."""
-    known = [share for share in shares if share.has_enough] or [share for share in shares if share.n]
-    bounds = [found for share in known if (found := share.interval)]
+    scaled = [share for share in shares if share.has_enough] or [share for share in shares if share.n]
+    bounds = [interval for share in scaled if (interval := share.interval)]
     if not bounds:
         return IntervalScale(0.0, 1.0)
-    lowest = min(found.low for found in bounds)
+    lowest = min(interval.low for interval in bounds)
     # Rates near 100% would all sit in the last tenth of a scale from zero.
-    highest = max(found.high for found in bounds)
+    highest = max(interval.high for interval in bounds)
     step = 0.01 if highest <= _LOW else 0.05
     start = math.floor(10 * lowest) / 10 if lowest > _HIGH else 0.0
     return IntervalScale(start, min(1.0, step * math.ceil(round(highest / step, 6))))
@@ -85,14 +85,14 @@ def draw_slice_table(
     slice's name, or None; without `leads` the link goes to the slice's calls, where the filter bar has the
     dimension. Slices of which too little is known for each of the rates are one folded line below the table.
     """
-    by_rate = {rate: {one.name: one for one in several} for rate, several in columns.items()}
-    order = list(dict.fromkeys(one.name for several in columns.values() for one in several))
+    by_rate = {rate: {slice_.name: slice_ for slice_ in several} for rate, several in columns.items()}
+    order = list(dict.fromkeys(slice_.name for several in columns.values() for slice_ in several))
     if ranked_by:
-        best = [one.name for one in rank_slices(columns[ranked_by])]
+        best = [slice_.name for slice_ in rank_slices(columns[ranked_by])]
         order = best + [name for name in order if name not in best]
-    solid = {one.name for several in columns.values() for one in several if one.is_solid}
+    solid = {slice_.name for several in columns.values() for slice_ in several if slice_.is_solid}
     shown = [name for name in order if name in solid]
-    scales = {rate: make_scale([one.share for one in several]) for rate, several in columns.items()}
+    scales = {rate: make_scale([slice_.share for slice_ in several]) for rate, several in columns.items()}
     if shown:
         draw_table(
             key,
@@ -114,7 +114,9 @@ def draw_slice_table(
                 for name in shown
             ],
         )
-    thin = {rate: [one for one in several if one.name not in shown] for rate, several in columns.items()}
+    thin = {
+        rate: [slice_ for slice_ in several if slice_.name not in shown] for rate, several in columns.items()
+    }
     draw_thin_slices(dimension, thin, key=key, leads=leads)
 
 
@@ -136,19 +138,19 @@ def draw_thin_slices(
     person asks for all. The list has no intervals and no order by rate: nothing in it is a finding. Nothing
     is drawn without slices.
     """
-    its: dict[str, list[Slice]] = {}
+    by_name: dict[str, list[Slice]] = {}
     for several in columns.values():
-        for one in several:
-            its.setdefault(one.name, []).append(one)
-    if not its:
+        for slice_ in several:
+            by_name.setdefault(slice_.name, []).append(slice_)
+    if not by_name:
         return
 
     def place(name: str) -> tuple[int, int, str]:
-        shares = [one.share for one in its[name]]
+        shares = [slice_.share for slice_ in by_name[name]]
         return -max(share.sessions or 0 for share in shares), -max(share.n for share in shares), name
 
-    names = sorted(its, key=place)
-    label = _describe_thin(noun or DIMENSIONS[dimension].lower(), its)
+    names = sorted(by_name, key=place)
+    label = _describe_thin(noun or DIMENSIONS[dimension].lower(), by_name)
     if opens is None:
         expander = st.expander(label, on_change="rerun", key=f"{key}_thin")
         fold = expander if expander.open else None
@@ -168,21 +170,21 @@ def draw_thin_slices(
                     for rate in columns
                 ),
             ],
-            [_thin_row(dimension, name, its[name], columns, leads, rated=bool(opens)) for name in names],
+            [_thin_row(dimension, name, by_name[name], columns, leads, rated=bool(opens)) for name in names],
             shown=shown,
         )
 
 
-def _describe_thin(noun: str, its: Mapping[str, Sequence[Slice]]) -> str:
+def _describe_thin(noun: str, by_name: Mapping[str, Sequence[Slice]]) -> str:
     """Return the words for slices of which too little is known: 18 models with too few sessions.
 
     What the logs do not name is no slice to count: it may be several, or one of the others.
     """
-    named = sum(several[0].is_named for several in its.values())
-    rest = f" · no {noun} named" if named < len(its) else ""
+    named = sum(several[0].is_named for several in by_name.values())
+    rest = f" · no {noun} named" if named < len(by_name) else ""
     if not named:
         return f"No {noun} named"
-    hardly = any(one.share.has_enough for several in its.values() for one in several)
+    hardly = any(slice_.share.has_enough for several in by_name.values() for slice_ in several)
     why = "too few sessions or too little known" if hardly else "too few sessions"
     return f"{wording.plural(named, noun)} with {why}{rest}"
 
@@ -196,8 +198,8 @@ def _thin_row(
     *,
     rated: bool,
 ) -> list[Cell]:
-    by_rate = {one.rate.name: one for one in several}
-    sessions = max(one.share.sessions or 0 for one in several)
+    by_rate = {slice_.rate.name: slice_ for slice_ in several}
+    sessions = max(slice_.share.sessions or 0 for slice_ in several)
     return [
         name_cell(dimension, name, leads),
         Cell(f"{sessions:,}", order=sessions),
@@ -235,17 +237,17 @@ def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
 
 
 def rate_cell(
-    one: Slice | None, scale: IntervalScale | None, href: str | None = None, *, unmeasured: bool = True
+    slice_: Slice | None, scale: IntervalScale | None, href: str | None = None, *, unmeasured: bool = True
 ) -> Cell:
     """Return a cell with a rate, k / n, the interval, and the part that was not measured.
 
     `scale`: None for no drawing of the interval. `href`: a link to the calls that k counts. `unmeasured`:
     False where the cell does not show that part.
     """
-    if one is None:
+    if slice_ is None:
         return Cell("–", values={"rate": None})
-    share, unseen = one.share, one.total - one.share.n
-    unmeasured = unmeasured and one.measured_share < NEARLY_ALL
+    share, unseen = slice_.share, slice_.total - slice_.share.n
+    unmeasured = unmeasured and slice_.measured_share < NEARLY_ALL
     if share.rate is None:
         return Cell("–", sub="not measured", values={"rate": None, "n": 0, "unmeasured": unseen})
     cell = share_cell(
@@ -253,81 +255,81 @@ def rate_cell(
         scale,
         href=href if share.k else None,
         unmeasured=unseen if unmeasured else None,
-        pale=not one.is_solid,
-        title=f"{describe_basis(share)}; {wording.known_share(share.n, one.total, one.rate.noun)}",
+        pale=not slice_.is_solid,
+        title=f"{describe_basis(share)}; {wording.known_share(share.n, slice_.total, slice_.rate.noun)}",
     )
     return replace(cell, values={**(cell.values or {}), "unmeasured": unseen})
 
 
-def judged_rate_cell(one: Slice, scale: IntervalScale, href: str | None = None) -> Cell:
+def judged_rate_cell(slice_: Slice, scale: IntervalScale, href: str | None = None) -> Cell:
     """Return a cell with a rate and its interval; only the counts of a slice of which too little is known."""
-    if one.is_solid:
-        return rate_cell(one, scale, href)
+    if slice_.is_solid:
+        return rate_cell(slice_, scale, href)
     return Cell(
-        wording.fraction(one.share.k, one.share.n) if one.share.n else "–",
-        sub=describe_little(one),
-        href=href if one.share.k else None,
+        wording.fraction(slice_.share.k, slice_.share.n) if slice_.share.n else "–",
+        sub=describe_little(slice_),
+        href=href if slice_.share.k else None,
         pale=True,
-        values=count_values(one),
+        values=count_values(slice_),
     )
 
 
-def compact_rate_cell(one: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
+def compact_rate_cell(slice_: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
     """Return a narrow cell with a rate and its counts; the interval and the part not measured open on hover.
 
     Of a slice of which too little is known it has the counts alone. `heat`: the depth of its shade.
     """
-    if one is None or not one.share.n:
+    if slice_ is None or not slice_.share.n:
         return Cell(
-            "–" if one else "", title="not measured" if one else None, pale=True, values={"rate": None}
+            "–" if slice_ else "", title="not measured" if slice_ else None, pale=True, values={"rate": None}
         )
-    share, counts = one.share, wording.fraction(one.share.k, one.share.n)
-    known = wording.known_share(share.n, one.total, one.rate.noun)
-    if not one.is_solid:
-        why = f"Too little to tell: {describe_little(one)}; {known}"
-        return Cell(counts, href=href, pale=True, title=why, values=count_values(one))
+    share, counts = slice_.share, wording.fraction(slice_.share.k, slice_.share.n)
+    coverage = wording.known_share(share.n, slice_.total, slice_.rate.noun)
+    if not slice_.is_solid:
+        why = f"Too little to tell: {describe_little(slice_)}; {coverage}"
+        return Cell(counts, href=href, pale=True, title=why, values=count_values(slice_))
     rate = share.k / share.n
     return Cell(
         wording.fixed_percent(rate, 1),
         sub=counts,
         href=href,
         heat=heat,
-        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {known}",
+        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {coverage}",
         order=rate,
-        values=share_values(share) | {"unmeasured": one.total - share.n},
+        values=share_values(share) | {"unmeasured": slice_.total - share.n},
         percentages=Percentages(
             rate, share.n, lambda decimals: (wording.fixed_percent(rate, decimals), counts)
         ),
     )
 
 
-def describe_little(one: Slice) -> str:
+def describe_little(slice_: Slice) -> str:
     """Return the words for how little is known of a slice that is not judged."""
-    if not one.share.n:
+    if not slice_.share.n:
         return "not measured"
-    if one.share.has_enough:
-        return wording.known_share(one.share.n, one.total, one.rate.noun)
-    return wording.plural(one.share.sessions or 0, "session")
+    if slice_.share.has_enough:
+        return wording.known_share(slice_.share.n, slice_.total, slice_.rate.noun)
+    return wording.plural(slice_.share.sessions or 0, "session")
 
 
-def _count_cell(one: Slice | None, *, rated: bool) -> Cell:
-    if one is None or not one.share.n:
-        return Cell("–", title="not measured" if one else None, values={"k": None})
-    counts = wording.fraction(one.share.k, one.share.n)
+def _count_cell(slice_: Slice | None, *, rated: bool) -> Cell:
+    if slice_ is None or not slice_.share.n:
+        return Cell("–", title="not measured" if slice_ else None, values={"k": None})
+    counts = wording.fraction(slice_.share.k, slice_.share.n)
     return Cell(
-        wording.rate(one.share.k, one.share.n) if rated else counts,
+        wording.rate(slice_.share.k, slice_.share.n) if rated else counts,
         sub=counts if rated else None,
         pale=rated,
-        title=wording.known_share(one.share.n, one.total, one.rate.noun),
-        order=one.share.k / one.share.n,  # equal rates keep the list's own order: most sessions first
-        values=count_values(one) | ({"rate": one.share.rate} if rated else {}),
+        title=wording.known_share(slice_.share.n, slice_.total, slice_.rate.noun),
+        order=slice_.share.k / slice_.share.n,  # equal rates keep the list's own order: most sessions first
+        values=count_values(slice_) | ({"rate": slice_.share.rate} if rated else {}),
     )
 
 
-def count_values(one: Slice) -> dict[str, Any]:
+def count_values(slice_: Slice) -> dict[str, Any]:
     """Return what a downloaded file holds of a slice of which too little is known: counts, and no rate."""
-    share = one.share
-    unmeasured = one.total - share.n
+    share = slice_.share
+    unmeasured = slice_.total - share.n
     return {"k": share.k, "n": share.n, "sessions": share.sessions, "unmeasured": unmeasured}
 
 
@@ -411,6 +413,6 @@ def part_cell(k: int, n: int, *, href: str | None = None, counts: bool = False) 
     )
 
 
-def describe_unmeasured(unmeasured: int, known: int, decimals: int) -> str:
-    share = wording.fixed_percent(unmeasured / (unmeasured + known), decimals)
+def describe_unmeasured(unmeasured: int, measured: int, decimals: int) -> str:
+    share = wording.fixed_percent(unmeasured / (unmeasured + measured), decimals)
     return f"{share} not measured"

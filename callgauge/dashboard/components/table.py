@@ -152,10 +152,10 @@ _drawn_tables: ContextVar[list[Table] | None] = ContextVar("drawn_tables", defau
 @contextmanager
 def collect_tables() -> Iterator[list[Table]]:
     """Collect the tables that the body of the `with` statement draws."""
-    found: list[Table] = []
-    token = _drawn_tables.set(found)
+    tables: list[Table] = []
+    token = _drawn_tables.set(tables)
     try:
-        yield found
+        yield tables
     finally:
         _drawn_tables.reset(token)
 
@@ -248,20 +248,24 @@ def _align_decimals(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
     """Return the rows; the percentages of each column are written with the same decimals."""
     columns = [list(column) for column in zip(*rows, strict=True)]
     for cells in columns:
-        known = [cell.percentages for cell in cells if cell.percentages]
-        if known:
-            decimals = choose_decimals(known)
+        percentages = [cell.percentages for cell in cells if cell.percentages]
+        if percentages:
+            decimals = choose_decimals(percentages)
             cells[:] = [_write_percentages(cell, decimals) for cell in cells]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def choose_decimals(known: Sequence[Percentages]) -> int:
+def choose_decimals(percentages: Sequence[Percentages]) -> int:
     """Return the decimals of a column of percentages: 1, but 2 where all are below 1 %.
 
     0 where none rests on 100 observations or more and none is below 10 %.
     """
-    sizes = [abs(one.value) for one in known if one.value]
-    if sizes and all(one.n is not None and one.n < _FEW for one in known) and min(sizes) >= 0.1:
+    sizes = [abs(percentage.value) for percentage in percentages if percentage.value]
+    if (
+        sizes
+        and all(percentage.n is not None and percentage.n < _FEW for percentage in percentages)
+        and min(sizes) >= 0.1
+    ):
         return 0
     return 2 if sizes and max(sizes) < 0.01 else 1
 
@@ -299,9 +303,9 @@ def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
     return values | details
 
 
-def _unused(name: str, taken: Mapping[str, Any]) -> str:
+def _unused(name: str, values: Mapping[str, Any]) -> str:
     number, free = 1, name
-    while free in taken:
+    while free in values:
         number += 1
         free = f"{name} ({number})"
     return free

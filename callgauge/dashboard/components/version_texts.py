@@ -82,8 +82,8 @@ def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) ->
 
 
 def _read_text(subject: VersionedText, version: dict[Any, Any]) -> str:
-    found = store_queries.ask("version_text", kind=subject.kind, id=version["id"], hash=version["hash"])
-    if found.empty:
+    rows = store_queries.ask("version_text", kind=subject.kind, id=version["id"], hash=version["hash"])
+    if rows.empty:
         return ""
-    row = found.iloc[0]
+    row = rows.iloc[0]
     return definition_text(row.text, row.definition) if subject.kind == "tool" else row.text or ""

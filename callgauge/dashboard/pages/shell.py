@@ -197,11 +197,11 @@ def _say_what_is_left_out() -> None:
 
 def _say_what_is_gone() -> None:
     """Draw a quiet line where the chosen days reach back to days of which only the sums are left."""
-    kept = store_queries.ask("kept_since", **filters.chosen_filters().parameters()).iloc[0]
-    if kept.summed_only:
+    retention = store_queries.ask("kept_since", **filters.chosen_filters().parameters()).iloc[0]
+    if retention.summed_only:
         st.caption(
-            f"Calls and sessions last heard before {kept.facts_before:%Y-%m-%d} are no longer kept. Rates "
-            "and sums by day still count them; lists, and what single calls are read for, do not."
+            f"Calls and sessions last heard before {retention.facts_before:%Y-%m-%d} are no longer kept. "
+            "Rates and sums by day still count them; lists, and what single calls are read for, do not."
         )
 
 

@@ -48,7 +48,7 @@ def call_link(call: str) -> str:
     return filters.page_link("calls", {}, {"call": call})
 
 
-def draw_replay_link(tool: str, definition: str = "", kept: Mapping[str, str] | None = None) -> None:
+def draw_replay_link(tool: str, definition: str = "", query: Mapping[str, str] | None = None) -> None:
     """Draw a link that parses a tool's stored calls again; nothing when the store has no call of the tool.
 
     `definition`: the definition to parse them with. One that is too long for a link is left out: the page
@@ -59,7 +59,7 @@ def draw_replay_link(tool: str, definition: str = "", kept: Mapping[str, str] | 
     choices = store_queries.ask("choices")
     if tool not in choices[choices.dimension == "tool"].value.tolist():
         return
-    own = {**(kept or {}), "tab": "stored", "replay_tool": tool}
+    own = {**(query or {}), "tab": "stored", "replay_tool": tool}
     with suppress(LinkError):
         own |= {"definition": pack_text(definition)} if definition.strip() else {}
     label = "Try on stored calls" if "definition" in own else "Try another definition"

@@ -175,8 +175,8 @@ def _keep_in_url(
 
 def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
     """Return a link to `page` that keeps the URL values of these selectors, except those in `changed`."""
-    kept = {key: value for key in _SELECTORS if (value := st.query_params.get(key))}
-    return filters.page_link(page, narrowed, kept | changed)
+    selectors = {key: value for key in _SELECTORS if (value := st.query_params.get(key))}
+    return filters.page_link(page, narrowed, selectors | changed)
 
 
 def baseline_key(dimension: str) -> str:
@@ -192,18 +192,18 @@ def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
     several things, and is only offered when there is nothing else.
     """
     usual = choose_reference(several)
-    named = [one for one in several if one.is_named]
-    known = {one.name: one for one in [usual, *sorted(named, key=_use_key)]}
+    named = [slice_ for slice_ in several if slice_.is_named]
+    by_name = {slice_.name: slice_ for slice_ in [usual, *sorted(named, key=_use_key)]}
     name = choose_one(
         "Compared with",
         baseline_key(dimension),
-        list(known),
+        list(by_name),
         usual.name,
         lambda value: filters.short_label(dimension, value),
         width=280,
     )
-    return known[name]
+    return by_name[name]
 
 
-def _use_key(one: Slice) -> tuple[bool, int, str]:
-    return not one.is_solid, -(one.share.sessions or 0), one.name
+def _use_key(slice_: Slice) -> tuple[bool, int, str]:
+    return not slice_.is_solid, -(slice_.share.sessions or 0), slice_.name

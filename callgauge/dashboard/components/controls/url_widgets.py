@@ -36,16 +36,16 @@ def draw_url_widget(
     `describe` returns what was chosen, its name and its value in words, for those who share the page.
     """
     require_declared(key)
-    seen = f"_url_{key}"
+    seen_key = f"_url_{key}"
     text = st.query_params.get(key)
-    if key not in st.session_state or text != st.session_state.get(seen):
+    if key not in st.session_state or text != st.session_state.get(seen_key):
         st.session_state[key] = _parse_or_empty(text, parse, empty)
     value = draw(key)
     written = None if value == empty or value is None else write(value)
     if value and text == write(value) and _parse_or_empty(text, parse, empty) == value:
         written = text
     record_setting(key, write(value) if value else written, *(describe(value) if describe else ()))
-    st.session_state[seen] = written
+    st.session_state[seen_key] = written
     if written != text:
         write_to_url(key, written)  # last of all: a newer click may end the run here
     return value
@@ -69,15 +69,15 @@ def _parse_or_empty(text: str | None, parse: Callable[[str], Value], empty: Valu
         return empty
 
 
-def reset_page_number(key: str, asked: Mapping[str, Any]) -> None:
+def reset_page_number(key: str, parameters: Mapping[str, Any]) -> None:
     """Remove the page number `key` from the URL when the parameters `asked` differ from the last run's."""
     require_declared(key)
     remembered = f"_asked_{key}"
     before, page = st.session_state.get(remembered), st.query_params.get(key)
     # Back brings its own page number along with its filters: that one stays.
-    if before is not None and before[0] != asked and before[1] == page:
+    if before is not None and before[0] != parameters and before[1] == page:
         write_to_url(key, None)
-    st.session_state[remembered] = (dict(asked), st.query_params.get(key))
+    st.session_state[remembered] = (dict(parameters), st.query_params.get(key))
 
 
 @contextmanager

@@ -60,12 +60,12 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
     if not tools:
         st.caption("The form needs a valid definition. Write one as JSON first.")
         return text
-    which = next((place for place, one in enumerate(tools) if one.name == tool), 0)
+    which = next((place for place, candidate in enumerate(tools) if candidate.name == tool), 0)
     schema = tools[which].to_json_schema()
     before = list_parameters(schema)
     after = [
-        _draw_line(key, form, number, one)
-        for number, one in enumerate([*before, *(ParameterField() for _ in range(form.added))])
+        _draw_line(key, form, number, field)
+        for number, field in enumerate([*before, *(ParameterField() for _ in range(form.added))])
     ]
     st.button("Add a parameter", key=f"{key}_add", icon=":material/add:", on_click=_add_line, args=(form,))
     more = len(tools[which].parameters) - MOST
@@ -76,7 +76,7 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
     if after == before:
         form.text = form.base
     else:
-        written = [one.to_anthropic(defaults=True) for one in tools]
+        written = [definition.to_anthropic(defaults=True) for definition in tools]
         written[which]["input_schema"] = write_parameters(schema, before, after)
         form.text = json.dumps(written[0] if len(written) == 1 else written, indent=2, ensure_ascii=False)
     return form.text
@@ -100,8 +100,8 @@ def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterFie
             label_visibility="collapsed", width=120,
         )  # fmt: skip
         required = st.checkbox("Required", begins.required, key=f"{line}_required", width="content")
-    kept = begins.types if set(types) == set(begins.types) else tuple(types)
-    return ParameterField(name.strip(), kept, required, allowed.strip()) if name.strip() else None
+    kept_types = begins.types if set(types) == set(begins.types) else tuple(types)
+    return ParameterField(name.strip(), kept_types, required, allowed.strip()) if name.strip() else None
 
 
 def _name_in_label(name: str) -> str:

@@ -34,14 +34,14 @@ def list_types(schema: Any) -> tuple[str, ...]:
     """Return the names of the JSON types that a schema allows, those of a union included."""
     if not isinstance(schema, Mapping):
         return ()
-    found = type_names(schema)
+    types = type_names(schema)
     for union in _UNIONS:
         branches = schema.get(union)
         for branch in branches if isinstance(branches, list) else ():
-            found += list_types(branch)
-    if schema.get("nullable") is True and found:
-        found.append("null")
-    return tuple(dict.fromkeys(found))
+            types += list_types(branch)
+    if schema.get("nullable") is True and types:
+        types.append("null")
+    return tuple(dict.fromkeys(types))
 
 
 def describe_parameter(parameter: ToolParameter) -> str:
@@ -100,14 +100,14 @@ def write_parameters(
 
 def schema_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that a JSON schema declares, by name."""
-    found = schema.get("properties")
-    return dict(found) if isinstance(found, Mapping) else {}
+    properties = schema.get("properties")
+    return dict(properties) if isinstance(properties, Mapping) else {}
 
 
 def required_names(schema: Mapping[str, Any]) -> list[str]:
     """Return the names that a JSON schema requires."""
-    found = schema.get("required")
-    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    required = schema.get("required")
+    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
 
 
 def _write_parameter(inner: Any, old: ParameterField, new: ParameterField) -> Any:
@@ -126,9 +126,13 @@ def _write_types(schema: dict[str, Any], types: Sequence[str]) -> None:
     schema.pop("nullable", None)
     union = next((name for name in _UNIONS if isinstance(schema.get(name), list)), None)
     if union and types:
-        kept = [one for one in schema[union] if not list_types(one) or set(list_types(one)) & set(types)]
-        told = {name for one in kept for name in list_types(one)}
-        schema[union] = kept + [{"type": name} for name in types if name not in told]
+        branches = [
+            branch
+            for branch in schema[union]
+            if not list_types(branch) or set(list_types(branch)) & set(types)
+        ]
+        covered = {name for branch in branches for name in list_types(branch)}
+        schema[union] = branches + [{"type": name} for name in types if name not in covered]
         return
     for name in ("type", *_UNIONS):
         schema.pop(name, None)

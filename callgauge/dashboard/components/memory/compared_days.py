@@ -81,16 +81,16 @@ def describe_baseline(baseline: Baseline) -> str:
 
 def _ask_baseline() -> None:
     chosen = filters.chosen_filters()
-    kept: KeptSlice = take_slice(chosen.parameters())
+    kept_slice: KeptSlice = take_slice(chosen.parameters())
     with st.form("kept_baseline", border=False, clear_on_submit=True):
         days = f"{chosen.from_day} to {chosen.to_day}" if chosen.from_day else "all days"
         name = st.text_input(f"Keep {days} as", placeholder="before release 13", key="baseline_name")
-        pins = bool(kept) and st.checkbox(
-            f"Pinned to {wording.in_markdown(filters.describe_slice(kept), 100)}", key="baseline_pinned"
+        pins = bool(kept_slice) and st.checkbox(
+            f"Pinned to {wording.in_markdown(filters.describe_slice(kept_slice), 100)}", key="baseline_pinned"
         )
         draw_author_field("baseline_by")
         is_sent = st.form_submit_button("Keep", disabled=not (chosen.from_day and chosen.to_day))
     if is_sent and name.strip() and chosen.from_day and chosen.to_day:
         span = chosen.from_day, chosen.to_day
         by = take_author("baseline_by")
-        apply_change(lambda file: save_baseline(file, name, span, kept if pins else {}, by=by))
+        apply_change(lambda file: save_baseline(file, name, span, kept_slice if pins else {}, by=by))

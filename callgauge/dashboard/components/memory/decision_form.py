@@ -50,7 +50,7 @@ def thaw_parameters(frozen: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in frozen.items():
         if name in ("from_day", "to_day"):
             read[name] = date.fromisoformat(str(value))
-        elif isinstance(value, list) and all(isinstance(one, str) for one in value):
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
             read[name] = tuple(value)
         else:
             raise ValueError(f"{name} is not a list of values")
@@ -70,7 +70,7 @@ def _ask_decision(key: str, figures: Mapping[str, tuple[str, FrozenComparison]],
     title, frozen = figures[about]
     with st.form(f"decision_{key}", border=False):
         st.caption("Saved for the team with this comparison: numbers, verdict, filters and link.")
-        said = st.text_input("Decision", title, key=f"decision_title_{key}_{about}", max_chars=300)
+        decision = st.text_input("Decision", title, key=f"decision_title_{key}_{about}", max_chars=300)
         reason = st.text_area(
             "Because",
             key=f"decision_reason_{key}",
@@ -83,5 +83,5 @@ def _ask_decision(key: str, figures: Mapping[str, tuple[str, FrozenComparison]],
     if is_sent:
         by = take_author(f"decision_by_{key}")
         st.session_state[_SAVED] = key
-        apply_change(lambda file: record_decision(file, said, reason, link, frozen, by=by))
+        apply_change(lambda file: record_decision(file, decision, reason, link, frozen, by=by))
         st.session_state.pop(_SAVED, None)  # it was not

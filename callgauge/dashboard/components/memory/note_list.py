@@ -31,11 +31,11 @@ def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None
 
     `day`: the day that is offered for the mark on trends, if the thing has one.
     """
-    known = [note for note in read_records().notes if (note.kind, note.subject) == (kind, subject)]
-    if not known and not may_write():
+    notes = [note for note in read_records().notes if (note.kind, note.subject) == (kind, subject)]
+    if not notes and not may_write():
         return
     with st.container(gap="xxsmall", key=f"memory_of_{kind}"):
-        for note in known:
+        for note in notes:
             draw_note(note)
         if may_write():
             place = f"{kind}_{_digest(subject)}"
@@ -49,8 +49,8 @@ def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         day = f"{note.day}: " if note.day else ""
-        said = wording.in_markdown(f"{day}{note.text}", _LONGEST)
-        st.markdown(said, width="content")
+        text = wording.in_markdown(f"{day}{note.text}", _LONGEST)
+        st.markdown(text, width="content")
         if about:
             draw_link(f"note_about_{note.id}", wording.one_line(about, 120), href)
         st.caption(_describe_author(note), width="content")

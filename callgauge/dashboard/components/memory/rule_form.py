@@ -43,12 +43,12 @@ def ask_rule() -> None:
     if not may_write():
         st.caption(describe_reader())
         return
-    kept = take_slice(filters.chosen_filters().parameters())
+    kept_slice = take_slice(filters.chosen_filters().parameters())
     with st.form("alert_rule", border=False):
         st.caption(
-            f"For {wording.in_markdown(filters.describe_slice(kept), 120)}, as the filters choose. Checked "
-            "in every nightly run, whatever days are chosen. The rule fires when the whole 95 % interval is "
-            "beyond the limit, or when a change exceeds the usual variation between days."
+            f"For {wording.in_markdown(filters.describe_slice(kept_slice), 120)}, as the filters choose. "
+            "Checked in every nightly run, whatever days are chosen. The rule fires when the whole 95 % interval "
+            "is beyond the limit, or when a change exceeds the usual variation between days."
         )
         rate = st.selectbox("Rate", LISTED, format_func=name_rate, key="rule_rate")
         with st.container(horizontal=True, gap="small"):
@@ -65,7 +65,7 @@ def ask_rule() -> None:
             return
         by = take_author("rule_by")
         apply_change(
-            lambda file: save_rule(file, name, str(rate), _KINDS[str(word)], percent / 100, kept, by=by)
+            lambda file: save_rule(file, name, str(rate), _KINDS[str(word)], percent / 100, kept_slice, by=by)
         )
 
 

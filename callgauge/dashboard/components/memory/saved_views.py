@@ -57,8 +57,8 @@ def visible_views(views: Sequence[SavedView]) -> list[SavedView]:
     Without sign-in nobody is kept from anything, and all are seen.
     """
     me, is_signed_in = author_name(), bool(current_viewer().name)
-    seen = [view for view in views if view.shared or view.owner == me or not is_signed_in]
-    return sorted(seen, key=lambda view: view.owner != me)
+    visible = [view for view in views if view.shared or view.owner == me or not is_signed_in]
+    return sorted(visible, key=lambda view: view.owner != me)
 
 
 def _describe(view: SavedView, page: str) -> str:

@@ -45,12 +45,12 @@ def find_trend_decisions(
     """Return the decisions of these days between things that a trend shows, or between days alone."""
     shown = _find_shown(by, series, also)
     return [
-        one
-        for one in read_records().decisions
-        if days[0] <= one.at.date() <= days[1]
-        and one.figures is not None
-        and not one.figures.run  # of trials, whose calls are on no trend of the logs
-        and (not (about := _list_subjects(one.figures)) or about & shown)
+        decision
+        for decision in read_records().decisions
+        if days[0] <= decision.at.date() <= days[1]
+        and decision.figures is not None
+        and not decision.figures.run  # of trials, whose calls are on no trend of the logs
+        and (not (about := _list_subjects(decision.figures)) or about & shown)
     ]
 
 

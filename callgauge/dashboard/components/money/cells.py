@@ -18,8 +18,8 @@ def make_cells(costs: Sequence[Cost], make: MakeCell) -> list[Cell]:
 
     Means of which enough is known show two digits of the smallest, other columns three of the largest.
     """
-    found = [make(cost, 2) for cost in costs]
-    amounts = [(float(cell.order), cell.pale) for cell in found if cell.order is not None]
+    cells = [make(cost, 2) for cost in costs]
+    amounts = [(float(cell.order), cell.pale) for cell in cells if cell.order is not None]
     solid = [amount for amount, pale in amounts if amount and not pale]
     if solid and make in (per_turn_cell, per_completed_cell):
         places = wording.money_places(min(solid))
@@ -78,9 +78,9 @@ def describe_unpriced(cost: Cost) -> str:
     if not cost.unpriced_calls:
         return f"All {wording.plural(cost.calls, 'model call')} are priced"
     untold, without = cost.calls - cost.told_calls, cost.told_calls - cost.priced_calls
-    told = [f"{untold:,} without tokens in the log"] if untold else []
-    told += [f"{without:,} without a price on their day"] if without else []
-    return f"Unpriced of {wording.plural(cost.calls, 'model call')}: {', '.join(told)}"
+    reasons = [f"{untold:,} without tokens in the log"] if untold else []
+    reasons += [f"{without:,} without a price on their day"] if without else []
+    return f"Unpriced of {wording.plural(cost.calls, 'model call')}: {', '.join(reasons)}"
 
 
 def _tell_unpriced(unpriced: int, calls: int) -> str | None:
@@ -100,7 +100,7 @@ def _turns(mean: MeanCost | None) -> int:
     return mean.turns if mean else 0
 
 
-def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str, base: str | None = None) -> Cell:
+def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, basis: str, base: str | None = None) -> Cell:
     """Return the cell of a mean. `known`: what it rests on, on hover; `base`: the same in the small lines."""
     if mean is None:
         return Cell("–", pale=True, title=describe_unpriced(cost), values={"": None})
@@ -113,7 +113,7 @@ def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str, base:
         sub=f"{between}\n{base}" if base and mean.turns < cost.turns else between,
         order=mean.amount,
         pale=mean.turns < ENOUGH or bounds is None,
-        title=known if bounds else f"{known}; too few sessions for an interval",
+        title=basis if bounds else f"{basis}; too few sessions for an interval",
         values={
             "": mean.amount,
             "low": bounds.low if bounds else None,

@@ -37,7 +37,7 @@ class CostPoint:
 def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
     """Return the Pareto front, the cheapest first: no other point is as cheap and succeeds more often."""
     front: list[CostPoint] = []
-    for point in sorted(points, key=lambda one: (one.cost.amount, -one.rate)):
+    for point in sorted(points, key=lambda point: (point.cost.amount, -point.rate)):
         if not front or point.rate > front[-1].rate:
             front.append(point)
     return front
@@ -49,7 +49,9 @@ def draw_cost_chart(
     """Return the figure. `front`: the marked points; `rate`: the title of the rate."""
     amounts = [point.cost.amount for point in points]
     is_log = min(amounts) > 0 and max(amounts) > _APART * min(amounts)
-    named = {point.name for point in [*front, *sorted(points, key=lambda one: -one.success.n)][:_LABELLED]}
+    named = {
+        point.name for point in [*front, *sorted(points, key=lambda point: -point.success.n)][:_LABELLED]
+    }
     middle = math.sqrt(min(amounts) * max(amounts)) if is_log else (min(amounts) + max(amounts)) / 2
     others = [point for point in points if point not in front]
     traces = [

@@ -39,7 +39,7 @@ def draw_prices(prices: PriceList, matches: Mapping[str, PriceMatch | None]) -> 
         Column("Output", "number"), Column("Whose", "tight"), Column("Price of", "short"),
         Column("Matched by", "tight"),
     ]  # fmt: skip
-    known = [
+    priced = [
         _price_row(match, price) for match in matches.values() if match is not None for price in match.prices
     ]
     without = [
@@ -47,7 +47,7 @@ def draw_prices(prices: PriceList, matches: Mapping[str, PriceMatch | None]) -> 
         for name, match in matches.items()
         if match is None
     ]
-    draw_table("prices", "Prices of the models in the store", columns, [*known, *without], shown=20)
+    draw_table("prices", "Prices of the models in the store", columns, [*priced, *without], shown=20)
     st.code(COMMAND, language="bash")
 
 

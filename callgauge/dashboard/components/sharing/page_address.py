@@ -46,8 +46,10 @@ def fix_days() -> str:
         return TimeRange().text
     parameters = chosen.parameters()
     dated = parameters | {"from_day": extent.first_day, "to_day": extent.last_day}
-    counted, of = (store_queries.ask("fault_layers", **one).total.max() for one in (dated, parameters))
-    return TimeRange(first=extent.first_day, last=extent.last_day).text if counted == of else TimeRange().text
+    counted, total = (store_queries.ask("fault_layers", **query).total.max() for query in (dated, parameters))
+    return (
+        TimeRange(first=extent.first_day, last=extent.last_day).text if counted == total else TimeRange().text
+    )
 
 
 def moving_days() -> str | None:
@@ -76,7 +78,9 @@ def describe_view(page: ShownPage) -> dict[str, str]:
     for key, words in declared_url_keys().narrowing.items():
         if (text := st.query_params.get(key)) and key not in page.settings:
             settings[words.capitalize()] = wording.one_line(text, _LONGEST_VALUE)
-    described = {one.name: one.value for one in page.settings.values() if one.name and one.value}
+    described = {
+        setting.name: setting.value for setting in page.settings.values() if setting.name and setting.value
+    }
     return settings | described
 
 

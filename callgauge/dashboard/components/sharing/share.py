@@ -103,11 +103,11 @@ def make_document(
 
 
 def _list_methods(page: ShownPage) -> list[Method]:
-    asked = [metrics()[name] for name in page.metrics]
+    page_metrics = [metrics()[name] for name in page.metrics]
     how = [HOW_JUDGED[verdict] for verdict in page.verdicts]
     judged = [Method("How the verdict is made", how)] if how else []
-    counted = [Method(metric.question, [f"Unit: {metric.unit}.", *metric.notes]) for metric in asked]
-    by_session = any(GROUPS in metric.columns for metric in asked)
+    counted = [Method(metric.question, [f"Unit: {metric.unit}.", *metric.notes]) for metric in page_metrics]
+    by_session = any(GROUPS in metric.columns for metric in page_metrics)
     return [*judged, *counted, *([Method("Intervals", [_SESSIONS])] if by_session else [])]
 
 

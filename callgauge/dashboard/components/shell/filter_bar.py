@@ -199,14 +199,14 @@ def _draw_range(newest: date) -> str:
         label_visibility="collapsed",
     )
     ends = st.query_params.get_all(DAYS)  # links of before November 2026 hold a range as two values
-    meant = " to ".join(ends) if len(ends) == 2 else str(text)
-    known = _read_days_text(meant, PRESETS[0])
-    if known != text:
+    range_text = " to ".join(ends) if len(ends) == 2 else str(text)
+    days_text = _read_days_text(range_text, PRESETS[0])
+    if days_text != text:
         # A link's own words: the widget shows them as the page writes them from the next run on.
-        st.session_state[_REWRITTEN] = known
+        st.session_state[_REWRITTEN] = days_text
         st.rerun()
-    st.session_state[_KEPT_TEXT] = known
-    return known
+    st.session_state[_KEPT_TEXT] = days_text
+    return days_text
 
 
 def _read_days_text(text: str, otherwise: str) -> str:

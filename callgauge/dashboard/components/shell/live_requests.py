@@ -53,5 +53,5 @@ def offer_sender(sender: LiveSender | None) -> None:
 
 def find_sender() -> LiveSender | None:
     """Return the sender that the entry handed in, or None."""
-    found: LiveSender | None = st.session_state.get(_KEY)
-    return found
+    sender: LiveSender | None = st.session_state.get(_KEY)
+    return sender

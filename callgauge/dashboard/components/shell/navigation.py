@@ -101,8 +101,8 @@ def take_save_wish() -> bool:
 @st.fragment
 def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, tour: bool) -> None:
     # The values travel when somebody opens the palette, not with every page.
-    asked = st.session_state.pop(_ASKED, None)
-    is_asked = asked is not None and store_queries.is_open()
+    search = st.session_state.pop(_ASKED, None)
+    is_asked = search is not None and store_queries.is_open()
     draw = st.components.v2.component(
         "palette",
         html=_HTML,
@@ -114,8 +114,8 @@ def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, 
         data={
             "pages": [asdict(page) for page in pages],
             "kept": filters.page_link("", {}, {}).removeprefix("?"),
-            "values": list_values(asked) if is_asked else None,
-            "found": {"text": asked, "rows": find_ids(asked)} if is_asked else None,
+            "values": list_values(search) if is_asked else None,
+            "found": {"text": search, "rows": find_ids(search)} if is_asked else None,
             "tour": tour,
             "views": [asdict(view) for view in views],
             "may_save": may_save,

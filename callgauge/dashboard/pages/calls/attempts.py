@@ -25,8 +25,8 @@ def list_attempts(call: Row) -> Sequence[Row]:
     if call["chain_id"] is None:
         return []
     rows = store_queries.ask("chain_calls", chain=call["chain_id"], turn=call["turn_id"])
-    found: Sequence[Row] = rows.to_dict("records")
-    return found
+    attempts: Sequence[Row] = rows.to_dict("records")
+    return attempts
 
 
 def show(call: Row, rows: Sequence[Row]) -> None:

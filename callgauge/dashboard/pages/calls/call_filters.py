@@ -88,7 +88,7 @@ def draw_filters() -> None:
 def read_filters() -> dict[str, Any]:
     """Return the parameters of the metric `calls` that the filter bar and the URL ask for."""
     first, last = _read_attempts()
-    asked: dict[str, Any] = {name: read_pick(name, options) for name, _, options in _PICKS} | {
+    picks: dict[str, Any] = {name: read_pick(name, options) for name, _, options in _PICKS} | {
         "code": read_pick("code", _code_options()),
         "search": st.query_params.get("q") or None,
         "signature": st.query_params.get("signature") or None,
@@ -96,7 +96,7 @@ def read_filters() -> dict[str, Any]:
         "attempts_to": last,
         "first_retry": read_pick("first_retry", _FIRST_RETRIES),
     }
-    return filters.chosen_filters().parameters() | asked | read_order(ORDERS)
+    return filters.chosen_filters().parameters() | picks | read_order(ORDERS)
 
 
 def is_narrowed() -> bool:
@@ -116,11 +116,11 @@ def _code_options() -> dict[str, str]:
 
 def _read_attempts() -> tuple[int | None, int | None]:
     """Return the smallest and the largest number of attempts of a chain: `3` means 3, `3-` 3 or more."""
-    found = _ATTEMPTS.fullmatch(st.query_params.get("attempts") or "")
-    if not found or not 1 <= int(found[1]) <= _MOST:
+    match = _ATTEMPTS.fullmatch(st.query_params.get("attempts") or "")
+    if not match or not 1 <= int(match[1]) <= _MOST:
         return None, None
-    number = int(found[1])
-    return number, None if found[2] or number == _MOST else number
+    number = int(match[1])
+    return number, None if match[2] or number == _MOST else number
 
 
 def _describe_attempts() -> str | None:

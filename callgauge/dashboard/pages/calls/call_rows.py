@@ -63,8 +63,8 @@ def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> No
 
 
 def _order_link(order: str | None) -> str:
-    kept = kept_keys("page", "order", "peek")
-    return filters.page_link("calls", {}, kept | ({"order": order} if order else {}))
+    query = kept_keys("page", "order", "peek")
+    return filters.page_link("calls", {}, query | ({"order": order} if order else {}))
 
 
 def _build_row(row: Row, searched: str | None, *, is_narrow: bool, has_hosts: bool) -> list[Cell]:

@@ -29,10 +29,10 @@ class LoadedCall:
 
 def load_call(call_id: str) -> LoadedCall | None:
     """Return the call with this id; None when the store holds none."""
-    found = store_queries.ask("call", call=call_id)
-    if found.empty:
+    rows = store_queries.ask("call", call=call_id)
+    if rows.empty:
         return None
-    row: Row = found.iloc[0].to_dict()
+    row: Row = rows.iloc[0].to_dict()
     records = store_queries.ask("call_findings", call=row["call_id"], file=row["file_id"]).to_dict("records")
     description = _tool_description(row)
     findings = tuple(_make_finding(record) for record in records)
@@ -42,8 +42,8 @@ def load_call(call_id: str) -> LoadedCall | None:
 def _tool_description(row: Row) -> str | None:
     if row["definition_id"] is None:
         return None
-    told = store_queries.ask("version_text", kind="tool", id=row["definition_id"])
-    return None if told.empty else told.iloc[0].text
+    rows = store_queries.ask("version_text", kind="tool", id=row["definition_id"])
+    return None if rows.empty else rows.iloc[0].text
 
 
 def _make_finding(record: Row) -> Finding:

@@ -102,9 +102,9 @@ def _draw_facts(row: Row) -> None:
 
 
 def _draw_raw(row: Row, findings: Sequence[Finding]) -> None:
-    said = call_descriptions.TEXT_IS.get(row["args_source"], row["args_source"])
+    description = call_descriptions.TEXT_IS.get(row["args_source"], row["args_source"])
     verb = "was" if call_descriptions.is_text_removed(row) else "is"
-    with cards.draw_card("Raw arguments", caption=f"The text {verb} {said}."):
+    with cards.draw_card("Raw arguments", caption=f"The text {verb} {description}."):
         raw = row["raw_arguments"]
         if raw is None:
             st.caption(call_descriptions.describe_no_text(row))

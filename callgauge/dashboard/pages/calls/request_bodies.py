@@ -56,10 +56,10 @@ def _make_messages(rows: Iterable[Row], prompt: str | None) -> Iterable[dict[str
         yield {"role": "system", "content": prompt}
     ids: set[str] = set()
     for _, step in groupby(rows, key=lambda row: (row["turn"], row["step"])):
-        told = list(step)
-        calls = [row for row in told if row["kind"] == "call"]
-        words = "\n".join(row["text"] or "" for row in told if row["kind"] != "call")
-        if told[0]["kind"] == "user":
+        step_rows = list(step)
+        calls = [row for row in step_rows if row["kind"] == "call"]
+        words = "\n".join(row["text"] or "" for row in step_rows if row["kind"] != "call")
+        if step_rows[0]["kind"] == "user":
             yield {"role": "user", "content": words}
         elif calls:
             yield from _step_messages(words, calls, ids)

@@ -16,20 +16,20 @@ def draw_compare_decision(title: str, frozen: FrozenComparison) -> None:
 
 
 def freeze_comparison(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, sentence: str
+    a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison, sentence: str
 ) -> FrozenComparison:
     """Return B held against A with all numbers as they are now."""
-    found = held.difference
+    difference = comparison.difference
     return FrozenComparison(
         rate.name,
         sentence,
         _freeze_side(b, rate),
         _freeze_side(a, rate),
-        found.estimate if found else None,
-        found.low if found else None,
-        found.high if found else None,
-        held.p,
-        found.method if found else "",
+        difference.estimate if difference else None,
+        difference.low if difference else None,
+        difference.high if difference else None,
+        comparison.p,
+        difference.method if difference else "",
     )
 
 

@@ -51,21 +51,25 @@ def _draw_nights(nights: Sequence[PastNight]) -> None:
         *(Column(step.capitalize(), "tight") for step in STEPS), Column("Problem"),
     ]  # fmt: skip
     draw_table(
-        "nights", "Nightly runs, the newest first", columns, [_night_row(one) for one in nights], shown=_SHOWN
+        "nights",
+        "Nightly runs, the newest first",
+        columns,
+        [_night_row(night) for night in nights],
+        shown=_SHOWN,
     )
 
 
 def _night_row(night: PastNight) -> list[Cell]:
     load = night.step("load")
-    told = load.told if load else {}
-    refused = [(told.get("refused_files", 0), "file"), (told.get("refused_lines", 0), "line")]
+    figures = load.told if load else {}
+    refused = [(figures.get("refused_files", 0), "file"), (figures.get("refused_lines", 0), "line")]
     lost = ", ".join(wording.plural(count, noun) for count, noun in refused if count)
     return [
         Cell(f"{night.night}"),
         Cell(f"{night.began:%H:%M}", title=wording.utc(night.began)),
         Cell(wording.duration(night.seconds) if night.seconds is not None else "–"),
-        *(Cell(f"{told[name]:,}" if name in told else "–") for name in ("files", "calls")),
-        Cell(lost or ("0" if "files" in told else "–"), tone="bad" if lost else None),
+        *(Cell(f"{figures[name]:,}" if name in figures else "–") for name in ("files", "calls")),
+        Cell(lost or ("0" if "files" in figures else "–"), tone="bad" if lost else None),
         *(_step_cell(night.step(name), is_running=night.is_running) for name in STEPS),
         _trouble_cell(night),
     ]
@@ -93,9 +97,11 @@ def _trouble_cell(night: PastNight) -> Cell:
     """
     if night.unfinished and not current_viewer().is_admin:
         return Cell("visible to admins")
-    told = [(step.step, str(step.told["problem"])) for step in night.unfinished if step.told.get("problem")]
-    short = "\n".join(f"{name}: {wording.one_line(problem, 120)}" for name, problem in told)
-    whole = "\n".join(f"{name}: {wording.visible(problem)}" for name, problem in told)
+    problems = [
+        (step.step, str(step.told["problem"])) for step in night.unfinished if step.told.get("problem")
+    ]
+    short = "\n".join(f"{name}: {wording.one_line(problem, 120)}" for name, problem in problems)
+    whole = "\n".join(f"{name}: {wording.visible(problem)}" for name, problem in problems)
     return Cell(short, title=whole or None)
 
 
@@ -104,7 +110,7 @@ def _draw_sources(sources: Sequence[SourceState], now: datetime) -> None:
         Column("Source", "name"), Column("Newest data", "tight"), Column("Last checked", "tight"),
         Column("Silent after", "tight"), Column("State"),
     ]  # fmt: skip
-    rows = [_source_row(one, now) for one in sources]
+    rows = [_source_row(source, now) for source in sources]
     draw_table("team_sources", "Sources of callgauge.toml", columns, rows)
 
 

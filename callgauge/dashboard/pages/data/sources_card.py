@@ -85,7 +85,9 @@ def _draw_table(key: str, caption: str, rows: list[list[Cell]]) -> None:
 
 
 def _build_measured_row(row: Row) -> list[Cell]:
-    cells = (_told_cell(row[promise], row[known], row[total], total) for _, promise, known, total in _TELLS)
+    cells = (
+        _told_cell(row[promise], row[measured], row[total], total) for _, promise, measured, total in _TELLS
+    )
     counts = f"{wording.plural(row['calls'], 'call')}\n{wording.plural(row['turns'], 'turn')}"
     return [Cell(row["title"], sub=counts), *cells, Cell(row["cannot_tell"] or "–")]
 
@@ -98,17 +100,19 @@ def _build_promised_row(row: Row) -> list[Cell]:
     ]
 
 
-def _told_cell(promise: str | None, known: int | None = None, total: int = 0, noun: str = "") -> Cell:
+def _told_cell(promise: str | None, measured: int | None = None, total: int = 0, noun: str = "") -> Cell:
     """Return a cell with the first word of the promise: yes, partly or no.
 
     Below that word stand the share of loaded records for which the fact is known, and the rest of the
     promise.
     """
-    found = _PROMISE.fullmatch(promise or "")
-    word, rest = found.groups() if found else ("not documented", promise or "")
-    here = f"here {wording.rate(known, total)} of {noun}" if known is not None and total else ""
-    share = known / total if known is not None and total else None
-    return Cell(word, sub="\n".join(filter(None, (here, rest))) or None, tone=_TONES.get(word), share=share)
+    match = _PROMISE.fullmatch(promise or "")
+    word, rest = match.groups() if match else ("not documented", promise or "")
+    coverage = f"here {wording.rate(measured, total)} of {noun}" if measured is not None and total else ""
+    share = measured / total if measured is not None and total else None
+    return Cell(
+        word, sub="\n".join(filter(None, (coverage, rest))) or None, tone=_TONES.get(word), share=share
+    )
 
 
 def _draw_copies() -> None:

@@ -61,12 +61,14 @@ def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
     Traits that TITLES does not name are left out.
     """
     shares = relate_shares(read_shares(rows), list(rows["trait"]))
-    known = [
+    classes = [
         TraitClass(trait, number, share)
         for trait, number, share in zip(rows["trait"], rows["class"], shares, strict=True)
         if trait in TITLES and share.n
     ]
-    return sorted(known, key=lambda one: (list(TITLES).index(one.trait), one.number))
+    return sorted(
+        classes, key=lambda trait_class: (list(TITLES).index(trait_class.trait), trait_class.number)
+    )
 
 
 def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
@@ -80,21 +82,24 @@ def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
     corrected = holm([difference.p for _, _, _, difference in splits])
     clearest: dict[str, Standout] = {}
     for (start, above, below, difference), p in zip(splits, corrected, strict=True):
-        known = clearest.get(start.trait)
-        if known is None or difference.p < known.difference.p:
+        before = clearest.get(start.trait)
+        if before is None or difference.p < before.difference.p:
             clearest[start.trait] = Standout(start, above, below, difference, p, len(splits))
-    return sorted(clearest.values(), key=lambda one: one.difference.p)
+    return sorted(clearest.values(), key=lambda standout: standout.difference.p)
 
 
 def _split(trait: str, classes: Sequence[TraitClass]) -> list[tuple[TraitClass, Share, Share, Difference]]:
-    its = sorted((one for one in classes if one.trait == trait), key=lambda one: one.number)
-    found = []
-    for place in range(1, len(its)):
-        below = reduce(add, (one.share for one in its[:place]))
-        above = reduce(add, (one.share for one in its[place:]))
+    ordered = sorted(
+        (trait_class for trait_class in classes if trait_class.trait == trait),
+        key=lambda trait_class: trait_class.number,
+    )
+    splits = []
+    for place in range(1, len(ordered)):
+        below = reduce(add, (trait_class.share for trait_class in ordered[:place]))
+        above = reduce(add, (trait_class.share for trait_class in ordered[place:]))
         if below.has_enough and above.has_enough and (difference := compare_rates(above, below)):
-            found.append((its[place], above, below, difference))
-    return found
+            splits.append((ordered[place], above, below, difference))
+    return splits
 
 
 def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] | None:
@@ -103,27 +108,29 @@ def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] |
     Only classes with enough checked calls and sessions count: the others are drawn pale.
     """
     gaps = [
-        (other.share.interval.low - one.share.interval.high, one, other)
-        for one in classes
+        (other.share.interval.low - lower.share.interval.high, lower, other)
+        for lower in classes
         for other in classes
-        if one.trait == other.trait
-        and one.share.has_enough
+        if lower.trait == other.trait
+        and lower.share.has_enough
         and other.share.has_enough
-        and one.share.interval
+        and lower.share.interval
         and other.share.interval
     ]
-    gap, one, other = max(gaps, key=lambda found: found[0], default=(0.0, None, None))
-    return (one, other) if gap > 0 and one and other else None
+    gap, lower, other = max(gaps, key=lambda candidate: candidate[0], default=(0.0, None, None))
+    return (lower, other) if gap > 0 and lower and other else None
 
 
-def describe_standout(found: Sequence[Standout], apart: tuple[TraitClass, TraitClass] | None = None) -> str:
+def describe_standout(
+    standouts: Sequence[Standout], apart: tuple[TraitClass, TraitClass] | None = None
+) -> str:
     """Return sentences on the trait that correlates most with failures, or that none stands out or is known.
 
     `apart`: two classes whose intervals do not touch, of which a reader wants to know what they mean.
     """
-    if not found:
+    if not standouts:
         return f"No trait can be compared: it takes two classes with {RULE} each."
-    first = found[0]
+    first = standouts[0]
     if first.is_decisive:
         return (
             f"{TITLES[first.start.trait]} correlates most with failures. {_describe_split(first)} "
@@ -137,18 +144,18 @@ def describe_standout(found: Sequence[Standout], apart: tuple[TraitClass, TraitC
             f"{_describe_split(first)}"
         )
     if apart:
-        one, other = apart
+        lower, other = apart
         parts.append(
-            f"{TITLES[one.trait]}: the intervals of {one.class_words} and {other.class_words} do not touch, "
-            "but with so many classes that can be chance."
+            f"{TITLES[lower.trait]}: the intervals of {lower.class_words} and {other.class_words} do not "
+            "touch, but with so many classes that can be chance."
         )
     return " ".join(parts)
 
 
-def _describe_split(one: Standout) -> str:
-    above, below = one.above, one.below
+def _describe_split(standout: Standout) -> str:
+    above, below = standout.above, standout.below
     return (
-        f"From {one.start.class_words} on, {wording.rate(above.k, above.n)} fail "
+        f"From {standout.start.class_words} on, {wording.rate(above.k, above.n)} fail "
         f"({wording.fraction(above.k, above.n)}); below that, {wording.rate(below.k, below.n)} "
         f"({wording.fraction(below.k, below.n)})."
     )

@@ -113,5 +113,5 @@ def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
 def sum_cost(rows: Sequence[Row], what: str) -> RetryCost:
     """Return the summed cost of retries. `what`: `steps` (always known), `tokens`, or `ms`."""
     retried = sum(row["chains"] for row in rows if row["attempts"] > 1)
-    known = retried if what == "steps" else sum(row[f"{what}_known"] for row in rows)
-    return RetryCost(sum(row[what] for row in rows), known, retried)
+    measured = retried if what == "steps" else sum(row[f"{what}_known"] for row in rows)
+    return RetryCost(sum(row[what] for row in rows), measured, retried)

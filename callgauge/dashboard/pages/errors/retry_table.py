@@ -39,8 +39,8 @@ def draw_chain_table(
     `dimension`: tool, model or layer; `shares`: the recovered share of each slice, as other pages show it;
     without, the slices make a table of their own. `shown`: the number of rows before a person asks for all.
     """
-    known = shares or recovery.relate_recoveries(by_slice)
-    given_up = {name: known.get(name, Share(0, 0)).complement for name in by_slice}
+    recoveries = shares or recovery.relate_recoveries(by_slice)
+    given_up = {name: recoveries.get(name, Share(0, 0)).complement for name in by_slice}
     scale = make_scale(list(given_up.values()))
     has_open = any(recovery.count_ended(rows, "open") for rows in by_slice.values())
     heads = [

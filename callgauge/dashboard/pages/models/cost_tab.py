@@ -93,7 +93,7 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
 def _make_points(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> list[CostPoint]:
     """Return a point for each slice whose cost and turn success are known."""
     rows = store_queries.ask("slices", rates=("turn_success",), by=by, **chosen)
-    success = {one.name: one.share for one in make_slices(rows) if one.share.n}
+    success = {slice_.name: slice_.share for slice_ in make_slices(rows) if slice_.share.n}
     priced = {cost.slice: cost.per_turn for cost in costs if cost.per_turn and cost.is_priced_enough}
     return [
         CostPoint(filters.value_label(by, name), mean, success[name])
@@ -116,8 +116,8 @@ def _describe_front(front: Sequence[CostPoint], currency: str) -> str:
 
 
 def _draw_table(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:
-    asked = shown_parameters(by, chosen)
-    take = cards.Download(f"costs_by_{by}", store_queries.ask_later("costs", **asked))
+    parameters = shown_parameters(by, chosen)
+    take = cards.Download(f"costs_by_{by}", store_queries.ask_later("costs", **parameters))
     title = f"What turns cost, by {DIMENSIONS[by].lower()}"
     with cards.draw_card(title, "costs", take=take, height=320):
         heads, drawn = make_money_columns(costs)

@@ -73,8 +73,8 @@ def read_effort_rows(
 
 
 def _make_cell(effort: _Effort, row: Row) -> Cell:
-    turns, known = row["turns"], effort.known(row)
-    value = cost_per_turn(effort.amount(row), known)
+    turns, measured = row["turns"], effort.known(row)
+    value = cost_per_turn(effort.amount(row), measured)
     ended = ""
     if effort.per_success and value is not None:
         value = value * row["ok_known"] / row["ok"] if row["ok"] else None
@@ -84,8 +84,8 @@ def _make_cell(effort: _Effort, row: Row) -> Cell:
         return Cell("–", title=f"not measured{ended}")
     return Cell(
         format_amount(value),
-        sub=None if known == turns else f"of {wording.rate(known, turns)}",
+        sub=None if measured == turns else f"of {wording.rate(measured, turns)}",
         order=value,
-        pale=known < MEASURED_ENOUGH * turns,
-        title=f"{wording.known_share(known, turns, 'turn')}{ended}",
+        pale=measured < MEASURED_ENOUGH * turns,
+        title=f"{wording.known_share(measured, turns, 'turn')}{ended}",
     )

@@ -51,11 +51,11 @@ def read_baseline(
 
     None without such days. `related`: as of `make_slices`.
     """
-    asked = filters.baseline_parameters(chosen)
-    if asked is None:
+    parameters = filters.baseline_parameters(chosen)
+    if parameters is None:
         return None
     rates = tuple(dict.fromkeys((*HEADLINES, rate.name)))
-    return ask_slices(rates=rates, by="model", **asked, related=related)
+    return ask_slices(rates=rates, by="model", **parameters, related=related)
 
 
 def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
@@ -162,8 +162,8 @@ def _list_points(by_day: Sequence[Slice]) -> list[float]:
     """Return a rate on the newest days on which it was observed and which were over at the last load."""
     last = str(store_queries.derive(find_last_whole_day, "last whole day"))
     dated = [day for day in by_day if day.name != "unknown"]
-    known = [day.share.rate for day in dated if day.name <= last] or [day.share.rate for day in dated]
-    return [rate for rate in known if rate is not None][-_DAYS:]
+    rates = [day.share.rate for day in dated if day.name <= last] or [day.share.rate for day in dated]
+    return [rate for rate in rates if rate is not None][-_DAYS:]
 
 
 def _describe_change(change: SliceComparison | None) -> tuple[str | None, Colour]:

@@ -63,7 +63,7 @@ def draw_models(models: ModelRanking | None, rate: RateDefinition, *, height: in
         thin = [row.slice for row in ranking.table.rows if not row.slice.is_solid]
         if not judged:
             draw_thin_slices("model", {rate.name: thin}, key="which_model", opens=True, shown=_ROWS)
-        _draw_rest(ranking, sum(one.is_named for one in thin) if judged else 0)
+        _draw_rest(ranking, sum(slice_.is_named for slice_ in thin) if judged else 0)
 
 
 def _choose_rows(judged: Sequence[Slice]) -> list[Slice]:

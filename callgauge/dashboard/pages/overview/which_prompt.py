@@ -32,15 +32,15 @@ def draw_which_prompt(
             lambda ask: judge_pairs(ask, rate, "prompt", pairs, chosen, smallest),
             *("newest prompts", rate.name, pairs, chosen, smallest),
         )
-        for name, (of, against), breakdown in zip(newest.name.astype(str), pairs, judged, strict=True):
-            names = ArmNames(_short_label(name, of), _short_label(name, against))
+        for name, (current, against), breakdown in zip(newest.name.astype(str), pairs, judged, strict=True):
+            names = ArmNames(_short_label(name, current), _short_label(name, against))
             advice = "no calls here to compare."
             if breakdown:
                 advice = write_advice(breakdown, names, filters.short_label, smallest, with_effect=False)
             with st.container(gap="xxsmall"):
                 st.markdown(f"**{wording.in_markdown(name, 40)}**: {wording.in_markdown(advice, 900)}")
                 label = f"Versions of {wording.one_line(name, 40)}"
-                draw_link(f"versions_of_{of}", label, link_here("prompts", {}, of=name))
+                draw_link(f"versions_of_{current}", label, link_here("prompts", {}, of=name))
         if not pairs:
             st.caption("No prompt here has a name and two versions.")
             draw_link("all_prompts", "All prompts", link_here("prompts", {}))

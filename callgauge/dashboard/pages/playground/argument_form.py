@@ -34,15 +34,17 @@ def show(desk: EditorDesk, tool: ToolDefinition | None, which: int | None) -> No
     if desk.form is None or desk.form_by != (desk.definition, which):
         desk.form, desk.form_by, desk.forms = desk.raw, (desk.definition, which), desk.forms + 1
     arguments = _parse_arguments(desk.form, desk.definition, which)
-    asked = definition_form.list_fields(tool, arguments)
-    if not asked:
+    fields = definition_form.list_fields(tool, arguments)
+    if not fields:
         st.caption("The definition has no parameters.")
         return
-    values = [_draw_input(field, f"form_{desk.forms}_{number}") for number, field in enumerate(asked)]
-    if len(tool.parameters) > len(asked):
-        st.caption(f"The first {len(asked)} of {len(tool.parameters):,} parameters. Edit the others as text.")
-    if values != [field.value for field in asked]:
-        written = definition_form.write_arguments(asked, values, arguments)
+    values = [_draw_input(field, f"form_{desk.forms}_{number}") for number, field in enumerate(fields)]
+    if len(tool.parameters) > len(fields):
+        st.caption(
+            f"The first {len(fields)} of {len(tool.parameters):,} parameters. Edit the others as text."
+        )
+    if values != [field.value for field in fields]:
+        written = definition_form.write_arguments(fields, values, arguments)
     else:
         written = desk.form
     if written != desk.raw:

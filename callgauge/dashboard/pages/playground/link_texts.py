@@ -45,8 +45,8 @@ def read_link(parameter: str) -> PlaygroundTexts:
         if isinstance(damaged, LinkError):
             raise
         raise LinkError("The link is damaged: it does not contain a call.") from None
-    found = carried if isinstance(carried, dict) else {}
-    raw, definition = found.get("raw"), found.get("definition")
+    texts = carried if isinstance(carried, dict) else {}
+    raw, definition = texts.get("raw"), texts.get("definition")
     if not (
         isinstance(raw, str)
         and isinstance(definition, str)

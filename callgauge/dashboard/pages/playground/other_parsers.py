@@ -74,28 +74,30 @@ def _read_if_installed(
     if importlib.util.find_spec(module) is None:
         return ParserReading(reader, "", "not installed")
     try:
-        known = version(reader)
+        release = version(reader)
     except PackageNotFoundError:
-        known = ""
-    return _make_reading(reader, known, raw, ours, read)
+        release = ""
+    return _make_reading(reader, release, raw, ours, read)
 
 
-def _make_reading(reader: str, known: str, raw: str, ours: Any, read: Callable[[str], Any]) -> ParserReading:
+def _make_reading(
+    reader: str, release: str, raw: str, ours: Any, read: Callable[[str], Any]
+) -> ParserReading:
     if len(raw) > _LONGEST[reader]:
         why = f"The text is longer than {_LONGEST[reader]:,} characters."
-        return ParserReading(reader, known, "not asked", reason=why)
+        return ParserReading(reader, release, "not asked", reason=why)
     try:
         value = read(raw)
         text = json.dumps(value, ensure_ascii=False)
         same = None if ours is None else same_json(value, ours)
     except NotSimpleError as why_not:
-        return ParserReading(reader, known, "not asked", reason=str(why_not))
+        return ParserReading(reader, release, "not asked", reason=str(why_not))
     except RecursionError:
-        return ParserReading(reader, known, "rejected", reason="RecursionError: nested too deep")
+        return ParserReading(reader, release, "rejected", reason="RecursionError: nested too deep")
     except Exception as refused:  # a peer may raise anything
         name = "" if isinstance(refused, ParserRefusedError) else f"{type(refused).__name__}: "
-        return ParserReading(reader, known, "rejected", reason=f"{name}{refused}"[:_REASON])
-    return ParserReading(reader, known, "parsed", value=text[:_VALUE], same=same)
+        return ParserReading(reader, release, "rejected", reason=f"{name}{refused}"[:_REASON])
+    return ParserReading(reader, release, "parsed", value=text[:_VALUE], same=same)
 
 
 def _read_with_pydantic(raw: str, ours: ToolCallRequest) -> Any:
@@ -106,12 +108,12 @@ def _read_with_pydantic(raw: str, ours: ToolCallRequest) -> Any:
     try:
         return model.model_validate_json(raw).model_dump(mode="json", by_alias=True, exclude_unset=True)
     except pydantic.ValidationError as refused:
-        found = refused.errors(include_url=False, include_context=False, include_input=False)
+        errors = refused.errors(include_url=False, include_context=False, include_input=False)
         listed = "; ".join(
-            ".".join(map(str, one["loc"])) + (": " if one["loc"] else "") + one["msg"]
-            for one in found[:_ERRORS]
+            ".".join(map(str, error["loc"])) + (": " if error["loc"] else "") + error["msg"]
+            for error in errors[:_ERRORS]
         )
-        more = f"; and {len(found) - _ERRORS} more" if len(found) > _ERRORS else ""
+        more = f"; and {len(errors) - _ERRORS} more" if len(errors) > _ERRORS else ""
         raise ParserRefusedError(listed + more) from None
 
 

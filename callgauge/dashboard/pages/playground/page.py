@@ -84,47 +84,47 @@ def _draw_one_text() -> None:
         choose_example(reply=whole_reply)
     left, right = st.columns([5, 7], gap="medium")
     with left, st.container(key="playground_texts", gap="small"):
-        asked = draw_inputs(
+        inputs = draw_inputs(
             desk, reply=whole_reply, draw_marks=reply.draw_marks if whole_reply else _draw_raw
         )
-        if asked.raw or asked.definition:
-            _draw_actions(asked, whole_reply=whole_reply)
+        if inputs.raw or inputs.definition:
+            _draw_actions(inputs, whole_reply=whole_reply)
     with right:
-        _draw_right(asked, whole_reply=whole_reply)
+        _draw_right(inputs, whole_reply=whole_reply)
 
 
-def _draw_right(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
-    if not asked.raw and not asked.definition:
+def _draw_right(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
+    if not inputs.raw and not inputs.definition:
         _draw_examples(reply_wanted=whole_reply)
         return
     answer = st.container()
-    if asked.tool is not None:
+    if inputs.tool is not None:
         # Drawn before the result, which takes longer: the link is never older than the result above it.
-        kept = {name: st.query_params[name] for name in (*ROADS, KNOWN, *_KEPT) if name in st.query_params}
-        draw_replay_link(asked.tool.name, asked.definition, kept)
+        query = {name: st.query_params[name] for name in (*ROADS, KNOWN, *_KEPT) if name in st.query_params}
+        draw_replay_link(inputs.tool.name, inputs.definition, query)
     with answer:
-        _draw_result(asked, whole_reply=whole_reply)
+        _draw_result(inputs, whole_reply=whole_reply)
 
 
-def _draw_result(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
-    if len(asked.raw) > LONGEST:
+def _draw_result(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
+    if len(inputs.raw) > LONGEST:
         _too_long()
     elif whole_reply:
-        reply.show(asked)
+        reply.show(inputs)
     else:
-        request = parse_request(asked.raw, asked.definition, asked.which)
+        request = parse_request(inputs.raw, inputs.definition, inputs.which)
         result.draw_result(request)
         result.draw_details(request)
-        result.draw_other_parsers(asked.raw, asked.definition, asked.which)
-    if asked.which is not None:
-        tool_card.show(asked.definition, asked.which)
+        result.draw_other_parsers(inputs.raw, inputs.definition, inputs.which)
+    if inputs.which is not None:
+        tool_card.show(inputs.definition, inputs.which)
     call = st.query_params.get("call")
-    if asked.tool is not None and call and not whole_reply:
-        live_card.show(asked.tool, call)
+    if inputs.tool is not None and call and not whole_reply:
+        live_card.show(inputs.tool, call)
 
 
-def _draw_raw(asked: PlaygroundInputs) -> None:
-    result.draw_raw(parse_request(asked.raw, asked.definition, asked.which))
+def _draw_raw(inputs: PlaygroundInputs) -> None:
+    result.draw_raw(parse_request(inputs.raw, inputs.definition, inputs.which))
 
 
 def _too_long() -> None:
@@ -153,21 +153,21 @@ def _draw_examples(*, reply_wanted: bool) -> None:
         draw_table("examples", "Examples", [Column("Example", "name"), Column("Text", "clip")], rows)
 
 
-def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
+def _draw_actions(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
     """Draw the buttons that save a regression case and clear the editors; a shared link holds the texts."""
     problem = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         try:
-            record_setting("p", make_link_parameter(asked.raw, asked.definition))
+            record_setting("p", make_link_parameter(inputs.raw, inputs.definition))
             for name in ("call", "example", KNOWN):
                 record_setting(name, None)
         except LinkError as too_long:
             problem = str(too_long)
             refuse_link(problem)
-        if len(asked.raw) <= LONGEST:
+        if len(inputs.raw) <= LONGEST:
             st.download_button(
                 "Save as regression case",
-                lambda: _make_case(asked, whole_reply=whole_reply),
+                lambda: _make_case(inputs, whole_reply=whole_reply),
                 "saved_case.json",
                 "application/json",
                 on_click="ignore",
@@ -179,10 +179,12 @@ def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
         st.caption(f"No link: {problem} Save as regression case instead.")
 
 
-def _make_case(asked: PlaygroundInputs, *, whole_reply: bool) -> bytes:
+def _make_case(inputs: PlaygroundInputs, *, whole_reply: bool) -> bytes:
     if whole_reply:
-        return text_case_json(asked.raw, asked.tools.tools, told=asked.dialect, leaked=asked.leaked).encode()
-    return case_json(asked.raw, asked.tool).encode()
+        return text_case_json(
+            inputs.raw, inputs.tools.tools, told=inputs.dialect, leaked=inputs.leaked
+        ).encode()
+    return case_json(inputs.raw, inputs.tool).encode()
 
 
 show()

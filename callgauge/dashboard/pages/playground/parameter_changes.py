@@ -62,14 +62,14 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
     """Return the changes of the text, of the parameters sent, and of those that are missing."""
     arguments = request.arguments or {}
     sent, exact = _sent_values(request), read_member_texts(request)
-    declared = {one.name: one for one in request.tool.parameters} if request.tool else {}
+    declared = {parameter.name: parameter for parameter in request.tool.parameters} if request.tool else {}
     names = list(dict.fromkeys([*(name for name in declared), *sent, *arguments]))[:MOST]
     by_name, around = _group_findings(request.diagnostics, names)
     former = {
-        found.found: name
+        diagnostic.found: name
         for name, several in by_name.items()
-        for found in several
-        if found.code == _RENAMED and found.found
+        for diagnostic in several
+        if diagnostic.code == _RENAMED and diagnostic.found
     }
     changes = [_describe_text(request, sent, around)] if around else []
     for name in names:
@@ -93,7 +93,7 @@ def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange])
     """Return the declared parameters that have no row: optional, and not sent."""
     shown = {change.name for change in changes}
     declared = request.tool.parameters if request.tool else ()
-    return [one.name for one in declared if one.name not in shown]
+    return [parameter.name for parameter in declared if parameter.name not in shown]
 
 
 def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> str:
@@ -101,16 +101,18 @@ def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange
 
     Contains log text. Example: “Failed: 2 errors (a and b are invalid) and 1 repair.”
     """
-    names = {word: [one.name for one in changes if one.name and one.verdict == word] for word in _KEPT}
-    kept = "".join(f"; {word}: {_join(names[word])}" for word in _KEPT if names[word])
+    names = {
+        word: [change.name for change in changes if change.name and change.verdict == word] for word in _KEPT
+    }
+    kept_names = "".join(f"; {word}: {_join(names[word])}" for word in _KEPT if names[word])
     if request.outcome is Outcome.CLEAN:
-        return f"Clean: valid JSON that fits the definition{kept}."
+        return f"Clean: valid JSON that fits the definition{kept_names}."
     if request.outcome is Outcome.UNMEASURED:
         return "Not measured: valid JSON, but without a tool definition to check it against."
     (gravest, named), *others = [*_count_faults(request, changes)] or [("values were converted", "")]
     first = f"{gravest} ({named})" if named else gravest
     faults = wording.list_words([first, *(count for count, _ in others)])
-    return f"{request.outcome.capitalize()}: {faults}{kept}."
+    return f"{request.outcome.capitalize()}: {faults}{kept_names}."
 
 
 _NAMED = 3
@@ -120,10 +122,14 @@ _KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # what the sentence adds to the outcom
 
 def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> Iterator[tuple[str, str]]:
     """Yield how many errors, lossy guesses, repairs and conversions there are, each with their names."""
-    errors = [found for found in request.diagnostics if found.severity is Severity.ERROR]
-    others = [found for found in request.diagnostics if found.severity is not Severity.ERROR]
-    lossy = [found for found in others if found.lossy]
-    repairs = [found for found in others if not found.lossy and _OF_STAGE.get(found.stage) == REPAIRED]
+    errors = [diagnostic for diagnostic in request.diagnostics if diagnostic.severity is Severity.ERROR]
+    others = [diagnostic for diagnostic in request.diagnostics if diagnostic.severity is not Severity.ERROR]
+    lossy = [diagnostic for diagnostic in others if diagnostic.lossy]
+    repairs = [
+        diagnostic
+        for diagnostic in others
+        if not diagnostic.lossy and _OF_STAGE.get(diagnostic.stage) == REPAIRED
+    ]
     if errors:
         yield wording.plural(len(errors), "error"), _name_errors(errors, changes)
     if lossy:
@@ -131,15 +137,18 @@ def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
         yield f"{guesses} that may lose meaning", _name_codes(lossy)
     if repairs:
         yield wording.plural(len(repairs), "repair"), _name_codes(repairs)
-    converted = [one for one in changes if one.name and one.verdict == CONVERTED]
+    converted = [change for change in changes if change.name and change.verdict == CONVERTED]
     if converted and len(lossy) < len(others):
-        of = sum(one.name is not None and one.sent is not None for one in changes)
-        named = _join([f"{one.name}: {one.sent} → {one.became}" for one in converted], "; ")
-        yield f"{len(converted):,} of {wording.plural(of, 'argument')} converted", named
+        sent = sum(change.name is not None and change.sent is not None for change in changes)
+        named = _join([f"{change.name}: {change.sent} → {change.became}" for change in converted], "; ")
+        yield f"{len(converted):,} of {wording.plural(sent, 'argument')} converted", named
 
 
 def _name_errors(errors: Sequence[Diagnostic], changes: Sequence[ParameterChange]) -> str:
-    names = {word: [one.name for one in changes if one.name and one.verdict == word] for word in _FAULTY}
+    names = {
+        word: [change.name for change in changes if change.name and change.verdict == word]
+        for word in _FAULTY
+    }
     parts = [
         f"{_join(several)} {'is' if len(several) == 1 else 'are'} {word}"
         for word, several in names.items()
@@ -150,8 +159,10 @@ def _name_errors(errors: Sequence[Diagnostic], changes: Sequence[ParameterChange
 
 def _name_codes(several: Sequence[Diagnostic]) -> str:
     """Return the codes as words, the gravest first."""
-    gravest_first = sorted(several, key=lambda one: -one.severity.rank)
-    return _join([code.replace("_", " ") for code in dict.fromkeys(one.code for one in gravest_first)])
+    gravest_first = sorted(several, key=lambda diagnostic: -diagnostic.severity.rank)
+    return _join(
+        [code.replace("_", " ") for code in dict.fromkeys(diagnostic.code for diagnostic in gravest_first)]
+    )
 
 
 def _join(names: Sequence[str], separator: str = ", ") -> str:
@@ -166,10 +177,10 @@ def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
     for step in request.steps:
         if step.stage is Stage.COERCE:
             try:
-                found = json.loads(step.before)
+                arguments = json.loads(step.before)
             except (ValueError, RecursionError):
                 break
-            return found if isinstance(found, dict) else {}
+            return arguments if isinstance(arguments, dict) else {}
     return request.arguments or {}
 
 
@@ -180,10 +191,10 @@ def _group_findings(
     by_name: dict[str, list[Diagnostic]] = {name: [] for name in names}
     around: list[Diagnostic] = []
     by_place = {render_path((None, name)): name for name in names}
-    for found in diagnostics:
-        step = _FIRST_STEP.match(found.path)
+    for diagnostic in diagnostics:
+        step = _FIRST_STEP.match(diagnostic.path)
         name = by_place.get(step[0]) if step else None
-        (around if name is None else by_name[name]).append(found)
+        (around if name is None else by_name[name]).append(diagnostic)
     return by_name, around
 
 
@@ -213,7 +224,10 @@ def _describe_parameter(
         verdict = DROPPED
     # One further down is about a field of this value.
     place = render_path((None, name))
-    undeclared = next((one for one in findings if (one.code, one.path) == ("unknown_parameter", place)), None)
+    undeclared = next(
+        (finding for finding in findings if (finding.code, finding.path) == ("unknown_parameter", place)),
+        None,
+    )
     if undeclared is not None:
         verdict = FORBIDDEN if FORBIDDEN_HINT in (undeclared.hint or "") else UNDECLARED
     text = _shorten(raw) if raw is not None else _raw_scalar(request, name, sent, findings)
@@ -233,11 +247,16 @@ def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequen
     raw, place = request.raw_arguments, render_path((None, name))
     if not isinstance(raw, str) or isinstance(sent, dict | list):
         return None
-    if any(one.code in ("duplicate_key", "repeated_member") for one in request.diagnostics):
+    if any(diagnostic.code in ("duplicate_key", "repeated_member") for diagnostic in request.diagnostics):
         return None  # the finding may be about the value that was overwritten
-    for one in findings:
-        if one.code in _WHOLE and one.path == place and one.start is not None and one.end is not None:
-            return _shorten(raw[one.start : one.end])
+    for finding in findings:
+        if (
+            finding.code in _WHOLE
+            and finding.path == place
+            and finding.start is not None
+            and finding.end is not None
+        ):
+            return _shorten(raw[finding.start : finding.end])
     return None
 
 
@@ -245,7 +264,7 @@ def _choose_verdict(findings: Sequence[Diagnostic], *, sent: bool) -> str:
     worst = _worst(findings)
     if worst is Severity.ERROR:
         return INVALID if sent else MISSING
-    stages = {found.stage for found in findings}
+    stages = {finding.stage for finding in findings}
     for stage in (Stage.COERCE, Stage.REPAIR, Stage.UNWRAP, Stage.CHECK):
         if stage in stages:
             return _OF_STAGE[stage]
@@ -253,7 +272,7 @@ def _choose_verdict(findings: Sequence[Diagnostic], *, sent: bool) -> str:
 
 
 def _worst(findings: Sequence[Diagnostic]) -> Severity | None:
-    return max((found.severity for found in findings), key=lambda one: one.rank, default=None)
+    return max((finding.severity for finding in findings), key=lambda severity: severity.rank, default=None)
 
 
 def _repaired_text(
@@ -263,7 +282,14 @@ def _repaired_text(
     text, raw = _value_text(sent), request.raw_arguments
     if text is None:
         return None, True
-    whole = next((one.found for one in findings if one.found and one.became and one.became == text), None)
+    whole = next(
+        (
+            finding.found
+            for finding in findings
+            if finding.found and finding.became and finding.became == text
+        ),
+        None,
+    )
     if whole:
         return whole, True
     written = json.dumps(sent, ensure_ascii=False)

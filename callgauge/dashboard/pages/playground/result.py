@@ -56,7 +56,7 @@ def draw_result(request: ToolCallRequest) -> None:
 
 def _warn_of_guesses(request: ToolCallRequest) -> None:
     """Warn of guesses that may have lost or invented meaning: these arguments may be other than meant."""
-    guesses = list(dict.fromkeys(found.code for found in request.diagnostics if found.lossy))
+    guesses = list(dict.fromkeys(diagnostic.code for diagnostic in request.diagnostics if diagnostic.lossy))
     if guesses and request.outcome is not Outcome.FAILED:
         meanings = " ".join(CODES[code].summary for code in guesses[:_REASONS])
         st.warning(f"A guess that may lose meaning. {meanings} Check the arguments before a tool runs.")
@@ -67,7 +67,9 @@ def _draw_policies(request: ToolCallRequest) -> None:
     cells = [outcome_cell(request.outcome)]
     for policy, meaning in _POLICIES:
         accepted = request.accepted_under(policy)
-        against = dict.fromkeys(found.code for found in request.diagnostics if not policy.accepts([found]))
+        against = dict.fromkeys(
+            diagnostic.code for diagnostic in request.diagnostics if not policy.accepts([diagnostic])
+        )
         title = f"{policy.capitalize()} accepts {meaning}."
         cells.append(
             Cell(
@@ -91,9 +93,9 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
         Column("Became", "text", width="22%"), Column("Why", "text"),
     ]  # fmt: skip
     if changes:
-        numbers = {id(found): number for number, found in enumerate(request.diagnostics, start=1)}
+        numbers = {id(diagnostic): number for number, diagnostic in enumerate(request.diagnostics, start=1)}
         undeclared = "no definition" if request.tool is None else "not declared"
-        rows = [_build_change_row(one, numbers, undeclared) for one in changes]
+        rows = [_build_change_row(change, numbers, undeclared) for change in changes]
         draw_table("changes", "Parameters, sent and read", columns, rows)
     else:
         st.caption("No parameter was sent.")
@@ -107,11 +109,12 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
 def _build_change_row(change: ParameterChange, numbers: Mapping[int, int], undeclared: str) -> list[Cell]:
     """Return the row of a parameter. `numbers`: of each finding, by its identity: equal ones may follow."""
     by_code: dict[str, list[Diagnostic]] = {}
-    for found in change.findings:
-        by_code.setdefault(found.code, []).append(found)
+    for finding in change.findings:
+        by_code.setdefault(finding.code, []).append(finding)
     most_first = sorted(by_code.items(), key=lambda pair: -len(pair[1]))
     reasons = [
-        f"{', '.join(name_numbers(numbers[id(one)] for one in several))} · {_explain_code(code, several[0])}"
+        f"{', '.join(name_numbers(numbers[id(each)] for each in several))} · "
+        f"{_explain_code(code, several[0])}"
         for code, several in most_first[:_REASONS]
     ]
     if len(by_code) > _REASONS:
@@ -159,8 +162,8 @@ def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) ->
     `around`: diagnostics on the reply around the arguments. They come last: their spans are in the reply.
     """
     text = _raw_text(request)
-    findings = [make_finding(found) for found in request.diagnostics]
-    outside = [replace(make_finding(found), start=None, end=None) for found in around]
+    findings = [make_finding(diagnostic) for diagnostic in request.diagnostics]
+    outside = [replace(make_finding(diagnostic), start=None, end=None) for diagnostic in around]
     with cards.draw_card(wording.plural(len(findings) + len(outside), "diagnostic")):
         draw_finding_list("playground_findings", text, [*findings, *outside])
     if laid_out := draw_fold("Arguments, indented", "laid_out"):
@@ -175,7 +178,10 @@ def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) ->
 def draw_raw(request: ToolCallRequest) -> None:
     """Draw the raw text with its findings marked, each by its number in the list of findings."""
     draw_marked_text(
-        "playground", _raw_text(request), [make_finding(one) for one in request.diagnostics], narrow=True
+        "playground",
+        _raw_text(request),
+        [make_finding(diagnostic) for diagnostic in request.diagnostics],
+        narrow=True,
     )
 
 
@@ -183,20 +189,20 @@ def _raw_text(request: ToolCallRequest) -> str:
     return request.raw_arguments if isinstance(request.raw_arguments, str) else ""
 
 
-def make_finding(found: Diagnostic) -> Finding:
+def make_finding(diagnostic: Diagnostic) -> Finding:
     return Finding(
-        code=found.code,
-        stage=found.stage,
-        severity=found.severity,
-        lossy=found.lossy,
-        path=found.path,
-        start=found.start,
-        end=found.end,
-        found=found.found,
-        became=found.became,
-        detail=" · ".join(filter(None, (found.detail, found.hint))) or None,
-        summary=CODES[found.code].summary,
-        why=CODES[found.code].why,
+        code=diagnostic.code,
+        stage=diagnostic.stage,
+        severity=diagnostic.severity,
+        lossy=diagnostic.lossy,
+        path=diagnostic.path,
+        start=diagnostic.start,
+        end=diagnostic.end,
+        found=diagnostic.found,
+        became=diagnostic.became,
+        detail=" · ".join(filter(None, (diagnostic.detail, diagnostic.hint))) or None,
+        summary=CODES[diagnostic.code].summary,
+        why=CODES[diagnostic.code].why,
     )
 
 
@@ -227,7 +233,7 @@ def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
             Column("Compared with ours", "tight"),
             Column("Value or error"),
         ]
-        rows = [_build_parser_row(one) for one in _read_others(text, definition, which)]
+        rows = [_build_parser_row(reading) for reading in _read_others(text, definition, which)]
         draw_table("peers", "Results of other parsers", columns, rows)
 
 
@@ -236,12 +242,15 @@ def _read_others(text: str, definition: str, which: int | None) -> list[ParserRe
     return read_with_others(text, parse_request(text, definition, which))
 
 
-def _build_parser_row(one: ParserReading) -> list[Cell]:
-    compared = {True: "same value", False: "another value", None: "–"}[one.same]
-    tone: Tone | None = "warn" if one.same is False else None
+def _build_parser_row(reading: ParserReading) -> list[Cell]:
+    compared = {True: "same value", False: "another value", None: "–"}[reading.same]
+    tone: Tone | None = "warn" if reading.same is False else None
     return [
-        Cell(one.reader, sub=one.version or None),
-        Cell(one.verdict, tone=_PEER_TONES.get(one.verdict, "calm")),
+        Cell(reading.reader, sub=reading.version or None),
+        Cell(reading.verdict, tone=_PEER_TONES.get(reading.verdict, "calm")),
         Cell(compared, tone=tone),
-        Cell(_show_text(one.value if one.value is not None else one.reason), mono=one.value is not None),
+        Cell(
+            _show_text(reading.value if reading.value is not None else reading.reason),
+            mono=reading.value is not None,
+        ),
     ]

@@ -105,16 +105,16 @@ def open_desk() -> EditorDesk:
     """
     desk: EditorDesk = st.session_state.setdefault(_DESK, EditorDesk())
     roads = tuple(st.query_params.get(name) for name in ROADS)
-    known = st.query_params.get(KNOWN)
+    definition_id = st.query_params.get(KNOWN)
     begun = desk.roads != roads
     try:
         if begun:
             desk.roads = roads
             desk.begin_with(_texts_of_url())
-        if known != desk.known or (begun and known):
-            desk.known = known
-            if known:
-                desk.put_definition(_known_definition_text(known))
+        if definition_id != desk.known or (begun and definition_id):
+            desk.known = definition_id
+            if definition_id:
+                desk.put_definition(_known_definition_text(definition_id))
     except (LinkError, MetricError) as problem:
         desk.begin_with(PlaygroundTexts())
         desk.problem = str(problem)
@@ -139,7 +139,7 @@ def _texts_of_url() -> PlaygroundTexts:
     if call := st.query_params.get("call"):
         return _texts_of_stored(call)
     title = st.query_params.get("example")
-    example = next((one for one in (*EXAMPLES, *REPLIES) if one.title == title), None)
+    example = next((candidate for candidate in (*EXAMPLES, *REPLIES) if candidate.title == title), None)
     if example is None:
         return (
             PlaygroundTexts()

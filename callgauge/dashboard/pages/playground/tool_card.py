@@ -20,15 +20,15 @@ _SHOWN = 20_000  # characters of an export
 
 def show(definition: str, which: int) -> None:
     """Draw two folds: the lint's advice, and the tool in the shape of each provider."""
-    found = _find_advice(definition, which)
-    number = "" if isinstance(found, str) else f" ({len(found)})"
+    advice_list = _find_advice(definition, which)
+    number = "" if isinstance(advice_list, str) else f" ({len(advice_list)})"
     if advice := draw_fold(f"Definition lint{number}", "advice"):
         with advice:
             st.caption("Advice of `callgauge lint`.")
-            if isinstance(found, str):
-                st.caption(f"The lint cannot read this definition: {wording.in_markdown(found, 300)}")
+            if isinstance(advice_list, str):
+                st.caption(f"The lint cannot read this definition: {wording.in_markdown(advice_list, 300)}")
             else:
-                draw_advice_table("playground_advice", found, calls=False)
+                draw_advice_table("playground_advice", advice_list, calls=False)
     shapes = draw_fold("Other provider formats", "shapes")
     if shapes is None:
         return

@@ -52,9 +52,9 @@ def list_runs() -> dict[str, str]:
 
 def read_filters() -> dict[str, Any]:
     """Return the parameters of the metric `sessions` that the filter bar and the URL ask for."""
-    asked: dict[str, Any] = {name: read_pick(name, options) for name, _, options in PICKS}
+    picks: dict[str, Any] = {name: read_pick(name, options) for name, _, options in PICKS}
     searched = {"search": st.query_params.get("q") or None, "run": st.query_params.get("path_run") or None}
-    return filters.chosen_filters().parameters() | asked | searched | read_order(ORDERS)
+    return filters.chosen_filters().parameters() | picks | searched | read_order(ORDERS)
 
 
 def kept_keys(*left_out: str) -> dict[str, str]:

@@ -66,12 +66,12 @@ def show() -> None:
     with left:
         with st.container(border=True, gap="small"):
             _draw_picker()  # first: what is picked is what the URL names from here on
-            asked, problem = _read_text()
-            text = _draw_editor(asked)
+            sql, problem = _read_text()
+            text = _draw_editor(sql)
         if problem:
             st.error(problem)
-        elif asked.strip():
-            _draw_answer(asked, edited=text != asked)
+        elif sql.strip():
+            _draw_answer(sql, edited=text != sql)
         else:
             _draw_nothing_asked()
     with right:
@@ -93,25 +93,28 @@ def _read_text() -> tuple[str, str | None]:
 def _list_starts() -> Mapping[str, StartingText]:
     """Return the starting texts by their name in the URL: shipped queries, then metrics without filters."""
     shipped = {
-        f"query:{one.name}": StartingText(one.title, one.question, one.sql) for one in queries().values()
+        f"query:{query.name}": StartingText(query.title, query.question, query.sql)
+        for query in queries().values()
     }
     counted = {
-        f"metric:{one.name}": StartingText(f"Metric: {one.title}", one.question, fill_parameters(one, {}))
-        for one in sorted(metrics().values(), key=lambda metric: metric.title)
+        f"metric:{metric.name}": StartingText(
+            f"Metric: {metric.title}", metric.question, fill_parameters(metric, {})
+        )
+        for metric in sorted(metrics().values(), key=lambda metric: metric.title)
     }
     return shipped | counted
 
 
-def _draw_editor(asked: str) -> str:
+def _draw_editor(sql: str) -> str:
     """Draw the editor with its buttons and return its current text."""
     begun, version = st.session_state.get(_BEGUN, ("", 0))
-    if asked != begun:
+    if sql != begun:
         version += 1
-        st.session_state[_BEGUN] = (asked, version)
+        st.session_state[_BEGUN] = (sql, version)
     text = editor(
         _KEY,
         "Query",
-        asked,
+        sql,
         height=200,
         version=version,
         placeholder=_PLACEHOLDER,
@@ -119,7 +122,7 @@ def _draw_editor(asked: str) -> str:
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button("Run", type="primary", on_click=_run_edited, key="sql_run", help="Ctrl+Enter")
-        _note_text(text, asked)
+        _note_text(text, sql)
     return text
 
 
@@ -170,11 +173,11 @@ def _run(text: str) -> None:
         st.session_state[_TOO_LONG] = text
 
 
-def _note_text(text: str, asked: str) -> None:
+def _note_text(text: str, sql: str) -> None:
     """Let a shared link carry the text as it is in the editor; the address holds what was `asked`."""
     try:
         packed = pack_text(text) if text.strip() else None
-        if text != asked:
+        if text != sql:
             record_setting("sql", packed)
     except LinkError as too_long:
         refuse_link(str(too_long))
@@ -190,9 +193,9 @@ def _draw_nothing_asked() -> None:
         )
 
 
-def _draw_answer(asked: str, *, edited: bool) -> None:
+def _draw_answer(sql: str, *, edited: bool) -> None:
     with st.container():  # a place of its own, so that what comes and goes in it moves no table
-        outcome = _run_or_reuse(asked)
+        outcome = _run_or_reuse(sql)
         if edited:
             st.caption("The text has changed since; Ctrl+Enter runs it.")
     if isinstance(outcome, SqlError):
@@ -201,24 +204,24 @@ def _draw_answer(asked: str, *, edited: bool) -> None:
         query_result.show(outcome, _PAGE)
 
 
-def _run_or_reuse(asked: str) -> QueryResult | SqlError:
+def _run_or_reuse(sql: str) -> QueryResult | SqlError:
     """Run `asked` and return the result or the error; reuse the session's last one for the same text.
 
     The last one is reused only on the same store generation, so turning a page does not run the query again.
     """
     generation = store_queries.generation_file()
     done: LastRun | None = st.session_state.get(_DONE)
-    if done and (done.generation, done.sql) == (str(generation), asked):
+    if done and (done.generation, done.sql) == (str(generation), sql):
         return done.outcome
     outcome: QueryResult | SqlError
     with st.spinner("Running …"):
         try:
-            outcome = run(generation, asked, texts=viewer.sees_texts())
+            outcome = run(generation, sql, texts=viewer.sees_texts())
         except SandboxBusyError as busy:
             return busy
         except SqlError as refused:
             outcome = refused
-    st.session_state[_DONE] = LastRun(str(generation), asked, outcome)
+    st.session_state[_DONE] = LastRun(str(generation), sql, outcome)
     return outcome
 
 

@@ -31,19 +31,19 @@ class _PlotPoint(NamedTuple):
 
 
 def plot_result(
-    kind: str, y: str, across: Sequence[Any], heights: Sequence[Any], of: Sequence[Any] | None = None
+    kind: str, y: str, across: Sequence[Any], heights: Sequence[Any], series: Sequence[Any] | None = None
 ) -> QueryPlot:
-    """Plot `heights` over `across` as bars or lines, with a colour for each value of `of`.
+    """Plot `heights` over `across` as bars or lines, with a colour for each value of `series`.
 
-    `kind`: `line` for lines, else bars. `y`: the series name when `of` is None.
+    `kind`: `line` for lines, else bars. `y`: the series name when `series` is None.
     """
-    known = [
+    plotted = [
         _PlotPoint(place, float(height), "NULL" if name is None else str(name))
-        for place, height, name in zip(across, heights, of or [y] * len(across), strict=True)
+        for place, height, name in zip(across, heights, series or [y] * len(across), strict=True)
         if place is not None and height is not None and math.isfinite(height)
     ]
-    names = _largest_series(known)
-    points = [point for point in known if point.series in names][:_MOST_POINTS]
+    names = _largest_series(plotted)
+    points = [point for point in plotted if point.series in names][:_MOST_POINTS]
     if not points:
         return QueryPlot(None, "")
     places = [point.place for point in points]
@@ -67,7 +67,7 @@ def plot_result(
         "yaxis": {"fixedrange": True, "rangemode": "tozero", "title": None},
     }
     figure = {"data": traces, "layout": drawn}
-    return QueryPlot(figure, _describe_left_out(len(known) - len(points), len(across) - len(known)))
+    return QueryPlot(figure, _describe_left_out(len(plotted) - len(points), len(across) - len(plotted)))
 
 
 def _largest_series(points: Sequence[_PlotPoint]) -> list[str]:

@@ -64,13 +64,13 @@ def show(result: QueryResult, page_key: str) -> None:
 
 
 def _describe_count(result: QueryResult) -> str:
-    kept = result.kept_rows
+    kept_rows = result.kept_rows
     rows = wording.plural(result.rows, "row")
     took = f"{result.seconds:.2f} s" if result.seconds >= 0.1 else f"{1000 * result.seconds:.0f} ms"
     if not result.counted:
-        return f"More than {rows}; the first {kept:,} are kept here and in an export · {took}"
-    if kept < result.rows:
-        return f"{rows}; the first {kept:,} are kept here and in an export · {took}"
+        return f"More than {rows}; the first {kept_rows:,} are kept here and in an export · {took}"
+    if kept_rows < result.rows:
+        return f"{rows}; the first {kept_rows:,} are kept here and in an export · {took}"
     return f"{rows} · {took}"
 
 

@@ -27,7 +27,9 @@ def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
     `by_tool`: the slices of the rate `unknown_tool`. A tool that is offered in some logs is a real one.
     """
     return [
-        name for name, one in by_tool.items() if name != NAMELESS and one.share.k and one.share.k == one.total
+        name
+        for name, slice_ in by_tool.items()
+        if name != NAMELESS and slice_.share.k and slice_.share.k == slice_.total
     ]
 
 
@@ -38,7 +40,7 @@ def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any
     """
     counts = []
     if invented:
-        calls = wording.plural(sum(one.total for one in invented), "call")
+        calls = wording.plural(sum(slice_.total for slice_ in invented), "call")
         counts.append(f"{calls} to {wording.plural(len(invented), 'tool')} that were not offered")
     if nameless:
         counts.append(f"{wording.plural(nameless, 'call')} without a tool's name")
@@ -48,7 +50,7 @@ def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any
     if fold is None:
         return
     with fold:
-        names = {one.name for one in invented}
+        names = {slice_.name for slice_ in invented}
         listed = store_queries.ask("invented_tools", **chosen).to_dict("records")
         shown = [row for row in listed if row["tool"] in names][:_LISTED]
         with cards.draw_card(

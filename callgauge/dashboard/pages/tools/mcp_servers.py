@@ -37,22 +37,24 @@ def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
 
     `offered`: the rows of the metric `offered_tools`; `chosen`: the filters.
     """
-    asked: dict[str, Any] = {"rates": _RATES, "by": filters.MCP_SERVER}
-    rows = store_queries.ask("slices", **asked, **chosen)
+    grouping: dict[str, Any] = {"rates": _RATES, "by": filters.MCP_SERVER}
+    rows = store_queries.ask("slices", **grouping, **chosen)
     slices: dict[str, dict[str, Slice]] = {name: {} for name in _RATES}
-    for one in make_slices(rows):
-        slices[one.rate.name][one.name] = one
+    for slice_ in make_slices(rows):
+        slices[slice_.rate.name][slice_.name] = slice_
     tools: dict[str, list[Row]] = {}
     for row in offered.to_dict("records"):
         tools.setdefault(row["mcp_server"] or NO_SERVER, []).append(row)
-    calls = {name: one.total for each in _RATES for name, one in slices[each].items()}
+    calls = {name: slice_.total for each in _RATES for name, slice_ in slices[each].items()}
     names = sorted({*calls, *tools}, key=lambda name: (name == NO_SERVER, -calls.get(name, 0), name))
     times = {
         each.slice: each
         for each in read_latencies(store_queries.ask("latency", by=filters.MCP_SERVER, **chosen))
         if each.kind == "tool"
     }
-    scales = {name: make_scale([one.share for one in several.values()]) for name, several in slices.items()}
+    scales = {
+        name: make_scale([slice_.share for slice_ in several.values()]) for name, several in slices.items()
+    }
     heads = [
         Column("MCP server", "name"),
         Column("Calls", "number"),
@@ -84,7 +86,7 @@ def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
         for name in names[:_MOST]
     ]
     servers = sum(name != NO_SERVER for name in names)
-    take = cards.Download("mcp_servers", store_queries.ask_later("slices", **asked, **chosen))
+    take = cards.Download("mcp_servers", store_queries.ask_later("slices", **grouping, **chosen))
     with cards.draw_card(
         wording.plural(servers, "MCP server"),
         "slices",

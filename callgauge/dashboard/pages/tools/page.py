@@ -67,7 +67,7 @@ def show() -> None:
     apart = {invented_tools.NAMELESS, *invented}
     names = dict.fromkeys(name for each in rates for name in by_rate[each] if name not in apart)
     columns = {name: by_rate[name] for name in dict.fromkeys((rate.name, *SHOWN))}
-    columns[GIVEN_UP.name] = {name: _count_given_up(one) for name, one in by_rate[_RECOVERED].items()}
+    columns[GIVEN_UP.name] = {name: _count_given_up(slice_) for name, slice_ in by_rate[_RECOVERED].items()}
     ordered = sort_by_failures(columns[rate.name], list(names))
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
@@ -117,8 +117,8 @@ def _draw_answer(rate: str, names: Iterable[str], columns: Columns, chosen: Mapp
     if named := verdict.named:
         faults = {each: columns[each][named.name] for each in columns if named.name in columns[each]}
         if rate == "parse_error":
-            asked = {**chosen, "tools": (named.name,)}
-            culprits = store_queries.ask("culprits", **asked).to_dict("records")
+            parameters = {**chosen, "tools": (named.name,)}
+            culprits = store_queries.ask("culprits", **parameters).to_dict("records")
     cards.draw_answer(write_tools(verdict, faults, culprits), 400)
 
 
@@ -253,8 +253,8 @@ def _rate_column(
     return Column(definition.title, "rate", explained, scale=scale.ends() if drawn else None)
 
 
-def _rate_cell(one: Slice | None, scale: IntervalScale, few: bool) -> Cell:
-    return judged_rate_cell(one, scale) if few and one else rate_cell(one, scale)
+def _rate_cell(slice_: Slice | None, scale: IntervalScale, few: bool) -> Cell:
+    return judged_rate_cell(slice_, scale) if few and slice_ else rate_cell(slice_, scale)
 
 
 show()

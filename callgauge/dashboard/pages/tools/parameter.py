@@ -132,9 +132,9 @@ def _build_row(tool: str, parameter: WrongParameter, newest: Row | None, scale: 
 def _list_sent(parameter: WrongParameter) -> list[str]:
     counts: list[tuple[int, str]] = []
     for fault in parameter.faults:
-        known = fault.sent.items() if fault.kind is FaultKind.TYPE else ()
-        counts += [(calls, kind) for kind, calls in known]
-        rest = fault.count.calls - sum(calls for _, calls in known)
+        sent = fault.sent.items() if fault.kind is FaultKind.TYPE else ()
+        counts += [(calls, kind) for kind, calls in sent]
+        rest = fault.count.calls - sum(calls for _, calls in sent)
         if rest > 0:
             counts.append((rest, _SENT[fault.kind]))
     counts.sort(key=lambda pair: -pair[0])
@@ -161,7 +161,7 @@ def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str,
     if name is None:
         return
     title = wording.in_markdown(name, 80) if name else WHOLE.capitalize()
-    known = next((parameter for parameter in faults.parameters if parameter.name == name), None)
+    parameter_faults = next((parameter for parameter in faults.parameters if parameter.name == name), None)
     close = filters.page_link("tools", {}, {"tool_open": tool})
     with cards.draw_card(
         title,
@@ -169,10 +169,10 @@ def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str,
         "parameter_faults",
         beside=lambda: draw_link("close_parameter", "Close", close, arrives=True),
     ):
-        if known is None:
+        if parameter_faults is None:
             st.caption("No call of this selection gets this parameter wrong.")
             return
-        fault = next((fault for fault in known.faults if fault.kind is FaultKind.TYPE), None)
+        fault = next((fault for fault in parameter_faults.faults if fault.kind is FaultKind.TYPE), None)
         edit = find_edit(tool, newest, fault)
         if edit is None:
             _draw_values(name, chosen)
@@ -226,10 +226,10 @@ def _draw_slices(tool: str, name: str, chosen: Mapping[str, Any]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="parameter_by"):
         by = choose_dimension("Whose calls, by", among=_BY)
     rows = store_queries.ask("parameter_faults", by=by, parameter=name, **chosen).to_dict("records")
-    known = next(iter(read_tool_faults(rows).parameters), None)
-    if known is None:
+    parameter_faults = next(iter(read_tool_faults(rows).parameters), None)
+    if parameter_faults is None:
         return
-    shares = known.count.by_slice
+    shares = parameter_faults.count.by_slice
     listed: Sequence[str] = [*shares][:_MOST_SLICES]
     scale = make_scale([shares[each] for each in listed])
     columns = [

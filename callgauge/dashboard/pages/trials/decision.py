@@ -27,8 +27,8 @@ def draw_trial_decision(
 
 
 def _suggest_title(run: TrialRun, name: str, looks: Mapping[str, Sequence[StoredLook]]) -> str:
-    its = looks.get(name)
-    is_better = bool(its) and its is not None and its[-1].decision == "better"
+    analyses = looks.get(name)
+    is_better = bool(analyses) and analyses is not None and analyses[-1].decision == "better"
     return f"Take {name_arm(name)}" if is_better else f"Keep {name_arm(run.reference)}"
 
 
@@ -39,17 +39,17 @@ def _freeze(
     name: str,
     sentence: str,
 ) -> FrozenComparison:
-    found, _ = results.compare(name, run.primary, looks.get(name, ()))
+    difference, _ = results.compare(name, run.primary, looks.get(name, ()))
     return FrozenComparison(
         run.primary.name,
         sentence,
         _freeze_arm(run, results, name),
         _freeze_arm(run, results, run.reference),
-        found.estimate if found else None,
-        found.low if found else None,
-        found.high if found else None,
+        difference.estimate if difference else None,
+        difference.low if difference else None,
+        difference.high if difference else None,
         None,
-        f"{found.kind} interval over {found.tasks} tasks" if found else "",
+        f"{difference.kind} interval over {difference.tasks} tasks" if difference else "",
         run.run,
     )
 

@@ -38,17 +38,17 @@ def draw_differences(run: TrialRun) -> None:
         if not rows:
             st.caption("No calls were made." if by == "tool" else "No call was repaired or invalid.")
             return
-        found: dict[str, dict[str, Mapping[Hashable, Any]]] = defaultdict(dict)
+        by_value: dict[str, dict[str, Mapping[Hashable, Any]]] = defaultdict(dict)
         for row in rows:
-            found[row["value"]][row["arm"]] = row
-        names = sorted(found, key=lambda value: -_spread(found[value]))
+            by_value[row["value"]][row["arm"]] = row
+        names = sorted(by_value, key=lambda value: -_spread(by_value[value]))
         columns = [Column({"tool": "Tool", "parameter": "Parameter", "code": "Diagnostic"}[by], "name")]
         columns += [Column(wording.one_line(name, 24), "cell", full=name) for name in run.arm_names]
         draw_table(
             "differences",
             f"Differences {_BY[by].lower()}",
             columns,
-            [_row(run, by, value, found[value]) for value in names],
+            [_row(run, by, value, by_value[value]) for value in names],
             shown=_SHOWN,
         )
 

@@ -127,7 +127,7 @@ def _draw_tab(tab: str, run: TrialRun, results: RunResults) -> None:
 def _draw_steps(run: TrialRun) -> None:
     """Draw the way back to the list, and the runs before and after this one."""
     runs = make_runs(store_queries.ask("trial_runs"))
-    names = [one.run for one in runs]
+    names = [run.run for run in runs]
     at = names.index(run.run)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         draw_link("all_runs", "← All runs", list_link())

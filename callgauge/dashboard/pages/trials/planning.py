@@ -38,7 +38,9 @@ def draw_planning() -> None:
     """Draw the card: controls, what the history says, and a table by the smallest difference."""
     with cards.draw_card("Tasks needed", "slices", "costs", height=300):
         models = make_slices(store_queries.ask("slices", rates=("parse_error",), by="model"))
-        names = [one.name for one in sorted(models, key=lambda one: -one.total) if one.is_named][:_MOST]
+        names = [
+            slice_.name for slice_ in sorted(models, key=lambda slice_: -slice_.total) if slice_.is_named
+        ][:_MOST]
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             measure = choose_one(
                 "Measure", "plan_measure", list(_RATES), "refused", _TITLES.__getitem__, width=170
@@ -76,7 +78,7 @@ def _choose_tool(measure: str, model: str) -> str:
     tools = make_slices(
         store_queries.ask("slices", rates=(_RATES[measure],), by="tool", **_narrow(model, _ALL))
     )
-    names = [one.name for one in sorted(tools, key=lambda one: -one.total)][:_MOST]
+    names = [slice_.name for slice_ in sorted(tools, key=lambda slice_: -slice_.total)][:_MOST]
     return choose_one(
         "Tool",
         "plan_tool",
@@ -99,17 +101,21 @@ def _read_calls(model: str) -> float:
     """Return how many calls a turn with a call makes on average."""
     # The one rate counts every call, the other every turn with a call.
     rows = store_queries.ask("slices", rates=("emission", "retried"), **_narrow(model, _ALL))
-    seen = dict(zip(rows["rate"], rows["n"], strict=True))
-    return float(seen["emission"] / seen["retried"]) if seen.get("emission") and seen.get("retried") else 1.0
+    counts = dict(zip(rows["rate"], rows["n"], strict=True))
+    return (
+        float(counts["emission"] / counts["retried"])
+        if counts.get("emission") and counts.get("retried")
+        else 1.0
+    )
 
 
 def _read_cost(model: str) -> tuple[float, str] | None:
     """Return what a turn costs on average, and the currency; None where nothing is priced."""
     try:
-        found = ask_costs(**_narrow(model, _ALL))
+        costs = ask_costs(**_narrow(model, _ALL))
     except MetricError:
         return None
-    cost = next(iter(found), None)
+    cost = next(iter(costs), None)
     if cost is None or cost.per_turn is None or not cost.is_priced_enough:
         return None
     return cost.per_turn.amount, cost.currency

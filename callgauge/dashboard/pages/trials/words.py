@@ -77,9 +77,9 @@ def write_decision(run: TrialRun, decision: Decision) -> str:
 def write_short_answer(run: TrialRun) -> list[tuple[Decision, str]]:
     """Return the decision on each variant with its words: (decision, “new: better”)."""
     return [
-        (one.decision, f"{name_arm(name)}: {write_decision(run, one.decision)}")
+        (look.decision, f"{name_arm(name)}: {write_decision(run, look.decision)}")
         for name in run.others
-        if (one := run.decisions.get(name))
+        if (look := run.decisions.get(name))
     ]
 
 
@@ -117,15 +117,15 @@ def write_answer(run: TrialRun, results: RunResults, looks: Mapping[str, Sequenc
 
 def _describe_single(run: TrialRun, results: RunResults) -> str:
     (name,) = run.arm_names
-    found = [
-        f"{write_value(one, total.rate)} {_VERBS[one.name]} ({write_counts(one, total)})"
-        for one in (run.primary, MEASURES["right"])
-        if one.is_share and (total := results.total(name, one)).n
+    values = [
+        f"{write_value(measure, total.rate)} {_VERBS[measure.name]} ({write_counts(measure, total)})"
+        for measure in (run.primary, MEASURES["right"])
+        if measure.is_share and (total := results.total(name, measure)).n
     ]
-    if not found:
+    if not values:
         return f"{name_arm(name)} has no measured trial yet."
-    said = wording.list_words(list(dict.fromkeys(found)))
-    return f"{name_arm(name)} has {said}. It is the only variant, so nothing is compared."
+    values_text = wording.list_words(list(dict.fromkeys(values)))
+    return f"{name_arm(name)} has {values_text}. It is the only variant, so nothing is compared."
 
 
 def describe_more(results: RunResults, arm: str) -> str:

@@ -96,7 +96,7 @@ def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
             raise ValueError(text)
         return codes
 
-    found: list[str] = draw_url_widget(
+    chosen: list[str] = draw_url_widget(
         lambda name: st.multiselect(
             label, list(CODES), st.session_state[name], key=name, placeholder="None", help=meaning
         ),
@@ -105,7 +105,7 @@ def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
         parse,
         ",".join,
     )
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _edit_definition(tool: str) -> tuple[str | None, str | None]:
@@ -154,15 +154,15 @@ def _read_tools(text: str) -> list[ToolDefinition]:
 def _draw_edits(tool: str, begun: str, edited: str | None) -> None:
     """Draw what the edited definition changes: in words, and as a diff that ignores the layout."""
     st.markdown("**Your edits**")
-    before = next((one for one in _read_tools(begun) if one.name == tool), None)
-    after = next((one for one in _read_tools(edited or "") if one.name == tool), None)
+    before = next((definition for definition in _read_tools(begun) if definition.name == tool), None)
+    after = next((definition for definition in _read_tools(edited or "") if definition.name == tool), None)
     if edited is None or before is None or after is None:
         st.caption("No changes yet." if edited is None else "Shown once the definition can be read.")
         return
     changes = unified_diff(
         *(
-            json.dumps(one.to_anthropic(defaults=True), indent=2, ensure_ascii=False)
-            for one in (before, after)
+            json.dumps(definition.to_anthropic(defaults=True), indent=2, ensure_ascii=False)
+            for definition in (before, after)
         )
     )
     if not changes:
