@@ -50,13 +50,13 @@ def make_server(store: SharedStore) -> Any:
     async def list_tools(_: Any, __: Any) -> Any:
         return types.ListToolsResult(tools=[_declare(types, tool) for tool in TOOLS.values()])
 
-    async def call_tool(_: Any, asked: Any) -> Any:
+    async def call_tool(_: Any, call: Any) -> Any:
         try:
-            answer, structure = await answer_tool(store, asked.name, asked.arguments or {})
+            answer, structure = await answer_tool(store, call.name, call.arguments or {})
         except ProblemError as problem:
             # A model can mend its call by this: no error of the protocol, which it would not see.
-            told = types.TextContent(type="text", text=problem.detail)
-            return types.CallToolResult(content=[told], is_error=True)
+            problem_text = types.TextContent(type="text", text=problem.detail)
+            return types.CallToolResult(content=[problem_text], is_error=True)
         texts = write_texts_of(answer, structure)
         content: list[Any] = [types.TextContent(type="text", text=text) for text in texts]
         return types.CallToolResult(content=content, structured_content=structure)
@@ -93,10 +93,10 @@ async def answer_tool(
 ) -> tuple[Answer, dict[str, Any]]:
     """Return the answer of a tool, and the same as JSON values. Raises ProblemError."""
     tool = find_tool(name)
-    given = tool.read(arguments)
+    parameters = tool.read(arguments)
 
     def ask(access: StoreAccess) -> tuple[Answer, dict[str, Any]]:
-        answer = tool.answer(access, given)
+        answer = tool.answer(access, parameters)
         return answer, write_structure(answer, access.generation)
 
     return await store.answer(ask)

@@ -92,46 +92,46 @@ def make_document() -> dict[str, Any]:
 
 
 def _describe(question: Question) -> dict[str, Any]:
-    asked = question.parameters + ((FORMAT,) if question.has_rows else ())
+    parameters = question.parameters + ((FORMAT,) if question.has_rows else ())
     note = " Needs an admin's token." if question.role == "admin" else ""
     return {
         "operationId": question.name,
         "summary": question.summary,
         "description": f"{question.summary}{note}",
         "tags": ["questions"],
-        "parameters": [_describe_parameter(one) for one in asked],
+        "parameters": [_describe_parameter(parameter) for parameter in parameters],
         "responses": _describe_responses(has_rows=question.has_rows),
     }
 
 
 def _describe_metric(metric: Metric) -> dict[str, Any]:
-    told = [metric.question, f"Unit: {metric.unit}.", *metric.notes]
-    told += [f"`{name}`: {meaning}." for name, meaning in metric.columns.items()]
+    sentences = [metric.question, f"Unit: {metric.unit}.", *metric.notes]
+    sentences += [f"`{name}`: {meaning}." for name, meaning in metric.columns.items()]
     if metric.name in ADMIN_METRICS:
-        told.append("Takes an admin's token.")
-    asked = (*metric_parameters(metric.name), FORMAT)
+        sentences.append("Takes an admin's token.")
+    parameters = (*metric_parameters(metric.name), FORMAT)
     return {
         "operationId": f"metric_{metric.name}",
         "summary": metric.title,
-        "description": " ".join(told),
+        "description": " ".join(sentences),
         "tags": ["metrics"],
-        "parameters": [_describe_parameter(one) for one in asked],
+        "parameters": [_describe_parameter(parameter) for parameter in parameters],
         "responses": _describe_responses(has_rows=True),
     }
 
 
-def _describe_parameter(one: Parameter) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "name": one.name,
-        "in": "path" if one.is_in_path else "query",
-        "description": one.about,
-        "schema": one.schema(),
+def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
+    description: dict[str, Any] = {
+        "name": parameter.name,
+        "in": "path" if parameter.is_in_path else "query",
+        "description": parameter.about,
+        "schema": parameter.schema(),
     }
-    if one.is_required:
-        found["required"] = True
-    if one.kind == "texts":
-        found |= {"style": "form", "explode": True}
-    return found
+    if parameter.is_required:
+        description["required"] = True
+    if parameter.kind == "texts":
+        description |= {"style": "form", "explode": True}
+    return description
 
 
 def _describe_responses(*, has_rows: bool) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def write_reference() -> Iterator[str]:
         yield f"## {BASE}{question.path}"
         note = " Needs an admin's token." if question.role == "admin" else ""
         yield question.summary + note
-        own = [one for one in question.parameters if one not in FILTERS]
+        own = [parameter for parameter in question.parameters if parameter not in FILTERS]
         if len(own) < len(question.parameters):
             yield "The [filters](#filters), and:"
         if own:
@@ -176,16 +176,18 @@ def _write_rows(several: Sequence[Parameter]) -> str:
     return f"| parameter | values | what it does |\n|---|---|---|\n{rows}"
 
 
-def _write_row(one: Parameter) -> str:
-    if one.choices:
-        values = ", ".join(f"`{choice}`" for choice in one.choices)
+def _write_row(parameter: Parameter) -> str:
+    if parameter.choices:
+        values = ", ".join(f"`{choice}`" for choice in parameter.choices)
     else:
-        values = {"texts": "text", "flag": "`true`, `false`", "integer": "number"}.get(one.kind, one.kind)
-    if one.low is not None and one.high is not None:
-        values += f", {one.low:,g} to {one.high:,g}"
-    if one.kind == "texts":
+        values = {"texts": "text", "flag": "`true`, `false`", "integer": "number"}.get(
+            parameter.kind, parameter.kind
+        )
+    if parameter.low is not None and parameter.high is not None:
+        values += f", {parameter.low:,g} to {parameter.high:,g}"
+    if parameter.kind == "texts":
         values += "; may be repeated"
-    if one.default is not None:
-        values += f"; `{one.default}` without"
-    needed = " Needed." if one.is_required else ""
-    return f"| `{one.name}` | {values} | {re.sub(r'[|]', '/', one.about)}{needed} |"
+    if parameter.default is not None:
+        values += f"; `{parameter.default}` without"
+    needed = " Needed." if parameter.is_required else ""
+    return f"| `{parameter.name}` | {values} | {re.sub(r'[|]', '/', parameter.about)}{needed} |"

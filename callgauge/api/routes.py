@@ -45,36 +45,38 @@ def make_application(store: SharedStore) -> Starlette:
     async def metric(request: Request) -> Response:
         name = request.path_params["name"]
         user = find_user(request)
-        given = _read_query(request.query_params)
-        media_type = _choose_form(request, given, has_rows=True)
-        found = find_metric(name)
+        query = _read_query(request.query_params)
+        media_type = _choose_form(request, query, has_rows=True)
+        metric_ = find_metric(name)
         if name in ADMIN_METRICS and not user.is_admin:
             raise ProblemError(
                 403, f"The metric {name} contains the content of many calls; it needs an admin's token."
             )
-        asked = read_metric_parameters(name, given)
-        head = {"metric": name, "question": found.question, "unit": found.unit, "log_text": LOG_TEXT}
+        parameters = read_metric_parameters(name, query)
+        head = {"metric": name, "question": metric_.question, "unit": metric_.unit, "log_text": LOG_TEXT}
 
         def write(access: StoreAccess) -> TableFile:
-            told = {"generation": access.generation, **head}
-            return write_metric(access.connection, name, asked, media_type, told)
+            head_fields = {"generation": access.generation, **head}
+            return write_metric(access.connection, name, parameters, media_type, head_fields)
 
         return _stream(await store.answer(write, _watch(request)))
 
     def route(question: Question) -> Route:
         async def endpoint(request: Request) -> Response:
             user = find_user(request)
-            given = _read_query(request.query_params)
-            media_type = _choose_form(request, given, has_rows=question.has_rows)
+            query = _read_query(request.query_params)
+            media_type = _choose_form(request, query, has_rows=question.has_rows)
             _refuse_for(user, question)
-            asked = question.read({**given, **{name: [text] for name, text in request.path_params.items()}})
+            parameters = question.read(
+                {**query, **{name: [text] for name, text in request.path_params.items()}}
+            )
 
             def write(access: StoreAccess) -> bytes | TableFile:
-                found = question.answer(access, asked)
+                answer = question.answer(access, parameters)
                 if media_type != JSON:
-                    return write_rows(found.rows or (), media_type)
-                warning = {"log_text": LOG_TEXT} if found.has_log_text else {}
-                return write_json({"generation": access.generation, **warning, **found.to_json()})
+                    return write_rows(answer.rows or (), media_type)
+                warning = {"log_text": LOG_TEXT} if answer.has_log_text else {}
+                return write_json({"generation": access.generation, **warning, **answer.to_json()})
 
             written = await store.answer(write, _watch(request))
             return Response(written, media_type=JSON) if isinstance(written, bytes) else _stream(written)
@@ -119,21 +121,21 @@ def _read_query(query: QueryParams) -> dict[str, Sequence[str]]:
     return {name: query.getlist(name) for name in dict.fromkeys(query)}
 
 
-def _choose_form(request: Request, given: dict[str, Sequence[str]], *, has_rows: bool) -> str:
+def _choose_form(request: Request, query: dict[str, Sequence[str]], *, has_rows: bool) -> str:
     """Return the media type of the answer, and take `format` out of what was given."""
-    if told := given.pop("format", None):
-        wanted = FORMATS[FORMAT.read(told)]
+    if form := query.pop("format", None):
+        wanted = FORMATS[FORMAT.read(form)]
         if wanted != JSON and not has_rows:
             raise ProblemError(406, "This answer is not a table; it is available as JSON only.")
         return wanted
     accepted = [part.split(";")[0].strip() for part in request.headers.get("accept", "*/*").split(",")]
-    known = (JSON, ARROW, PARQUET) if has_rows else (JSON,)
-    for one in accepted:
-        if one in known:
-            return one
-        if one in ("*/*", "application/*", "text/html", "application/problem+json", ""):
+    forms = (JSON, ARROW, PARQUET) if has_rows else (JSON,)
+    for media in accepted:
+        if media in forms:
+            return media
+        if media in ("*/*", "application/*", "text/html", "application/problem+json", ""):
             return JSON
-    raise ProblemError(406, f"This answer comes as {' or '.join(known)}.")
+    raise ProblemError(406, f"This answer comes as {' or '.join(forms)}.")
 
 
 def _watch(request: Request) -> Callable[[], Any]:
@@ -168,8 +170,8 @@ async def _answer_refusal(request: Request, refused: Exception) -> Response:
     if status == 405:
         return write_problem(ProblemError(405, "This API only answers GET."))
     if status == 404:
-        known = [BASE + question.path for question in QUESTIONS.values()]
-        return write_problem(refuse_name("address", request.url.path, known, status=404))
+        addresses = [BASE + question.path for question in QUESTIONS.values()]
+        return write_problem(refuse_name("address", request.url.path, addresses, status=404))
     return write_problem(ProblemError(status, "The question cannot be answered."))
 
 

@@ -96,14 +96,14 @@ def write_rows(rows: Sequence[Row], media_type: str) -> TableFile:
 
 
 def write_metric(
-    connection: Connection, name: str, given: Mapping[str, Any], media_type: str, head: Mapping[str, Any]
+    connection: Connection, name: str, parameters: Mapping[str, Any], media_type: str, head: Mapping[str, Any]
 ) -> TableFile:
     """Return the rows of a metric in batches. `head`: members of the JSON answer beside its rows.
 
     Raises MetricError and ProblemError.
     """
     # One row more than are given tells whether there are more.
-    with open_answer(connection, name, given, MOST_ROWS[media_type] + 1) as cursor:
+    with open_answer(connection, name, parameters, MOST_ROWS[media_type] + 1) as cursor:
         file = _open_file()
         try:
             if media_type == JSON:
@@ -149,10 +149,10 @@ def _write_batches(cursor: Connection, file: IO[bytes], media_type: str) -> tupl
     )
     with writer:
         for batch in reader:
-            kept = batch.slice(0, most - written)
-            is_truncated = kept.num_rows < batch.num_rows
-            writer.write_batch(kept)
-            written += kept.num_rows
+            part = batch.slice(0, most - written)
+            is_truncated = part.num_rows < batch.num_rows
+            writer.write_batch(part)
+            written += part.num_rows
             _check_size(file)
             if is_truncated:
                 break

@@ -52,7 +52,7 @@ def _show_number(number: float) -> str:
 def _name_kind(value: Any) -> str:
     if isinstance(value, bool):
         return "is true or false"
-    for kinds, told in (
+    for kinds, phrase in (
         ((int, float), "is a number"),
         (str, "is a text"),
         ((list, tuple), "is a list"),
@@ -60,7 +60,7 @@ def _name_kind(value: Any) -> str:
         ((dt.date, dt.time), "is a date"),
     ):
         if isinstance(value, kinds):
-            return told
+            return phrase
     return "is nothing"
 
 
@@ -199,8 +199,8 @@ class Duration:
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         seconds = math.nan
-        if isinstance(value, str) and (found := _DURATION.fullmatch(value)):
-            seconds = float(found[1]) * _SECONDS[found[2]]
+        if isinstance(value, str) and (match := _DURATION.fullmatch(value)):
+            seconds = float(match[1]) * _SECONDS[match[2]]
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             seconds = float(value)
         if math.isfinite(seconds) and seconds > 0:
@@ -227,18 +227,18 @@ class ListOf:
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if not isinstance(value, list):
             if self.takes_one:
-                one = self.item.read(value, key, mistakes)
-                return UNREAD if one is UNREAD else (one,)
+                item = self.item.read(value, key, mistakes)
+                return UNREAD if item is UNREAD else (item,)
             return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a list", "write it in [ ]")
         if len(value) < self.fewest:
             return _refuse(value, key, mistakes, "is too short", f"name {self.fewest} or more")
-        known = len(mistakes)
-        read = [self.item.read(one, (*key, place), mistakes) for place, one in enumerate(value)]
-        if len(mistakes) > known:
+        before = len(mistakes)
+        read = [self.item.read(item, (*key, place), mistakes) for place, item in enumerate(value)]
+        if len(mistakes) > before:
             return UNREAD
-        for place, one in enumerate(value):
-            if isinstance(one, (str, int, float)) and one in value[:place]:
-                _refuse(one, (*key, place), mistakes, "is listed twice", "name each once")
+        for place, item in enumerate(value):
+            if isinstance(item, (str, int, float)) and item in value[:place]:
+                _refuse(item, (*key, place), mistakes, "is listed twice", "name each once")
                 return UNREAD
         return tuple(read)
 
@@ -288,9 +288,11 @@ class NamedTables:
             advice = f"write [{'.'.join(map(str, key))}.NAME]"
             return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a table", advice)
         read = {}
-        for name, one in value.items():
+        for name, table in value.items():
             is_name = self.name.read(name, (*key, name), mistakes) is not UNREAD
-            item = self.item.read(one, (*key, name), mistakes)  # its mistakes are told with that of its name
+            item = self.item.read(
+                table, (*key, name), mistakes
+            )  # its mistakes are told with that of its name
             if is_name:
                 read[name] = item
         return read
@@ -341,9 +343,9 @@ class KeyedTable:
             else:
                 read[name] = entry.default
         for names in self.exactly_one:
-            there = [name for name in names if name in value]
-            if len(there) != 1:
-                what = f"has {' and '.join(there)}" if there else f"has neither {' nor '.join(names)}"
+            present = [name for name in names if name in value]
+            if len(present) != 1:
+                what = f"has {' and '.join(present)}" if present else f"has neither {' nor '.join(names)}"
                 mistakes.append(Mistake(key, what, f"write one of {', '.join(names)}"))
         return read
 

@@ -50,8 +50,8 @@ class CheckedFileError(Exception):
     def lines(self) -> list[str]:
         """Return a line for each problem; of very many the first."""
         more = len(self.problems) - _MOST_TOLD
-        told = [str(problem) for problem in self.problems[:_MOST_TOLD]]
-        return [*told, *([f"… and {more} more"] if more > 0 else [])]
+        lines = [str(problem) for problem in self.problems[:_MOST_TOLD]]
+        return [*lines, *([f"… and {more} more"] if more > 0 else [])]
 
 
 def write_key(key: KeyPath) -> str:
@@ -68,13 +68,13 @@ def quote_value(value: Any) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def suggest_name(name: str, known: Sequence[str]) -> str:
+def suggest_name(name: str, names: Sequence[str]) -> str:
     """Return the advice for a name that is not known: the nearest one, else what is known."""
-    if near := difflib.get_close_matches(name, known, n=1):
+    if near := difflib.get_close_matches(name, names, n=1):
         return f'did you mean "{near[0]}"?'
-    if not known:
+    if not names:
         return "none yet"
-    shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
+    shown = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
     return f"known: {shown}"
 
 

@@ -41,11 +41,11 @@ class TomlReading:
 
     def problems(self) -> list[Problem]:
         """Return the mistakes in the order of the file."""
-        found = [
+        problems = [
             Problem(self.path, find_line(self.lines, each.key), write_key(each.key), each.what, each.advice)
             for each in self.mistakes
         ]
-        return sorted(found, key=lambda problem: problem.line or 0)
+        return sorted(problems, key=lambda problem: problem.line or 0)
 
     def note(self, key: KeyPath, what: str, advice: str) -> None:
         self.mistakes.append(Mistake(key, what, advice))
@@ -151,12 +151,12 @@ class _KeyLines:
             self.skip_blank()
             line = self.count_line()
             quoted = _TEXT.match(self.text, self.at)
-            found = quoted or _BARE.match(self.text, self.at)
-            if found is None:
+            match = quoted or _BARE.match(self.text, self.at)
+            if match is None:
                 raise ValueError
-            name = tomllib.loads(f"name = {found[0]}")["name"] if quoted else found[0]
+            name = tomllib.loads(f"name = {match[0]}")["name"] if quoted else match[0]
             names.append((name, line))
-            self.at = found.end()
+            self.at = match.end()
             self.skip_blank()
             if not self.text.startswith(".", self.at):
                 return names
@@ -177,10 +177,10 @@ class _KeyLines:
         elif self.text[self.at] == "[":
             self.read_items("]", lambda number: self.read_item((*path, number)))
         else:
-            found = _TEXT.match(self.text, self.at) or _SCALAR.match(self.text, self.at)
-            if found is None:
+            match = _TEXT.match(self.text, self.at) or _SCALAR.match(self.text, self.at)
+            if match is None:
                 raise ValueError
-            self.at = found.end()
+            self.at = match.end()
 
     def read_item(self, path: KeyPath) -> None:
         self.skip_blank()

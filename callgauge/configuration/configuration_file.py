@@ -60,15 +60,15 @@ def read_configuration(path: Path) -> Configuration:
     """
     path = path.absolute()
     reading = TomlReading(path, "a callgauge.toml, such as `callgauge init-config` writes")
-    known = reading.read_table(CONFIGURATION, {})
-    if known is not None:
-        _note_contradictions(reading, known)
-    if known is None or reading.mistakes:
+    tables = reading.read_table(CONFIGURATION, {})
+    if tables is not None:
+        _note_contradictions(reading, tables)
+    if tables is None or reading.mistakes:
         raise ConfigurationError(reading.problems())
     sources = tuple(
-        _make_source(name, table, path.parent) for name, table in (known["sources"] or {}).items()
+        _make_source(name, table, path.parent) for name, table in (tables["sources"] or {}).items()
     )
-    values = {**known, "sources": None}
+    values = {**tables, "sources": None}
     configuration: Configuration = _make_settings(
         Configuration, values, path.parent, path=path, sources=sources
     )
@@ -104,22 +104,22 @@ def _make_source(name: str, table: Mapping[str, Any], folder: Path) -> SourceSet
     return source if source.silent_after else replace(source, silent_after=None)
 
 
-def _note_contradictions(reading: TomlReading, known: Mapping[str, Any]) -> None:
+def _note_contradictions(reading: TomlReading, configuration: Mapping[str, Any]) -> None:
     """Note each contradiction between values of a file; those that could not be read are not in `known`."""
     folder = reading.path.parent
-    if is_address(known.get("store", "")):
+    if is_address(configuration.get("store", "")):
         reading.note(
             ("store",),
             "is an address",
             "name a folder of this machine: for a shared store the one that `callgauge ingest --store "
             "s3://…` made (docs/service.md)",
         )
-    _check_sources(reading, known.get("sources") or {}, folder)
-    _check_retention(reading, known.get("retention") or {})
-    _check_backup(reading, known, folder)
-    _check_report(reading, known.get("report") or {})
-    if known.get("sign_in"):
-        _check_sign_in(reading, known["sign_in"])
+    _check_sources(reading, configuration.get("sources") or {}, folder)
+    _check_retention(reading, configuration.get("retention") or {})
+    _check_backup(reading, configuration, folder)
+    _check_report(reading, configuration.get("report") or {})
+    if configuration.get("sign_in"):
+        _check_sign_in(reading, configuration["sign_in"])
 
 
 def _check_sources(reading: TomlReading, sources: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
@@ -148,8 +148,8 @@ def _check_retention(reading: TomlReading, retention: Mapping[str, Any]) -> None
         reading.note(("retention", "text_days"), what, f"write {facts} or less")
 
 
-def _check_backup(reading: TomlReading, known: Mapping[str, Any], folder: Path) -> None:
-    place, store = (known.get("backup") or {}).get("to"), known.get("store")
+def _check_backup(reading: TomlReading, configuration: Mapping[str, Any], folder: Path) -> None:
+    place, store = (configuration.get("backup") or {}).get("to"), configuration.get("store")
     if place is None or store is None or is_address(place):
         return
     if Path(resolve_place(folder, place)).is_relative_to(resolve_place(folder, store)):
@@ -178,9 +178,9 @@ def _check_sign_in(reading: TomlReading, sign_in: Mapping[str, Any]) -> None:
             reading.note(("sign_in", "method"), f'"{method}" needs {name}', f"add {name} to [sign_in]")
     for name, methods in _USED_BY.items():
         if ("sign_in", name) in reading.lines and method not in methods:
-            one = " or ".join(f'"{word}"' for word in methods)
+            advice = " or ".join(f'"{word}"' for word in methods)
             reading.note(
-                ("sign_in", name), f'is not used with method = "{method}"', f"leave it out, or write {one}"
+                ("sign_in", name), f'is not used with method = "{method}"', f"leave it out, or write {advice}"
             )
     if method == "oidc" and not any(sign_in.get(name, True) for name in _WHO):
         what = f'"{method}" with nobody who may come in'  # the provider may know anybody

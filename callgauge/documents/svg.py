@@ -137,13 +137,13 @@ def _list_ticks(chart: Chart) -> Iterator[str]:
     yield _write_text(_RIGHT, _HEIGHT - 10, chart.x.title, "end")
 
 
-def _list_bars(chart: Chart, series: ChartSeries, number: int, of: int) -> Iterator[str]:
+def _list_bars(chart: Chart, series: ChartSeries, number: int, bars: int) -> Iterator[str]:
     room = (_RIGHT - _LEFT) / max(1.0, chart.x.high - chart.x.low)  # of one place
-    width = room * (1 - _BAR_GAP) / of
+    width = room * (1 - _BAR_GAP) / bars
     ground = _place_y(chart, max(chart.y.low, min(0.0, chart.y.high)))
     for point in series.points:
         if point.y is not None:
-            x, y = _place_x(chart, point.x) + (number - of / 2) * width, _place_y(chart, point.y)
+            x, y = _place_x(chart, point.x) + (number - bars / 2) * width, _place_y(chart, point.y)
             box = f'y="{min(y, ground):.1f}" width="{width:.1f}" height="{abs(ground - y):.1f}"'
             yield f'<rect class="bar s{series.colour}" x="{x:.1f}" {box}/>'
 

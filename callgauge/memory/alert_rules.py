@@ -40,7 +40,7 @@ class AlertRule:
 
 
 def read_rule(row: Sequence[Any]) -> AlertRule:
-    name, rate, kept, kind, bound, muted, by, at = row
+    name, rate, slice_text, kind, bound, muted, by, at = row
     return AlertRule(
         name,
         rate,
@@ -48,7 +48,7 @@ def read_rule(row: Sequence[Any]) -> AlertRule:
         bound,
         by,
         datetime.fromisoformat(at),
-        read_slice(kept),
+        read_slice(slice_text),
         date.fromisoformat(muted) if muted else None,
     )
 
@@ -59,7 +59,7 @@ def save_rule(
     rate: str,
     kind: RuleKind,
     bound: float,
-    kept: KeptSlice | None = None,
+    kept_slice: KeptSlice | None = None,
     *,
     by: str = "",
 ) -> None:
@@ -69,7 +69,7 @@ def save_rule(
     row = {
         "name": cut_name(require_text(name, "a rule has a name")),
         "rate": rate,
-        "slice": write_slice(kept or {}),
+        "slice": write_slice(kept_slice or {}),
         "kind": kind,
         "bound": bound,
         "muted_until": None,

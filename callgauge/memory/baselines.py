@@ -35,19 +35,19 @@ class Baseline:
 
 
 def read_baseline(row: Sequence[Any]) -> Baseline:
-    name, first, last, kept, by, at = row
+    name, first, last, slice_text, by, at = row
     return Baseline(
         name,
         date.fromisoformat(first),
         date.fromisoformat(last),
         by,
         datetime.fromisoformat(at),
-        read_slice(kept),
+        read_slice(slice_text),
     )
 
 
 def save_baseline(
-    file: MemoryFile, name: str, days: tuple[date, date], kept: KeptSlice | None = None, *, by: str = ""
+    file: MemoryFile, name: str, days: tuple[date, date], kept_slice: KeptSlice | None = None, *, by: str = ""
 ) -> None:
     """Keep days, and what they are narrowed to, under a name; a known name is replaced.
 
@@ -60,7 +60,7 @@ def save_baseline(
         "name": cut_name(require_text(name, "a baseline has a name")),
         "first_day": first.isoformat(),
         "last_day": last.isoformat(),
-        "slice": write_slice(kept or {}),
+        "slice": write_slice(kept_slice or {}),
         "by": cut_name(by),
         "at": write_now(),
     }

@@ -83,8 +83,8 @@ def read_decision(row: Sequence[Any]) -> RecordedDecision:
 def _read_figures(text: str) -> FrozenComparison | None:
     try:
         read = json.loads(text)
-        of, against = (FrozenSide(**read.pop(name)) for name in ("of", "against"))
-        return FrozenComparison(of=of, against=against, **read)
+        newer, against = (FrozenSide(**read.pop(name)) for name in ("of", "against"))
+        return FrozenComparison(of=newer, against=against, **read)
     except (ValueError, TypeError, KeyError, AttributeError):  # of an import, or of another version
         return None
 

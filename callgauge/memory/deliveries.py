@@ -58,20 +58,27 @@ class DeliveryRecords:
             (_GIVE_UP, [(report, channel, stale)]),
             (_CLAIM, [(report, channel, mine, _write_time(now), stale)]),
         )
-        (found,) = (one for one in self.list_deliveries(report) if one.channel == channel)
-        return found, found.claim == mine
+        (stored,) = (delivery for delivery in self.list_deliveries(report) if delivery.channel == channel)
+        return stored, stored.claim == mine
 
-    def note(self, of: Delivery, state: DeliveryState, told: str = "") -> None:
+    def note(self, delivery: Delivery, state: DeliveryState, reason: str = "") -> None:
         """Write how far a claimed delivery is."""
-        values = (state, _write_time(datetime.now(UTC)), cut_text(told), of.report, of.channel, of.claim)
+        values = (
+            state,
+            _write_time(datetime.now(UTC)),
+            cut_text(reason),
+            delivery.report,
+            delivery.channel,
+            delivery.claim,
+        )
         self._file.write((_UPDATE, [values]))
 
     def list_deliveries(self, report: str) -> Sequence[Delivery]:
         """Return the deliveries of a report, by channel."""
         (rows,) = self._file.read_rows(_OF_REPORT, values=(report,))
         return [
-            Delivery(name, channel, state, claim, datetime.fromisoformat(at), told)
-            for name, channel, state, claim, at, told in rows
+            Delivery(name, channel, state, claim, datetime.fromisoformat(at), reason)
+            for name, channel, state, claim, at, reason in rows
         ]
 
 

@@ -277,13 +277,13 @@ class ImportCount:
 def export_memory(file: MemoryFile) -> str:
     """Return all that the team decided as JSON, the rows of each table in the order of their keys."""
     queries = [
-        f"SELECT {_list(its.columns)} FROM {name} ORDER BY {_list(its.key)}"  # noqa: S608 - our names
-        for name, its in _TABLES.items()
+        f"SELECT {_list(table.columns)} FROM {name} ORDER BY {_list(table.key)}"  # noqa: S608 - our names
+        for name, table in _TABLES.items()
     ]
-    told: dict[str, Any] = {_MARK: SCHEMA_VERSION}
-    for (name, its), rows in zip(_TABLES.items(), file.read_rows(*queries), strict=True):
-        told[name] = [_decode(dict(zip(its.columns, row, strict=True))) for row in rows]
-    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+    exported: dict[str, Any] = {_MARK: SCHEMA_VERSION}
+    for (name, table), rows in zip(_TABLES.items(), file.read_rows(*queries), strict=True):
+        exported[name] = [_decode(dict(zip(table.columns, row, strict=True))) for row in rows]
+    return json.dumps(exported, ensure_ascii=False, indent=1) + "\n"
 
 
 def _decode(row: dict[str, Any]) -> dict[str, Any]:
@@ -297,19 +297,21 @@ def import_memory(file: MemoryFile, path: Path) -> Mapping[str, ImportCount]:
     Of two rows with one key the newer stays; prices, which have no time, are replaced. Raises
     CheckedFileError with every mistake of the file, MemoryProblemError where the memory cannot be written.
     """
-    told = _read_file(path)
-    known = file.read_rows(*(f"SELECT {_list(_timed_key(its))} FROM {name}" for name, its in _TABLES.items()))  # noqa: S608
+    imported = _read_file(path)
+    stored_rows = file.read_rows(
+        *(f"SELECT {_list(_timed_key(table))} FROM {name}" for name, table in _TABLES.items())  # noqa: S608
+    )
     statements, counts = [], {}
-    for (name, its), rows in zip(_TABLES.items(), known, strict=True):
-        times = {row[: len(its.key)]: row[-1] for row in rows}
-        kept = [_key_of(row, its) for row in told[name]]
+    for (name, table), rows in zip(_TABLES.items(), stored_rows, strict=True):
+        times = {row[: len(table.key)]: row[-1] for row in rows}
+        keys = [_key_of(row, table) for row in imported[name]]
         newer = [
-            its.time is None or row[its.time] > times[key]
-            for key, row in zip(kept, told[name], strict=True)
+            table.time is None or row[table.time] > times[key]
+            for key, row in zip(keys, imported[name], strict=True)
             if key in times
         ]
-        counts[name] = ImportCount(len(kept) - len(newer), sum(newer), len(newer) - sum(newer))
-        statements.append(_make_statement(name, its, told[name]))
+        counts[name] = ImportCount(len(keys) - len(newer), sum(newer), len(newer) - sum(newer))
+        statements.append(_make_statement(name, table, imported[name]))
     file.write(*statements)
     return counts
 
@@ -347,7 +349,7 @@ def _make_statement(name: str, table: _Table, rows: Sequence[Mapping[str, Any]])
 
 def _read_file(path: Path) -> dict[str, list[dict[str, Any]]]:
     try:
-        told = json.loads(read_text(path, _MOST_BYTES))
+        imported = json.loads(read_text(path, _MOST_BYTES))
     except RecursionError:
         raise CheckedFileError([Problem(path, None, "", "is nested too deeply", _WHAT)]) from None
     except json.JSONDecodeError as problem:
@@ -355,21 +357,21 @@ def _read_file(path: Path) -> dict[str, list[dict[str, Any]]]:
         raise CheckedFileError([Problem(path, problem.lineno, "", what, _WHAT)]) from None
     except ValueError as problem:
         raise CheckedFileError([Problem(path, None, "", str(problem), _WHAT)]) from None
-    if not isinstance(told, dict) or _MARK not in told:
+    if not isinstance(imported, dict) or _MARK not in imported:
         raise CheckedFileError([Problem(path, None, "", "is not an export of a memory", _WHAT)])
     mistakes: list[Mistake] = []
-    tables = {name: told.pop(name, []) for name in _TABLES}
-    _FILE.read(told, (), mistakes)
+    tables = {name: imported.pop(name, []) for name in _TABLES}
+    _FILE.read(imported, (), mistakes)
     read = {name: list(_read_rows(name, rows, mistakes)) for name, rows in tables.items()}
     if mistakes:
         raise CheckedFileError(
-            Problem(path, None, write_key(one.key), one.what, one.advice) for one in mistakes
+            Problem(path, None, write_key(mistake.key), mistake.what, mistake.advice) for mistake in mistakes
         )
     return read
 
 
 def _read_rows(name: str, rows: Any, mistakes: list[Mistake]) -> Iterator[dict[str, Any]]:
-    table, seen = _TABLES[name], set()
+    table, keys = _TABLES[name], set()
     if not isinstance(rows, list):
         mistakes.append(Mistake((name,), f"{quote_value(rows)} is not a list", "write a list of records"))
         return
@@ -378,9 +380,9 @@ def _read_rows(name: str, rows: Any, mistakes: list[Mistake]) -> Iterator[dict[s
         read = KeyedTable(table.columns).read(row, (name, place), mistakes)
         if len(mistakes) > before:
             continue
-        if (its := _key_of(read, table)) in seen:
+        if (row_key := _key_of(read, table)) in keys:
             mistakes.append(Mistake((name, place), "is listed twice", "name each once"))
-        seen.add(its)
+        keys.add(row_key)
         if name == "baselines" and read["first_day"] > read["last_day"]:
             mistakes.append(Mistake((name, place), "its first day is after its last", "swap them"))
         if read.get("state") == "fixed" and read["fixed_day"] is None:

@@ -31,9 +31,11 @@ PARAMETERS: Mapping[str, str] = {
 """The dimensions of a slice, each with the parameter of the metrics."""
 
 
-def write_slice(kept: KeptSlice) -> str:
+def write_slice(kept_slice: KeptSlice) -> str:
     """Return a slice as the JSON that the memory keeps."""
-    return json.dumps({name: list(kept[name]) for name in PARAMETERS if kept.get(name)}, ensure_ascii=False)
+    return json.dumps(
+        {name: list(kept_slice[name]) for name in PARAMETERS if kept_slice.get(name)}, ensure_ascii=False
+    )
 
 
 def read_slice(text: str) -> KeptSlice:
@@ -42,9 +44,9 @@ def read_slice(text: str) -> KeptSlice:
     return {name: tuple(map(str, read[name])) for name in PARAMETERS if read.get(name)}
 
 
-def slice_parameters(kept: KeptSlice) -> dict[str, Any]:
+def slice_parameters(kept_slice: KeptSlice) -> dict[str, Any]:
     """Return a slice as parameters of the metrics: {"models": ("heron",)}."""
-    return {PARAMETERS[name]: values for name, values in kept.items()}
+    return {PARAMETERS[name]: values for name, values in kept_slice.items()}
 
 
 def take_slice(parameters: Mapping[str, Any]) -> KeptSlice:

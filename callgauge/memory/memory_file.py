@@ -138,6 +138,6 @@ def check_link(link: str) -> str:
 
 def require_text(text: str, otherwise: str) -> str:
     """Return a text without blanks at its ends. Raises ValueError with `otherwise` when none is left."""
-    if not (known := text.strip()):
+    if not (stripped := text.strip()):
         raise ValueError(otherwise)
-    return known
+    return stripped

@@ -73,12 +73,12 @@ def change_note(file: MemoryFile, note: Note, text: str, *, day: date | None) ->
 
     Raises ValueError without a text, or for a note on a day without one.
     """
-    kept = cut_text(require_text(text, "a note has a text"))
+    note_text = cut_text(require_text(text, "a note has a text"))
     if note.kind == "day" and day is None:
         raise ValueError("a note on a day has a day")
     subject = day.isoformat() if note.kind == "day" and day else note.subject
     # The time moves on, so that an import of an older export does not undo the change.
-    row = (subject, write_day(day), kept, write_now(), note.id)
+    row = (subject, write_day(day), note_text, write_now(), note.id)
     file.write(("UPDATE notes SET subject = ?, day = ?, text = ?, at = ? WHERE id = ?", [row]))
 
 
@@ -94,13 +94,13 @@ def remove_notes(
     With `dry_run`, only count them. Nothing of their text stays in the file. Raises MemoryProblemError.
     """
     file = MemoryFile(folder)
-    leaving = {("session", cut_text(one)) for one in sessions} | {("call", cut_text(one)) for one in calls}
+    leaving = {("session", cut_text(key)) for key in sessions} | {("call", cut_text(key)) for key in calls}
     (about,) = file.read_rows(_ABOUT)
-    found = [row for row in about if row in leaving]
-    if found and not dry_run:
-        file.write((_DELETE, sorted(set(found))))
+    removed = [row for row in about if row in leaving]
+    if removed and not dry_run:
+        file.write((_DELETE, sorted(set(removed))))
         _overwrite_deleted(file.path)
-    return len(found)
+    return len(removed)
 
 
 def _overwrite_deleted(path: Path) -> None:

@@ -31,8 +31,8 @@ class ReportRecords:
             "SELECT night, told FROM reports WHERE night < ? ORDER BY night DESC LIMIT 1",
             values=(night.isoformat(),),
         )
-        for day, told in rows:
-            return ToldReport(date.fromisoformat(day), frozenset(json.loads(told)))
+        for day, keys_text in rows:
+            return ToldReport(date.fromisoformat(day), frozenset(json.loads(keys_text)))
         return None
 
     def note(self, night: date, keys: Iterable[str]) -> None:

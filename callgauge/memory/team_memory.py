@@ -52,9 +52,12 @@ class TeamMemory:
             ) from None
 
     def _make_records(self, rows: Sequence[Sequence[Sequence[Any]]]) -> TeamRecords:
-        seen, goals, prices, baselines, views, notes, decisions, rules, states = rows
+        acknowledgements, goals, prices, baselines, views, notes, decisions, rules, states = rows
         return TeamRecords(
-            {alert: Acknowledgement(alert, note, by, _to_time(at)) for alert, note, by, at in seen},
+            {
+                alert: Acknowledgement(alert, note, by, _to_time(at))
+                for alert, note, by, at in acknowledgements
+            },
             {rate: Goal(rate, goal, by, _to_time(at)) for rate, goal, by, at in goals},
             [read_baseline(row) for row in baselines],
             [ModelPrice(model, date.fromisoformat(day), *rest) for model, day, *rest in prices],
@@ -104,7 +107,7 @@ class TeamMemory:
 
     def replace_prices(self, prices: Iterable[ModelPrice]) -> None:
         """Keep these prices in place of all that were kept before, or none of them if one is refused."""
-        rows = [(one.model, one.from_day.isoformat(), *astuple(one)[2:]) for one in prices]
+        rows = [(price.model, price.from_day.isoformat(), *astuple(price)[2:]) for price in prices]
         self._write("INSERT INTO prices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, first="DELETE FROM prices")
 
     def _write(self, query: str, rows: list[tuple[Any, ...]], first: str | None = None) -> None:

@@ -63,7 +63,7 @@ class TokenList:
             raise TokenProblemError(f"{role[:80]!r} is not a role; use {' or '.join(ROLES)}")
         if expires is not None and expires <= datetime.now(UTC):
             raise TokenProblemError("this expiry is in the past; name a later time")
-        if any(one.name == name for one in self.read()):
+        if any(token.name == name for token in self.read()):
             raise TokenProblemError(f"there is a token {name!r} already: revoke it, or take another name")
         text = PREFIX + secrets.token_urlsafe(_BYTES)
         ends = expires.isoformat(timespec="seconds") if expires else None
@@ -75,10 +75,10 @@ class TokenList:
 
     def revoke(self, name: str) -> bool:
         """Remove a token for good. Return False when there is none of this name."""
-        known = any(one.name == name for one in self.read())
-        if known:
+        is_known = any(token.name == name for token in self.read())
+        if is_known:
             self._file.write(("DELETE FROM tokens WHERE name = ?", [(name,)]))
-        return known
+        return is_known
 
 
 def hash_token(text: str) -> str:
@@ -86,13 +86,13 @@ def hash_token(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def match_token(text: str, known: list[AccessToken], now: datetime) -> AccessToken | None:
+def match_token(text: str, tokens: list[AccessToken], now: datetime) -> AccessToken | None:
     """Return the valid token with this text; each is compared, in a time that does not depend on the text."""
     if not text.startswith(PREFIX):
         return None
     digest = hash_token(text)
-    found = [one for one in known if hmac.compare_digest(one.hash, digest)]
-    return found[0] if found and found[0].is_valid(now) else None
+    matching = [token for token in tokens if hmac.compare_digest(token.hash, digest)]
+    return matching[0] if matching and matching[0].is_valid(now) else None
 
 
 def _read_time(text: str) -> datetime:

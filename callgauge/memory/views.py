@@ -59,8 +59,10 @@ def save_view(
 
 def rename_view(file: MemoryFile, view: SavedView, name: str) -> None:
     """Give a view another name. Raises ValueError without one, MemoryProblemError where it is taken."""
-    kept = cut_name(require_text(name, "a view has a name"))
-    file.write(("UPDATE views SET name = ? WHERE owner = ? AND name = ?", [(kept, view.owner, view.name)]))
+    new_name = cut_name(require_text(name, "a view has a name"))
+    file.write(
+        ("UPDATE views SET name = ? WHERE owner = ? AND name = ?", [(new_name, view.owner, view.name)])
+    )
 
 
 def share_view(file: MemoryFile, view: SavedView, *, shared: bool) -> None:

@@ -64,8 +64,8 @@ class StoreFigures:
             problem = None
             try:
                 families += self._count()
-            except (UnshownStoreError, MetricError, OSError) as found:
-                problem = str(found)
+            except (UnshownStoreError, MetricError, OSError) as error:
+                problem = str(error)
             families.append(_flag("store_open", "1 where the store can be read.", problem is None))
             remembers = True
             try:
@@ -123,8 +123,8 @@ def _collect_steps(newest: dict[str, NightStep]) -> Iterator[Metric]:
     ended = _family("night_step_end_timestamp_seconds", "When the step ended.")
     lasted = _family("night_step_duration_seconds", "How long the step took.")
     for name, step in newest.items():
-        for known in (*get_args(Outcome), _RUNNING):
-            outcome.add_metric([name, known], known == (step.outcome or _RUNNING))
+        for state in (*get_args(Outcome), _RUNNING):
+            outcome.add_metric([name, state], state == (step.outcome or _RUNNING))
         night.add_metric([name], to_seconds(step.night))
         if step.ended:
             ended.add_metric([name], to_seconds(step.ended))

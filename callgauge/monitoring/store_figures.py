@@ -45,8 +45,8 @@ def collect_store_figures(store: StoreReader, today: date) -> Iterator[Metric]:
         "Days without data of a log format that came more often before; only those that are silent.",
         labels=["format"],
     )
-    found = store.ask("silent_sources")
-    for source, days in zip(found["source"], found["silent_days"], strict=True):
+    silent_sources = store.ask("silent_sources")
+    for source, days in zip(silent_sources["source"], silent_sources["silent_days"], strict=True):
         silent.add_metric([clean_label(source)], days)
     yield silent
 
@@ -111,14 +111,14 @@ def _collect_spans(store: StoreReader, newest: date, today: date) -> Iterator[Me
             ),
         )
     }
-    kept = _find_models(store, newest, today)
+    models = _find_models(store, newest, today)
     for length in SPANS:
         within = _find_days(length, newest, today)
         counts = store.ask("outcomes", by="model", **within)
-        for (model, outcome), (number,) in _sum(counts, kept, "outcome", ("calls",)).items():
+        for (model, outcome), (number,) in _sum(counts, models, "outcome", ("calls",)).items():
             calls.add_metric([model, str(length), outcome], number)
         rates = store.ask("slices", rates=WATCHED, by="model", **within)
-        for (model, rate), (k, n, total) in _sum(rates, kept, "rate", ("k", "n", "total")).items():
+        for (model, rate), (k, n, total) in _sum(rates, models, "rate", ("k", "n", "total")).items():
             for part, number in (("numerator", k), ("denominator", n), ("unmeasured", total - n)):
                 parts[part].add_metric([rate, model, str(length)], number)
     yield calls
@@ -138,13 +138,13 @@ def _find_models(store: StoreReader, newest: date, today: date) -> frozenset[str
 
 
 def _sum(
-    rows: pd.DataFrame, kept: frozenset[str], key: str, columns: tuple[str, ...]
+    rows: pd.DataFrame, models: frozenset[str], key: str, columns: tuple[str, ...]
 ) -> Mapping[tuple[str, str], list[int]]:
     """Return the sums of columns by label of the model and `key`; models with one label count as one."""
     sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * len(columns))
     for model, name, *numbers in rows[["slice", key, *columns]].itertuples(index=False):
-        label = clean_label(model) if model in kept else OTHER
-        sums[label, name] = [one + more for one, more in zip(sums[label, name], numbers, strict=True)]
+        label = clean_label(model) if model in models else OTHER
+        sums[label, name] = [total + more for total, more in zip(sums[label, name], numbers, strict=True)]
     return sums
 
 
@@ -165,5 +165,5 @@ def _labelled(name: str, meaning: str, label: str, values: Mapping[str, Any]) ->
 
 def to_seconds(moment: date) -> float:
     """Return a day or a time as seconds since 1970; both are UTC unless they say otherwise."""
-    known = moment if isinstance(moment, datetime) else datetime.combine(moment, time())
-    return (known if known.tzinfo else known.replace(tzinfo=UTC)).timestamp()
+    instant = moment if isinstance(moment, datetime) else datetime.combine(moment, time())
+    return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()

@@ -40,11 +40,11 @@ class StoreHealth:
 
     def describe(self) -> dict[str, object]:
         """Return the health as JSON has it; times are ISO 8601 in UTC, spans are seconds."""
-        told: dict[str, object] = {"reason": self.reason} if self.reason else {}
+        description: dict[str, object] = {"reason": self.reason} if self.reason else {}
         if self.loaded_at is not None:
-            told["last_load"] = self.loaded_at.isoformat(timespec="seconds")
-            told["age_seconds"] = round((datetime.now(UTC) - self.loaded_at).total_seconds())
-        return {**told, "limit_seconds": round(self.limit.total_seconds())}
+            description["last_load"] = self.loaded_at.isoformat(timespec="seconds")
+            description["age_seconds"] = round((datetime.now(UTC) - self.loaded_at).total_seconds())
+        return {**description, "limit_seconds": round(self.limit.total_seconds())}
 
 
 class HealthWatch:
@@ -88,8 +88,8 @@ class HealthWatch:
         identity = (str(path), state.st_ino, state.st_mtime_ns)
         if self._opened is None or self._opened[0] != identity:
             with read_store(self._folder, texts=texts_are_shown()) as store:
-                told = store.ask("last_load")["loaded_at"].iloc[0]
-            self._opened = (identity, told.replace(tzinfo=UTC) if told is not None else None)
+                loaded_at = store.ask("last_load")["loaded_at"].iloc[0]
+            self._opened = (identity, loaded_at.replace(tzinfo=UTC) if loaded_at is not None else None)
         return self._opened[1]
 
     def _find_night(self) -> datetime | None:

@@ -79,7 +79,7 @@ def check_configuration(
     return ConfigurationOutlook(
         tuple(sources),
         tuple(name for _, name in variables),
-        tuple(sorted(problems, key=lambda one: one.line or 0)),
+        tuple(sorted(problems, key=lambda problem: problem.line or 0)),
     )
 
 
@@ -89,17 +89,17 @@ def list_variables(configuration: Configuration) -> list[tuple[KeyPath, str]]:
     That which signs cookies counts where the file names one; without it the server makes a key.
     """
     report, sign_in = configuration.report, configuration.sign_in
-    found: list[tuple[KeyPath, str]] = [
+    variables: list[tuple[KeyPath, str]] = [
         (("report", "webhooks", place, "url"), hook.url_variable)
         for place, hook in enumerate(report.webhooks)
     ]
     if report.email is not None and report.email.password_variable is not None:
-        found.append((("report", "email", "password"), report.email.password_variable))
+        variables.append((("report", "email", "password"), report.email.password_variable))
     if sign_in.method != "none" and sign_in.secret_variable != SignInSettings().secret_variable:
-        found.append((("sign_in", "secret"), sign_in.secret_variable))
+        variables.append((("sign_in", "secret"), sign_in.secret_variable))
     if sign_in.method == "oidc":
-        found.append((("sign_in", "client_secret"), sign_in.client_secret_variable))
-    return found
+        variables.append((("sign_in", "client_secret"), sign_in.client_secret_variable))
+    return variables
 
 
 def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:
@@ -126,9 +126,9 @@ def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, 
             yield key, f"{place} cannot be written", "make the folder, or change its permissions"
 
 
-def _without_option(told: str) -> str:
+def _without_option(advice: str) -> str:
     """Return a message about a store's place for a file, which has no options."""
-    return told.removesuffix(" with --store")
+    return advice.removesuffix(" with --store")
 
 
 def _can_write(folder: Path) -> bool:

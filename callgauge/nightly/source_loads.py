@@ -112,12 +112,12 @@ def list_named(source: SourceSettings) -> list[str]:
 
 
 def _load_source(
-    configuration: Configuration, source: SourceSettings, given: Mapping[str, Any]
+    configuration: Configuration, source: SourceSettings, options: Mapping[str, Any]
 ) -> SourceLoad:
     from ingest.pipeline.load import load  # imports DuckDB and Arrow
 
     try:
-        words = {**load_words(configuration.load), **source_words(source), **given}
+        words = {**load_words(configuration.load), **source_words(source), **options}
         return SourceLoad(source.name, load(list_named(source), configuration.store, **words))
     except NothingFoundError:
         return SourceLoad(source.name, None)

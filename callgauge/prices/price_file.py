@@ -49,15 +49,15 @@ def read_price_file(path: Path) -> list[ModelPrice]:
     prices: list[tuple[str, ModelPrice]] = []
     problems: list[str] = []
     for entry in entries:
-        found = list(_find_problems(entry.fields))
-        problems += [f"{path}, {entry.where}: {problem}" for problem in found]
-        if not found:
+        faults = list(_find_problems(entry.fields))
+        problems += [f"{path}, {entry.where}: {problem}" for problem in faults]
+        if not faults:
             prices.append((entry.where, _make_price(entry.fields)))
     problems += [f"{path}, {where}: {problem}" for where, problem in _find_contradictions(prices)]
     if problems:
         more = len(problems) - _MOST_TOLD
-        told = [*problems[:_MOST_TOLD], *([f"… and {more} more problems"] if more > 0 else [])]
-        raise PriceFileError("\n".join([*told, "No price was loaded: correct the file and load it again"]))
+        lines = [*problems[:_MOST_TOLD], *([f"… and {more} more problems"] if more > 0 else [])]
+        raise PriceFileError("\n".join([*lines, "No price was loaded: correct the file and load it again"]))
     return [price for _, price in prices]
 
 
@@ -99,12 +99,12 @@ def _check_columns(path: Path, number: int, head: list[str]) -> None:
 
 def _read_json(path: Path, text: str) -> Iterator[_Entry]:
     try:
-        found = json.loads(text)
+        records = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise PriceFileError(f"{path} is not JSON ({problem}): write a list of objects") from None
-    if not isinstance(found, list):
+    if not isinstance(records, list):
         raise PriceFileError(f"{path} is not a list: write [{{'model': …, 'from_day': …}}, …]")
-    for number, fields in enumerate(found, 1):
+    for number, fields in enumerate(records, 1):
         if not isinstance(fields, dict):
             raise PriceFileError(f"{path}, entry {number}: not an object with {', '.join(REQUIRED)}")
         yield _Entry(f"entry {number}", fields)

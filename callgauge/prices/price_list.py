@@ -68,8 +68,8 @@ class PriceList:
     def find(self, model: str, day: date) -> ModelPrice | None:
         """Return the price of a model that holds on a day; None where there is none."""
         matched = self.match(model)
-        held = [price for price in matched.prices if price.from_day <= day] if matched else []
-        return held[-1] if held else None
+        dated = [price for price in matched.prices if price.from_day <= day] if matched else []
+        return dated[-1] if dated else None
 
     def listed(self) -> Iterator[tuple[Owner, ModelPrice]]:
         """Yield all prices with their owner, the team's first, by model and day."""
@@ -109,10 +109,10 @@ def describe_our_list() -> str:
 
 
 def _group_by_model(prices: Iterable[ModelPrice]) -> dict[str, tuple[ModelPrice, ...]]:
-    found: dict[str, list[ModelPrice]] = {}
-    for price in sorted(prices, key=lambda one: one.from_day):
-        found.setdefault(price.model, []).append(price)
-    return {model: tuple(several) for model, several in found.items()}
+    by_model: dict[str, list[ModelPrice]] = {}
+    for price in sorted(prices, key=lambda price: price.from_day):
+        by_model.setdefault(price.model, []).append(price)
+    return {model: tuple(several) for model, several in by_model.items()}
 
 
 def _name_forms(model: str) -> Iterator[tuple[str, str]]:

@@ -38,14 +38,14 @@ class NightlyReport:
     @property
     def problem(self) -> str:
         """What was not sent, and why; empty where all of it arrived, or was not to be sent."""
-        lacking = [one for one in self.deliveries if one.result in ("failed", "unknown")]
-        return "; ".join(f"{one.channel} {one.result}: {one.told}" for one in lacking)
+        lacking = [delivery for delivery in self.deliveries if delivery.result in ("failed", "unknown")]
+        return "; ".join(f"{delivery.channel} {delivery.result}: {delivery.told}" for delivery in lacking)
 
     def to_told(self) -> dict[str, Any]:
         """Return what the record of a night keeps of it."""
-        told = {"answer": self.report.answer, "file": str(self.file)}
-        sent = {one.channel: one.result for one in self.deliveries}
-        return told | {"sent": sent} | ({"problem": self.problem} if self.problem else {})
+        facts = {"answer": self.report.answer, "file": str(self.file)}
+        sent = {delivery.channel: delivery.result for delivery in self.deliveries}
+        return facts | {"sent": sent} | ({"problem": self.problem} if self.problem else {})
 
 
 def read_report(
@@ -70,8 +70,8 @@ def read_report(
         states=records.signature_states,
         prices=PriceList(records.prices),
         last=ReportRecords(store).read_last_before(night),
-        overdue=tuple(_describe_silent(one, now) for one in sources if one.is_silent(now)),
-        unloaded=tuple((one.name, one.problem) for one in sources if one.problem),
+        overdue=tuple(_describe_silent(source, now) for source in sources if source.is_silent(now)),
+        unloaded=tuple((source.name, source.problem) for source in sources if source.problem),
     )
     try:
         with read_store(store, texts=texts) as reader:
@@ -82,13 +82,13 @@ def read_report(
         raise ReportError(str(problem)) from None
 
 
-def _describe_silent(one: SourceState, now: datetime) -> SilentSource:
+def _describe_silent(source: SourceState, now: datetime) -> SilentSource:
     """Return a source of callgauge.toml that gave no data for longer than its own limit."""
-    why = f"silent_after = {one.silent_after:g} in callgauge.toml"
-    last = (one.newest or one.first_seen).date()
-    days = max(1, int(one.count_silent_days(now)))
-    why = why if one.newest else f"no data yet; {why}"
-    return SilentSource(one.name, last, days, why, one.silent_after or 0)
+    why = f"silent_after = {source.silent_after:g} in callgauge.toml"
+    last = (source.newest or source.first_seen).date()
+    days = max(1, int(source.count_silent_days(now)))
+    why = why if source.newest else f"no data yet; {why}"
+    return SilentSource(source.name, last, days, why, source.silent_after or 0)
 
 
 def send_nightly_report(
@@ -115,8 +115,8 @@ def send_nightly_report(
         results = tuple(deliver(records, night.isoformat(), channel, sleep) for channel in channels)
     if not channels and settings.quiet and report.is_quiet:
         # Rates that are back are told by the next report that is sent.
-        ReportRecords(store).note(night, report.told - {one.key for one in report.sentences})
-    elif not results or any(one.is_known_to_be_there for one in results):
+        ReportRecords(store).note(night, report.told - {item.key for item in report.sentences})
+    elif not results or any(delivery.is_known_to_be_there for delivery in results):
         # What nobody got is new again in the next one.
         ReportRecords(store).note(night, report.told)
     return NightlyReport(report, file, results)

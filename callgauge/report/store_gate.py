@@ -136,15 +136,15 @@ def judge_gates(
     The other words are those of `choose_gate_arms`. Raises GateSyntaxError, ReportError and
     MemoryProblemError.
     """
-    margins = [read_rate_margin(one) for one in gates]
-    kept = TeamMemory(store).read().baselines
+    margins = [read_rate_margin(gate) for gate in gates]
+    baselines = TeamMemory(store).read().baselines
     try:
         with read_store(store, texts=True) as reader:
             newest = reader.ask("extent").iloc[0].last_day
             if newest is None:
                 raise ReportError("no call of the store has a day: a gate compares days")
             labels = read_labels(reader.ask)
-            arms = choose_gate_arms(newest, labels, kept, baseline, days, chosen, of_baseline)
+            arms = choose_gate_arms(newest, labels, baselines, baseline, days, chosen, of_baseline)
             return [judge_store_gate(reader.ask, arms, labels, margin) for margin in margins]
     except (UnshownStoreError, MetricError) as problem:
         raise ReportError(str(problem)) from None
@@ -160,26 +160,28 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     if basis.rate:
         margin = replace(margin, rate=RATES[basis.rate])
     work = read_work(ask, a, b, margin.rate)
-    held = compare_sides(a, b, margin.rate, work)
-    found = held.difference if held else None
+    comparison = compare_sides(a, b, margin.rate, work)
+    difference = comparison.difference if comparison else None
     sentence = ""
     decided_by: GateReach | None = None
     verdict: Verdict = "cannot be told"
-    if held is None or found is None:
-        sides = " or of ".join(one.name for one in (a, b) if not _count_judged(one, margin.rate))
+    if comparison is None or difference is None:
+        sides = " or of ".join(side.name for side in (a, b) if not _count_judged(side, margin.rate))
         why = f"No {margin.rate.noun} of {sides} was measured."
     elif basis.rate is None:
         why = basis.sentence
     elif do_overlap(*arms):
         why = "Both sides share calls; choose other days with --days, or another baseline."
-    elif held.p is None:  # too few, too little measured, or different work: the page gives no verdict either
-        why = describe_verdict(held, margin.size)
+    elif (
+        comparison.p is None
+    ):  # too few, too little measured, or different work: the page gives no verdict either
+        why = describe_verdict(comparison, margin.size)
     else:
-        decided_by = _take_reach(found)
-        verdict = decide(held, margin.size)
-        parts = break_sides_down(ask, a, b, margin.rate, held, work)
+        decided_by = _take_reach(difference)
+        verdict = decide(comparison, margin.size)
+        parts = break_sides_down(ask, a, b, margin.rate, comparison, work)
         sentence = write_headline(parts, ArmNames(b.name, a.name), _make_label(labels), SMALLEST)
-        needed = describe_needed(held, margin.size) if verdict == "cannot be told" else ""
+        needed = describe_needed(comparison, margin.size) if verdict == "cannot be told" else ""
         why = " ".join(filter(None, (basis.sentence, needed)))
     return StoreGate(
         margin.rate.name,
@@ -188,9 +190,9 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         why,
         _make_side(b, margin.rate),
         _make_side(a, margin.rate),
-        _take_reach(found) if found else None,
+        _take_reach(difference) if difference else None,
         decided_by,
-        bool(held and held.is_at_same_mix),
+        bool(comparison and comparison.is_at_same_mix),
         _write_link(arms, margin.rate),
         sentence,
     )
@@ -201,20 +203,20 @@ def _make_label(labels: Labels) -> Callable[[str, str], str]:
     return lambda dimension, value: wording.one_line(labels.get(dimension, {}).get(value, value), 60)
 
 
-def decide(held: SliceComparison, margin: float) -> Verdict:
+def decide(comparison: SliceComparison, margin: float) -> Verdict:
     """Return the verdict on the first side of a comparison that may be judged."""
-    found = held.difference
-    if found is None:
+    difference = comparison.difference
+    if difference is None:
         raise ValueError("nothing was compared")
-    sign = -1 if held.slice.rate.is_good else 1
-    ends = sorted((sign * found.low, sign * found.high))  # more is worse
+    sign = -1 if comparison.slice.rate.is_good else 1
+    ends = sorted((sign * difference.low, sign * difference.high))  # more is worse
     if ends[1] < margin:
         return "not worse"
-    return "worse" if ends[0] > 0 and held.is_decisive else "cannot be told"
+    return "worse" if ends[0] > 0 and comparison.is_decisive else "cannot be told"
 
 
-def _take_reach(found: Difference) -> GateReach:
-    return GateReach(found.estimate, found.low, found.high)
+def _take_reach(difference: Difference) -> GateReach:
+    return GateReach(difference.estimate, difference.low, difference.high)
 
 
 def _count_judged(side: CompareSide, rate: RateDefinition) -> int:
@@ -275,15 +277,15 @@ def read_labels(ask: Ask) -> Labels:
     """Return the label of each value, by dimension, the most used values first."""
     rows = ask("choices")
     return {
-        str(dimension): dict(zip(its.value, its.label, strict=True))
-        for dimension, its in rows.groupby("dimension", sort=False)
+        str(dimension): dict(zip(group.value, group.label, strict=True))
+        for dimension, group in rows.groupby("dimension", sort=False)
     }
 
 
 def choose_gate_arms(
     newest: date,
     labels: Labels,
-    kept: Sequence[Baseline],
+    baselines: Sequence[Baseline],
     baseline: str,
     days: str,
     chosen: Mapping[str, Sequence[str]],
@@ -302,16 +304,16 @@ def choose_gate_arms(
     )
     of_b = _read_days(days, newest)
     pinned: Mapping[str, tuple[str, ...]] = {}
-    found = next((one for one in kept if one.name == baseline), None)
-    if found is not None:
-        of_a, pinned = found.days, found.slice
+    saved = next((candidate for candidate in baselines if candidate.name == baseline), None)
+    if saved is not None:
+        of_a, pinned = saved.days, saved.slice
     elif baseline == SAME_DAYS:
         of_a = of_b
     else:
         try:
             span = read_range(baseline)
         except ValueError:
-            raise GateSyntaxError(_describe_unknown(baseline, [one.name for one in kept])) from None
+            raise GateSyntaxError(_describe_unknown(baseline, [each.name for each in baselines])) from None
         if span.length is not None and not span.before:
             of_a = of_b[0] - timedelta(span.length), of_b[0] - timedelta(1)
         else:
@@ -331,28 +333,28 @@ def _read_days(text: str, newest: date) -> Days:
     return span
 
 
-def _find_values(dimension: str, asked: Sequence[str], labels: Labels) -> tuple[str, ...]:
+def _find_values(dimension: str, names: Sequence[str], labels: Labels) -> tuple[str, ...]:
     """Return the values that a person means, by their value or label."""
-    known = labels.get(dimension, {})
-    by_label = {label: value for value, label in known.items()}
-    found = []
-    for one in asked:
-        value = one if one in known else by_label.get(one)
+    by_value = labels.get(dimension, {})
+    by_label = {label: value for value, label in by_value.items()}
+    values = []
+    for name in names:
+        value = name if name in by_value else by_label.get(name)
         if value is None:
-            near = difflib.get_close_matches(one, [*known, *by_label], n=1)
+            near = difflib.get_close_matches(name, [*by_value, *by_label], n=1)
             advice = (
                 f"did you mean {near[0]!r}?"
                 if near
                 else f"there are {', '.join(list(by_label)[:10]) or 'none'}"
             )
-            raise GateSyntaxError(f"the store has no {wording.dimension(dimension)} {one!r}; {advice}")
-        found.append(value)
-    return tuple(found)
+            raise GateSyntaxError(f"the store has no {wording.dimension(dimension)} {name!r}; {advice}")
+        values.append(value)
+    return tuple(values)
 
 
 def _describe_unknown(baseline: str, names: Sequence[str]) -> str:
-    known = f"saved baselines are {', '.join(names[:10])}" if names else "no baselines are saved yet"
+    advice = f"saved baselines are {', '.join(names[:10])}" if names else "no baselines are saved yet"
     return (
-        f"no baseline {baseline!r}: {known}; or use days: 7 days (before the tested days), "
+        f"no baseline {baseline!r}: {advice}; or use days: 7 days (before the tested days), "
         "2026-11-01 to 2026-11-07, or same days"
     )

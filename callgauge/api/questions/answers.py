@@ -41,8 +41,8 @@ class Answer:
 
 def list_rows(frame: pd.DataFrame, *left_out: str) -> list[Row]:
     """Return the rows of a metric as dicts, without some of its columns."""
-    kept = frame.drop(columns=[name for name in left_out if name in frame.columns])
-    return [{str(name): value for name, value in row.items()} for row in kept.to_dict("records")]
+    shown = frame.drop(columns=[name for name in left_out if name in frame.columns])
+    return [{str(name): value for name, value in row.items()} for row in shown.to_dict("records")]
 
 
 def first_row(frame: pd.DataFrame) -> Row | None:
@@ -50,40 +50,40 @@ def first_row(frame: pd.DataFrame) -> Row | None:
     return rows[0] if rows else None
 
 
-def describe_slice(one: Slice) -> Row:
+def describe_slice(slice_: Slice) -> Row:
     """Return a rate with its counts and its 95 % interval; `unmeasured` is in neither k nor n."""
-    bounds = one.share.interval
+    bounds = slice_.share.interval
     return {
-        "k": one.share.k,
-        "n": one.share.n,
-        "share": one.share.rate,
+        "k": slice_.share.k,
+        "n": slice_.share.n,
+        "share": slice_.share.rate,
         "low": bounds.low if bounds else None,
         "high": bounds.high if bounds else None,
-        "sessions": one.share.sessions,
-        "total": one.total,
-        "unmeasured": one.total - one.share.n,
-        "enough": one.is_solid,
+        "sessions": slice_.share.sessions,
+        "total": slice_.total,
+        "unmeasured": slice_.total - slice_.share.n,
+        "enough": slice_.is_solid,
     }
 
 
-def describe_difference(found: Difference | None) -> Row | None:
+def describe_difference(difference: Difference | None) -> Row | None:
     """Return a difference of two shares with its 95 % interval and p-value."""
-    if found is None:
+    if difference is None:
         return None
     return {
-        "estimate": found.estimate,
-        "low": found.low,
-        "high": found.high,
-        "p": None if math.isnan(found.p) else found.p,
-        "method": found.method,
+        "estimate": difference.estimate,
+        "low": difference.low,
+        "high": difference.high,
+        "p": None if math.isnan(difference.p) else difference.p,
+        "method": difference.method,
     }
 
 
-def describe_comparison(held: SliceComparison, smallest: float) -> Row:
+def describe_comparison(comparison: SliceComparison, smallest: float) -> Row:
     """Return the difference that is told, its adjusted p-value, and what can be said."""
     return {
-        "verdict": held.standing(smallest).name.lower(),
-        "difference": describe_difference(held.difference),
-        "at_the_same_mix": held.is_at_same_mix,
-        "p_adjusted": held.p,
+        "verdict": comparison.standing(smallest).name.lower(),
+        "difference": describe_difference(comparison.difference),
+        "at_the_same_mix": comparison.is_at_same_mix,
+        "p_adjusted": comparison.p,
     }

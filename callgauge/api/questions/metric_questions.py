@@ -42,8 +42,8 @@ def metric_parameters(name: str) -> tuple[Parameter, ...]:
     """Return the parameters of a metric, by name; all of them may be left out, and then mean all."""
     metric = metrics()[name]
     return tuple(
-        Parameter(one, _find_kind(metric, one), f"${one} of the metric; all without it.", longest=100_000)
-        for one in sorted(metric.parameters | _find_session_filters(metric))
+        Parameter(name, _find_kind(metric, name), f"${name} of the metric; all without it.", longest=100_000)
+        for name in sorted(metric.parameters | _find_session_filters(metric))
     )
 
 
@@ -72,7 +72,7 @@ def find_metric(name: str) -> Metric:
     return metrics()[name]
 
 
-def read_metric_parameters(name: str, given: Given) -> dict[str, Any]:
+def read_metric_parameters(name: str, query: Given) -> dict[str, Any]:
     """Return the values for the SQL of a metric. Raises ProblemError."""
-    found = read_parameters(metric_parameters(name), given)
-    return {one: list(value) if isinstance(value, tuple) else value for one, value in found.items()}
+    values = read_parameters(metric_parameters(name), query)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -84,17 +84,17 @@ class Parameter:
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the value, for OpenAPI and for definitions of tools."""
-        one: dict[str, Any] = {"type": _TYPES[self.kind]}
+        item_schema: dict[str, Any] = {"type": _TYPES[self.kind]}
         if self.kind == "day":
-            one["format"] = "date"
+            item_schema["format"] = "date"
         if self.choices:
-            one["enum"] = list(self.choices)
+            item_schema["enum"] = list(self.choices)
         if self.low is not None:
-            one["minimum"] = self.low
+            item_schema["minimum"] = self.low
         if self.high is not None:
-            one["maximum"] = self.high
-        found = {"type": "array", "items": one} if self.kind == "texts" else one
-        return found if self.default is None else {**found, "default": _to_plain(self.default)}
+            item_schema["maximum"] = self.high
+        schema = {"type": "array", "items": item_schema} if self.kind == "texts" else item_schema
+        return schema if self.default is None else {**schema, "default": _to_plain(self.default)}
 
 
 _WORDS = {
@@ -117,19 +117,19 @@ def _to_plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def read_parameters(declared: Sequence[Parameter], given: Given) -> dict[str, Any]:
+def read_parameters(declared: Sequence[Parameter], query: Given) -> dict[str, Any]:
     """Return the value of each declared parameter, or its default. Raises ProblemError."""
-    known = {one.name: one for one in declared}
-    for name in given:
-        if name not in known:
-            raise refuse_name("parameter", name, known)
-    found: dict[str, Any] = {}
-    for name, one in known.items():
-        values = [value for value in given.get(name, ()) if value != ""]
-        if not values and one.is_required:
-            raise ProblemError(400, f"{name} is needed: {one.about}")
-        found[name] = one.read(values) if values else one.default
-    return found
+    by_name = {parameter.name: parameter for parameter in declared}
+    for name in query:
+        if name not in by_name:
+            raise refuse_name("parameter", name, by_name)
+    parameters: dict[str, Any] = {}
+    for name, parameter in by_name.items():
+        values = [value for value in query.get(name, ()) if value != ""]
+        if not values and parameter.is_required:
+            raise ProblemError(400, f"{name} is needed: {parameter.about}")
+        parameters[name] = parameter.read(values) if values else parameter.default
+    return parameters
 
 
 def write_texts(arguments: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -41,17 +41,17 @@ class ProblemError(Exception):
         }
 
 
-def suggest(wrong: str, known: Iterable[str]) -> list[str]:
+def suggest(wrong: str, candidates: Iterable[str]) -> list[str]:
     """Return up to three known names that a mistaken one may mean, the likeliest first."""
-    names = list(known)
+    names = list(candidates)
     by_folded = {name.lower(): name for name in names}
     near = difflib.get_close_matches(wrong.lower(), by_folded, n=3, cutoff=0.6)
     return [by_folded[name] for name in near]
 
 
-def refuse_name(what: str, wrong: str, known: Iterable[str], status: int = 400) -> ProblemError:
+def refuse_name(what: str, wrong: str, candidates: Iterable[str], status: int = 400) -> ProblemError:
     """Return the problem of a name that is not known, with those that may be meant."""
-    names = sorted(known)
+    names = sorted(candidates)
     near = suggest(wrong, names)
     shown = wrong if len(wrong) <= 80 else f"{wrong[:79]}…"
     if near:

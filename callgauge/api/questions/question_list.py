@@ -26,9 +26,9 @@ class Question:
     has_rows: bool = True
     role: Role = "viewer"
 
-    def read(self, given: Given) -> dict[str, Any]:
+    def read(self, query: Given) -> dict[str, Any]:
         """Return the values of the parameters. Raises ProblemError."""
-        return read_parameters(self.parameters, given)
+        return read_parameters(self.parameters, query)
 
 
 _ALL = (

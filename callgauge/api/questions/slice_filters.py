@@ -78,27 +78,27 @@ class ChosenFilters:
         return f"Nothing was counted with these filters.{newest}"
 
     def label(self, dimension: str, value: str) -> str:
-        held = "prompt" if dimension == "prompt_name" else dimension
-        return self.labels.get(held, {}).get(value, value)
+        label_dimension = "prompt" if dimension == "prompt_name" else dimension
+        return self.labels.get(label_dimension, {}).get(value, value)
 
 
-def choose_filters(ask: Ask, given: Mapping[str, Any], today: date | None = None) -> ChosenFilters:
+def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None = None) -> ChosenFilters:
     """Return the filters that values of FILTERS choose. Raises ProblemError for a value no log has."""
-    runs, arms = given.get("run"), given.get("arm")
+    runs, arms = parameters.get("run"), parameters.get("arm")
     labels = read_labels(ask("choices", runs=runs, arms=arms))
     extent = ask("extent", runs=runs, arms=arms).iloc[0]
-    first, last = choose_days(given, extent.last_day, today or datetime.now(UTC).date())
-    found: dict[str, Any] = {"from_day": first, "to_day": last}
+    first, last = choose_days(parameters, extent.last_day, today or datetime.now(UTC).date())
+    chosen: dict[str, Any] = {"from_day": first, "to_day": last}
     for name in BAR:
-        found[PARAMETERS[name]] = find_values(name, given.get(name), labels)
-    return ChosenFilters(first, last, found, labels, extent.last_day)
+        chosen[PARAMETERS[name]] = find_values(name, parameters.get(name), labels)
+    return ChosenFilters(first, last, chosen, labels, extent.last_day)
 
 
 def choose_days(
-    given: Mapping[str, Any], newest: date | None, today: date, usual: str = PRESETS[0]
+    parameters: Mapping[str, Any], newest: date | None, today: date, usual: str = PRESETS[0]
 ) -> tuple[date | None, date | None]:
     """Return the first and the last day that `days`, or `since` and `until`, mean; None: without end."""
-    text, since, until = (given.get(name) for name in ("days", "since", "until"))
+    text, since, until = (parameters.get(name) for name in ("days", "since", "until"))
     if text and (since or until):
         raise ProblemError(400, "Give days, or since and until; not both.")
     try:
@@ -127,26 +127,26 @@ def find_values(name: str, texts: tuple[str, ...] | None, labels: Labels) -> tup
     """Return the values that texts mean: values themselves, or labels. Raises ProblemError for others."""
     if not texts:
         return None
-    known = labels.get(name, {})
+    by_value = labels.get(name, {})
     by_label: dict[str, list[str]] = {}
-    for value, label in known.items():
+    for value, label in by_value.items():
         by_label.setdefault(label, []).append(value)
-    found: list[str] = []
+    found_values: list[str] = []
     for text in texts:
-        if text in known:
-            found.append(text)
+        if text in by_value:
+            found_values.append(text)
         elif text in by_label:
-            found += by_label[text]
+            found_values += by_label[text]
         else:
-            raise refuse_name(wording.dimension(name), text, {*known, *by_label})
-    return tuple(dict.fromkeys(found))
+            raise refuse_name(wording.dimension(name), text, {*by_value, *by_label})
+    return tuple(dict.fromkeys(found_values))
 
 
 def arm_parameters(letter: str) -> tuple[Parameter, ...]:
     """Return the parameters of one side of a comparison: a_model, a_days and so on."""
     prefix = letter.lower()
-    told = f"Side {letter}: "
+    prefix_text = f"Side {letter}: "
     return (
-        *(Parameter(f"{prefix}_{name}", "texts", told + _NAMED[name]) for name in PARAMETERS),
-        Parameter(f"{prefix}_days", "text", f"{told}the days that count, written as days is."),
+        *(Parameter(f"{prefix}_{name}", "texts", prefix_text + _NAMED[name]) for name in PARAMETERS),
+        Parameter(f"{prefix}_days", "text", f"{prefix_text}the days that count, written as days is."),
     )

@@ -137,8 +137,8 @@ class SharedStore:
         def interrupt() -> None:
             # Again and again: what comes before a query begins is lost.
             while not finished.wait(_BETWEEN):
-                for one in running:
-                    one.interrupt()
+                for connection in running:
+                    connection.interrupt()
 
         async def stop_when(reached: Callable[[], Awaitable[None]]) -> None:
             try:
@@ -152,15 +152,15 @@ class SharedStore:
             group.start_soon(stop_when, lambda: anyio.sleep(self.seconds))
             if wait_until_left is not None:
                 group.start_soon(stop_when, wait_until_left)
-            found = await anyio.to_thread.run_sync(run)
+            outcome = await anyio.to_thread.run_sync(run)
             group.cancel_scope.cancel()
         if stopped.is_set():
             raise ProblemError(
                 504, f"Stopped after {self.seconds:g} seconds. Narrow it: fewer days, one model, fewer rows."
             )
-        if isinstance(found, Exception):
-            raise found
-        return found
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     @contextmanager
     def _lease(self) -> Iterator[tuple[Path, Connection]]:

@@ -58,7 +58,7 @@ class NightRecords:
         """
         (rows,) = self._file.read_rows(_NEWEST, values=(until.isoformat(), nights))
         steps = (_make_step(*row) for row in rows)
-        return sorted(steps, key=lambda one: (-one.night.toordinal(), STEPS.index(one.step)))
+        return sorted(steps, key=lambda step: (-step.night.toordinal(), STEPS.index(step.step)))
 
     def begin_step(self, night: date, step: StepName, tries: int) -> None:
         """Note that a step begins, in place of what an earlier try of the same night left."""
@@ -70,10 +70,12 @@ class NightRecords:
             )
         )
 
-    def end_step(self, night: date, step: StepName, outcome: Outcome, told: Mapping[str, Any]) -> None:
+    def end_step(self, night: date, step: StepName, outcome: Outcome, figures: Mapping[str, Any]) -> None:
         """Note how a step that began has ended."""
-        kept = {name: cut_text(value) if isinstance(value, str) else value for name, value in told.items()}
-        values = (write_now(), outcome, json.dumps(kept, default=str), night.isoformat(), step)
+        cut_figures = {
+            name: cut_text(value) if isinstance(value, str) else value for name, value in figures.items()
+        }
+        values = (write_now(), outcome, json.dumps(cut_figures, default=str), night.isoformat(), step)
         self._file.write(
             (
                 "UPDATE night_steps SET ended = ?, outcome = ?, told = ? WHERE night = ? AND step = ?",
@@ -89,7 +91,7 @@ class NightRecords:
 
 
 def _make_step(
-    night: str, step: StepName, began: str, ended: str | None, outcome: Outcome | None, told: str
+    night: str, step: StepName, began: str, ended: str | None, outcome: Outcome | None, figures_text: str
 ) -> NightStep:
     return NightStep(
         date.fromisoformat(night),
@@ -97,7 +99,7 @@ def _make_step(
         _to_time(began),
         None if ended is None else _to_time(ended),
         outcome,
-        json.loads(told),
+        json.loads(figures_text),
     )
 
 

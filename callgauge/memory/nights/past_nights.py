@@ -59,7 +59,7 @@ class ServiceState:
     def find_silent(self, now: datetime) -> list[SourceState]:
         """Return the sources that are silent, the longest silence first."""
         silent = [source for source in self.sources if source.is_silent(now)]
-        return sorted(silent, key=lambda one: -one.count_silent_days(now))
+        return sorted(silent, key=lambda source: -source.count_silent_days(now))
 
     def find_missing_night(self, now: datetime) -> datetime | None:
         """Return when the newest night began if the next one is overdue by the rhythm of nights, else None.
@@ -83,6 +83,8 @@ def read_service_state(folder: Path) -> ServiceState:
 
 def _group_nights(steps: Sequence[NightStep], running: bool) -> tuple[PastNight, ...]:
     return tuple(
-        PastNight(night, found, running and any(step.outcome is None for step in found))
-        for night, found in ((night, tuple(some)) for night, some in groupby(steps, lambda one: one.night))
+        PastNight(night, night_steps, running and any(step.outcome is None for step in night_steps))
+        for night, night_steps in (
+            (night, tuple(some)) for night, some in groupby(steps, lambda step: step.night)
+        )
     )

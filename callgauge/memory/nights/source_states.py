@@ -75,14 +75,14 @@ class SourceStates:
     def note(self, state: SourceState) -> None:
         """Note what a load found of a source; `first_seen` counts at the first time only."""
         times = (state.newest, state.first_seen, state.looked)
-        told = (one and one.isoformat(timespec="seconds") for one in times)
-        self._file.write((_NOTE, [(state.name, *told, state.silent_after, cut_text(state.problem))]))
+        texts = (moment and moment.isoformat(timespec="seconds") for moment in times)
+        self._file.write((_NOTE, [(state.name, *texts, state.silent_after, cut_text(state.problem))]))
 
     def drop_others(self, names: Collection[str]) -> None:
         """Remove the sources that the configuration no longer names."""
         self._file.write(
             (
                 "DELETE FROM source_states WHERE name = ?",
-                [(one.name,) for one in self.read() if one.name not in names],
+                [(state.name,) for state in self.read() if state.name not in names],
             )
         )

@@ -112,7 +112,7 @@ class MorningReport:
     @property
     def title(self) -> str:
         """The report in a line, for subjects and titles; holds no log text."""
-        number = sum(one.tone != "calm" for one in self.sentences) + self.further
+        number = sum(item.tone != "calm" for item in self.sentences) + self.further
         what = f"{number} thing{'' if number == 1 else 's'} changed"
         if not number:
             what = "nothing changed" if self.is_known else "not enough data"

@@ -68,29 +68,29 @@ def deliver(
 
     Raises MemoryProblemError.
     """
-    found, is_ours = records.claim(report, channel.name)
+    delivery, is_ours = records.claim(report, channel.name)
     if not is_ours:
         words: dict[str, Result] = {"sent": "sent before", "unknown": "unknown"}
-        told = found.told if found.state in words else "another process is sending it"
-        return DeliveryResult(channel.name, words.get(found.state, "sent by another"), told)
+        reason = delivery.told if delivery.state in words else "another process is sending it"
+        return DeliveryResult(channel.name, words.get(delivery.state, "sent by another"), reason)
     for number in range(len(_WAITS) + 1):
-        records.note(found, "sending")
+        records.note(delivery, "sending")
         try:
-            told = _send_in_time(channel.send)
+            reason = _send_in_time(channel.send)
         except SendError as problem:
-            told = str(problem)
+            reason = str(problem)
             if problem.is_lost:
-                records.note(found, "unknown", told)
-                return DeliveryResult(channel.name, "unknown", told)
+                records.note(delivery, "unknown", reason)
+                return DeliveryResult(channel.name, "unknown", reason)
             if not problem.may_retry or number == len(_WAITS) or problem.wait > _LONGEST_WAIT:
                 break
-            records.note(found, "trying", told)
+            records.note(delivery, "trying", reason)
             sleep(max(problem.wait, _WAITS[number]))
         else:
-            records.note(found, "sent", told)
-            return DeliveryResult(channel.name, "sent", told)
-    records.note(found, "failed", told)
-    return DeliveryResult(channel.name, "failed", told)
+            records.note(delivery, "sent", reason)
+            return DeliveryResult(channel.name, "sent", reason)
+    records.note(delivery, "failed", reason)
+    return DeliveryResult(channel.name, "failed", reason)
 
 
 def _send_in_time(send: Callable[[], str]) -> str:

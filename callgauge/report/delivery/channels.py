@@ -74,7 +74,7 @@ def _mail(mail: EmailSettings, report: MorningReport, environment: Mapping[str, 
 
 
 def _read_secret(variable: str, environment: Mapping[str, str]) -> str:
-    told = environment.get(variable, "").strip()
-    if not told:
+    secret = environment.get(variable, "").strip()
+    if not secret:
         raise SendError(f"the variable {variable} is not set")
-    return told
+    return secret

@@ -70,7 +70,7 @@ def _hand_over(
         server.login(settings.user, password)
     _require(server.mail(_write_path(message["From"])), _DONE)
     refused: dict[str, tuple[int, bytes]] = {}
-    people = [one.addr_spec for one in message["To"].addresses]
+    people = [address.addr_spec for address in message["To"].addresses]
     for person in people:
         answer = server.rcpt(person)
         if answer[0] not in (_DONE, 251):
@@ -105,13 +105,13 @@ def _quote(data: bytes) -> bytes:
 
 
 def _describe_taken(people: int, refused: Mapping[str, tuple[int, bytes]]) -> str:
-    taken = f"taken for {wording.plural(people - len(refused), 'recipient')}"
+    accepted = f"taken for {wording.plural(people - len(refused), 'recipient')}"
     if not refused:
-        return taken
+        return accepted
     named = ", ".join(f"{wording.one_line(name, 80)} ({code})" for name, (code, _) in refused.items())
-    return f"{taken}; refused: {named}"
+    return f"{accepted}; refused: {named}"
 
 
-def _describe_refusal(code: int, said: bytes | str) -> SendError:
-    words = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+def _describe_refusal(code: int, reply: bytes | str) -> SendError:
+    words = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
     return SendError(f"answered {code}: {wording.one_line(words, 120)}", may_retry=code in _TEMPORARY)

@@ -83,14 +83,14 @@ def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendErro
     if 300 <= refused.code < 400:
         return SendError(f"answered {refused.code}: it moved; name its new address")
     try:
-        said = refused.read(_MOST_BYTES).decode("utf-8", "replace")
+        reply = refused.read(_MOST_BYTES).decode("utf-8", "replace")
     except (OSError, HTTPException):
-        said = ""
+        reply = ""
     parts = urlsplit(address)
     secrets = {address, f"{parts.path}?{parts.query}", parts.path, parts.query, *parts.path.split("/")}
     for secret in sorted(secrets, key=len, reverse=True):
-        said = said.replace(secret, "…") if len(secret) > 3 else said
-    words = f"answered {refused.code}: {wording.one_line(said, 120)}".rstrip(": ")
+        reply = reply.replace(secret, "…") if len(secret) > 3 else reply
+    words = f"answered {refused.code}: {wording.one_line(reply, 120)}".rstrip(": ")
     return SendError(
         words,
         is_lost=refused.code in _LOST,

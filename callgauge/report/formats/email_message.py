@@ -36,9 +36,9 @@ def make_email(report: MorningReport, sender: str = "", to: Sequence[str] = ()) 
     if sender:
         own = _read_address(sender)
         message["From"] = own
-        message["To"] = [_read_address(one) for one in to]
-        known = "\n".join((report.store, report.night.isoformat(), sender, *to))
-        digest = sha256(known.encode(errors="replace")).hexdigest()[:16]
+        message["To"] = [_read_address(address) for address in to]
+        identity = "\n".join((report.store, report.night.isoformat(), sender, *to))
+        digest = sha256(identity.encode(errors="replace")).hexdigest()[:16]
         message["Message-ID"] = f"<callgauge-{report.night:%Y%m%d}-{digest}@{own.domain}>"
     message["Auto-Submitted"] = "auto-generated"  # nobody's absence note answers it (RFC 3834)
     message.set_content(write_plain_text(report), cte="quoted-printable")
@@ -75,14 +75,14 @@ def _read_address(text: str) -> Address:
 
 def _list_lines(report: MorningReport, show: Callable[[str], str]) -> Iterator[str]:
     yield from (show(report.answer), "")
-    for one in report.sentences:
-        yield from _write_item(report, one, show)
+    for item in report.sentences:
+        yield from _write_item(report, item, show)
     if report.further:
         yield from (f"{report.further} more: {report.find_address('/')}", "")
     if report.still_open:
         yield from ("Still open", "")
-        for one in report.still_open:
-            yield from _write_item(report, one, show)
+        for item in report.still_open:
+            yield from _write_item(report, item, show)
         if report.open_further:
             yield from (f"{report.open_further} more: {report.find_address('/')}", "")
     for each in report.rates:
@@ -96,7 +96,7 @@ def _list_lines(report: MorningReport, show: Callable[[str], str]) -> Iterator[s
     yield from ("", f"{show(report.small_print)} {report.find_address('/data')}")
 
 
-def _write_item(report: MorningReport, one: ReportItem, show: Callable[[str], str]) -> Iterator[str]:
-    yield f"{one.sign} {show(one.text)}"
-    yield f"  {show(one.counts)}"
-    yield from (f"  {report.find_address(one.link)}", "")
+def _write_item(report: MorningReport, item: ReportItem, show: Callable[[str], str]) -> Iterator[str]:
+    yield f"{item.sign} {show(item.text)}"
+    yield f"  {show(item.counts)}"
+    yield from (f"  {report.find_address(item.link)}", "")

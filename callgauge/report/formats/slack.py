@@ -27,13 +27,13 @@ def _list_blocks(report: MorningReport) -> Iterator[_Block]:
     title = wording.shorten(report.title, LONGEST_HEADER)
     yield {"type": "header", "text": {"type": "plain_text", "text": title, "emoji": False}}
     yield _make_section(escape_slack(report.answer))
-    yield from (_make_item(report, one) for one in report.sentences)
+    yield from (_make_item(report, item) for item in report.sentences)
     if report.further:
         yield _make_section(f"{report.further} more: {_write_place(report, 'Overview', '/')}")
     if report.still_open:
         yield {"type": "divider"}
         yield _make_section("*Still open*")
-        yield from (_make_item(report, one) for one in report.still_open)
+        yield from (_make_item(report, item) for item in report.still_open)
         if report.open_further:
             yield _make_section(f"{report.open_further} more: {_write_place(report, 'Overview', '/')}")
     if report.ranking:
@@ -45,10 +45,10 @@ def _list_blocks(report: MorningReport) -> Iterator[_Block]:
     yield _make_context(f"{escape_slack(report.small_print)} {_write_place(report, 'Data', '/data')}")
 
 
-def _make_item(report: MorningReport, one: ReportItem) -> _Block:
-    place = _write_place(report, one.page, one.link)
+def _make_item(report: MorningReport, item: ReportItem) -> _Block:
+    place = _write_place(report, item.page, item.link)
     return _make_section(
-        f"{one.sign} {escape_slack(one.text)}\n_{escape_slack(one.counts, _LONGEST_COUNTS)}_ {place}"
+        f"{item.sign} {escape_slack(item.text)}\n_{escape_slack(item.counts, _LONGEST_COUNTS)}_ {place}"
     )
 
 

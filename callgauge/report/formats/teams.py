@@ -46,26 +46,26 @@ def _make_message(report: MorningReport, body: list[_Block]) -> dict[str, Any]:
 def _list_blocks(report: MorningReport) -> Iterator[_Block]:
     yield _make_line(_make_run(report.title, size="large", weight="bolder"))
     yield _make_line(_make_run(report.answer))
-    yield from (_make_item(report, one) for one in report.sentences)
+    yield from (_make_item(report, item) for item in report.sentences)
     if report.further:
         yield _make_line(_make_run(f"{report.further} more on the Overview"))
     if report.still_open:
         yield _make_line(_make_run("Still open", weight="bolder"))
-        yield from (_make_item(report, one) for one in report.still_open)
+        yield from (_make_item(report, item) for item in report.still_open)
         if report.open_further:
             yield _make_line(_make_run(f"{report.open_further} more on the Overview"))
     for text in filter(None, (report.ranking, report.retries, report.small_print)):
         yield _make_line(_make_run(text, isSubtle=True))
 
 
-def _make_item(report: MorningReport, one: ReportItem) -> _Block:
-    sentence = _make_run(one.text)
+def _make_item(report: MorningReport, item: ReportItem) -> _Block:
+    sentence = _make_run(item.text)
     if report.address:
-        sentence["selectAction"] = {"type": "Action.OpenUrl", "url": report.find_address(one.link)}
+        sentence["selectAction"] = {"type": "Action.OpenUrl", "url": report.find_address(item.link)}
     return _make_line(
-        _make_run(f"{one.sign} ", color=_COLOURS[one.tone]),
+        _make_run(f"{item.sign} ", color=_COLOURS[item.tone]),
         sentence,
-        _make_run(f" ({one.counts})", isSubtle=True),
+        _make_run(f" ({item.counts})", isSubtle=True),
     )
 
 

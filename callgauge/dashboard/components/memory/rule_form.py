@@ -47,8 +47,8 @@ def ask_rule() -> None:
     with st.form("alert_rule", border=False):
         st.caption(
             f"For {wording.in_markdown(filters.describe_slice(kept_slice), 120)}, as the filters choose. "
-            "Checked in every nightly run, whatever days are chosen. The rule fires when the whole 95 % interval "
-            "is beyond the limit, or when a change exceeds the usual variation between days."
+            "Checked in every nightly run, whatever days are chosen. The rule fires when the whole 95 % "
+            "interval is beyond the limit, or when a change exceeds the usual variation between days."
         )
         rate = st.selectbox("Rate", LISTED, format_func=name_rate, key="rule_rate")
         with st.container(horizontal=True, gap="small"):
