@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the API, made from the declarations of its questions."""
+"""The OpenAPI 3.1 document of the API, generated from the declared questions."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _describe_responses(*, has_rows: bool) -> dict[str, Any]:
 
 
 def write_reference() -> Iterator[str]:
-    """Yield the blocks of docs/reference/api.md below its heading: every address with its parameters."""
+    """Yield the blocks of docs/reference/api.md below its heading: each path with its parameters."""
     yield "## Filters"
     yield "The filters of the pages; most addresses take them. The default is the newest 28 days."
     yield _write_rows(FILTERS)

@@ -1,4 +1,4 @@
-"""The routes of /api/v1: who asks, what is asked, and the answer in the form that is wanted."""
+"""The routes of /api/v1: authentication, parameters, and the format of the answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _METHODS = ("GET", "HEAD")
 
 
 def make_application(store: SharedStore) -> Starlette:
-    """Return the application below /api/v1, which stands behind the gate of the server."""
+    """Return the application below /api/v1; the server has authenticated its requests."""
     document = write_json(make_document())
 
     async def openapi(request: Request) -> Response:
@@ -81,7 +81,7 @@ def make_application(store: SharedStore) -> Starlette:
             written = await store.answer(write, _watch(request))
             return Response(written, media_type=JSON) if isinstance(written, bytes) else _stream(written)
 
-        path = question.path.replace("}", ":path}")  # ids of sessions hold slashes where paths name them
+        path = question.path.replace("}", ":path}")  # session ids may contain slashes, when they are paths
         return Route(path, endpoint, methods=_METHODS, name=question.name)
 
     routes = [
@@ -100,9 +100,9 @@ def make_application(store: SharedStore) -> Starlette:
 
 
 def find_user(request: Request) -> User:
-    """Return who asks, as the gate of the server has named them. Raises ProblemError where it named nobody.
+    """Return the user that the server authenticated. Raises ProblemError if there is none.
 
-    Without sign-in this machine needs no token; the network always needs one.
+    Without sign-in, requests from this machine need no token; network requests always need one.
     """
     user = read_headers(request.headers)
     if user is None or user == NETWORK_USER:
@@ -122,7 +122,7 @@ def _read_query(query: QueryParams) -> dict[str, Sequence[str]]:
 
 
 def _choose_form(request: Request, query: dict[str, Sequence[str]], *, has_rows: bool) -> str:
-    """Return the media type of the answer, and take `format` out of what was given."""
+    """Return the media type of the answer, and remove `format` from the query."""
     if form := query.pop("format", None):
         wanted = FORMATS[FORMAT.read(form)]
         if wanted != JSON and not has_rows:
@@ -139,7 +139,7 @@ def _choose_form(request: Request, query: dict[str, Sequence[str]], *, has_rows:
 
 
 def _watch(request: Request) -> Callable[[], Any]:
-    """Return a function that waits until the client has gone."""
+    """Return a function that waits until the client has disconnected."""
 
     async def wait_until_left() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -165,7 +165,7 @@ async def _answer_problem(_: Request, problem: Exception) -> Response:
 
 
 async def _answer_refusal(request: Request, refused: Exception) -> Response:
-    """Answer what no route matches, or a method that none has."""
+    """Answer requests for unknown routes or methods."""
     status = refused.status_code if isinstance(refused, HTTPException) else 500
     if status == 405:
         return write_problem(ProblemError(405, "This API only answers GET."))
@@ -176,7 +176,7 @@ async def _answer_refusal(request: Request, refused: Exception) -> Response:
 
 
 async def _answer_failure(_: Request, __: Exception) -> Response:
-    """Answer where something of ours broke; the server's log has it in full."""
+    """Answer after an internal error; the details are in the server log."""
     return write_problem(ProblemError(500, "Internal error; the server's log has the reason."))
 
 

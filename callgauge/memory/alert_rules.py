@@ -1,4 +1,4 @@
-"""Alert rules: a rate of a slice that is to keep within a bound, or that is not to change."""
+"""Alert rules: bounds for a rate of a slice, or for its change."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SELECT_RULES = (
 
 @dataclass(frozen=True, slots=True)
 class AlertRule:
-    """A rule. `kind`: it fires where the rate lies above or below `bound`, a share, or has changed.
+    """A rule. `kind`: fires above `bound`, below it, or on a change.
 
-    A change counts from `bound` on: by so much at least, a share; 0 for any. `muted_until`: the last day on
-    which it is not shown.
+    `bound` is a share; a change fires when it is at least `bound`, 0 for any change. `muted_until`: the last
+    day on which the rule is hidden.
     """
 
     name: str
@@ -63,7 +63,10 @@ def save_rule(
     *,
     by: str = "",
 ) -> None:
-    """Keep a rule; a known name is replaced. Raises ValueError without a name or with no share as bound."""
+    """Save a rule; replaces a rule of the same name.
+
+    Raises ValueError without a name, or when the bound is not a share.
+    """
     if not isfinite(bound) or not 0 <= bound <= 1:
         raise ValueError(f"the bound of a rule is a share from 0 to 1, not {bound}")
     row = {
@@ -80,7 +83,7 @@ def save_rule(
 
 
 def mute_rule(file: MemoryFile, name: str, until: date | None) -> None:
-    """Do not show a rule up to a day, inclusive; None shows it again."""
+    """Hide a rule up to and including a day; None shows it again."""
     file.write(("UPDATE alert_rules SET muted_until = ? WHERE name = ?", [(write_day(until), name)]))
 
 

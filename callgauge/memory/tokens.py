@@ -1,4 +1,4 @@
-"""Tokens of programs that read a team's numbers: made once, shown once, and kept as hashes."""
+"""API tokens of a team: created once, shown once, and stored as hashes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ PREFIX = "callgauge_"
 """How every token begins, so that scanners for secrets find one that was committed."""
 ROLES = ("viewer", "admin", "sender")
 """What a token may do: read numbers; all that an admin may; or only send traces."""
-_BYTES = 32  # random: so a plain hash cannot be guessed back, and needs no salt
+_BYTES = 32  # long and random: a plain hash cannot be reversed, and needs no salt
 _NAME = re.compile(r"[\w.@+-][\w.@+ -]{0,79}")
 
 
 class TokenProblemError(Exception):
-    """Raised when a token cannot be made; the message says what to do."""
+    """Raised when a token cannot be created; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """What is known of a token; never its text. `expires`: None for never. `hash`: SHA-256 of the text."""
+    """The stored facts of a token, without its text.
+
+    `expires`: None for never. `hash`: SHA-256 of the text.
+    """
 
     name: str
     role: str
@@ -46,7 +49,7 @@ class TokenList:
         self._file = MemoryFile(folder)
 
     def read(self) -> list[AccessToken]:
-        """Return all tokens by their names, those that have expired too."""
+        """Return all tokens sorted by name, including expired ones."""
         (rows,) = self._file.read_rows("SELECT name, role, expires, by, at, hash FROM tokens ORDER BY name")
         return [
             AccessToken(name, role, _read_time(expires) if expires else None, by, _read_time(at), digest)
@@ -54,7 +57,7 @@ class TokenList:
         ]
 
     def create(self, name: str, role: str, expires: datetime | None, by: str = "") -> str:
-        """Keep a new token and return its text, which cannot be read again. Raises TokenProblemError."""
+        """Save a new token and return its text, which cannot be read again. Raises TokenProblemError."""
         if not _NAME.fullmatch(name):
             raise TokenProblemError(
                 f"{name[:80]!r} is not a valid token name; use up to 80 letters, digits, blanks and . @ + - _"
@@ -74,7 +77,7 @@ class TokenList:
         return text
 
     def revoke(self, name: str) -> bool:
-        """Remove a token for good. Return False when there is none of this name."""
+        """Remove a token. Return False if there is no token of this name."""
         is_known = any(token.name == name for token in self.read())
         if is_known:
             self._file.write(("DELETE FROM tokens WHERE name = ?", [(name,)]))
@@ -82,12 +85,12 @@ class TokenList:
 
 
 def hash_token(text: str) -> str:
-    """Return the SHA-256 of a token as it is kept."""
+    """Return the stored form of a token, its SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def match_token(text: str, tokens: list[AccessToken], now: datetime) -> AccessToken | None:
-    """Return the valid token with this text; each is compared, in a time that does not depend on the text."""
+    """Return the valid token with this text. Compares in constant time."""
     if not text.startswith(PREFIX):
         return None
     digest = hash_token(text)

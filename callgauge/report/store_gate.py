@@ -1,9 +1,10 @@
-"""The gate of a store: is a slice worse than its baseline by a margin, as the page Compare compares them?
+"""The store gate: checks whether a slice is worse than its baseline by more than a margin.
 
-A slice passes where the whole interval of the difference is within the margin (non-inferiority), fails where
-it is worse for sure, and cannot be told else. The numbers are those of the page: sessions as units, at the
-same mix of work where that matters. Where both sides are of different days, the interval reaches at least as
-far as the spread between days does: two weeks differ by more than their sessions show.
+The gate passes when the whole interval of the difference is within the margin (non-inferiority). It fails
+when the slice is certainly worse. Otherwise there is not enough data. The numbers are those of the page
+Compare: sessions are the units, and rates are mix-adjusted where the mix matters. When the two sides cover
+different days, the interval is at least as wide as the spread between days: two weeks differ by more than
+their sessions alone show.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _WORDS: Mapping[Verdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RateMargin:
-    """By how much a rate may be worse, a share."""
+    """By how much a rate may be worse, as a share."""
 
     rate: RateDefinition
     size: float
@@ -66,7 +67,7 @@ class RateMargin:
 
 @dataclass(frozen=True, slots=True)
 class GateReach:
-    """The difference of a gate, the slice minus its baseline, and the interval that decides, 95 %."""
+    """The difference of a gate (slice minus baseline) and the 95 % interval that decides."""
 
     estimate: float
     low: float
@@ -89,9 +90,10 @@ class GateSide:
 
 @dataclass(frozen=True, slots=True)
 class StoreGate:
-    """What a gate says. `difference`: as the page Compare shows it; `decided_by`: the interval that decides.
+    """The verdict of a gate.
 
-    `why`: in words; `link`: the page that shows it, `/compare?…`, and `sentence`: the verdict of that page.
+    `difference`: as the page Compare shows it; `decided_by`: the interval that decides. `why`: the reason in
+    words; `link`: the page that shows it, `/compare?…`; `sentence`: that page's verdict.
     """
 
     rate: str
@@ -108,14 +110,14 @@ class StoreGate:
 
     @property
     def exit_code(self) -> int:
-        """0 not worse, 5 worse, 6 cannot be told."""
+        """0: not worse, 5: worse, 6: not enough data."""
         return EXIT_CODES[self.verdict]
 
 
 def read_rate_margin(text: str) -> RateMargin:
-    """Return what a gate such as `no-worse=0.02` or `no-worse:retried=2%` asks for. Raises GateSyntaxError.
+    """Parse a gate such as `no-worse=0.02` or `no-worse:retried=2%`. Raises GateSyntaxError.
 
-    Without a rate it is that of parse errors.
+    The default rate is parse errors.
     """
     name, size = read_gate_text(text, _JUDGED, "rate", "retried")
     if size >= 1:
@@ -131,9 +133,9 @@ def judge_gates(
     chosen: Mapping[str, Sequence[str]],
     of_baseline: Mapping[str, Sequence[str]] | None = None,
 ) -> list[StoreGate]:
-    """Return what gates such as `no-worse=0.02` say of a store.
+    """Return the verdicts of gates such as `no-worse=0.02` on a store.
 
-    The other words are those of `choose_gate_arms`. Raises GateSyntaxError, ReportError and
+    The other parameters are those of `choose_gate_arms`. Raises GateSyntaxError, ReportError and
     MemoryProblemError.
     """
     margins = [read_rate_margin(gate) for gate in gates]
@@ -151,9 +153,9 @@ def judge_gates(
 
 
 def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: RateMargin) -> StoreGate:
-    """Return whether B is worse than A, the baseline, by the margin. Raises MetricError.
+    """Return whether B is worse than A, the baseline, by more than the margin. Raises MetricError.
 
-    `labels`: those of the values of each dimension. Both arms have days.
+    `labels`: the labels of each dimension's values. Both variants have days.
     """
     a, b = measure_sides(ask, arms, name_arms(*arms, labels))
     basis = find_basis(a, b, margin.rate)
@@ -174,7 +176,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         why = "Both sides share calls; choose other days with --days, or another baseline."
     elif (
         comparison.p is None
-    ):  # too few, too little measured, or different work: the page gives no verdict either
+    ):  # too few, too little measured, or a different mix: the page shows no verdict either
         why = describe_verdict(comparison, margin.size)
     else:
         decided_by = _take_reach(difference)
@@ -199,7 +201,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
 
 
 def _make_label(labels: Labels) -> Callable[[str, str], str]:
-    """Return a function that gives the label of a value of a dimension, as pages write it."""
+    """Return a function that maps a dimension's value to its label on the pages."""
     return lambda dimension, value: wording.one_line(labels.get(dimension, {}).get(value, value), 60)
 
 
@@ -209,7 +211,7 @@ def decide(comparison: SliceComparison, margin: float) -> Verdict:
     if difference is None:
         raise ValueError("nothing was compared")
     sign = -1 if comparison.slice.rate.is_good else 1
-    ends = sorted((sign * difference.low, sign * difference.high))  # more is worse
+    ends = sorted((sign * difference.low, sign * difference.high))  # a higher value is worse
     if ends[1] < margin:
         return "not worse"
     return "worse" if ends[0] > 0 and comparison.is_decisive else "cannot be told"
@@ -246,7 +248,7 @@ def _write_link(arms: tuple[Arm, Arm], rate: RateDefinition) -> str:
 
 
 def describe_gate(gate: StoreGate) -> str:
-    """Return the verdict in a sentence, with the counts of both sides and the intervals. Holds log text."""
+    """Return the verdict in a sentence with the counts and intervals of both sides. Contains log text."""
     verdict = _WORDS[gate.verdict]
     if gate.decided_by is None or gate.difference is None:
         return f"{verdict}. {gate.why}"
@@ -274,7 +276,7 @@ def _write_ends(reach: GateReach) -> str:
 
 
 def read_labels(ask: Ask) -> Labels:
-    """Return the label of each value, by dimension, the most used values first."""
+    """Return the labels of all values by dimension, the most used values first."""
     rows = ask("choices")
     return {
         str(dimension): dict(zip(group.value, group.label, strict=True))
@@ -291,12 +293,12 @@ def choose_gate_arms(
     chosen: Mapping[str, Sequence[str]],
     of_baseline: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Arm, Arm]:
-    """Return A, the baseline, and B, the slice that is judged. Raises GateSyntaxError.
+    """Return A, the baseline, and B, the slice to judge. Raises GateSyntaxError.
 
-    `newest`: the newest day of the store. `baseline`: the name of a kept one, days, SAME_DAYS, or how many
-    days before those of B. `days`: of B. `chosen`: values of B by dimension, by their name or label; where
-    the baseline is pinned to others, it keeps its own, and where B names none, B has the baseline's.
-    `of_baseline`: values of A in the place of those, for what is compared.
+    `newest`: the newest day of the store. `baseline`: the name of a saved baseline, days, SAME_DAYS, or a
+    number of days before those of B. `days`: the days of B. `chosen`: values of B by dimension, by name or
+    label. A baseline that is pinned to other values keeps its own; B takes the baseline's values where it
+    names none. `of_baseline`: values of A that replace these, for the compared dimension.
     """
     own, other = (
         {name: _find_values(name, values, labels) for name, values in each.items() if values}
@@ -334,7 +336,7 @@ def _read_days(text: str, newest: date) -> Days:
 
 
 def _find_values(dimension: str, names: Sequence[str], labels: Labels) -> tuple[str, ...]:
-    """Return the values that a person means, by their value or label."""
+    """Return the values that a person names by value or label."""
     by_value = labels.get(dimension, {})
     by_label = {label: value for value, label in by_value.items()}
     values = []

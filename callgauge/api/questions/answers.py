@@ -1,4 +1,4 @@
-"""An answer to a question of a program, and how rates, slices and differences are written in it."""
+"""The answer to a question, and the JSON form of rates, slices and differences."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ LOG_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a question found. `facts`: single values and sentences. `rows`: its table, if it has one.
+    """The result of a question.
 
-    `text`: the answer in a sentence or two, for an agent; of logs it holds names only, on one line.
-    `has_log_text`: something in it stands in a log, if only names.
+    `facts`: single values and sentences. `rows`: its table, if it has one. `text`: the answer in a sentence
+    or two, for an agent; on one line, and names are its only log text. `has_log_text`: some part comes from
+    a log, even if only names.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -40,7 +41,7 @@ class Answer:
 
 
 def list_rows(frame: pd.DataFrame, *left_out: str) -> list[Row]:
-    """Return the rows of a metric as dicts, without some of its columns."""
+    """Return the rows of a metric as dicts, without the columns `left_out`."""
     shown = frame.drop(columns=[name for name in left_out if name in frame.columns])
     return [{str(name): value for name, value in row.items()} for row in shown.to_dict("records")]
 
@@ -51,7 +52,7 @@ def first_row(frame: pd.DataFrame) -> Row | None:
 
 
 def describe_slice(slice_: Slice) -> Row:
-    """Return a rate with its counts and its 95 % interval; `unmeasured` is in neither k nor n."""
+    """Return a rate with its counts and 95 % interval; neither k nor n includes `unmeasured`."""
     bounds = slice_.share.interval
     return {
         "k": slice_.share.k,
@@ -80,7 +81,7 @@ def describe_difference(difference: Difference | None) -> Row | None:
 
 
 def describe_comparison(comparison: SliceComparison, smallest: float) -> Row:
-    """Return the difference that is told, its adjusted p-value, and what can be said."""
+    """Return the difference, its adjusted p-value, and the verdict."""
     return {
         "verdict": comparison.standing(smallest).name.lower(),
         "difference": describe_difference(comparison.difference),

@@ -1,4 +1,4 @@
-"""Questions on calls, sessions and errors: lists that are paged by a cursor, and one thing in full."""
+"""Questions about calls, sessions and errors: lists with a cursor, and single items in full."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ SIGNATURES_ASKED = (
 
 
 def ask_calls(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return a page of the calls that match: the newest first, or in the order of a column."""
+    """Return a page of matching calls: the newest first, or sorted by a column."""
     names = ("outcome", "fault", "code", "signature", "turns", "chain", "attempt", "search")
     return _read_list(store, CALLS, parameters, {name: parameters[name] for name in names}, "call")
 
 
 def ask_sessions(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return a page of the sessions that match: the newest first, or in the order of a column."""
+    """Return a page of matching sessions: the newest first, or sorted by a column."""
     narrowed = {name: parameters[name] for name in ("turns", "chain", "attempt", "search")}
     return _read_list(store, SESSIONS, parameters, narrowed | {"run": parameters["path_run"]}, "session")
 
@@ -126,12 +126,12 @@ def _read_list(
     offset, limit = _read_cursor(parameters["cursor"], store), parameters["limit"]
     narrowing = {**chosen.parameters, **narrowed}
     if parameters["order"]:
-        # Newest first is no order of its own, as on the pages.
+        # Newest first is the default order, as on the pages.
         if parameters["order"] != "time" or parameters["reversed"]:
             narrowing |= {"order": parameters["order"], "reversed": parameters["reversed"]}
     elif parameters["reversed"]:
         narrowing |= {"order": "time", "reversed": True}
-    # Counting has no time limit of its own here: the question has one.
+    # No time limit for counting: the question has one.
     listing = read_page(store.reader.ask, listed, narrowing, limit, offset, clock=lambda: 0.0)
     rows = list_rows(listing.rows, "found", "preview_from")
     for row in rows:
@@ -156,7 +156,10 @@ def _write_cursor(offset: int, store: StoreAccess) -> str:
 
 
 def _read_cursor(text: str | None, store: StoreAccess) -> int:
-    """Return the offset of a cursor; a cursor of another generation would skip rows or give them twice."""
+    """Return the offset of a cursor.
+
+    Refuses cursors of another generation: they would skip or repeat rows.
+    """
     if not text:
         return 0
     try:
@@ -172,7 +175,7 @@ def _read_cursor(text: str | None, store: StoreAccess) -> int:
 
 
 def ask_call(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return one call: its raw arguments, what became of them, every finding with its place, neighbours."""
+    """Return one call: raw arguments, outcome, diagnostics with their positions, and the calls around it."""
     ask = store.reader.ask
     call = first_row(ask("call", call=parameters["call"]))
     if call is None:
@@ -193,7 +196,7 @@ def ask_call(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_session(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return one session: what is known of it, its turns with their words, and its calls in order."""
+    """Return one session: its facts, its turns with their messages, and its calls in order."""
     ask, name = store.reader.ask, parameters["session"]
     sessions = list_rows(ask("session", session=name))
     if parameters["source"]:
@@ -231,7 +234,7 @@ def ask_session(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_signatures(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return what goes wrong, told without what differs each time: new ones first, then the most frequent."""
+    """Return error signatures (errors without their variable parts): new ones first, then by frequency."""
     ask = store.reader.ask
     chosen = choose_filters(ask, parameters)
     offset, limit = _read_cursor(parameters["cursor"], store), parameters["limit"]
@@ -253,7 +256,7 @@ def ask_signatures(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def _read_json(text: Any) -> Any:
-    """Return the value of a JSON text of the store; the text itself where it is too deep to be read."""
+    """Return the value of a stored JSON text, or the text itself when it is nested too deeply."""
     try:
         return json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The filters of questions: those of the pages' filter bar, by value or by the label that pages show."""
+"""The filters of questions: those of the pages' filter bar, by value or by label."""
 
 from __future__ import annotations
 
@@ -54,9 +54,10 @@ FILTERS = (*DAYS, *(Parameter(name, "texts", _NAMED[name]) for name in BAR))
 
 @dataclass(frozen=True, slots=True)
 class ChosenFilters:
-    """The chosen filters. `parameters`: those of the metrics. `labels`: of all values of the store.
+    """The chosen filters.
 
-    `newest`: the newest day with data, whatever the filters say.
+    `parameters`: those of the metrics. `labels`: of all values in the store. `newest`: the newest day with
+    data, regardless of the filters.
     """
 
     first: date | None
@@ -72,7 +73,7 @@ class ChosenFilters:
         }
 
     def describe_nothing(self) -> str:
-        """Return the answer where nothing matches; it tells days after all data from good news."""
+        """Return the answer when nothing matches; it says so when the days are after all data."""
         is_after = self.first is not None and self.newest is not None and self.first > self.newest
         newest = f" The newest data is of {self.newest}, before these days." if is_after else ""
         return f"Nothing was counted with these filters.{newest}"
@@ -83,7 +84,7 @@ class ChosenFilters:
 
 
 def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None = None) -> ChosenFilters:
-    """Return the filters that values of FILTERS choose. Raises ProblemError for a value no log has."""
+    """Return the filters for values of FILTERS. Raises ProblemError for a value that is in no log."""
     runs, arms = parameters.get("run"), parameters.get("arm")
     labels = read_labels(ask("choices", runs=runs, arms=arms))
     extent = ask("extent", runs=runs, arms=arms).iloc[0]
@@ -97,7 +98,7 @@ def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None =
 def choose_days(
     parameters: Mapping[str, Any], newest: date | None, today: date, usual: str = PRESETS[0]
 ) -> tuple[date | None, date | None]:
-    """Return the first and the last day that `days`, or `since` and `until`, mean; None: without end."""
+    """Return the first and last day for `days`, or for `since` and `until`; None: unbounded."""
     text, since, until = (parameters.get(name) for name in ("days", "since", "until"))
     if text and (since or until):
         raise ProblemError(400, "Give days, or since and until; not both.")
@@ -115,7 +116,7 @@ def choose_days(
 
 
 def read_labels(choices: pd.DataFrame) -> Labels:
-    """Return the labels of the rows of the metric `choices`."""
+    """Return the labels from the rows of the metric `choices`."""
     return {
         name: dict(zip(rows.value, rows.label, strict=True))
         for name, rows in choices.groupby("dimension", sort=False)
@@ -124,7 +125,7 @@ def read_labels(choices: pd.DataFrame) -> Labels:
 
 
 def find_values(name: str, texts: tuple[str, ...] | None, labels: Labels) -> tuple[str, ...] | None:
-    """Return the values that texts mean: values themselves, or labels. Raises ProblemError for others."""
+    """Return the values for texts that are values or labels. Raises ProblemError for others."""
     if not texts:
         return None
     by_value = labels.get(name, {})

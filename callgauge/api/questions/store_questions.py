@@ -1,4 +1,4 @@
-"""Questions on the store itself: what it holds, how fresh it is, what its codes and metrics mean."""
+"""Questions about the store itself: its contents, its freshness, its codes and metrics."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SQL_ASKED = (
 
 
 def ask_choices(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the models, prompts, tools and so on that the store holds, the most used first."""
+    """Return the models, prompts, tools and other values in the store, the most used first."""
     rows = list_rows(store.reader.ask("choices", runs=parameters["run"]))
     if parameters["dimension"]:
         rows = [row for row in rows if row["dimension"] == parameters["dimension"]]
@@ -63,7 +63,7 @@ def ask_choices(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_loads(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return how fresh the store is: the last load, earlier loads, the nights, and silent sources."""
+    """Return how fresh the store is: the last load, earlier loads, nightly runs, and silent sources."""
     ask = store.reader.ask
     last, silent = first_row(ask("last_load")), list_rows(ask("silent_sources"))
     try:
@@ -93,7 +93,7 @@ def ask_loads(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_codes(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return every finding that the parser or the lint of definitions can report."""
+    """Return every diagnostic code of the parser and of the definition lint."""
     rows: list[Row] = []
     if parameters["of"] != "lint":
         rows += [
@@ -123,7 +123,7 @@ def ask_codes(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_code(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return what a finding means, why it is reported, and an example that is read now."""
+    """Return the meaning and reason of a diagnostic code, and an example that is parsed now."""
     name = parameters["code"].split(":")[0]
     if name in DEFINITION_CODES:
         of_lint = DEFINITION_CODES[name]
@@ -135,7 +135,7 @@ def ask_code(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_metrics(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the metrics by name: each is one question whose answer the pages show."""
+    """Return all metrics by name: each is one question that the pages answer."""
     del parameters
     rows = [
         {
@@ -153,7 +153,7 @@ def ask_metrics(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_sql(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the rows of a query of one's own, which runs in a process apart with limits of its own."""
+    """Return the rows of an SQL query, which runs in a separate process with its own limits."""
     try:
         result = query_runs.run(store.reader.path, parameters["query"], texts=texts_are_shown())
     except query_runs.SandboxBusyError as busy:

@@ -1,4 +1,4 @@
-"""Makes the morning report of a store: what changed, what is still open, and the figures beside it."""
+"""Make the morning report of a store: what changed, what is still open, and the headline figures."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ from callgauge.stats import Share
 Ask = Callable[..., pd.DataFrame]
 SURE_SILENCE = 0.01
 """The chance, over all sources together, that a silence which the report tells is none."""
-_OPEN = 10  # of what is still open, how many are listed
+_OPEN = 10  # listed alerts that are still open
 _TREND = 28  # days
-_LATE = 2  # days that the newest call may be old: a load sees the day before, and may be late itself
+_LATE = 2  # largest age of the newest call: a load sees the day before, and may be late
 _TOO_FEW = json.dumps(["too few"])
 _WEEK = timedelta(days=7)
 _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
@@ -57,9 +57,9 @@ _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
 
 @dataclass(frozen=True, slots=True)
 class SilentSource:
-    """A source that went silent: for how long, and why that is no chance, in words. `name` is log text.
+    """A source without new data. `why`: why this is not chance, in words.
 
-    `limit`: days without data, after its newest day, from which on it counts as silent.
+    `name` is log text. `limit`: the number of days without data after which the source counts as silent.
     """
 
     name: str
@@ -69,17 +69,17 @@ class SilentSource:
     limit: float = _LATE
 
     def was_silent(self, day: date) -> bool:
-        """Return True when it counted as silent on a day already."""
+        """Return True when the source already counted as silent on a day."""
         return (day - self.last_day).days > self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class TeamContext:
-    """What a team knows: acknowledged alerts by their key, prices, and what its last report told.
+    """What the report reads from the team memory.
 
-    `rules`: its own alert rules that are not muted. `states`: of error signatures that it looked at.
-    `overdue`: sources that are silent by the team's own configuration. `unloaded`: those whose last load
-    failed, each with the reason.
+    Acknowledged alerts by key, prices, and the contents of the last report. `rules`: the team's alert rules
+    that are not muted. `states`: triage states of error signatures. `overdue`: sources that are silent by
+    the team's configuration. `unloaded`: sources whose last load failed, each with the reason.
     """
 
     acknowledged: frozenset[str] = frozenset()
@@ -100,10 +100,11 @@ def make_report(
     since: date | None = None,
     address: str | None = None,
 ) -> MorningReport:
-    """Return the report of a night, over the days that were over at the last load.
+    """Return the report of a night. It covers the days that were complete at the last load.
 
-    `ask`: answers a metric. `since`: what was known on this day is not new; without, what the last report
-    told, and where there was none, what the night before knew. `store`: its name. Raises MetricError.
+    `ask`: answers a metric. `since`: report only what changed after this day; None: after the last report,
+    or after the night before when there is no report yet. `store`: the name of the store. Raises
+    MetricError.
     """
     last = min(night, find_last_whole_day(ask) or night)
     attention = find_attention(ask, {}, last)
@@ -122,7 +123,7 @@ def make_report(
     newest = attention.newest if attention else None
     is_known = attention is not None and attention.night is not None and attention.night.tests > 0
     data = _describe_data(ask, newest)
-    is_news = any(item.tone != "calm" for item in new)  # a rate that is back is no alert
+    is_news = any(item.tone != "calm" for item in new)  # a rate that is back to normal is not an alert
     back = sum(item.tone == "calm" for item in new)
     answer = _describe_new(new, words) if is_news else _describe_quiet(attention, len(still), back, data)
     return MorningReport(
@@ -151,7 +152,7 @@ def make_report(
 
 
 def _read_labels(ask: Ask) -> Callable[[str, str], str]:
-    """Return a function that gives the label of a value of a dimension, as pages write it."""
+    """Return a function that maps a dimension's value to its label on the pages."""
     rows = ask("choices")
     labels = {
         str(dimension): wording.unique_labels(
@@ -165,12 +166,15 @@ def _read_labels(ask: Ask) -> Callable[[str, str], str]:
 def _list_items(
     ask: Ask, team: TeamContext, attention: Attention, labels: Callable[[str, str], str]
 ) -> Iterator[ReportItem]:
-    """Yield changed rates and new errors; of rates that changed in the same calls only the one that leads."""
+    """Yield changed rates and new errors.
+
+    When several rates changed in the same calls, yield only the leading one.
+    """
     for notable in (*attention.needing, *attention.improved):
         item = describe_item(notable, attention.newest, labels)
         if isinstance(notable, NewError):
             if notable.signature_id in team.states:
-                continue  # somebody has looked at it
+                continue  # already triaged
             yield _describe_error(ask, item, notable, attention)
         else:
             yield _describe_rate(item, notable)
@@ -179,7 +183,7 @@ def _list_items(
 def _list_team_items(
     ask: Ask, team: TeamContext, night: date, labels: Callable[[str, str], str]
 ) -> Iterator[ReportItem]:
-    """Yield the team's rules that fire, and errors that were fixed and are back."""
+    """Yield the rules that fire, and errors that were fixed and came back."""
     for finding in judge_rules(ask, team.rules, night):
         if finding.fires:
             item = describe_finding(finding, labels)
@@ -223,7 +227,10 @@ def _describe_rate(item: AttentionItem, alert: Alert) -> ReportItem:
 
 
 def _describe_error(ask: Ask, item: AttentionItem, error: NewError, attention: Attention) -> ReportItem:
-    """Return the item of a new error, counted by sessions: the calls of one may all meet the same error."""
+    """Return the item of a new error.
+
+    Counts sessions, not calls: one session may repeat the same error in all its calls.
+    """
     rows = ask("slices", rates=("emission",), from_day=error.first_day, to_day=attention.newest)
     sessions = max(error.sessions, int(rows["sessions"].sum()))
     share = Share(error.sessions, sessions)
@@ -241,14 +248,14 @@ def _list_silences(
 
 
 def _find_silent(ask: Ask, team: TeamContext, night: date) -> Iterable[SilentSource]:
-    """Return the sources that are silent by the team's limits; where none is, the silent log formats."""
+    """Return the sources that are silent by the configured limits; if none is, the silent log formats."""
     newest = ask("extent").iloc[0].last_day
-    is_now = newest is not None and newest <= night  # of an earlier night nobody knows silent formats
+    is_now = newest is not None and newest <= night  # silent formats are unknown for earlier nights
     return team.overdue or (_find_silent_formats(ask) if is_now else ())
 
 
 def _list_data_troubles(team: TeamContext, night: date, attention: Attention | None) -> Iterator[ReportItem]:
-    """Yield the sources whose load failed, and the whole store where its newest call is old."""
+    """Yield the sources whose load failed, and a warning when the newest call of the store is old."""
     for name, problem in team.unloaded:
         key = json.dumps(["load failed", name])
         text = f"{wording.one_line(name, 40)}: its load failed"
@@ -261,7 +268,10 @@ def _list_data_troubles(team: TeamContext, night: date, attention: Attention | N
 
 
 def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
-    """Yield the log formats that are silent against their own rhythm: for sure, as there are several."""
+    """Yield the log formats that are silent for longer than their usual rhythm explains.
+
+    The test is strict because it is applied to several formats.
+    """
     several = max(1, int((ask("choices").dimension == "source").sum()))
     for row in ask("silent_sources").to_dict("records"):
         if row["chance"] * several <= SURE_SILENCE:
@@ -281,7 +291,7 @@ def _describe_silence(silence: SilentSource, night: date) -> ReportItem:
 def _find_known(
     ask: Ask, team: TeamContext, since: date | None, night: date, attention: Attention | None
 ) -> tuple[frozenset[str], str]:
-    """Return the keys of what is not new, and in words since when the others are."""
+    """Return the keys of items that are not new, and the start of the period for new ones, in words."""
     if since is None and team.last is not None:
         return team.last.keys, f"the report of {format_day(team.last.night, night)}"
     if attention is None:
@@ -301,7 +311,7 @@ def _find_known(
 
 
 def _list_keys(attention: Attention | None) -> frozenset[str]:
-    """Return the keys of all alerts and new errors, also of those that are part of another."""
+    """Return the keys of all alerts and new errors, including those that are part of another alert."""
     if attention is None:
         return frozenset()
     keys = [f"{alert.key} over" if alert.over else alert.key for alert in attention.alerts]
@@ -309,7 +319,7 @@ def _list_keys(attention: Attention | None) -> frozenset[str]:
 
 
 def _was_late(key: str, day: date) -> bool:
-    """Return True when the newest call of the store was old on a day already."""
+    """Return True when the newest call of the store was already too old on a day."""
     kind, *_, last = json.loads(key)
     return kind != "load failed" and date.fromisoformat(last) < day - timedelta(_LATE)
 
@@ -321,7 +331,7 @@ def _order_item(item: ReportItem) -> tuple[int, int]:
 
 
 def _describe_new(new: Sequence[ReportItem], since: str) -> str:
-    """Return in one sentence how much changed, without log text."""
+    """Return one sentence that counts what changed, without log text."""
     rates = [attention for attention in new if attention.kind == "rate"]
     returned = sum(item.kind == "error" and json.loads(item.key)[0] == "returned" for item in new)
     counts = (
@@ -341,7 +351,7 @@ def _describe_new(new: Sequence[ReportItem], since: str) -> str:
 
 
 def _describe_quiet(attention: Attention | None, still: int, back: int, data: str) -> str:
-    """Return the sentence of a day without news; it says so where too little is known to say that."""
+    """Return the sentence of a day without news; it says when there is too little data to know."""
     if attention is None:
         return "No call has a date yet, so there is nothing to report."
     still_open = f" {wording.plural(still, 'alert')} still open." if still else ""
@@ -351,7 +361,10 @@ def _describe_quiet(attention: Attention | None, still: int, back: int, data: st
 
 
 def _describe_data(ask: Ask, newest: date | None) -> str:
-    """Return how many calls there were, and what was not read: 61,204 calls on 20 Nov, 2 files not read."""
+    """Return how many calls there were and what could not be read.
+
+    Example: 61,204 calls on 20 Nov, 2 files not read.
+    """
     load = ask("last_load").iloc[0]
     rejected = describe_rejected(int(load.rejected_files), int(load.rejected_lines))
     calls = 0
@@ -361,7 +374,7 @@ def _describe_data(ask: Ask, newest: date | None) -> str:
 
 
 def _add_trend(ask: Ask, item: ReportItem, newest: date | None) -> ReportItem:
-    """Return an item of a rate with its newest days."""
+    """Return the item with its rate's newest days added."""
     if item.kind != "rate" or newest is None:
         return item
     _, dimension, value, rate, _ = json.loads(item.alert)
@@ -385,7 +398,7 @@ def _make_trend(rows: pd.DataFrame) -> tuple[TrendPoint, ...]:
 
 
 def _list_rates(ask: Ask, newest: date) -> Iterator[ReportRate]:
-    """Yield the headline rates of the newest day, beside the days before it."""
+    """Yield the headline rates of the newest day, compared with the days before."""
     rows = ask("slices", rates=HEADLINES, by="day", from_day=newest - timedelta(_TREND), to_day=newest)
     several = [slice_ for slice_ in make_slices(rows, related=False) if slice_.name != "unknown"]
     for name in HEADLINES:
@@ -420,7 +433,7 @@ def _describe_headline(now: Slice, before: Sequence[Slice]) -> ReportRate:
 
 
 def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str]) -> str:
-    """Return the sentence of the page Models for parse errors of the newest four weeks."""
+    """Return the Models page's sentence for parse errors in the newest four weeks."""
     last = ask("extent").iloc[0].last_day
     chosen = {"from_day": last - timedelta(_TREND - 1), "to_day": last}
     rate = RATES[HEADLINES[0]]
@@ -435,7 +448,7 @@ def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str
 
 
 def _describe_retries(ask: Ask, prices: PriceList, newest: date) -> str:
-    """Return what retries cost in the newest week, with the share of turns that have one."""
+    """Return the cost of retries in the newest week, and the share of turns with a retry."""
     days = (newest - _WEEK + timedelta(1), newest)
     rows = ask("slices", rates=("retried",), from_day=days[0], to_day=days[1])
     share = next((slice_.share for slice_ in make_slices(rows)), Share(0, 0))

@@ -1,4 +1,4 @@
-"""The report as one HTML file; in a mail it is the part that mail programs show."""
+"""The report as one HTML file; also the HTML part of e-mails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.stats import Interval
 
 
 def write_html(report: MorningReport) -> str:
-    """Return the page. Every text is escaped: log text is never HTML."""
+    """Return the page. Every text is escaped, so log text is never parsed as HTML."""
     return write_page(report.title, list(_list_parts(report)))
 
 
@@ -84,13 +84,16 @@ def _write_rate(report: MorningReport, rate: ReportRate) -> str:
 
 
 def _draw_trend(points: Sequence[TrendPoint], words: str, expected: float | None) -> str:
-    """Return a small line of a rate by day, with the expected rate as a dashed line."""
+    """Return a small line chart of a rate by day; a dashed line shows the expected rate."""
     rates = [(float(point.day.toordinal()), point.k / point.n) for point in points]
     return draw_small_trend(rates, words, expected)
 
 
 def _write_place(report: MorningReport, title: str, link: str) -> str:
-    """Return a link where the dashboard's address is known, else the path: a file has no pages beside it."""
+    """Return a link, or the path when the dashboard's address is not configured.
+
+    A relative link would be broken, as the file is opened without the dashboard.
+    """
     if not report.address:
         return f"{escape(title)} <code>{escape(link)}</code>"
     return f'<a href="{html.escape(report.find_address(link))}">{escape(title)}</a>'

@@ -1,4 +1,4 @@
-"""The report as Markdown, every log text escaped."""
+"""The report as Markdown, with all log text escaped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callgauge.stats import Interval
 
 
 def write_markdown(report: MorningReport) -> str:
-    """Return the report as Markdown (CommonMark, with a table as GitHub reads it)."""
+    """Return the report as Markdown (CommonMark with GitHub tables)."""
     return "\n".join(_list_lines(report)).rstrip() + "\n"
 
 
@@ -57,7 +57,7 @@ def _write_rate(report: MorningReport, rate: ReportRate) -> str:
 
 
 def write_place(report: MorningReport, title: str, link: str) -> str:
-    """Return a link where the dashboard's address is known, else the path of the page as code."""
+    """Return a link, or the page's path as code when the dashboard's address is not configured."""
     if report.address:
         return write_link(title, report.find_address(link))
     return f"{escape_text(title)} `{link.replace('(', '%28').replace(')', '%29')}`"
