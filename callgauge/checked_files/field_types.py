@@ -1,6 +1,6 @@
-"""Types of the fields of a file that people write: each reads a value, and tells its JSON Schema.
+"""Types of fields in files that people write: each parses a value and has a JSON Schema.
 
-A type's `read` returns the value as Python wants it, or UNREAD after it has noted what is wrong with it.
+`read` returns the Python value, or UNREAD after it has recorded the mistake.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 class FieldType(Protocol):
-    """How the value of a field is read, and how an editor is told about it."""
+    """How the value of a field is parsed, and its JSON Schema for editors."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any: ...
 
@@ -66,9 +66,9 @@ def _name_kind(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of one character or more; `pattern` must match all of it, `advice` says what to write.
+    """A text of one character or more; `pattern` must match all of it, `advice` describes valid texts.
 
-    With `is_secret` a message never repeats the value.
+    With `is_secret`, messages never repeat the value.
     """
 
     advice: str = "write a text in quotes"
@@ -139,7 +139,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A finite number from `low` to `high`; with `is_above` not `low` itself, with `is_below` not `high`."""
+    """A finite number from `low` to `high`; `is_above` excludes `low`, `is_below` excludes `high`."""
 
     low: float | None = None
     high: float | None = None
@@ -195,7 +195,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A time of more than nothing: "500ms", "60s", "2m", "1h", or a number of seconds. Read as seconds."""
+    """A positive duration: "500ms", "60s", "2m", "1h", or a number of seconds. Parsed as seconds."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         seconds = math.nan
@@ -218,7 +218,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list of values of one type, each once. With `takes_one` a value alone is a list of it."""
+    """A list of distinct values of one type. With `takes_one`, a single value is a list of one."""
 
     item: FieldType
     fewest: int = 1
@@ -252,7 +252,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class AnyValue:
-    """Any value, taken as it is."""
+    """Any value, unchanged."""
 
     def read(self, value: Any, _key: KeyPath, _mistakes: list[Mistake]) -> Any:
         return value
@@ -263,7 +263,7 @@ class AnyValue:
 
 @dataclass(frozen=True, slots=True)
 class AnyTable:
-    """A table with any keys, taken as it is."""
+    """A table with any keys, unchanged."""
 
     advice: str = "write a table, { key = value }"
 
@@ -278,7 +278,7 @@ class AnyTable:
 
 @dataclass(frozen=True, slots=True)
 class NamedTables:
-    """A table of tables by names that people give; `name` says what a name may be."""
+    """A table of tables with free names; `name` is the type of the names."""
 
     item: FieldType
     name: Text
@@ -292,7 +292,7 @@ class NamedTables:
             is_name = self.name.read(name, (*key, name), mistakes) is not UNREAD
             item = self.item.read(
                 table, (*key, name), mistakes
-            )  # its mistakes are told with that of its name
+            )  # report its mistakes together with that of its name
             if is_name:
                 read[name] = item
         return read
@@ -307,7 +307,7 @@ class NamedTables:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a table: its type, its default, and what it says, for editors and the documentation."""
+    """A field of a table: its type, its default, and its description for editors and docs."""
 
     type: FieldType
     about: str
@@ -318,7 +318,7 @@ class Field:
 class KeyedTable:
     """A table with fixed keys. It has exactly one key of each set in `exactly_one`.
 
-    `declared_by`: the dataclass that declares it, if one does (`declare_table`).
+    `declared_by`: the dataclass that declares it, if any (`declare_table`).
     """
 
     fields: Mapping[str, Field]
@@ -369,16 +369,16 @@ class KeyedTable:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """How a declared field is named in the file; `is_required`: there, although the class has a default."""
+    """The name of a declared field in the file; `is_required`: required despite a default in the class."""
 
     name: str
     is_required: bool = False
 
 
 def declare_table(declaration: type[Any]) -> KeyedTable:
-    """Return the table that a dataclass declares: `keep: Annotated[int, Number(1), "Kept backups."] = 7`.
+    """Return the table of a dataclass: `keep: Annotated[int, Number(1), "Kept backups."] = 7`.
 
-    A field is a key of its name, or of its `Key`; one without a field type is no key of the file.
+    A field is a key with its own name, or that of its `Key`; fields without a field type are not keys.
     """
     keys = {}
     for attribute, key, field_type, about in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
@@ -393,7 +393,7 @@ def declare_table(declaration: type[Any]) -> KeyedTable:
 def list_declared(
     declaration: type[Any],
 ) -> tuple[tuple[dataclasses.Field[Any], Key, FieldType, str], ...]:
-    """Return each field of a dataclass that declares a key, with its key, its type and what it says."""
+    """Return the declared fields of a dataclass: name, key, type and description."""
     hints = get_type_hints(declaration, include_extras=True)
     declared = []
     for attribute in dataclasses.fields(declaration):

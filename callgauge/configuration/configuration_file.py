@@ -1,4 +1,4 @@
-"""Reads callgauge.toml: all of it, or an error that lists every mistake."""
+"""Read callgauge.toml completely, or raise an error that lists every mistake."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONFIGURATION = declare_table(Configuration)
 EXAMPLE = Path(__file__).with_name("example.toml").read_text("utf-8")
 """A callgauge.toml with all keys, each with a word on it. `callgauge init-config` writes it."""
 _STANDARD_INPUT = "-"
-# Keys that only some ways to sign in use, and those that one cannot do without.
+# Keys that only some sign-in methods use, and the keys that each method requires.
 _USED_BY = {
     "issuer": ("oidc",),
     "client_id": ("oidc",),
@@ -43,7 +43,7 @@ class ConfigurationError(CheckedFileError):
 
 
 def configuration_schema() -> Schema:
-    """Return the JSON Schema of callgauge.toml, as editors take it (draft 7)."""
+    """Return the JSON Schema of callgauge.toml for editors (draft 7)."""
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "The configuration of a team's Callgauge",
@@ -52,11 +52,10 @@ def configuration_schema() -> Schema:
 
 
 def read_configuration(path: Path) -> Configuration:
-    """Return what a callgauge.toml says; its paths are relative to the file.
+    """Return the settings of a callgauge.toml; its paths are relative to the file.
 
-    Only what is in the file is judged, not whether the files that it names exist, nor whether the
-    variables are set: the dashboard and the night may run on two machines. Raises ConfigurationError with all
-    mistakes at once.
+    Checks only the file itself. Named files and variables may be missing: the dashboard and the nightly job
+    may run on two machines. Raises ConfigurationError with all mistakes.
     """
     path = path.absolute()
     reading = TomlReading(path, "a callgauge.toml, such as `callgauge init-config` writes")
@@ -76,7 +75,7 @@ def read_configuration(path: Path) -> Configuration:
 
 
 def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Path, **attributes: Any) -> Any:
-    """Return what a table says as an instance of the class that declares it."""
+    """Return a table as an instance of the class that declares it."""
     for attribute, key, field_type, _ in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
         if values.get(key.name) is not None:
             attributes[attribute.name] = _convert(field_type, values[key.name], folder)
@@ -84,7 +83,7 @@ def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Pa
 
 
 def _convert(field_type: FieldType, value: Any, folder: Path) -> Any:
-    """Return a value of the file as the settings have it."""
+    """Return a value of the file in the type of the settings."""
     match field_type:
         case ListOf(item=item):
             return tuple(_convert(item, part, folder) for part in value)
@@ -183,5 +182,5 @@ def _check_sign_in(reading: TomlReading, sign_in: Mapping[str, Any]) -> None:
                 ("sign_in", name), f'is not used with method = "{method}"', f"leave it out, or write {advice}"
             )
     if method == "oidc" and not any(sign_in.get(name, True) for name in _WHO):
-        what = f'"{method}" with nobody who may come in'  # the provider may know anybody
+        what = f'"{method}" with nobody who may come in'  # the provider may authenticate anybody
         reading.note(("sign_in", "method"), what, f"name them in one of {', '.join(_WHO)}")

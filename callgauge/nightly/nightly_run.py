@@ -60,7 +60,10 @@ def skip_step(reason: str) -> StepResult:
 
 @dataclass(frozen=True, slots=True)
 class SourceFigures:
-    """Counts of one source's load. `refused_files`, `refused_lines`: only those that no earlier load met."""
+    """Counts of one source's load.
+
+    `refused_files`, `refused_lines`: only those that no earlier load reported.
+    """
 
     name: str
     files: int = 0

@@ -1,4 +1,4 @@
-"""Reads a file of prices, CSV or JSON: all of it, or an error that names every bad line."""
+"""Read a price file, CSV or JSON, completely, or raise an error that names every bad line."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COLUMNS = (*REQUIRED, *OPTIONAL)
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,12})?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
-_LONGEST = 500  # characters of a model's name
+_LONGEST = 500  # characters in a model name
 _MOST_TOLD = 20  # problems
 
 
 class PriceFileError(Exception):
-    """Raised when a file of prices cannot be used; the message has one line for each problem."""
+    """Raised when a price file cannot be used; the message has one line per problem."""
 
 
 class _Entry(NamedTuple):
@@ -32,11 +32,11 @@ class _Entry(NamedTuple):
 
 
 def read_price_file(path: Path) -> list[ModelPrice]:
-    """Return the prices of a CSV or JSON file, in its order.
+    """Return the prices of a CSV or JSON file, in its order. Raises PriceFileError.
 
     A CSV file begins with its column names; lines that begin with # are skipped. A JSON file is a list of
-    objects. Columns: model, from_day, input, output, and if wanted cached_input, cache_write, currency
-    (USD without one), source. Raises PriceFileError.
+    objects. Columns: model, from_day, input, output; optional: cached_input, cache_write, currency (default
+    USD), source.
     """
     try:
         text = path.read_text("utf-8-sig")
@@ -143,7 +143,7 @@ def _make_price(fields: Mapping[str, Any]) -> ModelPrice:
 
 
 def _find_contradictions(prices: list[tuple[str, ModelPrice]]) -> Iterator[tuple[str, str]]:
-    """Yield where the file contradicts itself, and how."""
+    """Yield the contradictions within the file."""
     seen: set[tuple[str, date]] = set()
     for where, price in prices:
         first = prices[0][1].currency
