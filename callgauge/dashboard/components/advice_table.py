@@ -15,7 +15,7 @@ _FINDINGS = 50
 
 
 def draw_advice_table(key: str, advice_list: Sequence[Advice], *, calls: bool) -> None:
-    """Draw the lint's advice. `calls`: show how many calls each finding may explain, which is then known."""
+    """Draw the lint's advice. `calls`: show how many calls each diagnostic may explain, if known."""
     if not advice_list:
         st.caption("The lint has no advice.")
         return

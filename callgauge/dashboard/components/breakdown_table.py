@@ -1,4 +1,4 @@
-"""Draws the difference of two arms by model, tool, prompt and host, and the sentences that sum it up."""
+"""Draw the difference of two variants by model, tool, prompt and host, with summary sentences."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from callgauge.dashboard.components.slice_table import count_values, name_cell, 
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.shown_page import record_answer
 
-_SHOWN = 15  # strata of a table, until all are asked for
+_SHOWN = 15  # rows of a table before "Show all"
 Link = Callable[[int, Mapping[str, str]], str | None]
 """Returns the link to the hits of a side, 0 for what is compared with, narrowed by dimension; or None."""
 
 
 def draw_headline(breakdown: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:
-    """Draw the sentence that answers the page's question, and in small print its evidence."""
+    """Draw the sentence that answers the page's question, with its evidence in small print."""
     record_answer(sentence)
     with st.container(key="verdict", gap="xsmall"):
         st.header(wording.in_markdown(sentence, 900), anchor=False)
@@ -51,7 +51,7 @@ def draw_breakdown(
             st.caption(f"Nothing to break down: these {rate.noun}s have one model, tool, prompt and host.")
             return
         named = breakdown.find_named(smallest)
-        # What the headline names is seen first, and without a click.
+        # Show the rows that the headline names first, without a click.
         by_named = {each.dimension for each in named}
         order = sorted(breakdown.strata, key=lambda name: name not in by_named)
         dimension = choose_segment(
@@ -99,7 +99,7 @@ def _draw_table(
 
 
 def name_columns(names: ArmNames) -> list[Column]:
-    """Return the columns of both sides; the first is what the second is compared with."""
+    """Return the columns of both sides; the second is compared with the first."""
     return [
         Column(wording.short_name(name, 30), "number", f"{name}{words}", full=name)
         for name, words in ((names.against, ": what the other one is compared with"), (names.of, ""))
@@ -123,14 +123,14 @@ def _build_row(
 
 
 def count_cell(slice_: Slice | None, href: str | None) -> Cell:
-    """Return a cell with one side of a difference; pale where it has too little for a verdict."""
+    """Return a cell with one side of a difference; pale when there is too little data for a verdict."""
     return replace(
         rate_cell(slice_, None, href), pale=slice_ is not None and not slice_.has_enough_to_compare
     )
 
 
 def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[Cell]:
-    """Return one row for all strata without a verdict: their names, and what they add up to."""
+    """Return one row for all strata without a verdict: their names, and the sums of their counts."""
     listed = ", ".join(filters.short_label(dimension, each.name) for each in thin[:3])
     more = f" and {len(thin) - 3} more" if len(thin) > 3 else ""
     sums = [merge_slices(slice_ for each in thin if (slice_ := getattr(each, side))) for side in ("a", "b")]

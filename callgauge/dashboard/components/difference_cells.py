@@ -41,7 +41,7 @@ def difference_column(title: str, reach: float) -> Column:
 
 
 def difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
-    """Return a cell with the difference in points and its interval; the text `none` without a difference."""
+    """Return a cell with the difference in points and its interval; `none` is the text without one."""
     difference = comparison.difference
     if difference is None:
         return Cell(none, values={"": None})
@@ -72,7 +72,7 @@ def difference_cell(comparison: SliceComparison, reach: float, *, none: str = "�
 
 
 def verdict_cell(comparison: SliceComparison, smallest: float) -> Cell:
-    """Return a cell with the verdict in a few words; the whole sentence opens on hover, focus and tap.
+    """Return a cell with the verdict in a few words; a tooltip shows the whole sentence.
 
     `smallest`: the smallest difference of interest, a share.
     """
@@ -93,12 +93,12 @@ def verdict_cell(comparison: SliceComparison, smallest: float) -> Cell:
 
 
 def rank_column() -> Column:
-    """Return the head of the column of places."""
+    """Return the header of the rank column."""
     return Column("Rank", "number", "Those marked = share a place: none of them is proven worse than another")
 
 
 def place_cell(slice_: Slice, table: RankedTable) -> Cell:
-    """Return a cell with the place of a slice in the ranking; ties share one, as 1=."""
+    """Return a cell with the rank of a slice; ties share a rank, such as 1=."""
     place = table.places.get(slice_.name)
     if place is None:
         if slice_.name in table.ranks:
@@ -121,7 +121,7 @@ def place_cell(slice_: Slice, table: RankedTable) -> Cell:
 def tagged_difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
     """Return the cell of the difference that decides, tagged plain or mix-adjusted.
 
-    The other one is on hover.
+    The other difference is in the tooltip.
     """
     cell = difference_cell(comparison, reach, none=none)
     if comparison.difference is None:

@@ -16,7 +16,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 Row = Mapping[Hashable, Any]
 
-_CODES = 10  # rows before a person asks for all
+_CODES = 10  # rows before "Show all"
 _ROWS = {
     **wording.STAGES,
     "none": ("No failure seen", "The log shows a result, and the arguments were valid or could be repaired"),
@@ -97,7 +97,7 @@ def _finding_row(row: Row) -> list[Cell]:
         ),
         Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
         Cell(f"{row['calls']:,}", order=row["calls"]),
-        # A code that the agent reported can be on calls that the parser could not check.
+        # The agent may report codes for calls that the parser could not check.
         part_cell(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else Cell("–"),
         Cell(row["summary"] or ""),
     ]

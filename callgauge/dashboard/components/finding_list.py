@@ -1,4 +1,4 @@
-"""Draws a text with the parser's diagnostics marked in it, then the diagnostics in order."""
+"""Draw a text with the marked diagnostics of the parser, then the list of diagnostics."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from callgauge.analysis.texts import marked_text as spans
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
-_LISTED = 100  # findings of one text; a megabyte of slips has thousands
+_LISTED = 100  # diagnostics per text; a megabyte of errors has thousands
 _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
-_NARROW = 44  # columns of a marked text in half a page, and on a phone
-_LOW, _LOW_LINES = 132, 6  # pixels of such a text, and the lines beyond which it scrolls
-_FOLDED = 3  # findings of one code from which on they share a row
-_RUNS = 4  # runs of numbers that are named; of more, that there are
+_NARROW = 44  # characters per line of a marked text in half a page, and on a phone
+_LOW, _LOW_LINES = 132, 6  # pixels of such a text, and the number of lines after which it scrolls
+_FOLDED = 3  # number of diagnostics of one code that share a row
+_RUNS = 4  # listed number ranges; further ones are only counted
 _TALLEST = 480  # pixels
 _COLUMNS = (
     Column("No.", "number"),
@@ -71,11 +71,11 @@ def draw_marked_text(
     *,
     narrow: bool = False,
 ) -> None:
-    """Draw the raw text with carets under the findings and the marks in `also`.
+    """Draw the raw text with carets under the diagnostics and the marks in `also`.
 
-    The caption above names the position of the first error, or else of the first finding. A mark bears the
-    number that `draw_finding_list` gives its finding, and its code. `narrow`: for half a page: shorter lines
-    and the number alone.
+    The caption above names the position of the first error, or else of the first diagnostic. A mark shows
+    the number in `draw_finding_list` and the code. `narrow`: for half a page: shorter lines and only the
+    number.
     """
     marks = [
         spans.TextMark(
@@ -92,7 +92,7 @@ def draw_marked_text(
         spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
     size = {"width": _NARROW, "most": _LOW_LINES} if narrow else {}
     shown = spans.annotate(raw, marks, spaces=spaces, **size)
-    low = narrow and shown.count("\n") >= _LOW_LINES  # as high as the place that the playground keeps for it
+    low = narrow and shown.count("\n") >= _LOW_LINES  # as high as its placeholder in the playground
     st.code(shown, language=None, height=_LOW if low else _text_height(shown))
     start, end = spans.shown_window(raw, marks)
     if end - start < len(raw):
@@ -100,7 +100,7 @@ def draw_marked_text(
 
 
 def _text_height(text: str) -> int | Literal["content"]:
-    """Return a fixed height for a long text, which then scrolls, so that elements below stay in reach."""
+    """Return a fixed height for a long text, so that it scrolls and the elements below stay in reach."""
     lines = sum(1 + len(line) // spans.WIDTH for line in text.split("\n"))
     return _TALLEST if lines > _LINES else "content"
 
@@ -121,12 +121,12 @@ def _describe_position(raw: str, findings: Sequence[Finding], *, narrow: bool) -
 
 
 def draw_json(text: str) -> None:
-    """Draw a JSON text indented, or unchanged when not JSON or nested too deep. Long text is cut."""
+    """Draw a JSON text indented; invalid or deeply nested JSON is drawn unchanged. Long text is cut."""
     try:
         laid_out = _join_beginning(_LAID_OUT.iterencode(json.loads(text)))
     except (ValueError, RecursionError):
         laid_out = text
-    # Without colours: those of the code block fall short of the contrast that text needs.
+    # Without colours: the contrast of code block colours is too low for text.
     shown = wording.visible(laid_out[: spans.LIMIT])
     st.code(shown, language=None, wrap_lines=True, height=_text_height(shown))
     if len(laid_out) > spans.LIMIT:
@@ -136,7 +136,7 @@ def draw_json(text: str) -> None:
 def _join_beginning(parts: Iterable[str]) -> str:
     """Return the parts joined up to just over the length that is shown.
 
-    To lay out a megabyte would take longer than to read it.
+    Laying out a megabyte would take longer than reading it.
     """
     beginning, length = [], 0
     for part in parts:
@@ -148,9 +148,9 @@ def _join_beginning(parts: Iterable[str]) -> str:
 
 
 def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | None:
-    """Return the colour of an outcome; grey for arguments that we could read and the agent rejected.
+    """Return the colour of an outcome; grey when the agent rejected arguments that the parser could read.
 
-    `fault_layer`: where the call went wrong first, as far as the log tells.
+    `fault_layer`: the first failure stage in the log.
     """
     if outcome != "failed" and fault_layer in _REFUSED_AT:
         return "calm"
@@ -158,12 +158,12 @@ def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | 
 
 
 def outcome_cell(outcome: str | None, fault_layer: str | None = None, **options: Any) -> Cell:
-    """Return a table's cell with an outcome in words and its colour. `given`: other fields of the cell."""
+    """Return a table cell with an outcome in words and its colour. `options`: other fields of the cell."""
     return Cell(wording.outcome(outcome), tone=outcome_tone(outcome, fault_layer), **options)
 
 
 def name_numbers(numbers: Iterable[int]) -> list[str]:
-    """Return ascending numbers of findings as texts, neighbours as one, “1–3” and “5”; of many the first."""
+    """Return ascending numbers as texts, with neighbours merged: “1–3” and “5”; of many only the first."""
     runs = list(_join_runs(numbers))
     named = [f"{first:,}" if first == last else f"{first:,}–{last:,}" for first, last in runs[:_RUNS]]
     return [*named, "…"] if len(runs) > _RUNS else named
@@ -182,7 +182,7 @@ def _join_runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 
 def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) -> None:
-    """Draw the findings in order, numbered from 1; three or more of one code share a row and have a fold."""
+    """Draw the diagnostics in order, numbered from 1; three or more of one code share a row with a fold."""
     if not findings:
         st.caption("No diagnostics.")
         return
@@ -210,7 +210,10 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
 
 
 def _build_row(raw: str | None, several: Mapping[int, Finding]) -> list[Cell]:
-    """Return a row for the findings of one code, by their numbers: the first in words, the others counted."""
+    """Return a row for the diagnostics of one code, with their numbers.
+
+    It describes the first one and counts the others.
+    """
     finding, times = next(iter(several.values())), len(several)
     first, *further = name_numbers(several)
     at = str(spans.locate(raw, finding.start)) if raw is not None and finding.start is not None else "–"

@@ -1,4 +1,4 @@
-"""The cells of a table that hold the latency of a slice: half of its calls, and 95 % of them."""
+"""Table cells with the latency of a slice: its median (p50) and its 95th percentile (p95)."""
 
 from __future__ import annotations
 

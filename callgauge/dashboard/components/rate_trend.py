@@ -1,4 +1,4 @@
-"""A card with lines of rates by day, and the days on which a rate or a text changed."""
+"""A card with rates by day, and marks where a rate or a text changed."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from callgauge.dashboard.shown_slices import ask_slices
 from callgauge.memory.decisions import RecordedDecision
 from callgauge.memory.notes import Note
 
-_MARKED = 20  # rows below the lines, the newest
-_LISTED = 14  # rows of the table of points until all are asked for
+_MARKED = 20  # newest rows below the chart
+_LISTED = 14  # rows of the points table before "Show all"
 
 Points = Mapping[str, Sequence[DayRate]]
 
 
 @dataclass(frozen=True, slots=True)
 class TrendEvent:
-    """An event of a known day; the card shows a mark in the chart and a row in the table below."""
+    """An event on a day: a mark in the chart and a row in the table below."""
 
     day: date
     what: str
@@ -68,15 +68,15 @@ def draw_rate_trend(
 ) -> None:
     """Draw the card. `several`: slices by the dimension `by`, whose `also` is the day.
 
-    `events` are marked in addition to the changes of rates. So are alerts on a series, the team's notes on a
-    day, on a series and on what `about` names, and its decisions between them. `why` returns a text on what
-    else happened on the days of each change. `order`: the colour number of each series; None for that of
-    `series_colours`. The team's goal and the rate on the days of the baseline are drawn across; `before`: the
-    slices by the same dimension on these days, where they are known.
+    Marks changes of rates, `events`, alerts on a series, and the team's decisions. Also marks the team's
+    notes on a day, on a series and on the subjects in `about`. `why` returns a text on other events on the
+    days of each change. `order`: the colour number of each series; None for that of `series_colours`. Lines
+    across the chart show the team's goal and the rate on the days of the baseline; `before`: the slices by
+    the same dimension on these days, if known.
     """
     last_whole = store_queries.derive(find_last_whole_day, "last whole day")
     every = trends.group_by_day(several)
-    points = trends.group_by_day(several, last_whole)  # a change is looked for in whole days only
+    points = trends.group_by_day(several, last_whole)  # only complete days are tested for changes
     days = sorted({point.day for series in every.values() for point in series})
     unit = trend_lines.choose_unit(days[0], days[-1]) if days else None
     title = title.replace("by day", f"by {unit.name}") if unit else title
@@ -121,7 +121,7 @@ def draw_rate_trend(
 
 
 def _link_calls(line: TrendLine, rate: RateDefinition, by: str, days: tuple[date, date]) -> str | None:
-    """Return a URL that lists the counted calls of a line; None for turns and for a sum of series."""
+    """Return a URL that lists the counted calls of a line; None for turns and for sums of series."""
     if line.series is None or rate.calls is None or by not in FILTERED:
         return None
     return filters.page_link("calls", {by: line.series}, rate.calls, days=days)
@@ -129,7 +129,7 @@ def _link_calls(line: TrendLine, rate: RateDefinition, by: str, days: tuple[date
 
 @st.fragment
 def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> None:
-    """Draw a fold with all points as a table, also those that the chart leaves out, with their links."""
+    """Draw a fold with all points as a table with links, including points that the chart omits."""
     fold = st.expander("As a table", key=f"{key}_points", on_change="rerun")
     if not fold.open:
         return
@@ -158,7 +158,7 @@ def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> 
 
 
 def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
-    """Return the alerts on the rate of a shown series or a part of it; of one change that which leads."""
+    """Return the alerts on the rate of a shown series or a part of it; of one change only the leading one."""
     night = store_queries.derive(read_alerts, "alerts")
     shown = [
         alert
@@ -170,7 +170,7 @@ def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
 
 
 def _mark_alert(alert: Alert) -> TrendEvent:
-    """Return the mark of an alert: its sentence, on its first day or on that on which it was back."""
+    """Return the mark of an alert: its sentence, on its first day or on the day when the rate was back."""
     day = alert.back or alert.since
     item = describe_alert(alert, alert.days[1], filters.short_label)
     state = "an alert that is over" if alert.over else "an open alert"
@@ -192,9 +192,9 @@ def _describe_decision(decision: RecordedDecision) -> TrendEvent:
 
 
 def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, int]:
-    """Return the colour number of each series with a name: the most used and the worst ones.
+    """Return the colour number of each named series: the most used and the worst ones.
 
-    A much used model has the same colour on every page.
+    A frequently used model has the same colour on every page.
     """
     named = trends.name_series(points, rate)
     if by != "model":
@@ -210,7 +210,7 @@ def _make_levels(
     """Return the rate of the drawn series on the days of the baseline, and the team's goal."""
     levels = []
     several = _read_baseline(rate, by) if slices is None else slices
-    pinned = bool(filters.baseline_slice())  # its series need not be those that are drawn
+    pinned = bool(filters.baseline_slice())  # may contain series that are not drawn
     whole = merge_slices(slice_ for slice_ in several if pinned or slice_.name in points)
     before = whole.share if whole else None
     if before is not None and before.rate is not None:
@@ -232,7 +232,7 @@ def _read_baseline(rate: RateDefinition, by: str) -> Sequence[Slice]:
 
 
 def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mapping[str, int]) -> str:
-    """Return what the chart shows, for those who hear it: each named series with its newest point."""
+    """Return the chart in words for screen readers: each named series with its newest point."""
     newest = [
         f"{filters.short_label(by, name)} {wording.percent(last.share.rate or 0.0)} on {last.day}"
         for name in named
@@ -267,9 +267,9 @@ def _assign_letters(marked: Sequence[RateShift | TrendEvent]) -> dict[RateShift 
 def _make_marks(
     letters: Mapping[RateShift | TrendEvent, str], series: Mapping[TrendEvent, str]
 ) -> list[Mark]:
-    """Return a mark for each day with changes or events; what fell on one day shares its line.
+    """Return a mark for each day with changes or events; all of one day share a line.
 
-    `series`: the series that an event is about; an event without one is about all.
+    `series`: the series of an event; an event without one applies to all.
     """
     by_day: dict[date, list[RateShift | TrendEvent]] = {}
     for event in letters:

@@ -1,4 +1,4 @@
-"""A control that exports calls as a test set or as a trial: the format, calls left out, the download."""
+"""A control that exports calls as a test set or as a trial: format, skipped calls, download."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TRIAL_ABOUT = (
 
 
 class _Prepared(NamedTuple):
-    """A file to download, and sentences on what is in it and what is not."""
+    """A file to download, and sentences about its content and the skipped calls."""
 
     choice: tuple[str, bool]
     told: Sequence[str]
@@ -36,10 +36,10 @@ class _Prepared(NamedTuple):
 def draw_testset_export(
     key: str, calls: Callable[[], Sequence[str]], total: int, *, is_for_trials: bool = False
 ) -> None:
-    """Draw the export of `found` calls as a test set or a trial.
+    """Draw the export of `total` calls as a test set or a trial.
 
-    `calls` returns the ids of the calls, and is called when a person asks for the file. With
-    `is_for_trials` the control offers a trial first, and is called so.
+    `calls` returns the ids of the calls when a person asks for the file. With `is_for_trials` the control
+    offers a trial first and is named after it.
     """
     shapes = [*SHAPES, TRIAL]
     label = "Export as trial" if is_for_trials else "Export as test set"

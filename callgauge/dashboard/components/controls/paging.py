@@ -20,9 +20,9 @@ PER_PAGE = 25
 
 
 def read_page_of(metric: str, key: str, per_page: int = PER_PAGE, **parameters: Any) -> tuple[list[Row], int]:
-    """Return the rows of the page that the URL names as `key`, and the number of pages.
+    """Return the rows of the page number in the URL key `key`, and the number of pages.
 
-    `asked`: the parameters of the metric. The first page when the URL names none or an empty page.
+    `parameters`: those of the metric. Returns the first page when the URL has no number, or an empty page.
     """
     all_parameters = {"sources": filters.chosen_filters().sources, **parameters}
     reset_page_number(key, all_parameters)
@@ -41,7 +41,7 @@ def _page_number(key: str) -> int:
 
 
 def read_newest(day_list: DayList, key: str, parameters: Mapping[str, Any]) -> tuple[ListPage, int]:
-    """Return the page of a list paged by day that the URL names as `key`, and the number of pages."""
+    """Return the page, given by the URL key `key`, of a list paged by day, and the number of pages."""
     reset_page_number(key, parameters)
     asked_for = read_page(
         store_queries.keep_asking(),
@@ -71,10 +71,10 @@ def find_steps(
     listed: tuple[ListPage, int],
     is_chosen: Callable[[Row], bool],
 ) -> tuple[ListStep | None, ListStep | None]:
-    """Return the rows before and after the chosen one, also across pages; None where the list ends.
+    """Return the rows before and after the chosen one, also across pages; None at the ends of the list.
 
-    `key`, `given`, `listed`: as `read_newest` takes and gives them. Where no row of the page is chosen, the
-    first one comes next.
+    `key`, `parameters`, `listed`: as in `read_newest`. If no row of the page is chosen, the first one is the
+    next.
     """
     listing, pages = listed
     rows = listing.rows.to_dict("records")
@@ -100,13 +100,13 @@ def find_steps(
 
 
 def draw_steps(before: str | None, after: str | None) -> None:
-    """Draw links to the item before and after, which the keys k and j press too; pale without a link."""
+    """Draw links to the previous and next item, also on the keys k and j; pale without a target."""
     draw_link("step_previous", "↑ Previous", before)
     draw_link("step_next", "↓ Next", after)
 
 
 def describe_count(listing: ListPage, noun: str) -> str:
-    """Return the number of rows found with the noun, and the words or more for a lower bound."""
+    """Return the number of rows with the noun; adds "or more" when it is a lower bound."""
     return wording.plural(listing.found, noun) + ("" if listing.is_complete else " or more")
 
 
@@ -115,8 +115,8 @@ def show_nothing_found(
 ) -> None:
     """Draw the message of an empty page.
 
-    `nothing` draws the message when all days were searched. Otherwise the message says that none was found so
-    far, with an offer to search further. `among`: words before the noun.
+    `nothing` draws the message when all days were searched. Otherwise the message offers to search further.
+    `among`: words before the noun.
     """
     if listing.is_complete:
         nothing()
@@ -126,7 +126,7 @@ def show_nothing_found(
 
 
 def offer_further_days(listing: ListPage, noun: str) -> None:
-    """Draw how far back days were searched, and offer to search further; nothing when all days were."""
+    """Draw how far back the search went, and offer to search further; nothing when all days were searched."""
     if listing.is_complete:
         return
     if listing.is_sorted:
@@ -138,7 +138,7 @@ def offer_further_days(listing: ListPage, noun: str) -> None:
             st.caption(f"{looked} Choose earlier days or other filters to see older ones.", width="content")
         else:
             st.caption(looked, width="content")
-            # What was looked at is remembered: another run goes on behind it.
+            # The searched days are cached: the next run continues behind them.
             st.button(wording.link_label(f"Look for older {noun}s"), key=f"older_{noun}s", type="tertiary")
 
 

@@ -1,4 +1,4 @@
-"""What the chosen days are compared with: a selector, and the form that names days for the whole team."""
+"""The days that the chosen days are compared with: a selector, and the form that names days for the team."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callgauge.memory.kept_slices import KeptSlice, take_slice
 
 
 def choose_compared_days() -> None:
-    """Draw the selector of the days that the chosen days are compared with; a range can be typed, too."""
+    """Draw the selector of the days to compare with; a range can also be typed."""
     offered = [DAYS_BEFORE, *filters.kept_baselines(), NOTHING]
 
     def draw(key: str) -> str:
@@ -51,7 +51,7 @@ def choose_compared_days() -> None:
 
 
 def _write_changed_days() -> None:
-    with suppress(ValueError):  # nothing is written for an invalid text
+    with suppress(ValueError):  # an invalid text leaves the URL unchanged
         filters.read_compared_with(st.session_state[COMPARED_WITH])
         write_changed(COMPARED_WITH, DAYS_BEFORE)
 
@@ -74,7 +74,7 @@ def draw_named_days() -> None:
 
 
 def describe_baseline(baseline: Baseline) -> str:
-    """Return a line with the name of a baseline, its days and the filters it keeps."""
+    """Return a line with the name of a baseline, its days and its filters."""
     pinned = f", {filters.describe_slice(baseline.slice)}" if baseline.slice else ""
     return f"{wording.one_line(baseline.name, 40)}: {baseline.first_day} to {baseline.last_day}{pinned}"
 

@@ -1,4 +1,4 @@
-"""The form of an alert rule, and the sentences that rules are told in."""
+"""The form of an alert rule, and rules in words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def describe_rule(rule: AlertRule) -> str:
 
 
 def ask_rule() -> None:
-    """Draw the form that keeps a rule on what the filters choose now; a sentence for who may not."""
+    """Draw the form that saves a rule for the current filters; a sentence for those who may not."""
     if not may_write():
         st.caption(describe_reader())
         return
@@ -70,7 +70,7 @@ def ask_rule() -> None:
 
 
 def ask_mute(rule: AlertRule, place: str) -> None:
-    """Draw the buttons that mute a rule for a while, or let it speak again. `place`: of their keys."""
+    """Draw the buttons that mute a rule for a while, or unmute it. `place`: part of their keys."""
     today = datetime.now(UTC).date()
     if rule.is_muted(today):
         if st.button("Unmute", key=f"speak_{place}"):
@@ -85,5 +85,5 @@ def ask_mute(rule: AlertRule, place: str) -> None:
 
 
 def _find_last_day(today: date, days: int) -> date:
-    """Return the last of so many days, today being the first."""
+    """Return the last of a number of days that begin today."""
     return today + timedelta(days - 1)

@@ -1,4 +1,4 @@
-"""A chart of what a turn costs against how many turns complete, one point a model."""
+"""A chart of the cost per turn against turn success, with one point per model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callgauge.dashboard.charts import SERIES, Figure, layout
 from callgauge.stats import ENOUGH, Share
 
 _GREY = "rgba(128,128,128,0.9)"
-_APART = 8  # times: dearer by more, and the axis of money is logarithmic
+_APART = 8  # cost ratio above which the cost axis is logarithmic
 _LABELLED = 12  # points
 
 
@@ -30,7 +30,7 @@ class CostPoint:
 
     @property
     def is_solid(self) -> bool:
-        """True when enough is known of both: 30 turns, ten sessions, and an interval of the cost."""
+        """True when both have enough data: 30 turns, ten sessions, and an interval of the cost."""
         return self.success.has_enough and self.cost.turns >= ENOUGH and self.cost.interval is not None
 
 
@@ -70,7 +70,7 @@ def draw_cost_chart(
 
 
 def _draw_front(front: Sequence[CostPoint]) -> Figure:
-    """Return the line through the front: what less or as much money can complete at most."""
+    """Return the line through the front: the best success for at most this cost."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -85,7 +85,7 @@ def _draw_front(front: Sequence[CostPoint]) -> Figure:
 def _draw_points(
     title: str, points: Sequence[CostPoint], colour: str, named: Collection[str], currency: str, middle: float
 ) -> Figure:
-    """Return the points; the labels of those dearer than `middle` stand to the left."""
+    """Return the points; labels of points dearer than `middle` are on their left."""
     return {
         "type": "scatter",
         "mode": "markers+text",

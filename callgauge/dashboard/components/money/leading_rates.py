@@ -1,4 +1,4 @@
-"""Table of ranked slices by the four leading rates: what choosing one of them means."""
+"""Table of ranked slices with the four leading rates, to show what a choice implies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def draw_leading_rates(
 ) -> None:
     """Draw a row for each of `rows`: its rank, the rate that ranks it, the leading rates, and the cost.
 
-    `slices`: those of each rate. `costs`: of each value; without any the column is left out.
+    `slices`: those of each rate. `costs`: by value; without costs the column is omitted.
     """
     by, rate = ranking.by, ranking.rate
     names = [rate.name]

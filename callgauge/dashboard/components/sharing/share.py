@@ -1,6 +1,6 @@
-"""The button Share in the top bar of every page, and what it hands on.
+"""The Share button in the top bar of every page, and its documents.
 
-Nothing is made before somebody opens it: a page records only what it drew.
+Nothing is computed before somebody opens it: a page only records its parts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from callgauge.documents.document import Chart, Document, Method
 from callgauge.documents.html_page import write_html
 from callgauge.documents.markdown import write_markdown
 
-_LONGEST_LINK = 8_000  # characters that servers and chats take
+_LONGEST_LINK = 8_000  # URL length that servers and chats accept
 _TOO_LONG = "The address of this view is too long."
 _UNDATED = "All days, as some calls have no time: new data changes the numbers."
 _SESSIONS = (
@@ -88,7 +88,7 @@ def _draw_ways(page: ShownPage) -> None:
 def make_document(
     page: ShownPage, settings: Mapping[str, str], address: str | None, *, with_parts: bool
 ) -> Document:
-    """Return what the page shows. `with_parts`: with its tables and charts, which may hold texts of logs."""
+    """Return the content of the page. `with_parts`: include tables and charts, which may contain log text."""
     parts: list[Part] = [part for make in page.parts.values() for part in make()] if with_parts else []
     return Document(
         title=page.title,
@@ -112,7 +112,7 @@ def _list_methods(page: ShownPage) -> list[Method]:
 
 
 def _describe_data() -> str:
-    """Return which state of the store the page shows, without its place on the server."""
+    """Return which state of the store the page shows, without its path on the server."""
     if not store_queries.is_open():
         return ""
     shown = store_queries.shown_generation()

@@ -1,4 +1,4 @@
-"""Reads one call of the store with its findings, and the definition of its tool."""
+"""Read one call with its diagnostics and its tool definition from the store."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Row = Mapping[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class LoadedCall:
-    """One call: a row of the metric `call`, the parser's findings in order, and the tool's definition.
+    """One call: a row of the metric `call`, the diagnostics in order, and the tool definition.
 
-    `description`: of the tool; None when the store holds no definition, as for `tool`.
+    `description`: of the tool; None when the store has no definition, as for `tool`.
     """
 
     row: Row
@@ -28,7 +28,7 @@ class LoadedCall:
 
 
 def load_call(call_id: str) -> LoadedCall | None:
-    """Return the call with this id; None when the store holds none."""
+    """Return the call with this id; None if the store has none."""
     rows = store_queries.ask("call", call=call_id)
     if rows.empty:
         return None

@@ -1,4 +1,4 @@
-"""Draws one call parsed again: its arguments next to the definition, and the parser's steps."""
+"""Draw one call parsed again: its arguments next to the definition, and the parser's steps."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _format_value(text: str | None, absent: str) -> str:
 
 
 def describe_result(parameter: ParameterRow) -> str:
-    """Return what a parameter became: its value, or in words that it is invalid, left out or kept."""
+    """Return the resulting value of a parameter, or that it is invalid, left out or unchanged."""
     if parameter.became is None:
         return "–" if parameter.sent is None else "invalid" if parameter.severity == "error" else "left out"
     if parameter.has_changed:

@@ -1,4 +1,4 @@
-"""The peek view next to the list of calls: one call's text, diagnostics, parameters and result, in short."""
+"""The peek view next to the call list: text, diagnostics, parameters and result of one call, in short."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_p
 from callgauge.dashboard.pages.calls.parser_reading import HEAT
 from lenient import ToolDefinition
 
-_COLUMNS = 40  # characters of a line of the raw text
+_COLUMNS = 40  # characters per line of the raw text
 _TEXT = 4_000  # characters of the raw text around its first mark
-_LISTED = 12  # findings and parameters
+_LISTED = 12  # listed diagnostics and parameters
 
 
 def draw_peek(call_id: str, query: Mapping[str, str], before: str | None, after: str | None) -> None:
-    """Draw the call with links to the rows before and after it.
+    """Draw the call with links to the previous and next row.
 
-    `kept`: the URL keys of the list, without the peek; `before`, `after`: the links that show these rows.
+    `query`: the URL keys of the list, without the peek view; `before`, `after`: the links that show these
+    rows.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_ways"):
         draw_link(

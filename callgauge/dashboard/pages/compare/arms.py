@@ -1,4 +1,4 @@
-"""Draws the choice of the two slices, A and B, on the page Compare; every choice is kept in the URL."""
+"""Draw the choice of the slices A and B on the page Compare; the URL keeps every choice."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from callgauge.dashboard.pages.compare import ARM_KEYS
 from callgauge.dashboard.url_keys import write_to_url
 from callgauge.memory.baselines import Baseline
 
-_PROMPTS, _BASELINES = 3, 3  # offered at once
+_PROMPTS, _BASELINES = 3, 3  # offered baselines
 _WEEK = timedelta(days=7)
 Labels = Mapping[str, Mapping[str, str]]
 
 
 def read_labels() -> Labels:
-    """Return, for each dimension, the displayed label of each value; the most used values come first."""
+    """Return the labels of the values of each dimension; the most used values come first."""
     choices = store_queries.ask("choices")
     return {
         name: dict(zip(rows.value, rows.label, strict=True))
@@ -47,7 +47,7 @@ def choose_arms(labels: Labels, first: date | None, last: date | None) -> tuple[
 
 
 def are_same(arms: tuple[Arm, Arm]) -> bool:
-    """Return whether nothing tells A and B apart, so that there is nothing to compare."""
+    """Return whether A and B are identical, so that there is nothing to compare."""
     a, b = arms
     return a.own == b.own and a.days == b.days
 
@@ -64,7 +64,7 @@ def choose_at_once(
     last: date | None,
     baselines: Sequence[Baseline],
 ) -> None:
-    """Draw links that choose both slices of a common comparison, or kept days as slice A."""
+    """Draw links that select both slices of a common comparison, or a baseline as slice A."""
     ready = {"The two models measured most": _most_measured_models(rate)}
     if first and last and last - first >= _WEEK:
         days = (last - _WEEK + timedelta(1), last)
@@ -81,7 +81,7 @@ def choose_at_once(
         }
     b = {key: text for key in ARM_KEYS if key[0] == "b" and (text := st.query_params.get(key))}
     if filters.has_several_hosts(labels):
-        # What slice B is otherwise narrowed to holds for both: one model, say, on two hosts.
+        # Other filters of slice B apply to both: for example one model on two hosts.
         rest = {key[1:]: text for key, text in b.items() if key != "b_provider"}
         hosts = [name for name in labels["provider"] if name != "unknown"][:2]
         ready["The two hosts used most"] = {
@@ -136,7 +136,7 @@ def _choose_arm(letter: Letter, labels: Labels, first: date | None, last: date |
 
 
 def _name_button(letter: Letter, all_labels: Labels) -> str:
-    """Return the letter and what is chosen for the slice: A: falcon-3, triage@4."""
+    """Return the letter and the selection of the slice: A: falcon-3, triage@4."""
     parts = []
     for name in PARAMETERS:
         key = f"{letter.lower()}_{name}"
@@ -157,7 +157,7 @@ def _choose_values(key: str, name: str, labels: Labels) -> tuple[str, ...]:
     words = wording.dimension(name)
 
     def draw(drawn: str) -> list[str]:
-        # A load may have taken away what was chosen.
+        # A load may have removed the chosen value.
         st.session_state[drawn] = [value for value in st.session_state[drawn] if value in options]
         return st.multiselect(
             f"{words.capitalize()} of slice {key[0].upper()}",

@@ -1,4 +1,4 @@
-"""Draws the success of repeated trials (pass^k) of two slices, and their tokens, steps and seconds."""
+"""Draw the success of repeated trials (pass^k) of two slices, and their tokens, steps and seconds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from callgauge.dashboard.components.table import Cell, Column, Percentages, draw
 from callgauge.stats import ENOUGH, pass_k
 
 Row = Mapping[Hashable, Any]
-_MOST = 4  # trials in a row, as tau-bench reports them
+_MOST = 4  # consecutive trials, as in tau-bench
 _VERDICTS = ("turn_success", "recorded_ok", "derived_ok")
 
 
@@ -146,7 +146,7 @@ def _draw_money(a: CompareSide, b: CompareSide) -> None:
 
 
 def _compare_money(before: Cost, after: Cost) -> str:
-    """Say how many times as much a successful turn costs in B as in A."""
+    """Draw how many times as much a successful turn costs in B as in A."""
     first, second = before.per_completed, after.per_completed
     if first is None or second is None or not first.amount:
         return "The cost of a successful turn is not known for both."

@@ -36,10 +36,10 @@ _OTHER_INTERVAL = (
 
 @dataclass(frozen=True, slots=True)
 class ComparisonWay:
-    """One way to compute the difference between the two slices.
+    """One method to compute the difference between the two slices.
 
-    `a`, `b`: both rates as text, empty when the way uses the plain rates. `rests_on`: the method and its data
-    in words. `thin`: True when the strata that both slices have do not represent them well.
+    `a`, `b`: both rates as text, empty if the method uses the plain rates. `rests_on`: the method and its
+    data in words. `thin`: True when the strata in both slices do not represent them well.
     """
 
     title: str
@@ -53,7 +53,7 @@ class ComparisonWay:
 def draw_ways(
     a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison | None
 ) -> None:
-    """Draw the difference of B from A, computed in several ways. `held`: None without a pair to compare."""
+    """Draw the difference of B from A by several methods. `comparison`: None without a pair to compare."""
     with cards.draw_card(
         f"{rate.title}: the difference",
         "slices",
@@ -75,7 +75,7 @@ def draw_ways(
 
 
 def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
-    """Draw the sentence that names the side of which nothing was measured."""
+    """Draw the sentence that names the side without measurements."""
     unseen = [side.name for side in (a, b) if not ((whole := side.whole_slice(rate)) and whole.share.n)]
     sentence = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} was measured."
     cards.draw_answer(sentence, 300)
@@ -85,9 +85,9 @@ def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
 def draw_warnings(
     a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison, reason: str
 ) -> None:
-    """Draw what makes the comparison doubtful: little measured, or slices that overlap.
+    """Draw the reasons to doubt the comparison: little was measured, or the slices overlap.
 
-    `reason`: why it is by another rate than the chosen one; empty where it is not.
+    `reason`: why it uses another rate than the chosen one; empty if it does not.
     """
     for warning in filter(None, [reason, *list_cautions(a, b, rate, comparison)]):
         st.warning(warning, icon=":material/warning:")

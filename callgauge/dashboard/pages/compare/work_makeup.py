@@ -1,4 +1,4 @@
-"""What differs in the work of two slices: models, tools, prompts, sizes and so on."""
+"""Differences in the mix of two slices: models, tools, prompts, sizes and so on."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SHIFTS = 12
 
 
 def draw_makeup(a: CompareSide, b: CompareSide) -> None:
-    """Draw the largest differences in the composition of the slices.
+    """Draw the largest differences in the mix of the slices.
 
-    Dimensions that a slice's own filters narrow are left out.
+    Skips dimensions that a slice's own filters restrict.
     """
     with cards.draw_card(
         "What differs in their work",

@@ -14,7 +14,7 @@ from callgauge.dashboard.components.controls.paging import Row, draw_pager, read
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
-# What can be told, the promise's field, and of how many calls or turns it is known.
+# The fact, the field of its promise, and the column that counts known calls or turns.
 _TELLS = (
     ("Raw arguments", "raw_arguments", "text_known", "calls"),
     ("Invalid arguments", "argument_failures", "parse_known", "calls"),
@@ -29,14 +29,14 @@ _TONES: dict[str, Tone] = {"yes": "good", "partly": "warn", "no": "bad"}
 
 
 def show_limits() -> None:
-    """Draw the fold on what each source logs; closed, it asks nothing."""
+    """Draw the fold on what each source logs; a closed fold runs no query."""
     if (fold := draw_fold("What each source logs", "formats")) is not None:
         with fold:
             _draw_limits()
 
 
 def show_copies() -> None:
-    """Draw the fold on sessions that are in several files; closed, it asks nothing."""
+    """Draw the fold on sessions that are in several files; a closed fold runs no query."""
     if (fold := draw_fold("Sessions in several files", "doubles")) is not None:
         with fold:
             _draw_copies()
@@ -103,8 +103,7 @@ def _build_promised_row(row: Row) -> list[Cell]:
 def _told_cell(promise: str | None, measured: int | None = None, total: int = 0, noun: str = "") -> Cell:
     """Return a cell with the first word of the promise: yes, partly or no.
 
-    Below that word stand the share of loaded records for which the fact is known, and the rest of the
-    promise.
+    Below it are the share of loaded records with the fact, and the rest of the promise.
     """
     match = _PROMISE.fullmatch(promise or "")
     word, rest = match.groups() if match else ("not documented", promise or "")

@@ -1,4 +1,4 @@
-"""The list of decisions: each with the comparison as it was, and the same comparison since then."""
+"""The list of decisions, each with its comparison at that time and since then."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.memory.decisions import FrozenComparison, FrozenSide, RecordedDecision, delete_decision
 from callgauge.memory.kept_slices import take_slice
 
-_SHOWN = 10  # decisions, until all are asked for: each asks the store
+_SHOWN = 10  # decisions before "Show all": each runs queries
 _EMPTY = "No decisions yet. Press Decide next to the verdict on Compare or on a trial run."
 
 
 @dataclass(frozen=True, slots=True)
 class LaterComparison:
-    """A decision's comparison on the days after those that it rests on; `days`: both ends inclusive."""
+    """A decision's comparison on the days after its own; `days`: both ends inclusive."""
 
     days: Days
     held: SliceComparison
@@ -76,10 +76,10 @@ def _ask_delete(decision: RecordedDecision) -> None:
 
 
 def compare_later(figures: FrozenComparison, decided: date) -> LaterComparison | None:
-    """Return the comparison on the days after those it rests on, up to the newest; None where there is none.
+    """Return the comparison on the days after its own, up to the newest day; None if there are none.
 
-    Sides that only their days tell apart have nothing to be compared with later. `decided`: the day of the
-    decision, for a comparison of all days. Raises MetricError.
+    Sides that differ only by their days cannot be compared later. `decided`: the day of the decision, for a
+    comparison of all days. Raises MetricError.
     """
     if figures.run or figures.measure not in RATES:
         return None
@@ -132,7 +132,7 @@ def _describe_days(side: FrozenSide) -> str:
 
 
 def _is_share(rate: RateDefinition | None, figures: FrozenComparison) -> bool:
-    """Return True when the numbers are shares: of all rates, and of what trials measure by hits and tries."""
+    """Return True when the numbers are shares: rates, and trial measures that count hits."""
     sides = (figures.of, figures.against)
     return rate is not None or all(0 <= side.k <= side.n for side in sides)
 

@@ -1,4 +1,4 @@
-"""The lists of notes, alert rules, saved views and baselines, each line with what may be done to it."""
+"""The lists of notes, alert rules, saved views and baselines, each line with its controls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callgauge.memory.baselines import Baseline, remove_baseline
 from callgauge.memory.notes import Note
 from callgauge.memory.views import SavedView, delete_view, rename_view, share_view
 
-_SHOWN = 50  # notes, until all are asked for
+_SHOWN = 50  # notes before "Show all"
 _STATES: Mapping[RuleState, str] = {
     RuleState.FIRES: ":red[fires]",
     RuleState.QUIET: ":green[quiet]",
@@ -34,7 +34,7 @@ _STATES: Mapping[RuleState, str] = {
 
 
 def draw_all_notes(notes: Sequence[Note]) -> None:
-    """Draw the notes, the newest first, each with the way to what it is about."""
+    """Draw the notes, the newest first, each with a link to its subject."""
     if not notes:
         _say_nothing(
             "No notes yet. Add one on a trend, or on the page of a tool, prompt, error, session or call."
@@ -72,7 +72,7 @@ def _subject_link(note: Note) -> str | None:
 
 
 def draw_rules(rules: Sequence[AlertRule]) -> None:
-    """Draw the rules, those that fire first, with what the newest night says of each."""
+    """Draw the rules with their result for the newest night, those that fire first."""
     if not rules:
         _say_nothing("No rules yet. Add one on Overview, in Needs attention. It watches the filtered calls.")
         return
@@ -109,7 +109,7 @@ def _change_rule(rule: AlertRule) -> None:
 
 
 def draw_views(views: Sequence[SavedView]) -> None:
-    """Draw the saved views that this person sees, with the ways to rename, share and delete own ones."""
+    """Draw the saved views that this person sees, with controls to rename, share and delete own ones."""
     visible = visible_views(views)
     if not visible:
         _say_nothing("No saved views yet. Press Save this view in the navigation, or Ctrl K on any page.")
@@ -163,5 +163,5 @@ def _say_nothing(words: str) -> None:
 
 
 def _digest(*names: str) -> str:
-    """Return a short name for the widgets of a record: people may call it anything."""
+    """Return a short key for the widgets of a record, whose name may be any text."""
     return sha256(json.dumps(names).encode()).hexdigest()[:12]

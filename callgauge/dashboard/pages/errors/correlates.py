@@ -1,4 +1,4 @@
-"""Correlates failure with traits of calls: a rate for each class of a trait, and the traits that stand out.
+"""Find traits of calls that correlate with failures: a rate for each class of a trait.
 
 A correlation is not a cause: the tool or the model may explain both the trait and the failure.
 """
@@ -36,10 +36,10 @@ class TraitClass:
 
 @dataclass(frozen=True, slots=True)
 class Standout:
-    """A trait, split where its classes differ most: the calls from the class `start` on, and those below it.
+    """A trait, split where its classes differ most: calls from the class `start` on, and those below it.
 
-    `difference` is `above` minus `below`. `p` is corrected by Holm's method over the `compared` splits of all
-    traits.
+    `difference` is `above` minus `below`. `p` is corrected by Holm's method over the `compared` splits of
+    all traits.
     """
 
     start: TraitClass
@@ -55,10 +55,9 @@ class Standout:
 
 
 def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
-    """Return the classes with checked calls, sorted by trait in the order of TITLES, then by class number.
+    """Return the classes with checked calls, sorted by trait as in TITLES, then by class number.
 
-    `rows`: those of the metric `traits`.
-    Traits that TITLES does not name are left out.
+    `rows`: those of the metric `traits`. Skips traits that are not in TITLES.
     """
     shares = relate_shares(read_shares(rows), list(rows["trait"]))
     classes = [
@@ -72,11 +71,11 @@ def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
 
 
 def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
-    """Return each trait at the split of its classes that is least likely by chance, the clearest trait first.
+    """Return each trait at its split with the smallest p-value, the clearest trait first.
 
-    The classes of every trait have an order, so a trait is judged by its splits: all calls from a class on
-    against all below it, where both sides have enough checked calls and sessions. Holm's correction is over
-    the splits of all traits, since the clearest was picked after looking.
+    The classes of every trait are ordered. A split compares all calls from a class on with all calls below
+    it, if both sides have enough checked calls and sessions. Holm's correction covers the splits of all
+    traits, because the clearest one was selected afterwards.
     """
     splits = [split for trait in TITLES for split in _split(trait, classes)]
     corrected = holm([difference.p for _, _, _, difference in splits])
@@ -103,9 +102,9 @@ def _split(trait: str, classes: Sequence[TraitClass]) -> list[tuple[TraitClass, 
 
 
 def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] | None:
-    """Return two classes of one trait whose intervals do not touch, those furthest apart; None for none.
+    """Return the two classes of one trait whose intervals are furthest apart; None if all overlap.
 
-    Only classes with enough checked calls and sessions count: the others are drawn pale.
+    Only classes with enough checked calls and sessions count; the others are pale.
     """
     gaps = [
         (other.share.interval.low - lower.share.interval.high, lower, other)
@@ -124,9 +123,9 @@ def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] |
 def describe_standout(
     standouts: Sequence[Standout], apart: tuple[TraitClass, TraitClass] | None = None
 ) -> str:
-    """Return sentences on the trait that correlates most with failures, or that none stands out or is known.
+    """Return sentences on the trait that correlates most with failures, or that there is none.
 
-    `apart`: two classes whose intervals do not touch, of which a reader wants to know what they mean.
+    `apart`: two classes whose intervals do not touch, which readers would otherwise wonder about.
     """
     if not standouts:
         return f"No trait can be compared: it takes two classes with {RULE} each."

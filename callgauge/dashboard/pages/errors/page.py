@@ -1,4 +1,4 @@
-"""The page Errors: what fails and which errors are new, and in a second tab what failures cost."""
+"""The page Errors: failures and new errors, and in a second tab the cost of failures."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _draw_errors(chosen: Mapping[str, Any]) -> None:
 
 
 def _describe_recent(recent: signatures.RecentErrors) -> str:
-    """Return which errors are new; empty where no earlier day has calls, since then all would be new."""
+    """Return the new errors in words; empty if no earlier day has calls, because all would be new."""
     if recent.day is None:
         return ""
     return describe_new_errors(

@@ -1,4 +1,4 @@
-"""Draws new errors, the list of error signatures, or one signature with its tools and models."""
+"""Draw new errors, the list of error signatures, or one signature with its tools and models."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from callgauge.stats.day_spread import LEAST_DAYS
 
 Row = Mapping[Hashable, Any]
 PER_PAGE = 200
-_SHOWN = 10  # of a page, until all are asked for
-_NAMED = 2  # tools and models that a cell names
+_SHOWN = 10  # rows of a page before "Show all"
+_NAMED = 2  # tools and models listed per cell
 
 
 @dataclass(frozen=True, slots=True)
 class RecentErrors:
-    """The errors that a reader should see first; each is a row of the metric `signatures`.
+    """The errors to show first; each is a row of the metric `signatures`.
 
-    `day`: the newest chosen day with calls; None where no day before it has calls. `on_day`: first seen on
-    it. `earlier`: first seen in the six days before, and often since. `returned`: back after a fix.
-    `returned_count`: of the whole store, whatever the filters say.
+    `day`: the newest chosen day with calls; None if no day before it has calls. `on_day`: first seen on it.
+    `earlier`: first seen in the six days before, and frequent since. `returned`: back after a fix.
+    `returned_count`: their number in the whole store, regardless of the filters.
     """
 
     day: date | None
@@ -62,7 +62,7 @@ class RecentErrors:
 
 
 def read_recent(known_errors: KnownErrors, chosen: Mapping[str, Any]) -> RecentErrors:
-    """Return the errors that are new or back. `chosen`: the filters as parameters of the metrics."""
+    """Return the new and returned errors. `chosen`: the filters as parameters of the metrics."""
     rows = _ask(**chosen, **known_errors.narrow("all"))
     returned = [row for row in rows if row["signature_id"] in known_errors.returned]
     days = rows[0]["days"] if rows else None
@@ -92,7 +92,7 @@ def _ask(*, limit: int = PER_PAGE, offset: int = 0, **parameters: Any) -> Sequen
 
 
 def show_recent(recent: RecentErrors, known_errors: KnownErrors) -> None:
-    """Draw the card of errors that are new or back; nothing without such errors."""
+    """Draw the card of new and returned errors; nothing without such errors."""
     if not recent.rows:
         return
     back = {row["signature_id"] for row in recent.returned}
@@ -105,7 +105,7 @@ def show_recent(recent: RecentErrors, known_errors: KnownErrors) -> None:
 
 
 def show(known_errors: KnownErrors, chosen: Mapping[str, Any], recent: RecentErrors) -> None:
-    """Draw the list of error signatures, without those that the card above it has, by status if chosen."""
+    """Draw the list of error signatures without those in the card above, optionally by triage status."""
     every = store_queries.ask_later("signatures", **chosen, limit=cards.MOST_ROWS, offset=0)
     wrong = sum(
         row["calls"]
@@ -134,13 +134,13 @@ def show(known_errors: KnownErrors, chosen: Mapping[str, Any], recent: RecentErr
             f"{wording.plural(total, 'signature')}: the text of the error without what differs each time."
             f"{drawn}"
         )
-        # A head that sorts one page of several would not show the worst of all.
+        # Sorting one page of several would not show the worst of all.
         _draw_rows("signatures", "Errors by signature", rows, known_errors, ordered=total <= PER_PAGE)
         draw_pager("signature_page", -(-total // PER_PAGE))
 
 
 def _choose_status(known_errors: KnownErrors) -> str:
-    """Return the chosen triage status; its choice is folded until somebody wants it."""
+    """Return the chosen triage status; its selector is in a fold."""
     if not known_errors.states:
         return "all"
     fold = draw_fold("Filter this list", "narrow", opens=KEY in st.query_params)
@@ -157,9 +157,9 @@ def _describe_none(status: str, recent: RecentErrors) -> str:
 
 
 def _read_page(parameters: Mapping[str, Any]) -> Sequence[Row]:
-    """Return the signatures of the page that the URL names, the most frequent first.
+    """Return the signatures of the page in the URL, the most frequent first.
 
-    `asked`: parameters of the metric `signatures`.
+    `parameters`: those of the metric `signatures`.
     """
     reset_page_number("signature_page", parameters)
     text = st.query_params.get("signature_page")
@@ -177,7 +177,7 @@ def _draw_rows(
     ordered: bool = True,
     back: Set[str] = frozenset(),
 ) -> None:
-    """Draw a table of signatures. `back`: those to mark as back after a fix."""
+    """Draw a table of signatures. `back`: those to mark as returned after a fix."""
     built = [_build_row(row, ordered=ordered, is_back=row["signature_id"] in back) for row in rows]
     heads = list(_HEADS)
     if known_errors.states:
@@ -250,7 +250,7 @@ def bar_shares(counts: Sequence[int]) -> tuple[float, ...]:
 
 
 def _describe_bars(days: Sequence[str], counts: Sequence[int]) -> str | None:
-    """Return the days with calls and their counts, one day a line, as hover text; None without calls."""
+    """Return the tooltip of the bars, one day per line with its count; None without calls."""
     return "\n".join(f"{day}: {count:,}" for day, count in zip(days, counts, strict=False) if count) or None
 
 

@@ -1,4 +1,4 @@
-"""The triage status of error signatures: which are known or fixed, and which fixed ones are back."""
+"""Triage status of error signatures: which are known or fixed, and which fixed ones returned."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NOT_TRIAGED = "not triaged"
 
 @dataclass(frozen=True, slots=True)
 class KnownErrors:
-    """The triage status that the team set, and which fixed errors are back, by signature."""
+    """The triage status set by the team, and the returned errors, by signature."""
 
     states: Mapping[str, SignatureState]
     returned: Mapping[str, ReturnedError]
@@ -77,7 +77,7 @@ def read_known_errors() -> KnownErrors:
 
 
 def choose_status(known_errors: KnownErrors) -> str:
-    """Draw the choice of a triage status and return it; in the URL it is `status`."""
+    """Draw the selector of a triage status and return the choice; the URL key is `status`."""
     counted = {
         status: len(known_errors.list_with(_read_status(status))) for status in _WORDS if status != "all"
     }
@@ -98,7 +98,7 @@ def _read_status(text: str) -> Status:
 
 
 def status_cell(known_errors: KnownErrors, signature: str) -> Cell:
-    """Return the triage status of a signature for its row; empty where nobody set one."""
+    """Return a cell with the triage status of a signature; empty if it has none."""
     status = known_errors.find_status(signature)
     if status == "new":
         return Cell("", values={"": _NOT_TRIAGED})
@@ -119,7 +119,7 @@ def _describe_fix(state: SignatureState) -> str:
 
 
 def draw_status(signature: str) -> None:
-    """Draw the triage status of one signature, and the control that changes it."""
+    """Draw the triage status of one signature, with the control that changes it."""
     known_errors = read_known_errors()
     state, back = known_errors.states.get(signature), known_errors.returned.get(signature)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="memory_status"):
