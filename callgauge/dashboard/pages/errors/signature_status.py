@@ -61,7 +61,7 @@ class KnownErrors:
         return tuple(name for name in self.states if self.find_status(name) == status)
 
     def narrow(self, chosen: str) -> dict[str, Any]:
-        """Return the parameters of the metric `signatures` for a chosen status; errors that are back lead."""
+        """Return the `signatures` parameters for a triage status; returned errors come first."""
         first = {"first": tuple(self.returned) or None}
         if chosen == "all":
             return first

@@ -21,13 +21,13 @@ from callgauge.dashboard.components.slice_table import NEARLY_ALL, calls_link, c
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.models.turn_effort import read_effort_rows
 
-_SHOWN = 8  # slices that have a column
-_TITLE = 16  # characters of a slice's name in the head
+_SHOWN = 8  # slices with a column
+_TITLE = 16  # characters per slice name in the header
 
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """One line: a rate, a cost or a time, its meaning, and its cell for each slice by name."""
+    """One line: a rate, cost or time, its meaning, and its cell for each slice by name."""
 
     title: str
     meaning: str | None
@@ -35,7 +35,7 @@ class RateRow:
 
 
 def draw_all_rates(by: str, names: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """Draw the fold; opened, it asks for what it shows. `names`: the slices of `by`, the best first."""
+    """Draw the fold; it runs its queries only when open. `names`: the slices of `by`, the best first."""
     fold = draw_fold("All rates", "all_rates")
     if fold is None or not names:
         return

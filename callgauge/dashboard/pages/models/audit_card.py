@@ -1,4 +1,4 @@
-"""Card that holds each model's calling strategy against its probe results and its parse errors."""
+"""Card that compares each model's calling strategy with its probe results and parse errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STRATEGIES = {"tool_use": "native", "json_fallback": "as text", "none": "not ca
 
 
 def draw_strategies(chosen: Mapping[str, Any]) -> None:
-    """Draw the card: one row for each model, host and strategy; rows that stand out come first."""
+    """Draw the card: one row per model, host and strategy; notable rows come first."""
     title = "Calling strategy: probe results and calls"
     take = cards.Download("strategy_audit", store_queries.ask_later("strategy_audit", **chosen))
     with cards.draw_card(title, "strategy_audit", take=take, height=320):
@@ -129,7 +129,7 @@ def _build_row(finding: AuditFinding, scale: IntervalScale) -> list[Cell]:
         Cell(wording.one_line(calls.also, 40)),
         Cell(_name_strategy(used)),
         _make_probe_cell(used),
-        # The Calls page knows no strategy: of a model that is called in both ways it would list too many.
+        # The Calls page has no filter by strategy: for a model with two strategies it would list too many.
         judged_rate_cell(calls, scale, calls_link(calls.rate, narrowed) if used.strategy == NATIVE else None),
     ]
 

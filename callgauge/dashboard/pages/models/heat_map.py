@@ -1,4 +1,4 @@
-"""Draws one rate for each pair of a model and a prompt or tool, as a table shaded by badness of the rate."""
+"""Draw one rate for each pair of a model and a prompt or tool, as a table with shades."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.models.ranking import SliceRanking
 
 _ROWS, _COLUMNS = 40, 14
-_STEPS = 5  # of the legend
-DEEPEST = 0.5  # of the shade's colour, so that text stays legible on it
+_STEPS = 5  # steps of the legend
+DEEPEST = 0.5  # deepest shade on which text stays legible
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class HeatMap:
         return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
 
     def legend_shades(self, steps: int) -> list[tuple[float, float]]:
-        """Return `steps` pairs of a shade's depth and the badness for which it stands, the best first."""
+        """Return `steps` pairs of a shade's depth and its badness, the best first."""
         places = [step / (steps - 1) for step in range(steps)]
         return [(DEEPEST * place, self.worst * place * place) for place in places]
 
@@ -65,8 +65,8 @@ def badness(slice_: Slice) -> float | None:
 def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) -> HeatMap:
     """Build the heat map from slices: `name` of a slice is the row, `also` the column.
 
-    `rows`: the names that get a row, in their order. `columns`: how many columns are kept, the most observed
-    in these rows.
+    `rows`: the names of the rows, in order. `columns`: the number of columns, the most observed in these
+    rows.
     """
     shown = set(rows)
     inside = [slice_ for slice_ in several if slice_.name in shown]
@@ -78,7 +78,7 @@ def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) 
 
 
 def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
-    """Return the names by the number of their observations, then by their total, the largest first."""
+    """Return the names by number of observations, then by total, the largest first."""
     totals: dict[str, tuple[int, int]] = {}
     for name, slice_ in named:
         n, total = totals.get(name, (0, 0))
@@ -136,7 +136,7 @@ def _draw_table(ranking: SliceRanking, also: str, shown: HeatMap, smallest: floa
 
 
 def _build_cell(shown: HeatMap, slice_: Slice | None, narrowed: Mapping[str, str]) -> Cell:
-    """Return the cell of a pair: its rate, or its counts where there is too little; empty without a call."""
+    """Return the cell of a pair: its rate, or counts if there is too little data; empty without a call."""
     if slice_ is None:
         return Cell("")
     href = filters.page_link(
@@ -165,7 +165,7 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
 
 
 def _draw_bounds(ranking: SliceRanking, also: str, shown: HeatMap, rows: int) -> None:
-    """Draw how many of the rows and columns are shown. `rows`: those with enough sessions, in all."""
+    """Draw how many of the rows and columns are shown. `rows`: the number of rows with enough sessions."""
     parts = [
         f"{drawn} of {in_all:,} {wording.plural_of(noun)}"
         for drawn, in_all, noun in (

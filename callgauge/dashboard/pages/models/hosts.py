@@ -1,4 +1,4 @@
-"""Draws each model split into its hosts, each host compared with the model's other hosts."""
+"""Draw each model by host; each host is compared with the model's other hosts."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_ALERTS = 2  # that the sentence names
-_BEFORE_ALL = 15  # rows before a person asks for all
-_MOST_LINKED = 100  # hosts that a link names
+_ALERTS = 2  # hosts in the sentence
+_BEFORE_ALL = 15  # rows before "Show all"
+_MOST_LINKED = 100  # most hosts in a link
 
 
 def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> None:
@@ -53,7 +53,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
         if comparison.rows:
             _draw_table(rate, title, comparison, smallest)
             st.caption(_describe_reading(comparison))
-        # Cut apart, so that a long name of a model leaves room for the host.
+        # Cut both names separately, so that a long model name leaves room for the host.
         named = [
             replace(
                 slice_,
@@ -67,7 +67,7 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
 def _describe(
     comparison: HostComparison, rate: RateDefinition, chosen: Mapping[str, Any], smallest: float
 ) -> str:
-    """Return the verdict on the hosts, and the open alerts of hosts: rates over all days hide a change."""
+    """Return the verdict on the hosts, and open alerts of hosts: rates over all days hide changes."""
     if chosen["providers"] and len(chosen["providers"]) == 1:
         return "The filter chooses one host: clear it to compare the hosts of each model."
     sentence = describe_hosts(comparison.rows, _label, smallest, has_thin=bool(comparison.thin))
@@ -142,7 +142,7 @@ def _build_row(
 
 
 def _compare_link(row: SliceComparison, against: Sequence[str]) -> str | None:
-    """Return the link to Compare with a host as B and those it is compared with as A; None for too many."""
+    """Return the link to Compare with a host as B and the other hosts as A; None if there are too many."""
     if not 0 < len(against) <= _MOST_LINKED:
         return None
     model = row.slice.name

@@ -1,4 +1,4 @@
-"""Finds models whose calling strategy does not suit their probe results and parse errors."""
+"""Find models whose calling strategy does not suit their probe results and parse errors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ FALLBACK = "json_fallback"
 
 @dataclass(frozen=True, slots=True)
 class StrategyUse:
-    """The calls of one model on one host in one calling strategy, and the probes of that model.
+    """The calls of one model on one host with one calling strategy, and the probes of that model.
 
-    `calls`: the rate of parse errors, with the model in `name` and the host in `also`. `last_ok`: whether the
-    last probe succeeded; None when there is no probe or the probe does not say.
+    `calls`: the rate of parse errors, with the model in `name` and the host in `also`. `last_ok`: whether
+    the last probe succeeded; None without a probe or a clear result.
     """
 
     calls: Slice
@@ -35,9 +35,9 @@ class StrategyUse:
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """The audit's result for one StrategyUse.
+    """The result of the audit for one StrategyUse.
 
-    `tone` is None when nothing stands out. `weight` is the sort key: the lowest is the most urgent.
+    `tone` is None for inconspicuous results. `weight` is the sort key: the lowest is the most urgent.
     """
 
     used: StrategyUse
@@ -47,9 +47,9 @@ class AuditFinding:
 
 
 def audit_strategies(several: Sequence[StrategyUse], least: float) -> list[AuditFinding]:
-    """Return one finding for each strategy use, the most urgent first.
+    """Return one result for each strategy use, the most urgent first.
 
-    `least`: the share of parse errors, 0 to 1, from which a natively called model stands out.
+    `least`: the share of parse errors, 0 to 1, from which a natively called model is conspicuous.
     """
     native = {(use.calls.name, use.calls.also): use for use in several if use.strategy == NATIVE}
     findings = [_audit_one(use, native.get((use.calls.name, use.calls.also)), least) for use in several]
@@ -78,7 +78,7 @@ def _audit_one(used: StrategyUse, native: StrategyUse | None, least: float) -> A
 
 
 def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFinding:
-    """Return whether a model called by text (json_fallback) could be called natively instead."""
+    """Return whether a model called through text (json_fallback) could be called natively."""
     if used.last_ok:
         return AuditFinding(used, "The last probe passed: it may no longer need text calls.", "warn", 1)
     tried = native.calls if native else None

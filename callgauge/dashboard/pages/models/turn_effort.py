@@ -1,4 +1,4 @@
-"""What a turn takes in tokens, seconds and steps, and what a successful turn takes."""
+"""Tokens, seconds and steps per turn, and per successful turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Effort:
-    """An amount of each turn: its sum over the turns on which it was measured, and the number of these."""
+    """A quantity per turn: its sum over the turns with a measurement, and the number of these turns."""
 
     title: str
     meaning: str
@@ -62,7 +62,7 @@ _EFFORTS: Mapping[str, Sequence[_Effort]] = {
 def read_effort_rows(
     rows: Sequence[Row], unit: Literal["tokens", "seconds"]
 ) -> list[tuple[str, str, dict[str, Cell]]]:
-    """Return title, meaning and the cell of each slice for each amount of this unit.
+    """Return title, meaning and the cell of each slice for each quantity of this unit.
 
     `rows`: those of the metric `turn_costs`.
     """

@@ -1,6 +1,6 @@
-"""Makes the form fields of a tool definition, and the raw arguments of a filled form.
+"""Create the form fields of a tool definition, and the raw arguments of a filled form.
 
-A value that is not valid JSON is written as typed: the parser reports the rest.
+Invalid JSON values are written as typed; the parser reports them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST = 40
 
 Input = Literal["text", "choice", "truth", "whole", "number", "lines", "json"]
 
-_EXACT = 2**53 - 1  # beyond it a browser's numbers lose digits
+_EXACT = 2**53 - 1  # beyond it, numbers in browsers lose digits
 _TYPED: Mapping[ValueKind, Input] = {
     ValueKind.BOOLEAN: "truth",
     ValueKind.INTEGER: "whole",
@@ -36,10 +36,10 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One parameter of the form.
+    """One parameter of the form. `input`: the kind of input widget.
 
-    `input`: the kind of input widget. `value`: the initial value; None leaves the parameter out. For a
-    choice, the `options` and the `value` are JSON texts.
+    `value`: the initial value; None omits the parameter. For a choice, the `options` and the `value` are
+    JSON texts.
     """
 
     name: str
@@ -86,7 +86,7 @@ def _choose_input(parameter: ToolParameter) -> tuple[Input, tuple[str, ...]]:
     if parameter.enum is not None and parameter.enum.allowed:
         return "choice", tuple(dict.fromkeys(map(option_text, parameter.enum.allowed)))
     if parameter.schema is not None and len(names) != 1:
-        return "json", ()  # of several types, or of any
+        return "json", ()  # several types, or any type
     return _TYPED.get(parameter.kind, "text"), ()
 
 
@@ -96,7 +96,7 @@ def option_text(value: Any) -> str:
 
 
 def _can_show(input_kind: Input, options: tuple[str, ...], value: Any) -> bool:
-    """Return True when an input of the kind `asked` can hold the value unchanged."""
+    """Return True when an input of this kind can contain the value unchanged."""
     if input_kind == "choice":
         return option_text(value) in options
     if input_kind == "lines":
@@ -118,7 +118,7 @@ def _is_line(item: Any) -> bool:
 def write_arguments(fields: Sequence[FormField], values: Sequence[Any], arguments: Mapping[str, Any]) -> str:
     """Return the raw arguments: the values of the fields, then the arguments without a field.
 
-    `values` has one value for each field of `asked`; a value that is None or empty is left out.
+    `values` has one value per field; None and empty values are omitted.
     """
     shown = {field.name for field in fields}
     parts = [

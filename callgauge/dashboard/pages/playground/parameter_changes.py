@@ -1,4 +1,4 @@
-"""Computes what became of each parameter of a call: the value sent, the typed value, and the reasons."""
+"""Compute the changes of each parameter of a call: the sent value, the typed value, and the reasons."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _OF_STAGE = {
     Stage.COERCE: CONVERTED,
     Stage.CHECK: FLAGGED,
 }
-_FIRST_STEP = re.compile(r'\$(?:\.[^.\[]+|\["(?:\\.|[^"\\])*"\])')  # of a path: `$.name`, `$["odd name"]`
+_FIRST_STEP = re.compile(r'\$(?:\.[^.\[]+|\["(?:\\.|[^"\\])*"\])')  # in a path: `$.name`, `$["odd name"]`
 _ABSENT = object()
-_LONGEST = 400  # characters of a value
+_LONGEST = 400  # characters per value
 _WHOLE = (
     "unquoted_string", "single_quotes", "nonstandard_literal", "nonstandard_number", "unclosed_string",
     "truncated_literal",
@@ -40,12 +40,11 @@ _RENAMED = "parameter_name_normalised"
 
 @dataclass(frozen=True, slots=True)
 class ParameterChange:
-    """One parameter of a call, or the text around all of them where `name` is None.
+    """One parameter of a call, or the text around all parameters when `name` is None.
 
-    `declared`: its types in words, None when the definition does not declare it. `sent`: the raw text of the
-    value, or where `is_exact` is False the value as JSON after repairs; `became`: JSON; both None when there
-    is no value. `verdict`: what happened, as one of the words above. `severity`: of the worst finding, None
-    without any. `findings`: in order.
+    `declared`: its types in words, None if undeclared. `sent`: the raw text of the value, or JSON after
+    repairs if `is_exact` is False; `became`: JSON; both None without a value. `verdict`: one of the words
+    above. `severity`: that of the worst diagnostic, or None. `findings`: the diagnostics in order.
     """
 
     name: str | None
@@ -59,7 +58,7 @@ class ParameterChange:
 
 
 def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
-    """Return the changes of the text, of the parameters sent, and of those that are missing."""
+    """Return the changes of the text, of the sent parameters, and of missing parameters."""
     arguments = request.arguments or {}
     sent, exact = _sent_values(request), read_member_texts(request)
     declared = {parameter.name: parameter for parameter in request.tool.parameters} if request.tool else {}
@@ -75,7 +74,7 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
     for name in names:
         findings = by_name[name]
         if name in former:
-            continue  # it has its row under the declared name
+            continue  # listed under its declared name
         sent_name = name if name in sent else next((old for old, new in former.items() if new == name), name)
         value = sent.get(sent_name, _ABSENT)
         if value is _ABSENT:
@@ -90,14 +89,14 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
 
 
 def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> list[str]:
-    """Return the declared parameters that have no row: optional, and not sent."""
+    """Return the declared parameters without a row: optional, and not sent."""
     shown = {change.name for change in changes}
     declared = request.tool.parameters if request.tool else ()
     return [parameter.name for parameter in declared if parameter.name not in shown]
 
 
 def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> str:
-    """Return one sentence on a result: the outcome, and how many faults of each kind, the gravest named.
+    """Return one sentence on a result: the outcome, and the number of problems by kind, the worst named.
 
     Contains log text. Example: “Failed: 2 errors (a and b are invalid) and 1 repair.”
     """
@@ -117,11 +116,11 @@ def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange
 
 _NAMED = 3
 _FAULTY = (MISSING, INVALID)
-_KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # what the sentence adds to the outcome
+_KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # verdicts that the sentence adds to the outcome
 
 
 def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> Iterator[tuple[str, str]]:
-    """Yield how many errors, lossy guesses, repairs and conversions there are, each with their names."""
+    """Yield the numbers of errors, lossy guesses, repairs and conversions, each with their names."""
     errors = [diagnostic for diagnostic in request.diagnostics if diagnostic.severity is Severity.ERROR]
     others = [diagnostic for diagnostic in request.diagnostics if diagnostic.severity is not Severity.ERROR]
     lossy = [diagnostic for diagnostic in others if diagnostic.lossy]
@@ -158,7 +157,7 @@ def _name_errors(errors: Sequence[Diagnostic], changes: Sequence[ParameterChange
 
 
 def _name_codes(several: Sequence[Diagnostic]) -> str:
-    """Return the codes as words, the gravest first."""
+    """Return the codes as words, the most severe first."""
     gravest_first = sorted(several, key=lambda diagnostic: -diagnostic.severity.rank)
     return _join(
         [code.replace("_", " ") for code in dict.fromkeys(diagnostic.code for diagnostic in gravest_first)]
@@ -173,7 +172,7 @@ def _join(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
-    """Return the object that the text held, before values were converted."""
+    """Return the object in the text, before type conversion."""
     for step in request.steps:
         if step.stage is Stage.COERCE:
             try:
@@ -187,7 +186,7 @@ def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
 def _group_findings(
     diagnostics: Iterable[Diagnostic], names: Sequence[str]
 ) -> tuple[dict[str, list[Diagnostic]], list[Diagnostic]]:
-    """Return the findings by the parameter that they are about, and those about the text around all."""
+    """Return the diagnostics by parameter, and those about the text around all parameters."""
     by_name: dict[str, list[Diagnostic]] = {name: [] for name in names}
     around: list[Diagnostic] = []
     by_place = {render_path((None, name)): name for name in names}
@@ -218,11 +217,11 @@ def _describe_parameter(
     findings: Sequence[Diagnostic],
     raw: str | None,
 ) -> ParameterChange:
-    """Describe one parameter. `raw`: its text in the raw arguments, None when it is not known as a whole."""
+    """Describe one parameter. `raw`: its raw text, None if its limits are unknown."""
     verdict = _choose_verdict(findings, sent=sent is not _ABSENT)
     if became is _ABSENT and verdict == CONVERTED:
         verdict = DROPPED
-    # One further down is about a field of this value.
+    # A diagnostic further down is about a field of this value.
     place = render_path((None, name))
     undeclared = next(
         (finding for finding in findings if (finding.code, finding.path) == ("unknown_parameter", place)),
@@ -240,15 +239,15 @@ def _describe_parameter(
 
 
 def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequence[Diagnostic]) -> str | None:
-    """Return the raw text of a value that a finding spans as a whole; None where none does.
+    """Return the raw text of a value that a diagnostic spans completely; None without one.
 
-    Within a list or an object such a finding may be about a key, so only a scalar is looked at.
+    Only for scalars: in a list or an object, such a diagnostic may be about a key.
     """
     raw, place = request.raw_arguments, render_path((None, name))
     if not isinstance(raw, str) or isinstance(sent, dict | list):
         return None
     if any(diagnostic.code in ("duplicate_key", "repeated_member") for diagnostic in request.diagnostics):
-        return None  # the finding may be about the value that was overwritten
+        return None  # the diagnostic may be about the overwritten value
     for finding in findings:
         if (
             finding.code in _WHOLE
@@ -278,7 +277,7 @@ def _worst(findings: Sequence[Diagnostic]) -> Severity | None:
 def _repaired_text(
     request: ToolCallRequest, sent: Any, findings: Sequence[Diagnostic]
 ) -> tuple[str | None, bool]:
-    """Return a value of a repaired text, and whether the model sent it like that but for blanks."""
+    """Return a value of a repaired text, and whether the model sent it so, except for whitespace."""
     text, raw = _value_text(sent), request.raw_arguments
     if text is None:
         return None, True

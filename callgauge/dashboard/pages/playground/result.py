@@ -1,4 +1,4 @@
-"""Draws a parsed text: the answer, what became of each parameter, the findings, and the rest in folds."""
+"""Draw a parsed text: the answer, the change of each parameter, the diagnostics; details in folds."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _POLICIES = (
     (Policy.LENIENT, "notes and warnings, which are guesses"),
 )
 _PEER_TONES: dict[str, Tone] = {"parsed": "good", "rejected": "bad"}
-_NAMED = 12  # parameters that were not sent
-_SHORT = 1_000  # characters of the arguments on one line
-_REASONS = 3  # codes that the reason of one parameter names; of more, how many there are
+_NAMED = 12  # listed parameters that were not sent
+_SHORT = 1_000  # longest arguments on one line, in characters
+_REASONS = 3  # listed codes per parameter; further ones are counted
 
 
 def draw_result(request: ToolCallRequest) -> None:
@@ -55,7 +55,7 @@ def draw_result(request: ToolCallRequest) -> None:
 
 
 def _warn_of_guesses(request: ToolCallRequest) -> None:
-    """Warn of guesses that may have lost or invented meaning: these arguments may be other than meant."""
+    """Warn of guesses that may have lost or invented meaning."""
     guesses = list(dict.fromkeys(diagnostic.code for diagnostic in request.diagnostics if diagnostic.lossy))
     if guesses and request.outcome is not Outcome.FAILED:
         meanings = " ".join(CODES[code].summary for code in guesses[:_REASONS])
@@ -107,7 +107,7 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
 
 
 def _build_change_row(change: ParameterChange, numbers: Mapping[int, int], undeclared: str) -> list[Cell]:
-    """Return the row of a parameter. `numbers`: of each finding, by its identity: equal ones may follow."""
+    """Return the row of a parameter. `numbers`: of each diagnostic by its identity; equal ones may occur."""
     by_code: dict[str, list[Diagnostic]] = {}
     for finding in change.findings:
         by_code.setdefault(finding.code, []).append(finding)
@@ -133,7 +133,7 @@ def _explain_code(code: str, first: Diagnostic) -> str:
 
 
 def _choose_tone(change: ParameterChange) -> Tone | None:
-    """Return the tone of what happened: a note is good news here, since the meaning is kept."""
+    """Return the tone of a change; a note is good, because the meaning is kept."""
     if change.severity is None:
         return None
     return "info" if change.severity == "note" else SEVERITY_TONES[change.severity]
@@ -147,7 +147,7 @@ def _value_cell(text: str | None, *, exact: bool = True) -> Cell:
 
 
 def _draw_arguments(request: ToolCallRequest) -> None:
-    """Draw the typed arguments on as few lines as they need."""
+    """Draw the typed arguments on as few lines as possible."""
     if request.arguments is None:
         st.caption("Typed arguments: none. A tool could not run on this text.")
         return
@@ -157,9 +157,10 @@ def _draw_arguments(request: ToolCallRequest) -> None:
 
 
 def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
-    """Draw the diagnostics, and folded below them the arguments laid out and the parser's steps.
+    """Draw the diagnostics, and in folds the formatted arguments and the parser's steps.
 
-    `around`: diagnostics on the reply around the arguments. They come last: their spans are in the reply.
+    `around`: diagnostics on the reply around the arguments. They come last, because their spans refer to the
+    reply.
     """
     text = _raw_text(request)
     findings = [make_finding(diagnostic) for diagnostic in request.diagnostics]
@@ -176,7 +177,7 @@ def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) ->
 
 
 def draw_raw(request: ToolCallRequest) -> None:
-    """Draw the raw text with its findings marked, each by its number in the list of findings."""
+    """Draw the raw text with marked diagnostics, numbered as in their list."""
     draw_marked_text(
         "playground",
         _raw_text(request),
@@ -221,7 +222,7 @@ def _show_text(text: str) -> str:
 
 
 def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
-    """Draw a fold with the readings of other parsers; they are asked only while it is open."""
+    """Draw a fold with the results of other parsers, which run only while it is open."""
     others = draw_fold("Other parsers", "others")
     if others is None:
         return

@@ -1,4 +1,4 @@
-"""Draws the lint's advice on a definition, and the same tool in the shape of each provider."""
+"""Draw the lint's advice on a definition, and the tool in the format of each provider."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.pages.playground.link_texts import EXPORTS, export_tool
 from callgauge.dashboard.pages.playground.parsing import parse_tools_cached
 
-_SHOWN = 20_000  # characters of an export
+_SHOWN = 20_000  # characters in an export
 
 
 def show(definition: str, which: int) -> None:
-    """Draw two folds: the lint's advice, and the tool in the shape of each provider."""
+    """Draw two folds: the lint's advice, and the tool in the format of each provider."""
     advice_list = _find_advice(definition, which)
     number = "" if isinstance(advice_list, str) else f" ({len(advice_list)})"
     if advice := draw_fold(f"Definition lint{number}", "advice"):

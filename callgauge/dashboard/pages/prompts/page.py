@@ -1,4 +1,4 @@
-"""The page Prompts: each version of a prompt, its text changes, and its rates next to the one before."""
+"""The page Prompts: the versions of a prompt, their texts, and their rates compared with the one before."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _RATES = (
     "turn_success",
 )
 _SHOWN = 40
-_LONGEST = 60  # characters of a name
+_LONGEST = 60  # characters per name
 _TABS = {"text": "What changed in the text", "days": "By day", "all": "All prompts"}
-Pair = tuple[str, str]  # the ids of a version and of the one it is compared with
+Pair = tuple[str, str]  # ids of a version and of its baseline
 
 
 def show() -> None:
@@ -103,9 +103,9 @@ def show() -> None:
 
 
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
-    """Return the prompt that the URL names; by default the most used one with several versions.
+    """Return the prompt in the URL; by default the most used one with several versions.
 
-    Without one it is the prompt with the most observed of the rate. Return None when no prompt was found.
+    If there is none, the prompt with most observations of the rate. Return None without prompts.
     """
     names = {slice_.name: 0 for slice_ in by_name}
     for slice_ in by_name:
@@ -140,7 +140,7 @@ def _order_versions(slices: Sequence[Slice], since: Mapping[str, date]) -> list[
 
 
 def _choose_pair(versions: Sequence[str]) -> Pair | None:
-    """Draw the choice of a version and what it is compared with; by default the newest and the one before.
+    """Draw the selectors of a version and its baseline; by default the newest and the one before.
 
     Return None for a prompt with one version.
     """
@@ -160,13 +160,13 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
 
 
 def _shorten_version(version: str) -> str:
-    """Return what tells the versions of one prompt apart: @5 of triage@5."""
+    """Return the part that distinguishes versions of one prompt: @5 of triage@5."""
     name, at, number = _label_version(version).rpartition("@")
     return f"@{number}" if at and name else wording.short_name(_label_version(version), 24)
 
 
 def _label_version(version: str) -> str:
-    """Return the one name that a version has on the whole page."""
+    """Return the name of a version, the same on the whole page."""
     return filters.short_label("prompt", version)
 
 
@@ -179,7 +179,7 @@ def _draw_comparison(
     chosen: Mapping[str, Any],
     smallest: float,
 ) -> None:
-    """Draw whether the chosen version is better than the other, the table that proves it, and for whom."""
+    """Draw whether the chosen version is better than its baseline, the evidence, and a breakdown."""
     newest = order[-_SHOWN:]
     current, against = (next(slice_ for slice_ in order if slice_.name == name) for name in pair)
     neighbours = list(zip(newest, [None, *newest], strict=False))
@@ -222,7 +222,7 @@ def _draw_alone(
     since: Mapping[str, date],
     smallest: float,
 ) -> None:
-    """Draw what is known of a prompt that has no two versions to compare."""
+    """Draw the facts about a prompt without two versions to compare."""
     label = wording.in_markdown(_prompt_label(name), _LONGEST)
     with answer, st.container(key="verdict"):
         if not order:
@@ -238,7 +238,7 @@ def _draw_alone(
 
 
 def _first_days(name: str) -> dict[str, date]:
-    """Return the first day of use by prompt id; prompts without a known day are left out."""
+    """Return the first day of use by prompt id; skips prompts without a known day."""
     days: dict[str, date] = {}
     for version in _known_versions(name):
         if version["first_day"]:
@@ -251,7 +251,7 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
 
 
 def _compare_work(pairs: Sequence[tuple[Slice, Slice | None]], work: ArmStrata) -> list[SameMix | None]:
-    """Return both versions of each pair mix-adjusted; None without a second."""
+    """Return the mix-adjusted comparison of each pair; None without a second version."""
     comparable = [(slice_, other) for slice_, other in pairs if other is not None]
     comparisons = iter(
         work.compare([((slice_.name, slice_), (other.name, other)) for slice_, other in comparable])
@@ -267,7 +267,7 @@ def _draw_versions(
     *,
     hidden: int = 0,
 ) -> None:
-    """Draw all versions in the order of their first use; `hidden`: how many older ones are not shown."""
+    """Draw all versions in order of first use; `hidden`: the number of older ones not shown."""
     with cards.draw_card(
         "Version by version", "slices", "strata", "versions", height=200, verdict="difference"
     ):
@@ -339,7 +339,7 @@ def _time_line(name: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> No
 
 
 def find_text_events(versions: Sequence[Version]) -> list[TrendEvent]:
-    """Return an event on the first day of each version but the first; `versions` are the metric's rows."""
+    """Return an event on the first day of each version except the first; `versions`: the metric's rows."""
     dated = sorted(
         (version for version in versions if version["first_day"]), key=lambda version: version["number"]
     )

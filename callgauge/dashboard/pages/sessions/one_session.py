@@ -1,4 +1,4 @@
-"""Draws one session: facts, related sessions, a search in the session, and the time line in windows."""
+"""Draw one session: facts, related sessions, search, and the time line in windows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def show() -> None:
 
 
 def _draw_session_steps(session_id: str) -> None:
-    """Draw links to the sessions before and after this one in the list from which it was opened."""
+    """Draw links to the previous and next session in the list from which this one was opened."""
     chosen = read_filters()
     listed = read_newest(SESSIONS, "session_page", chosen)
     file = _read_number("file")
@@ -77,7 +77,7 @@ def _step_link(step: ListStep | None) -> str | None:
 
 
 def _read_asked_call() -> str | None:
-    """Return the id of the asked call as the store has it; links of before schema 6 hold its first digits."""
+    """Return the stored id of the call in the URL; links from before schema 6 contain its first digits."""
     call = st.query_params.get("call")
     if call is None or len(call) != _FORMER_ID:
         return call
@@ -148,7 +148,7 @@ def _draw_session(row: Row, target: AskedPlace) -> None:
 
 
 def _find_days(row: Row) -> dict[str, date]:
-    """Return the parameters that say within which days a session lies; none where copies may go beyond."""
+    """Return the parameters for the days of a session; none if copies may have other days."""
     times = row["started_at"], row["ended_at"]
     if row["copies"] or any(pd.isna(time) for time in times):
         return {}

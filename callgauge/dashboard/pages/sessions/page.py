@@ -37,7 +37,7 @@ from callgauge.dashboard.pages.sessions.session_filters import (
 )
 from callgauge.dashboard.shown_page import record_answer
 
-_MODELS = 3  # and hosts, that a cell names
+_MODELS = 3  # most names per cell, also for hosts
 
 
 def show() -> None:
@@ -70,7 +70,7 @@ def _draw_filters() -> None:
 
 
 def _describe_sessions(listing: ListPage) -> str:
-    """Return a sentence on how many sessions match, and without filters of the page how their turns went."""
+    """Return a sentence on how many sessions match; without page filters also the success of their turns."""
     count = describe_count(listing, "session")
     if any(st.query_params.get(name) for name in URL_KEYS.narrowing):
         return f"{count} match{'es' if listing.found == 1 else ''}."
@@ -180,7 +180,7 @@ def _build_row(row: Row) -> list[Cell]:
 
 
 def _describe_hosts(hosts: Sequence[str]) -> list[str]:
-    """Return the line with the hosts of a session; none in a store with a single host."""
+    """Return the line with the hosts of a session; empty in a store with a single host."""
     if not hosts or not filters.has_several_hosts():
         return []
     named = [wording.short_name(host, 40) for host in hosts[:_MODELS]]

@@ -1,4 +1,4 @@
-"""Draws the top of a session's view: facts, parent session and sub-agents."""
+"""Draw the top of a session: facts, parent session and sub-agents."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
 
 
 def _trial_cell(row: Row) -> dict[str, Cell]:
-    """Return the cell of a session that is a trial, linked to its run; none for others."""
+    """Return the cell of a trial session, linked to its run; no cell for others."""
     if not row["trial_run"]:
         return {}
     run = str(row["trial_run"])
@@ -71,7 +71,7 @@ def _place_cell(row: Row) -> Cell:
 
 
 def _success_cell(turns: Sequence[Row]) -> Cell:
-    """Return how many turns succeeded: as the log reports it, or derived where it reports nothing."""
+    """Return how many turns succeeded: as logged, or derived when the log has no result."""
     successes = [turn["derived_ok"] if turn["recorded_ok"] is None else turn["recorded_ok"] for turn in turns]
     measured = [success for success in successes if success is not None]
     unknown = len(turns) - len(measured)

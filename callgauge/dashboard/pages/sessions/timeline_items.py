@@ -1,4 +1,4 @@
-"""Builds the data of one turn for the time line: plain values, texts with invisible characters shown."""
+"""Build the data of one turn for the time line: plain values, with invisible characters shown."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Item = dict[str, Any]
 
 _NOT_SHOWN = "This store is served without content."
 _PROMPT = 20_000  # characters
-_TEXT = 1_000  # characters of raw arguments and of a result, as the metric step_calls gives them
+_TEXT = 1_000  # characters of raw arguments and of a result, the limit in the metric step_calls
 _ENDED = {"recovered": ("recovered", "good"), "abandoned": ("given up", "bad")}
 _LAYERS = {"execution": "warn", "refused": "warn"}
 
 
 @dataclass(slots=True)
 class ShownSession:
-    """The session on show; `kept` holds the URL parameters that its links repeat."""
+    """The shown session; `kept`: the URL parameters that its links repeat."""
 
     session_id: str
     source: str
@@ -80,7 +80,7 @@ def turn_item(
 ) -> Item:
     """Return the data of one turn for the time line component.
 
-    `indexes`: the places of the turn in `found` that are drawn; `turns`: the turns' rows by turn id.
+    `indexes`: the drawn places of the turn in `places`; `turns`: the rows of the turns by turn id.
     """
     first, last = indexes[0], indexes[-1]
     place = places[first]
@@ -140,14 +140,14 @@ def _turn_facts(row: Row) -> str:
 
 
 def _format_tokens(row: Row) -> str | None:
-    """Return the tokens of a step or turn, a dash for an unknown count; None when both are unknown."""
+    """Return the tokens of a step or turn, with a dash for an unknown count; None if both are unknown."""
     if row["input_tokens"] is None and row["output_tokens"] is None:
         return None
     return f"{wording.compact(row['input_tokens'])} in, {wording.compact(row['output_tokens'])} out"
 
 
 def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
-    """Return the system prompt's item when it differs from the turn before; None when it does not."""
+    """Return the system prompt's item if it differs from the turn before, else None."""
     key = (row["prompt_id"], row["prompt_hash"])
     if row["prompt_id"] is None or (before and key == (before["prompt_id"], before["prompt_hash"])):
         return None
@@ -208,7 +208,7 @@ def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
     source_note = "" if row["args_source"] == "raw" else f" The text is {is_text}."
     layer = row["fault_layer"]
     bad = _LAYERS.get(layer, "bad") if layer else None
-    # What could not be measured is no fault: why stands in the tag's help, not in a line of each call.
+    # Unmeasured is not a failure: the reason is in the tag's tooltip, not in a line of each call.
     why = row["finding"] if row["outcome"] == "unmeasured" and not layer else None
     tooltip = f"The outcome of the arguments.{source_note}" + (
         f" {wording.one_line(why, 300)}" if why else ""

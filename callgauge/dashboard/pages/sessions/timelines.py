@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 Row = Mapping[Any, Any]
 
-WINDOW = 10  # places that are drawn at once: with their texts, about two screens
-WIDE = 60  # of them, when a person asks for more
-CELLS = 240  # of the overview, at most
-LANES = 8  # threads side by side; a chain beyond them is named at its calls only
-_LEAD = 4  # places that stay in sight before the one that was asked for
+WINDOW = 10  # places per window: about two screens with their texts
+WIDE = 60  # places per window when a person asks for more
+CELLS = 240  # most cells of the overview
+LANES = 8  # parallel threads; further retry sequences are labelled only at their calls
+_LEAD = 4  # places shown before the target
 _ARGUMENTS = {"emission", "syntax", "schema", "tool_rejected"}
 
 
@@ -40,7 +40,7 @@ class TimelinePlace:
 
 
 class AskedPlace(NamedTuple):
-    """The place that a link asks for: a call, else a step or turn, else the window's first place."""
+    """The place in a link: a call, else a step or turn, else the window's first place."""
 
     call: str | None = None
     turn: int | None = None
@@ -50,7 +50,7 @@ class AskedPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TimelineWindow:
-    """The places `start` to `end` (half open); `at` is the asked place, None when there is none."""
+    """The places `start` to `end` (half open); `at` is the target place, or None."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ class TimelineWindow:
 
 @dataclass(frozen=True, slots=True)
 class TimelineJumps:
-    """The targets of the jump links: call ids of faults, place indexes of turns; None without a target.
+    """The targets of the jump links: call ids of faults, place indexes of turns, or None.
 
     `faults`: the number of faults in the session.
     """
@@ -83,14 +83,14 @@ class OverviewCell:
     end: int
     kind: str
     fault: str | None
-    turns: int  # that begin in it
+    turns: int  # turns that begin in it
 
 
 class ThreadKnot(NamedTuple):
-    """One lane's part of a thread at one place; a thread links the attempts of a chain.
+    """The part of a thread in one lane at one place; a thread connects the attempts of a retry sequence.
 
-    `above`, `below`: True when the thread goes on to the place before or after. `fault`: True when an attempt
-    here has a fault, False when none has, None when the place holds no attempt of the chain.
+    `above`, `below`: True when the thread continues to the place before or after. `fault`: True when an
+    attempt here has a fault, False when none has, None when the place contains no attempt of the sequence.
     """
 
     chain: str
@@ -120,9 +120,9 @@ def list_places(turns: Iterable[Row], outline: Iterable[Row]) -> list[TimelinePl
 
 
 def find_place(places: Sequence[TimelinePlace], target: AskedPlace) -> int | None:
-    """Return the index of the asked place; None when there is none.
+    """Return the index of the target place, or None.
 
-    For a step that does not exist, it is the last step before it in the turn, else the turn's first place.
+    For a step that does not exist, it is the last step before it in the turn, or the turn's first place.
     """
     if target.call is not None:
         return next(
@@ -141,17 +141,17 @@ def find_place(places: Sequence[TimelinePlace], target: AskedPlace) -> int | Non
 
 
 def choose_window(places: Sequence[TimelinePlace], target: AskedPlace, size: int = WINDOW) -> TimelineWindow:
-    """Return the window of at most `size` places to draw: with the asked place, else from `asked.start`."""
+    """Return the window of at most `size` places: around the target place, else from `target.start`."""
     at = find_place(places, target)
     wanted = target.start if target.start is not None and at is None else (at or 0) - _LEAD
     start = max(0, min(wanted, len(places) - size))
     if at is not None and target.step is None and target.call is None:
-        start = max(0, min(at, len(places) - size))  # a turn begins with its beginning
+        start = max(0, min(at, len(places) - size))  # show a turn from its first place
     return TimelineWindow(start, min(len(places), start + size), at)
 
 
 def find_jumps(places: Sequence[TimelinePlace], shown: TimelineWindow, call: str | None) -> TimelineJumps:
-    """Return the jumps from `call`; without it from the asked place, else from the window's start."""
+    """Return the jumps from `call`, else from the target place, else from the window's start."""
     position = shown.at if shown.at is not None else shown.start
     order = [(index, row) for index, place in enumerate(places) for row in place.calls]
     faulty = [number for number, (_, row) in enumerate(order) if row["fault_layer"] is not None]
@@ -183,7 +183,7 @@ _WORST = ("bad", "warn", "call", "words")
 
 
 def summarise_places(places: Sequence[TimelinePlace], most: int = CELLS) -> list[OverviewCell]:
-    """Return the whole session in at most `most` cells, each as bad as the worst place in it."""
+    """Return the whole session in at most `most` cells, each with the worst kind of its places."""
     begins = _turn_beginnings(places)
     count = min(len(places), most)
     cells: list[OverviewCell] = []
@@ -200,7 +200,7 @@ def summarise_places(places: Sequence[TimelinePlace], most: int = CELLS) -> list
 
 @dataclass(frozen=True, slots=True)
 class ChainAttempt:
-    """A call of a chain: the chain's number in its turn, and the call ids before and after this attempt."""
+    """A call of a retry sequence: the sequence's number in its turn, and the call ids before and after it."""
 
     chain: int
     before: str | None
@@ -208,9 +208,9 @@ class ChainAttempt:
 
 
 def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
-    """Return the attempts by call id, of all chains with two attempts or more.
+    """Return the attempts by call id, of all retry sequences with two attempts or more.
 
-    A chain of one attempt is not listed, but takes a number in its turn.
+    A sequence of one attempt is skipped, but counts in the numbering of its turn.
     """
     numbers: dict[str, int] = {}
     attempts: dict[str, ChainAttempt] = {}
@@ -225,12 +225,12 @@ def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
 
 
 def lay_out_threads(places: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot | None]]:
-    """Return, for each place index, the knot in each lane, None for an empty lane.
+    """Return the knot in each lane by place index; None for an empty lane.
 
-    A thread links the attempts of one chain. Chains beyond LANES threads side by side are not drawn.
+    A thread connects the attempts of one retry sequence. At most LANES parallel threads are drawn.
     """
     drawn: dict[int, list[ThreadKnot | None]] = {}
-    busy: list[int] = []  # by lane, the last place of its thread so far
+    busy: list[int] = []  # by lane, the last place of its current thread
     for chain, members in _group_chains(places).items():
         first, last = members[0][0], members[-1][0]
         lane = next((number for number, until in enumerate(busy) if until < first), len(busy))
@@ -251,7 +251,7 @@ def lay_out_threads(places: Sequence[TimelinePlace]) -> dict[int, list[ThreadKno
 def _group_chains(
     places: Iterable[TimelinePlace], *, least: int = 2
 ) -> dict[str, list[tuple[int, TimelinePlace, Row]]]:
-    """Return chains of at least `least` attempts by chain id, in order of their first attempt.
+    """Return retry sequences of at least `least` attempts by id, in order of their first attempt.
 
     Each attempt is a tuple of place index, place and call.
     """

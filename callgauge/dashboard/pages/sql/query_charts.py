@@ -1,4 +1,4 @@
-"""Plots a query's result, and says in words which rows are not drawn."""
+"""Plot the result of a query, and describe the rows that are not drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_LABELS = 24
 
 @dataclass(frozen=True, slots=True)
 class QueryPlot:
-    """A figure, None when there is nothing to draw; `left_out` says which rows are not drawn."""
+    """A figure, or None; `left_out` describes the rows that are not drawn."""
 
     figure: Figure | None
     left_out: str
@@ -71,7 +71,7 @@ def plot_result(
 
 
 def _largest_series(points: Sequence[_PlotPoint]) -> list[str]:
-    """Return the names of the series with the largest sums of heights, one for each available colour."""
+    """Return the names of the series with the largest sums, one per available colour."""
     sums: dict[str, float] = {}
     for point in points:
         sums[point.series] = sums.get(point.series, 0) + abs(point.height)
@@ -89,9 +89,9 @@ def _describe_left_out(others: int, unknown: int) -> str:
 
 
 def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """Return the x axis of a line chart and a function that gives a value's position on it.
+    """Return the x axis of a line chart and a function from values to positions on it.
 
-    Numbers and dates are placed by their size; other values are placed as categories.
+    Numbers and dates are placed by size, other values as categories.
     """
     if all(isinstance(place, int | float | Decimal) and not isinstance(place, bool) for place in places):
         return {"type": "linear"}, float
@@ -101,7 +101,7 @@ def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any
 
 
 def _category_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """Return an axis with evenly spaced values in row order, and a function that gives a value's position.
+    """Return an axis with evenly spaced values in row order, and a function from values to positions.
 
     A year without rows leaves no gap.
     """

@@ -24,12 +24,12 @@ from callgauge.dashboard.plain_charts import read_figure
 from callgauge.dashboard.shown_page import record_answer, record_part
 
 _PER_PAGE = 50
-_LONGEST = 300  # characters of a cell
+_LONGEST = 300  # characters per cell
 _MOST_COLUMNS = 60
 CHOICES = ("view", "x", "y", "series")
 """The URL keys that apply to one result only."""
 _VIEWS = {"table": "Table", "bar": "Bars", "line": "Lines"}
-_CALLS = frozenset({"call_id", "chain_id", "example", "newest_call"})  # columns whose values open a call
+_CALLS = frozenset({"call_id", "chain_id", "example", "newest_call"})  # columns whose values link to a call
 _NONE = ""
 
 
@@ -133,7 +133,7 @@ def _format_value(value: Any) -> str:
 
 
 def _page_number(key: str, pages: int) -> int:
-    """Draw the page control and return the number of the page that the URL names."""
+    """Draw the page selector and return the page number in the URL."""
     return draw_url_widget(
         lambda name: (
             int(st.pagination(pages, default=min(pages, st.session_state[name]), key=name))

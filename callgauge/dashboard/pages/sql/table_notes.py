@@ -1,4 +1,4 @@
-"""Reads the notes on each table of the store from table_notes.md, which `./dev docs` writes."""
+"""Read the notes on each table of the store from table_notes.md, which `./dev docs` generates."""
 
 from __future__ import annotations
 

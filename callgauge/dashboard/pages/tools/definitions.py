@@ -25,7 +25,7 @@ _RATES = ("parse_error", "mended", "tool_rejected")
 
 
 def show(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
-    """Draw the fold with the definitions of a tool: their rates, a diff of two, and the lint's advice.
+    """Draw the fold with the definitions of a tool: their rates, a diff, and the lint's advice.
 
     `versions`: the rows of the metric `definitions`; `chosen`: the filters, narrowed to this tool.
     """

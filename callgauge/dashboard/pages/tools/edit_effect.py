@@ -1,4 +1,4 @@
-"""What an edited definition would fix: replays the tool's calls in the background, once per generation."""
+"""The effect of an edited definition: replays the tool's calls in the background, once per generation."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from callgauge.analysis.verdicts.tool_answers import EditEffect
 from callgauge.dashboard import store_queries, viewer
 from callgauge.dashboard.components.controls.replay_queue import open_queue
 
-MOST = 50_000  # calls that a look at the page replays; of more, whole sessions are left out evenly
+MOST = 50_000  # most calls replayed for the page; beyond that, whole sessions are sampled evenly
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=lambda replay: replay.release())
 def _session_replay() -> SessionReplay:
-    """Return the replay of this page in this browser session; it ends with the session."""
+    """Return the replay of this page for this browser session; it ends with the session."""
     return SessionReplay(open_queue())
 
 
 def ask_replay(edit: DefinitionEdit, chosen: Mapping[str, Any]) -> ReplayRequest | None:
-    """Return the replay that tells what an edit would fix; None where this viewer sees no texts.
+    """Return the replay that shows the effect of an edit; None if this viewer may not see content.
 
     `chosen`: the filters, narrowed to the tool.
     """
@@ -50,13 +50,13 @@ def ask_replay(edit: DefinitionEdit, chosen: Mapping[str, Any]) -> ReplayRequest
 
 
 def read_effect(edit: DefinitionEdit, request: ReplayRequest) -> EditEffect | None:
-    """Return what the replay found; None until it is done, or where it could read no call."""
+    """Return the result of the replay; None until it is done, or if it could read no call."""
     summary = open_queue().find_summary(request)
     return measure_effect(edit, summary, request.every) if summary else None
 
 
 def draw_progress(edit: DefinitionEdit, request: ReplayRequest) -> None:
-    """Start the replay where it has not run yet, and draw how far it is; draw nothing once it is done."""
+    """Start the replay if it has not run yet, and draw its progress; draw nothing once it is done."""
     if open_queue().find_summary(request):
         return
     replay = _session_replay()

@@ -1,4 +1,4 @@
-"""Lists the tools that models called though they were not offered: names that models invented."""
+"""List the tools that models called although they were not offered: invented names."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _LISTED = 50
 
 
 def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
-    """Return the tools of which each call was one of a tool that was not offered.
+    """Return the tools that were not offered in any of their calls.
 
-    `by_tool`: the slices of the rate `unknown_tool`. A tool that is offered in some logs is a real one.
+    `by_tool`: the slices of the rate `unknown_tool`. A tool that some logs offer exists.
     """
     return [
         name
@@ -34,9 +34,9 @@ def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
 
 
 def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any]) -> None:
-    """Draw the fold with the invented tools; nothing when there are none.
+    """Draw the fold with the invented tools; nothing if there are none.
 
-    `nameless`: the number of calls that name no tool; `chosen`: the filters.
+    `nameless`: the number of calls without a tool name; `chosen`: the filters.
     """
     counts = []
     if invented:

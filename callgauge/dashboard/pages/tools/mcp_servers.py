@@ -1,4 +1,4 @@
-"""The scorecard of MCP servers: calls, errors, rejections, latency, and what their definitions cost."""
+"""The scorecard of MCP servers: calls, errors, rejections, latency, and the cost of their definitions."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ NO_SERVER = "none"
 """The value of the dimension for tools of no MCP server."""
 _RATES = ("parse_error", "tool_rejected", "execution", "refused")
 _MOST = 50  # servers in the table
-_NAMED = 20  # tools named in a tooltip
+_NAMED = 20  # tools listed in a tooltip
 
 Row = Mapping[Hashable, Any]
 
 
 def has_servers(offered: pd.DataFrame) -> bool:
-    """Return whether any row of the metric `offered_tools` is of an MCP server."""
+    """Return whether a row of the metric `offered_tools` belongs to an MCP server."""
     return bool(offered.mcp_server.notna().any())
 
 
 def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
-    """Draw one row a server, the most called first; tools of no server come last.
+    """Draw one row per server, the most called first; tools without a server come last.
 
     `offered`: the rows of the metric `offered_tools`; `chosen`: the filters.
     """
@@ -110,9 +110,9 @@ def _name_cell(name: str) -> Cell:
 
 
 def _definition_cells(tools: Sequence[Row], *, is_server: bool) -> list[Cell]:
-    """Return how many of a server's offered tools were never called, and what all of them cost per step.
+    """Return how many of a server's tools were never called, and their token cost per step.
 
-    A server's tools are mostly offered together: the steps are those of the tool that was offered most.
+    A server's tools are mostly offered together, so the number of steps is that of its most offered tool.
     """
     listed = [row for row in tools if row["steps"]]
     if not listed:

@@ -1,4 +1,4 @@
-"""Draws the parameters that calls of a tool get wrong; the one that the URL names with its values and fix."""
+"""Draw the parameters with failures; the one in the URL with its values and fix."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def link_parameter(tool: str, parameter: str) -> str:
 
 
 def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> DefinitionEdit | None:
-    """Return the edit of the newest definition that would let a parameter take what calls send.
+    """Return the edit of the newest definition that would accept the values which calls send.
 
-    `newest`: a row of the metric `definitions`, None without one.
+    `newest`: a row of the metric `definitions`, or None.
     """
     if newest is None or fault is None or fault.kind is not FaultKind.TYPE:
         return None
@@ -66,9 +66,9 @@ def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> De
 def draw_parameters(
     tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any], since: str | None
 ) -> None:
-    """Draw one row for each parameter that calls get wrong, those of most calls first.
+    """Draw one row for each parameter with failures, those with most calls first.
 
-    `since`: the first day that was counted, where there are too many calls to count all.
+    `since`: the first counted day, if there are too many calls to count all.
     """
     listed = list(faults.parameters[:_SHOWN])
     more = len(faults.parameters) - len(listed)
@@ -156,7 +156,7 @@ def _top_cell(tool: str, parameter: WrongParameter) -> Cell:
 
 
 def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any]) -> None:
-    """Draw the parameter that the URL names: what was sent, whose calls, and the wider type to copy."""
+    """Draw the parameter in the URL: sent values, callers, and the wider type to copy."""
     name = st.query_params.get(OPEN)
     if name is None:
         return

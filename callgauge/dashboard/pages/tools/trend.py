@@ -1,4 +1,4 @@
-"""Draws one tool's rate by day: the days on which it shifted, and those of a new definition."""
+"""Draw one tool's rate by day, with the days of shifts and of new definitions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def show(versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
 
 
 def find_definition_events(versions: Sequence[Row]) -> list[TrendEvent]:
-    """Return an event on the first day of each definition but the first.
+    """Return an event on the first day of each definition except the first.
 
     `versions`: the rows of the metric `definitions`.
     """

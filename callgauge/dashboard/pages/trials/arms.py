@@ -127,7 +127,7 @@ def _verdict_cell(
 
 
 def _make_scale(totals: Sequence[ArmTotal]) -> IntervalScale:
-    """Return a scale from 0 that holds the intervals of shares."""
+    """Return a scale from 0 that contains the intervals of shares."""
     highest = max(
         (total.interval.high if total.interval else total.rate or 0.0 for total in totals), default=1.0
     )
@@ -135,13 +135,13 @@ def _make_scale(totals: Sequence[ArmTotal]) -> IntervalScale:
 
 
 def _round_up(share: float) -> float:
-    """Round a share up to where a track ends: whole points up to ten, then steps of five."""
+    """Round a share up to the end of a track: whole points up to ten, then steps of five."""
     step = 0.01 if share <= 0.1 else 0.05
     return min(1.0, step * math.ceil(round(share / step, 6)))
 
 
 def _choose_reach(measure: TrialMeasure, differences: Sequence[MeasuredDifference]) -> float:
-    """Return half the width of the track of differences, in the measure's unit; 0 for none."""
+    """Return half the width of the difference track, in the unit of the measure; 0 without differences."""
     widest = max((max(abs(difference.low), abs(difference.high)) for difference in differences), default=0.0)
     return _round_up(widest) if measure.is_share else widest
 
@@ -215,7 +215,7 @@ def _tasks_cell(run: TrialRun, results: RunResults, name: str) -> Cell:
 
 
 def _draw_others(run: TrialRun, results: RunResults) -> None:
-    """Draw the other measures: a column each, with a value and its difference to the reference."""
+    """Draw the other measures: one column each, with a value and its difference from the reference."""
     others = [measure for measure in MEASURES.values() if measure is not run.primary]
     totals = {
         (name, measure.name): results.total(name, measure) for measure in others for name in run.arm_names

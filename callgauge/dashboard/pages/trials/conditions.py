@@ -1,4 +1,4 @@
-"""The conditions of a trial run that were equal and those that differ, and what the probes report."""
+"""The conditions of a trial run, equal and different ones, and the results of the probes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from callgauge.stats.task_pairs import MOST_MISSING
 
 Row = Mapping[Hashable, Any]
 _COMPARED = ("model", "prompt", "definitions", "strategy", "compensations", "policy")
-_SHOWN = 60  # characters of a value
+_SHOWN = 60  # characters per value
 _CAPABILITIES = {
     "supports_tool_use": "Native tool calls",
     "supports_parallel_tools": "Parallel calls",
@@ -29,7 +29,7 @@ _CAPABILITIES = {
 
 
 def draw_conditions(run: TrialRun, results: RunResults) -> None:
-    """Draw the card: what differs by variant comes first."""
+    """Draw the card; conditions that differ between variants come first."""
     with cards.draw_card("Conditions", "trial_conditions", height=420):
         rows: Sequence[Row] = store_queries.ask("trial_conditions", run=run.run).to_dict("records")
         if not rows:
@@ -84,7 +84,7 @@ def _list_observed(run: TrialRun, by_arm: Mapping[str, Row]) -> Iterable[tuple[s
 
 
 def _write_value(value: Any) -> str:
-    """Write an observed value; sampling is JSON: temperature 0.7, max_tokens 1024."""
+    """Return an observed value as text; sampling is JSON: temperature 0.7, max_tokens 1024."""
     text = str(value)
     if not text.startswith("{"):
         return text
@@ -107,7 +107,7 @@ def _condition_row(title: str, values: Mapping[str, str]) -> list[Cell]:
 
 
 def _same_for_all(run: TrialRun) -> list[list[Cell]]:
-    """Return the rows of what a run cannot vary: its tasks, seed, steps, servers and versions."""
+    """Return the rows of fixed conditions: tasks, seed, steps, servers and versions."""
     servers = ", ".join(
         f"{name}: {' '.join(str(endpoint.get(key)) for key in ('wire', 'server') if endpoint.get(key))}"
         for name, endpoint in run.endpoints.items()
@@ -128,7 +128,10 @@ def _same_for_all(run: TrialRun) -> list[list[Cell]]:
 
 
 def _draw_shares(run: TrialRun, results: RunResults) -> None:
-    """Draw what may make a variant look worse without its model: misses, no reply, repeated requests."""
+    """Draw reasons other than the model that may make a variant look worse.
+
+    These are misses, missing replies and repeated requests.
+    """
     columns = [
         Column("Variant", "name"),
         Column("No reply", "cell", "Trials that got no reply from the endpoint; they are not measured"),
@@ -166,7 +169,7 @@ def _share_cell(k: int, n: int) -> Cell:
 
 
 def draw_probes(run: TrialRun) -> None:
-    """Draw the card with what is known of each model, and whether that was declared or probed."""
+    """Draw the card with the capabilities of each model, and whether they were declared or probed."""
     with cards.draw_card("Model probes", "trial_probes", height=240):
         rows: Sequence[Row] = store_queries.ask("trial_probes", run=run.run).to_dict("records")
         if not rows:

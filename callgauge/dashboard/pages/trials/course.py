@@ -28,7 +28,7 @@ _READING = (
 _GREY = "rgba(128,128,128,0.9)"
 _SHADE = "rgba(128,128,128,0.16)"
 _ALIKE = "rgba(0,150,110,0.10)"
-_ROOM = 1.15  # of the scale beyond what must be seen
+_ROOM = 1.15  # share of the scale beyond the drawn values
 _MOST_ARMS = 8  # buttons in a row
 Place = Callable[[float | None], float]
 
@@ -112,7 +112,7 @@ def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[St
 
 
 def _choose_limit(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> float:
-    """Return where the scale ends: the differences, the last interval and the band of equivalence fit."""
+    """Return the end of the scale: the differences, the last interval and the equivalence band must fit."""
     settled = points[len(points) // 5 :]
     ends = [
         run.smallest,
@@ -131,7 +131,7 @@ def _line(x: Sequence[float], y: Sequence[float]) -> charts.Figure:
 
 
 def _draw_boundary(looks: Sequence[StoredLook], place: Place, sign: int) -> charts.Figure:
-    """Return the line beyond which an interim analysis decides; both lines are one entry of the legend."""
+    """Return the boundary line of an interim analysis; both lines share one entry in the legend."""
     y = [place(sign * (look.reach or 0.0)) for look in looks]
     return _line([look.tasks for look in looks], y) | {
         "name": "Decided beyond",
@@ -190,7 +190,7 @@ def _name_axis(measure: TrialMeasure) -> str:
 
 
 def _draw_alike(run: TrialRun, factor: float, limit: float) -> list[charts.Figure]:
-    """Return the band within which variants count as equivalent."""
+    """Return the band in which variants count as equivalent."""
     size = min(limit, factor * run.smallest)
     across = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "layer": "below", "line": {"width": 0}}
     return [across | {"y0": -size, "y1": size, "fillcolor": _ALIKE}] if size else []

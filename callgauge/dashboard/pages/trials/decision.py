@@ -1,4 +1,4 @@
-"""What a decision on a trial run keeps: the variants, the difference by the primary measure, the verdict."""
+"""A decision on a trial run: the variants, the difference in the primary measure, the verdict."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from callgauge.memory.decisions import FrozenComparison, FrozenSide
 def draw_trial_decision(
     run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]], sentence: str
 ) -> None:
-    """Draw the popover that keeps a decision on the variants of a run; nothing for a run of one variant.
+    """Draw the popover that records a decision on a run; nothing for a run of one variant.
 
-    `sentence`: the verdict as the page says it.
+    `sentence`: the verdict on the page.
     """
     figures = {
         name_arm(name): (_suggest_title(run, name, looks), _freeze(run, results, looks, name, sentence))

@@ -1,4 +1,4 @@
-"""Where the variants of a trial run differ: by tool, by parameter, by diagnostic code."""
+"""Differences between the variants of a trial run by tool, parameter or diagnostic code."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _SAYS = {
     "parameter": "Calls with the parameter repaired or invalid, of all calls of the tool by the variant.",
     "code": "Calls with this diagnostic, of all calls of the variant.",
 }
-_SHOWN = 20  # rows before a person asks for all
+_SHOWN = 20  # rows before "Show all"
 _NO_VERDICT = "The largest differences come first. They are hints, not verdicts."
 
 
 def draw_differences(run: TrialRun) -> None:
-    """Draw the card with the table that the URL key `differ_by` chooses."""
+    """Draw the card with the table in the URL key `differ_by`."""
     with cards.draw_card(
         "Where they differ" if run.others else "By tool and parameter", "trial_differences", height=420
     ):
@@ -72,7 +72,7 @@ def _row(run: TrialRun, by: str, value: str, arms: Mapping[str, Mapping[Hashable
 
 
 def _calls_link(run: TrialRun, by: str, row: Mapping[Hashable, Any]) -> str | None:
-    """Return the link to the calls that a cell counts; None where no list shows just these."""
+    """Return the link to the counted calls of a cell; None if no list shows exactly these."""
     narrowed = {"run": run.run, "arm": str(row["arm"])}
     if by == "tool":
         return filters.page_link(

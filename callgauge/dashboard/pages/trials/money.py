@@ -1,4 +1,4 @@
-"""What a success costs with each variant of a trial run."""
+"""The cost per success of each variant of a trial run."""
 
 from __future__ import annotations
 

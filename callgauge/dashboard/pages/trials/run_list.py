@@ -12,7 +12,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.trials import words
 
-_SHOWN = 25  # rows before a person asks for all
+_SHOWN = 25  # rows before "Show all"
 _RANK = ("worse", "withheld", "better", "alike", "not decided", "go on")
 
 

@@ -23,7 +23,7 @@ _ORDERS = {"unlike": "Differing first", "run": "Order of the run"}
 
 
 def draw_tasks(run: TrialRun, results: RunResults) -> None:
-    """Draw the card with one page of the grid. Each cell leads to the time line of its session."""
+    """Draw the card with one page of the grid. Each cell links to the time line of its session."""
     take = cards.Download("trial_results", store_queries.ask_later("trial_results", run=run.run), "all rows")
     with cards.draw_card("Task by task", "trial_results", take=take, height=480):
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -55,13 +55,13 @@ def draw_tasks(run: TrialRun, results: RunResults) -> None:
 
 
 def read_page_number() -> int:
-    """Return the number of the page that the URL names; 1 where it names none."""
+    """Return the page number in the URL; 1 without one."""
     text = st.query_params.get("tasks_page")
     return int(text) if text and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
 
 
 def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
-    """Return the tasks whose id contains a text; `order` unlike: those on which variants differ first."""
+    """Return the tasks whose id contains a text; with `order` unlike, those that differ come first."""
     tasks = [task for task in results.tasks if not text or text.lower() in task.lower()]
     if order == "unlike":
         tasks.sort(key=lambda task: -measure_disagreement(results, task))
@@ -69,7 +69,7 @@ def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
 
 
 def measure_disagreement(results: RunResults, task: str) -> float:
-    """Return by how much the variants differ on a task: by the primary measure, then by being right."""
+    """Return how much the variants differ on a task, by the primary measure, then by correctness."""
     spread = 0.0
     for measure, weight in ((results.run.primary, 1.0), (MEASURES["right"], 1e-3)):
         counts = results.counts(measure)
@@ -90,7 +90,7 @@ def _group(run: TrialRun, task: str) -> str | None:
 
 
 def _cell(several: Sequence[TriedTask]) -> Cell:
-    """Return the cell of the trials of a task by a variant: in words, linked to the one to look at first."""
+    """Return the cell of a variant's trials of a task, linked to the trial that needs attention most."""
     if not several:
         return Cell("–", title="Not tried by this variant", values={"": None})
     first = min(several, key=_badness)
@@ -122,7 +122,7 @@ def _cell(several: Sequence[TriedTask]) -> Cell:
 
 
 def _heat(several: Sequence[TriedTask]) -> float | None:
-    """Return the depth of a cell's shade: how much of its trials went wrong."""
+    """Return the depth of a cell's shade: the share of trials that failed."""
     bad = sum(tried.right is False or (tried.right is None and bool(tried.refused)) for tried in several)
     return 0.22 * bad / len(several) if bad else None
 
@@ -132,7 +132,7 @@ def _badness(tried: TriedTask) -> tuple[bool, bool, bool, int]:
 
 
 def describe_trial(tried: TriedTask) -> str:
-    """Return what came of a trial in a word or two."""
+    """Return the outcome of a trial in a word or two."""
     if tried.no_reply:
         return "No reply"
     if tried.right is not None:

@@ -1,4 +1,4 @@
-"""Draws the result of a replay: the sentence, outcomes before and after, changed calls; the rest in folds."""
+"""Draw the result of a replay: the sentence, outcomes before and after, changed calls; details in folds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BETTER = {"failed": -1, "mended": 0, "clean": 1}
 
 
 def draw_answer(job: ReplayJob, summary: ReplaySummary) -> None:
-    """Draw the sentence that answers, the settings in full, and what could not be parsed."""
+    """Draw the answer sentence, the settings in full, and the calls that could not be parsed."""
     answer, conditions = describe_replay(job.asked.scenario, summary), describe_settings(job.asked.scenario)
     cards.draw_answer(answer, 600)
     notes = [
@@ -226,7 +226,7 @@ def _draw_changed(job: ReplayJob, summary: ReplaySummary) -> None:
 
 
 def _choose_flow(summary: ReplaySummary) -> tuple[str, str] | None:
-    """Draw the choice of the changed calls to list, and return their outcomes before and after; None: all."""
+    """Draw the selector of changed calls, and return their outcomes before and after; None means all."""
     moved = {
         f"{before}-{after}": (before, after, calls)
         for before, after, calls in summary.flows
@@ -287,7 +287,7 @@ def _draw_lines(job: ReplayJob, listed: int) -> None:
         "replay", lambda: [row["call_id"] for row in job.read_changed_calls(0, testsets.MOST)], listed
     )
     if refuse_file(of_texts=True):
-        return  # the export above says why
+        return  # the export above shows the reason
     st.download_button(
         "JSON Lines",
         lambda: b"".join(
@@ -303,7 +303,7 @@ def _draw_lines(job: ReplayJob, listed: int) -> None:
 
 
 def _changed_frame(job: ReplayJob) -> pd.DataFrame:
-    """Return the changed calls as a DataFrame; lists are written as JSON text."""
+    """Return the changed calls as a DataFrame, with lists as JSON text."""
     return pd.DataFrame(
         [
             {

@@ -26,8 +26,8 @@ _CHANGES = {
 _REPAIRED = frozenset({"coerced", "repaired"})
 _PASSED = _REPAIRED | {"clean"}
 _ALL = frozenset(Outcome)
-_NAMED = 3  # edits or codes that are named; of more, how many there are
-_IN_HEADLINE = 2  # edits that the sentence itself names
+_NAMED = 3  # listed edits or codes; further ones are counted
+_IN_HEADLINE = 2  # edits listed in the sentence itself
 _ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
 
 
@@ -46,7 +46,7 @@ def describe_replay(scenario: Scenario, summary: ReplaySummary) -> str:
 
 
 def describe_order(summary: ReplaySummary) -> str:
-    """Return how many calls changed in which way, in the order in which they are listed."""
+    """Return the number of changed calls by kind, in list order."""
     counts = [
         f"{summary.changes[kind]:,} {words}" for kind, words in _CHANGES.items() if summary.changes.get(kind)
     ]
@@ -73,7 +73,7 @@ def _name_condition(scenario: Scenario) -> str:
 
 
 def describe_settings(scenario: Scenario) -> str:
-    """Return a sentence with the settings in full; empty when they change nothing."""
+    """Return a sentence with all settings; empty if they change nothing."""
     conditions = list(_list_conditions(scenario))
     return f"{' and '.join(conditions)}." if conditions else ""
 
@@ -108,7 +108,7 @@ def _list_edits(scenario: Scenario) -> Iterator[str]:
 
 
 def describe_edits(tool: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return clauses that describe the edit of a tool's schema, each worded to follow “if”."""
+    """Return clauses about the edits of a schema, each worded to follow “if”."""
     if before == after:
         return []
     old, new = schema_properties(before), schema_properties(after)
