@@ -47,13 +47,13 @@ def make_application(store: SharedStore) -> Starlette:
         user = find_user(request)
         query = _read_query(request.query_params)
         media_type = _choose_form(request, query, has_rows=True)
-        metric_ = find_metric(name)
+        selected = find_metric(name)
         if name in ADMIN_METRICS and not user.is_admin:
             raise ProblemError(
                 403, f"The metric {name} contains the content of many calls; it needs an admin's token."
             )
         parameters = read_metric_parameters(name, query)
-        head = {"metric": name, "question": metric_.question, "unit": metric_.unit, "log_text": LOG_TEXT}
+        head = {"metric": name, "question": selected.question, "unit": selected.unit, "log_text": LOG_TEXT}
 
         def write(access: StoreAccess) -> TableFile:
             head_fields = {"generation": access.generation, **head}
@@ -67,12 +67,10 @@ def make_application(store: SharedStore) -> Starlette:
             query = _read_query(request.query_params)
             media_type = _choose_form(request, query, has_rows=question.has_rows)
             _refuse_for(user, question)
-            parameters = question.read(
-                {**query, **{name: [text] for name, text in request.path_params.items()}}
-            )
+            values = question.read({**query, **{name: [text] for name, text in request.path_params.items()}})
 
             def write(access: StoreAccess) -> bytes | TableFile:
-                answer = question.answer(access, parameters)
+                answer = question.answer(access, values)
                 if media_type != JSON:
                     return write_rows(answer.rows or (), media_type)
                 warning = {"log_text": LOG_TEXT} if answer.has_log_text else {}

@@ -52,9 +52,7 @@ def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
         for each in read_latencies(store_queries.ask("latency", by=filters.MCP_SERVER, **chosen))
         if each.kind == "tool"
     }
-    scales = {
-        name: make_scale([slice_.share for slice_ in several.values()]) for name, several in slices.items()
-    }
+    scales = {name: make_scale([slice_.share for slice_ in own.values()]) for name, own in slices.items()}
     heads = [
         Column("MCP server", "name"),
         Column("Calls", "number"),
