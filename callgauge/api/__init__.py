@@ -1,1 +1,1 @@
-"""Reading by programs: the HTTP API and the MCP server, which give the numbers of the pages."""
+"""The HTTP API and the MCP server: the same numbers as on the pages, for programs."""

@@ -1,4 +1,4 @@
-"""The MCP server: the tools of agents over standard input and output, or over HTTP behind the server's gate.
+"""The MCP server: the agents' tools over standard input and output, or over HTTP behind authentication.
 
 Protocol: https://modelcontextprotocol.io/specification. The package mcp is the extra `callgauge[mcp]`.
 """
@@ -50,13 +50,13 @@ def make_server(store: SharedStore) -> Any:
     async def list_tools(_: Any, __: Any) -> Any:
         return types.ListToolsResult(tools=[_declare(types, tool) for tool in TOOLS.values()])
 
-    async def call_tool(_: Any, asked: Any) -> Any:
+    async def call_tool(_: Any, call: Any) -> Any:
         try:
-            answer, structure = await answer_tool(store, asked.name, asked.arguments or {})
+            answer, structure = await answer_tool(store, call.name, call.arguments or {})
         except ProblemError as problem:
-            # A model can mend its call by this: no error of the protocol, which it would not see.
-            told = types.TextContent(type="text", text=problem.detail)
-            return types.CallToolResult(content=[told], is_error=True)
+            # A tool result, not a protocol error: the model sees only results, and can correct its call.
+            problem_text = types.TextContent(type="text", text=problem.detail)
+            return types.CallToolResult(content=[problem_text], is_error=True)
         texts = write_texts_of(answer, structure)
         content: list[Any] = [types.TextContent(type="text", text=text) for text in texts]
         return types.CallToolResult(content=content, structured_content=structure)
@@ -91,19 +91,19 @@ def _declare(types: Any, tool: AgentTool) -> Any:
 async def answer_tool(
     store: SharedStore, name: str, arguments: Mapping[str, Any]
 ) -> tuple[Answer, dict[str, Any]]:
-    """Return the answer of a tool, and the same as JSON values. Raises ProblemError."""
+    """Return the answer of a tool, and the same answer as JSON values. Raises ProblemError."""
     tool = find_tool(name)
-    given = tool.read(arguments)
+    parameters = tool.read(arguments)
 
     def ask(access: StoreAccess) -> tuple[Answer, dict[str, Any]]:
-        answer = tool.answer(access, given)
+        answer = tool.answer(access, parameters)
         return answer, write_structure(answer, access.generation)
 
     return await store.answer(ask)
 
 
 def run_stdio(store: SharedStore) -> None:
-    """Speak MCP on standard input and output until the client closes them. Raises NoMcpError."""
+    """Serve MCP on standard input and output until the client closes them. Raises NoMcpError."""
     server = make_server(store)
     from mcp.server.stdio import stdio_server
 
@@ -115,10 +115,10 @@ def run_stdio(store: SharedStore) -> None:
 
 
 class McpEndpoint:
-    """The ASGI application at /mcp: streamable HTTP, one request an exchange, nothing kept between them.
+    """The ASGI application at /mcp: stateless streamable HTTP, one request per exchange.
 
-    The package is imported and its tasks begin with the first request, so that a server that no agent asks
-    starts as quickly as before.
+    The package is imported and its tasks start with the first request. Servers without agents start as
+    quickly as before.
     """
 
     def __init__(self, store: SharedStore) -> None:
@@ -152,20 +152,20 @@ class McpEndpoint:
             raise ProblemError(503, f"{str(missing)[0].upper()}{str(missing)[1:]}.") from None
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        # The server's guard has checked Host and Origin already.
+        # The server has already checked Host and Origin.
         return StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=MOST_BODY
         )
 
     async def _hold(self, ready: asyncio.Event) -> None:
-        """Keep the manager's tasks alive until the server's loop ends."""
+        """Keep the manager's tasks alive until the server's event loop ends."""
         async with self._manager.run():
             ready.set()
             await asyncio.Event().wait()
 
 
 def _check_request(request: Request) -> None:
-    """Raise ProblemError unless somebody whom the gate knows sends a message."""
+    """Raise ProblemError unless the client is authenticated and sends a message."""
     find_user(request)
     if request.method != "POST":
         raise ProblemError(405, "Agents send messages here by POST; nothing is sent on its own.")

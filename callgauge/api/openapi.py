@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the API, made from the declarations of its questions."""
+"""The OpenAPI 3.1 document of the API, generated from the declared questions."""
 
 from __future__ import annotations
 
@@ -94,46 +94,46 @@ def make_document() -> dict[str, Any]:
 
 
 def _describe(question: Question) -> dict[str, Any]:
-    asked = question.parameters + ((FORMAT,) if question.has_rows else ())
+    parameters = question.parameters + ((FORMAT,) if question.has_rows else ())
     note = " Needs an admin's token." if question.role == "admin" else ""
     return {
         "operationId": question.name,
         "summary": question.summary,
         "description": f"{question.summary}{note}",
         "tags": ["questions"],
-        "parameters": [_describe_parameter(one) for one in asked],
+        "parameters": [_describe_parameter(parameter) for parameter in parameters],
         "responses": _describe_responses(has_rows=question.has_rows),
     }
 
 
 def _describe_metric(metric: Metric) -> dict[str, Any]:
-    told = [metric.question, f"Unit: {metric.unit}.", *metric.notes]
-    told += [f"`{name}`: {meaning}." for name, meaning in metric.columns.items()]
+    sentences = [metric.question, f"Unit: {metric.unit}.", *metric.notes]
+    sentences += [f"`{name}`: {meaning}." for name, meaning in metric.columns.items()]
     if metric.name in ADMIN_METRICS:
-        told.append("Takes an admin's token.")
-    asked = (*metric_parameters(metric.name), FORMAT)
+        sentences.append("Takes an admin's token.")
+    parameters = (*metric_parameters(metric.name), FORMAT)
     return {
         "operationId": f"metric_{metric.name}",
         "summary": metric.title,
-        "description": " ".join(told),
+        "description": " ".join(sentences),
         "tags": ["metrics"],
-        "parameters": [_describe_parameter(one) for one in asked],
+        "parameters": [_describe_parameter(parameter) for parameter in parameters],
         "responses": _describe_responses(has_rows=True),
     }
 
 
-def _describe_parameter(one: Parameter) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "name": one.name,
-        "in": "path" if one.is_in_path else "query",
-        "description": one.about,
-        "schema": one.schema(),
+def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
+    description: dict[str, Any] = {
+        "name": parameter.name,
+        "in": "path" if parameter.is_in_path else "query",
+        "description": parameter.about,
+        "schema": parameter.schema(),
     }
-    if one.is_required:
-        found["required"] = True
-    if one.kind == "texts":
-        found |= {"style": "form", "explode": True}
-    return found
+    if parameter.is_required:
+        description["required"] = True
+    if parameter.kind == "texts":
+        description |= {"style": "form", "explode": True}
+    return description
 
 
 def _describe_responses(*, has_rows: bool) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _describe_responses(*, has_rows: bool) -> dict[str, Any]:
 
 
 def write_reference() -> Iterator[str]:
-    """Yield the blocks of docs/reference/api.md below its heading: every address with its parameters."""
+    """Yield the blocks of docs/reference/api.md below its heading: each path with its parameters."""
     yield "## Filters"
     yield "The filters of the pages; most addresses accept them. The default is the newest 28 days."
     yield _write_rows(FILTERS, {})
@@ -157,9 +157,13 @@ def write_reference() -> Iterator[str]:
         yield f"## {BASE}{question.path}"
         note = " Needs an admin's token." if question.role == "admin" else ""
         yield question.summary + note
-        names = {one.name for one in FILTERS}
-        own = [one for one in question.parameters if one not in FILTERS and one.name[2:] not in names]
-        if any(one in FILTERS for one in question.parameters):
+        names = {parameter.name for parameter in FILTERS}
+        own = [
+            parameter
+            for parameter in question.parameters
+            if parameter not in FILTERS and parameter.name[2:] not in names
+        ]
+        if any(parameter in FILTERS for parameter in question.parameters):
             yield "The [filters](#filters), and:"
         if own:
             yield _write_rows(own, listed)
@@ -185,18 +189,20 @@ def _write_rows(several: Sequence[Parameter], listed: Mapping[tuple[str, ...], s
     return f"| parameter | values | what it does |\n|---|---|---|\n{rows}"
 
 
-def _write_row(one: Parameter, listed: Mapping[tuple[str, ...], str]) -> str:
-    if len(one.choices) > _FEW and one.choices in listed:
-        values = listed[one.choices]
-    elif one.choices:
-        values = ", ".join(f"`{choice}`" for choice in one.choices)
+def _write_row(parameter: Parameter, listed: Mapping[tuple[str, ...], str]) -> str:
+    if len(parameter.choices) > _FEW and parameter.choices in listed:
+        values = listed[parameter.choices]
+    elif parameter.choices:
+        values = ", ".join(f"`{choice}`" for choice in parameter.choices)
     else:
-        values = {"texts": "text", "flag": "`true`, `false`", "integer": "number"}.get(one.kind, one.kind)
-    if one.low is not None and one.high is not None:
-        values += f", {one.low:,g} to {one.high:,g}"
-    if one.kind == "texts":
+        values = {"texts": "text", "flag": "`true`, `false`", "integer": "number"}.get(
+            parameter.kind, parameter.kind
+        )
+    if parameter.low is not None and parameter.high is not None:
+        values += f", {parameter.low:,g} to {parameter.high:,g}"
+    if parameter.kind == "texts":
         values += "; may be repeated"
-    if one.default is not None:
-        values += f"; default `{one.default}`"
-    needed = " Required." if one.is_required else ""
-    return f"| `{one.name}` | {values} | {re.sub(r'[|]', '/', one.about)}{needed} |"
+    if parameter.default is not None:
+        values += f"; default `{parameter.default}`"
+    needed = " Required." if parameter.is_required else ""
+    return f"| `{parameter.name}` | {values} | {re.sub(r'[|]', '/', parameter.about)}{needed} |"

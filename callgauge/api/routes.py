@@ -1,4 +1,4 @@
-"""The routes of /api/v1: who asks, what is asked, and the answer in the form that is wanted."""
+"""The routes of /api/v1: authentication, parameters, and the format of the answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _METHODS = ("GET", "HEAD")
 
 
 def make_application(store: SharedStore) -> Starlette:
-    """Return the application below /api/v1, which stands behind the gate of the server."""
+    """Return the application below /api/v1; the server has authenticated its requests."""
     document = write_json(make_document())
 
     async def openapi(request: Request) -> Response:
@@ -45,41 +45,41 @@ def make_application(store: SharedStore) -> Starlette:
     async def metric(request: Request) -> Response:
         name = request.path_params["name"]
         user = find_user(request)
-        given = _read_query(request.query_params)
-        media_type = _choose_form(request, given, has_rows=True)
-        found = find_metric(name)
+        query = _read_query(request.query_params)
+        media_type = _choose_form(request, query, has_rows=True)
+        selected = find_metric(name)
         if name in ADMIN_METRICS and not user.is_admin:
             raise ProblemError(
                 403, f"The metric {name} contains the content of many calls; it needs an admin's token."
             )
-        asked = read_metric_parameters(name, given)
-        head = {"metric": name, "question": found.question, "unit": found.unit, "log_text": LOG_TEXT}
+        parameters = read_metric_parameters(name, query)
+        head = {"metric": name, "question": selected.question, "unit": selected.unit, "log_text": LOG_TEXT}
 
         def write(access: StoreAccess) -> TableFile:
-            told = {"generation": access.generation, **head}
-            return write_metric(access.connection, name, asked, media_type, told)
+            head_fields = {"generation": access.generation, **head}
+            return write_metric(access.connection, name, parameters, media_type, head_fields)
 
         return _stream(await store.answer(write, _watch(request)))
 
     def route(question: Question) -> Route:
         async def endpoint(request: Request) -> Response:
             user = find_user(request)
-            given = _read_query(request.query_params)
-            media_type = _choose_form(request, given, has_rows=question.has_rows)
+            query = _read_query(request.query_params)
+            media_type = _choose_form(request, query, has_rows=question.has_rows)
             _refuse_for(user, question)
-            asked = question.read({**given, **{name: [text] for name, text in request.path_params.items()}})
+            values = question.read({**query, **{name: [text] for name, text in request.path_params.items()}})
 
             def write(access: StoreAccess) -> bytes | TableFile:
-                found = question.answer(access, asked)
+                answer = question.answer(access, values)
                 if media_type != JSON:
-                    return write_rows(found.rows or (), media_type)
-                warning = {"log_text": LOG_TEXT} if found.has_log_text else {}
-                return write_json({"generation": access.generation, **warning, **found.to_json()})
+                    return write_rows(answer.rows or (), media_type)
+                warning = {"log_text": LOG_TEXT} if answer.has_log_text else {}
+                return write_json({"generation": access.generation, **warning, **answer.to_json()})
 
             written = await store.answer(write, _watch(request))
             return Response(written, media_type=JSON) if isinstance(written, bytes) else _stream(written)
 
-        path = question.path.replace("}", ":path}")  # ids of sessions hold slashes where paths name them
+        path = question.path.replace("}", ":path}")  # session ids may contain slashes, when they are paths
         return Route(path, endpoint, methods=_METHODS, name=question.name)
 
     routes = [
@@ -98,9 +98,9 @@ def make_application(store: SharedStore) -> Starlette:
 
 
 def find_user(request: Request) -> User:
-    """Return who asks, as the gate of the server has named them. Raises ProblemError where it named nobody.
+    """Return the user that the server authenticated. Raises ProblemError if there is none.
 
-    Without sign-in this machine needs no token; the network always needs one.
+    Without sign-in, requests from this machine need no token; network requests always need one.
     """
     user = read_headers(request.headers)
     if user is None or user == NETWORK_USER:
@@ -119,25 +119,25 @@ def _read_query(query: QueryParams) -> dict[str, Sequence[str]]:
     return {name: query.getlist(name) for name in dict.fromkeys(query)}
 
 
-def _choose_form(request: Request, given: dict[str, Sequence[str]], *, has_rows: bool) -> str:
-    """Return the media type of the answer, and take `format` out of what was given."""
-    if told := given.pop("format", None):
-        wanted = FORMATS[FORMAT.read(told)]
+def _choose_form(request: Request, query: dict[str, Sequence[str]], *, has_rows: bool) -> str:
+    """Return the media type of the answer, and remove `format` from the query."""
+    if form := query.pop("format", None):
+        wanted = FORMATS[FORMAT.read(form)]
         if wanted != JSON and not has_rows:
             raise ProblemError(406, "This answer is not a table; it is available as JSON only.")
         return wanted
     accepted = [part.split(";")[0].strip() for part in request.headers.get("accept", "*/*").split(",")]
-    known = (JSON, ARROW, PARQUET) if has_rows else (JSON,)
-    for one in accepted:
-        if one in known:
-            return one
-        if one in ("*/*", "application/*", "text/html", "application/problem+json", ""):
+    forms = (JSON, ARROW, PARQUET) if has_rows else (JSON,)
+    for media in accepted:
+        if media in forms:
+            return media
+        if media in ("*/*", "application/*", "text/html", "application/problem+json", ""):
             return JSON
-    raise ProblemError(406, f"This answer comes as {' or '.join(known)}.")
+    raise ProblemError(406, f"This answer comes as {' or '.join(forms)}.")
 
 
 def _watch(request: Request) -> Callable[[], Any]:
-    """Return a function that waits until the client has gone."""
+    """Return a function that waits until the client has disconnected."""
 
     async def wait_until_left() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -163,18 +163,18 @@ async def _answer_problem(_: Request, problem: Exception) -> Response:
 
 
 async def _answer_refusal(request: Request, refused: Exception) -> Response:
-    """Answer what no route matches, or a method that none has."""
+    """Answer requests for unknown routes or methods."""
     status = refused.status_code if isinstance(refused, HTTPException) else 500
     if status == 405:
         return write_problem(ProblemError(405, "This API only answers GET."))
     if status == 404:
-        known = [BASE + question.path for question in QUESTIONS.values()]
-        return write_problem(refuse_name("address", request.url.path, known, status=404))
+        addresses = [BASE + question.path for question in QUESTIONS.values()]
+        return write_problem(refuse_name("address", request.url.path, addresses, status=404))
     return write_problem(ProblemError(status, "The question cannot be answered."))
 
 
 async def _answer_failure(_: Request, __: Exception) -> Response:
-    """Answer where something of ours broke; the server's log has it in full."""
+    """Answer after an internal error; the details are in the server log."""
     return write_problem(ProblemError(500, "Internal error; the server's log has the reason."))
 
 

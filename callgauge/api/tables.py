@@ -1,4 +1,4 @@
-"""Tables as bytes: JSON, Arrow IPC or Parquet, in a file of their own with a limit on rows and bytes."""
+"""Write tables as JSON, Arrow IPC or Parquet to a temporary file, with limits on rows and bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORMATS = {"json": JSON, "arrow": ARROW, "parquet": PARQUET}
 MOST_ROWS = {JSON: 10_000, ARROW: 1_000_000, PARQUET: 1_000_000}
 """Rows of one answer, by its form; an answer that has more says so."""
 MOST_BYTES = 256_000_000
-_IN_MEMORY = 4_000_000  # bytes of an answer; the rest is in a file
+_IN_MEMORY = 4_000_000  # bytes kept in memory; the rest is in a file
 _BATCH = 5_000  # rows
 _CHUNK = 256 * 1024  # bytes
 _OPTIONS = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
@@ -36,7 +36,7 @@ _OPTIONS = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS | o
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A table as it is sent. `is_truncated`: there are more rows than were given."""
+    """A table that is ready to be sent. `is_truncated`: more rows exist."""
 
     file: IO[bytes]
     media_type: str
@@ -44,14 +44,14 @@ class TableFile:
     is_truncated: bool
 
     def read(self) -> Iterator[bytes]:
-        """Yield the bytes, and close the file."""
+        """Yield the bytes, then close the file."""
         with self.file:
             while chunk := self.file.read(_CHUNK):
                 yield chunk
 
 
 def write_json(value: Any) -> bytes:
-    """Return a value as JSON: times in UTC as ISO 8601, no number that is none."""
+    """Return a value as JSON: times in UTC as ISO 8601, NaN and infinity as null."""
     try:
         return orjson.dumps(value, _to_plain, _OPTIONS)
     except TypeError:  # an integer of more than 64 bits, in a definition or in arguments
@@ -69,7 +69,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def _fit(value: Any) -> Any:
-    """Return a value with integers beyond 64 bits as texts, and halves of characters escaped."""
+    """Return a value with integers beyond 64 bits as texts, and lone surrogates escaped."""
     if isinstance(value, Mapping):
         return {str(_fit(key)): _fit(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -82,7 +82,7 @@ def _fit(value: Any) -> Any:
 
 
 def write_rows(rows: Sequence[Row], media_type: str) -> TableFile:
-    """Return rows as Arrow IPC or Parquet; a column whose values fit no one type is text."""
+    """Return rows as Arrow IPC or Parquet; columns with mixed types become text."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = make_table({name: [row.get(name) for row in rows] for name in names})
     file = _open_file()
@@ -96,14 +96,14 @@ def write_rows(rows: Sequence[Row], media_type: str) -> TableFile:
 
 
 def write_metric(
-    connection: Connection, name: str, given: Mapping[str, Any], media_type: str, head: Mapping[str, Any]
+    connection: Connection, name: str, parameters: Mapping[str, Any], media_type: str, head: Mapping[str, Any]
 ) -> TableFile:
-    """Return the rows of a metric in batches. `head`: members of the JSON answer beside its rows.
+    """Return the rows of a metric in batches.
 
-    Raises MetricError and ProblemError.
+    `head`: other members of the JSON answer. Raises MetricError and ProblemError.
     """
-    # One row more than are given tells whether there are more.
-    with open_answer(connection, name, given, MOST_ROWS[media_type] + 1) as cursor:
+    # One row more than the limit shows whether rows are cut off.
+    with open_answer(connection, name, parameters, MOST_ROWS[media_type] + 1) as cursor:
         file = _open_file()
         try:
             if media_type == JSON:
@@ -149,10 +149,10 @@ def _write_batches(cursor: Connection, file: IO[bytes], media_type: str) -> tupl
     )
     with writer:
         for batch in reader:
-            kept = batch.slice(0, most - written)
-            is_truncated = kept.num_rows < batch.num_rows
-            writer.write_batch(kept)
-            written += kept.num_rows
+            part = batch.slice(0, most - written)
+            is_truncated = part.num_rows < batch.num_rows
+            writer.write_batch(part)
+            written += part.num_rows
             _check_size(file)
             if is_truncated:
                 break

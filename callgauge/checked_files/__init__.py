@@ -1,1 +1,1 @@
-"""Files that people write (plans, tasks, configuration): typed fields, mistakes by line, JSON Schemas."""
+"""Read files that people write (plans, tasks, configuration): typed fields, line numbers, JSON Schemas."""

@@ -1,6 +1,6 @@
-"""Types of the fields of a file that people write: each reads a value, and tells its JSON Schema.
+"""Types of fields in files that people write: each parses a value and has a JSON Schema.
 
-A type's `read` returns the value as Python wants it, or UNREAD after it has noted what is wrong with it.
+`read` returns the Python value, or UNREAD after it has recorded the mistake.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 class FieldType(Protocol):
-    """How the value of a field is read, and how an editor is told about it."""
+    """How the value of a field is parsed, and its JSON Schema for editors."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any: ...
 
@@ -52,7 +52,7 @@ def _show_number(number: float) -> str:
 def _name_kind(value: Any) -> str:
     if isinstance(value, bool):
         return "is true or false"
-    for kinds, told in (
+    for kinds, phrase in (
         ((int, float), "is a number"),
         (str, "is a text"),
         ((list, tuple), "is a list"),
@@ -60,15 +60,15 @@ def _name_kind(value: Any) -> str:
         ((dt.date, dt.time), "is a date"),
     ):
         if isinstance(value, kinds):
-            return told
+            return phrase
     return "is nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of one character or more; `pattern` must match all of it, `advice` says what to write.
+    """A text of one character or more; `pattern` must match all of it, `advice` describes valid texts.
 
-    With `is_secret` a message never repeats the value.
+    With `is_secret`, messages never repeat the value.
     """
 
     advice: str = "write a text in quotes"
@@ -139,7 +139,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A finite number from `low` to `high`; with `is_above` not `low` itself, with `is_below` not `high`."""
+    """A finite number from `low` to `high`; `is_above` excludes `low`, `is_below` excludes `high`."""
 
     low: float | None = None
     high: float | None = None
@@ -195,12 +195,12 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A time of more than nothing: "500ms", "60s", "2m", "1h", or a number of seconds. Read as seconds."""
+    """A positive duration: "500ms", "60s", "2m", "1h", or a number of seconds. Parsed as seconds."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         seconds = math.nan
-        if isinstance(value, str) and (found := _DURATION.fullmatch(value)):
-            seconds = float(found[1]) * _SECONDS[found[2]]
+        if isinstance(value, str) and (match := _DURATION.fullmatch(value)):
+            seconds = float(match[1]) * _SECONDS[match[2]]
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             seconds = float(value)
         if math.isfinite(seconds) and seconds > 0:
@@ -218,7 +218,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class ListOf:
-    """A list of values of one type, each once. With `takes_one` a value alone is a list of it."""
+    """A list of distinct values of one type. With `takes_one`, a single value is a list of one."""
 
     item: FieldType
     fewest: int = 1
@@ -227,18 +227,18 @@ class ListOf:
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if not isinstance(value, list):
             if self.takes_one:
-                one = self.item.read(value, key, mistakes)
-                return UNREAD if one is UNREAD else (one,)
+                item = self.item.read(value, key, mistakes)
+                return UNREAD if item is UNREAD else (item,)
             return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a list", "write it in [ ]")
         if len(value) < self.fewest:
             return _refuse(value, key, mistakes, "is too short", f"name {self.fewest} or more")
-        known = len(mistakes)
-        read = [self.item.read(one, (*key, place), mistakes) for place, one in enumerate(value)]
-        if len(mistakes) > known:
+        before = len(mistakes)
+        read = [self.item.read(item, (*key, place), mistakes) for place, item in enumerate(value)]
+        if len(mistakes) > before:
             return UNREAD
-        for place, one in enumerate(value):
-            if isinstance(one, (str, int, float)) and one in value[:place]:
-                _refuse(one, (*key, place), mistakes, "is listed twice", "name each once")
+        for place, item in enumerate(value):
+            if isinstance(item, (str, int, float)) and item in value[:place]:
+                _refuse(item, (*key, place), mistakes, "is listed twice", "name each once")
                 return UNREAD
         return tuple(read)
 
@@ -252,7 +252,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class AnyValue:
-    """Any value, taken as it is."""
+    """Any value, unchanged."""
 
     def read(self, value: Any, _key: KeyPath, _mistakes: list[Mistake]) -> Any:
         return value
@@ -263,7 +263,7 @@ class AnyValue:
 
 @dataclass(frozen=True, slots=True)
 class AnyTable:
-    """A table with any keys, taken as it is."""
+    """A table with any keys, unchanged."""
 
     advice: str = "write a table, { key = value }"
 
@@ -278,7 +278,7 @@ class AnyTable:
 
 @dataclass(frozen=True, slots=True)
 class NamedTables:
-    """A table of tables by names that people give; `name` says what a name may be."""
+    """A table of tables with free names; `name` is the type of the names."""
 
     item: FieldType
     name: Text
@@ -288,9 +288,11 @@ class NamedTables:
             advice = f"write [{'.'.join(map(str, key))}.NAME]"
             return _refuse(value, key, mistakes, f"{_name_kind(value)}, not a table", advice)
         read = {}
-        for name, one in value.items():
+        for name, table in value.items():
             is_name = self.name.read(name, (*key, name), mistakes) is not UNREAD
-            item = self.item.read(one, (*key, name), mistakes)  # its mistakes are told with that of its name
+            item = self.item.read(
+                table, (*key, name), mistakes
+            )  # report its mistakes together with that of its name
             if is_name:
                 read[name] = item
         return read
@@ -305,7 +307,7 @@ class NamedTables:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a table: its type, its default, and what it says, for editors and the documentation."""
+    """A field of a table: its type, its default, and its description for editors and docs."""
 
     type: FieldType
     about: str
@@ -316,7 +318,7 @@ class Field:
 class KeyedTable:
     """A table with fixed keys. It has exactly one key of each set in `exactly_one`.
 
-    `declared_by`: the dataclass that declares it, if one does (`declare_table`).
+    `declared_by`: the dataclass that declares it, if any (`declare_table`).
     """
 
     fields: Mapping[str, Field]
@@ -341,9 +343,9 @@ class KeyedTable:
             else:
                 read[name] = entry.default
         for names in self.exactly_one:
-            there = [name for name in names if name in value]
-            if len(there) != 1:
-                what = f"has {' and '.join(there)}" if there else f"has neither {' nor '.join(names)}"
+            present = [name for name in names if name in value]
+            if len(present) != 1:
+                what = f"has {' and '.join(present)}" if present else f"has neither {' nor '.join(names)}"
                 mistakes.append(Mistake(key, what, f"write one of {', '.join(names)}"))
         return read
 
@@ -367,16 +369,16 @@ class KeyedTable:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """How a declared field is named in the file; `is_required`: there, although the class has a default."""
+    """The name of a declared field in the file; `is_required`: required despite a default in the class."""
 
     name: str
     is_required: bool = False
 
 
 def declare_table(declaration: type[Any]) -> KeyedTable:
-    """Return the table that a dataclass declares: `keep: Annotated[int, Number(1), "Kept backups."] = 7`.
+    """Return the table of a dataclass: `keep: Annotated[int, Number(1), "Kept backups."] = 7`.
 
-    A field is a key of its name, or of its `Key`; one without a field type is no key of the file.
+    A field is a key with its own name, or that of its `Key`; fields without a field type are not keys.
     """
     keys = {}
     for attribute, key, field_type, about in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
@@ -391,7 +393,7 @@ def declare_table(declaration: type[Any]) -> KeyedTable:
 def list_declared(
     declaration: type[Any],
 ) -> tuple[tuple[dataclasses.Field[Any], Key, FieldType, str], ...]:
-    """Return each field of a dataclass that declares a key, with its key, its type and what it says."""
+    """Return the declared fields of a dataclass: name, key, type and description."""
     hints = get_type_hints(declaration, include_extras=True)
     declared = []
     for attribute in dataclasses.fields(declaration):

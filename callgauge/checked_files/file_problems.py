@@ -1,4 +1,4 @@
-"""What is wrong in a file that a person wrote, as data: where, what, and what to do about it."""
+"""Mistakes in files that people write, as data: where, what, and how to fix it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 KeyPath = tuple[str | int, ...]
 """The place of a value in a file: names of keys, and places in lists from 0."""
 _MOST_TOLD = 50  # problems in one message
-_LONGEST = 60  # characters of a value in a message
+_LONGEST = 60  # characters per value in a message
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What is wrong with the value at a key, and what to do about it."""
+    """A mistake in the value of a key, and how to fix it."""
 
     key: KeyPath
     what: str
@@ -26,7 +26,7 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake. `line` counts from 1, None where it has no line; `key` is such as `arms.models`."""
+    """One mistake. `line` counts from 1, None without a line; `key` looks like `arms.models`."""
 
     file: Path
     line: int | None
@@ -48,19 +48,19 @@ class CheckedFileError(Exception):
         super().__init__("\n".join(self.lines()))
 
     def lines(self) -> list[str]:
-        """Return a line for each problem; of very many the first."""
+        """Return one line per problem; of many problems only the first."""
         more = len(self.problems) - _MOST_TOLD
-        told = [str(problem) for problem in self.problems[:_MOST_TOLD]]
-        return [*told, *([f"… and {more} more"] if more > 0 else [])]
+        lines = [str(problem) for problem in self.problems[:_MOST_TOLD]]
+        return [*lines, *([f"… and {more} more"] if more > 0 else [])]
 
 
 def write_key(key: KeyPath) -> str:
-    """Return a key as people write it: `arms.only[0].model`."""
+    """Return a key in dotted form: `arms.only[0].model`."""
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in key).removeprefix(".")
 
 
 def quote_value(value: Any) -> str:
-    """Return a value of a file for a message: short and on one line."""
+    """Return a value for a message: short and on one line."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):
@@ -68,18 +68,18 @@ def quote_value(value: Any) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def suggest_name(name: str, known: Sequence[str]) -> str:
-    """Return the advice for a name that is not known: the nearest one, else what is known."""
-    if near := difflib.get_close_matches(name, known, n=1):
+def suggest_name(name: str, names: Sequence[str]) -> str:
+    """Return the advice for an unknown name: the most similar name, or all valid names."""
+    if near := difflib.get_close_matches(name, names, n=1):
         return f'did you mean "{near[0]}"?'
-    if not known:
+    if not names:
         return "none yet"
-    shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
+    shown = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
     return f"known: {shown}"
 
 
 def read_text(path: Path, most_bytes: int) -> str:
-    """Return a file's text without a byte order mark. Raises ValueError with the reason as a clause."""
+    """Return the text of a file without a byte order mark. Raises ValueError with the reason."""
     try:
         with path.open("rb") as file:
             data = file.read(most_bytes + 1)

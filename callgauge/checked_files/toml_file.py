@@ -1,4 +1,4 @@
-"""Reads TOML files so that each mistake has its line: `tomllib` gives lines for syntax errors only."""
+"""Read TOML files with a line for each mistake: `tomllib` has lines for syntax errors only."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TEXT = re.compile(
 
 
 class TomlReading:
-    """One reading of a file: its text, and the mistakes found so far. `what`: the kind of file, for messages.
+    """A file while it is read: its text, and the mistakes so far. `what`: the kind of file, for messages.
 
     Example: `TomlReading(path, "a plan, a TOML file as docs/trials.md shows it")`.
     """
@@ -40,20 +40,20 @@ class TomlReading:
         self.mistakes: list[Mistake] = []
 
     def problems(self) -> list[Problem]:
-        """Return the mistakes in the order of the file."""
-        found = [
+        """Return the mistakes, sorted by line."""
+        problems = [
             Problem(self.path, find_line(self.lines, each.key), write_key(each.key), each.what, each.advice)
             for each in self.mistakes
         ]
-        return sorted(found, key=lambda problem: problem.line or 0)
+        return sorted(problems, key=lambda problem: problem.line or 0)
 
     def note(self, key: KeyPath, what: str, advice: str) -> None:
         self.mistakes.append(Mistake(key, what, advice))
 
     def read_table(self, table: KeyedTable, defaults: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return the values of the file's keys, without those that have mistakes; None when it is no TOML.
+        """Return the values of the file's keys, without invalid ones; None for invalid TOML.
 
-        `defaults`: tables that the file need not have, by their key.
+        `defaults`: optional tables, by key.
         """
         try:
             self.text = read_text(self.path, _MOST_BYTES)
@@ -78,16 +78,16 @@ class TomlReading:
 
 
 def _drop_unread(values: Any) -> Any:
-    """Return what was read without what could not be read."""
+    """Return the values without those that could not be parsed."""
     if isinstance(values, Mapping):
         return {name: _drop_unread(value) for name, value in values.items() if value is not UNREAD}
     return values
 
 
 def find_key_lines(text: str) -> dict[KeyPath, int]:
-    """Return the line, from 1, on which each key of a TOML text stands first.
+    """Return the line, from 1, on which each key of a TOML text first occurs.
 
-    `text` is one that `tomllib` reads; of any other text it returns what it understands.
+    Expects a text that `tomllib` accepts; for others the result is incomplete.
     """
     finder = _KeyLines(text)
     with suppress(IndexError, ValueError, RecursionError):
@@ -96,20 +96,20 @@ def find_key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def find_line(lines: dict[KeyPath, int], key: KeyPath) -> int | None:
-    """Return the line of a key, or of the innermost table around it; None where none is known."""
+    """Return the line of a key, or of the innermost table around it; None if unknown."""
     return next((lines[key[:end]] for end in range(len(key), 0, -1) if key[:end] in lines), None)
 
 
 class _KeyLines:
-    """Reads a text once from its beginning; `at` is the place of the next character."""
+    """A scanner over a text; `at` is the position of the next character."""
 
     def __init__(self, text: str) -> None:
         self.text = text.replace("\r\n", "\n")
         self.at = 0
         self.line = 1
-        self.counted = 0  # newlines before this place are in `line`
+        self.counted = 0  # `line` counts the newlines before this position
         self.lines: dict[KeyPath, int] = {}
-        self.tables: dict[KeyPath, int] = {}  # the last place in each array of tables
+        self.tables: dict[KeyPath, int] = {}  # the last index in each array of tables
 
     def read_document(self) -> None:
         table: KeyPath = ()
@@ -151,12 +151,12 @@ class _KeyLines:
             self.skip_blank()
             line = self.count_line()
             quoted = _TEXT.match(self.text, self.at)
-            found = quoted or _BARE.match(self.text, self.at)
-            if found is None:
+            match = quoted or _BARE.match(self.text, self.at)
+            if match is None:
                 raise ValueError
-            name = tomllib.loads(f"name = {found[0]}")["name"] if quoted else found[0]
+            name = tomllib.loads(f"name = {match[0]}")["name"] if quoted else match[0]
             names.append((name, line))
-            self.at = found.end()
+            self.at = match.end()
             self.skip_blank()
             if not self.text.startswith(".", self.at):
                 return names
@@ -177,10 +177,10 @@ class _KeyLines:
         elif self.text[self.at] == "[":
             self.read_items("]", lambda number: self.read_item((*path, number)))
         else:
-            found = _TEXT.match(self.text, self.at) or _SCALAR.match(self.text, self.at)
-            if found is None:
+            match = _TEXT.match(self.text, self.at) or _SCALAR.match(self.text, self.at)
+            if match is None:
                 raise ValueError
-            self.at = found.end()
+            self.at = match.end()
 
     def read_item(self, path: KeyPath) -> None:
         self.skip_blank()
@@ -188,7 +188,7 @@ class _KeyLines:
         self.read_value(path)
 
     def read_items(self, end: str, read_one: Callable[[int], None]) -> None:
-        """Read what stands between brackets, separated by commas."""
+        """Read comma-separated items between brackets."""
         self.at += 1
         number = 0
         while True:

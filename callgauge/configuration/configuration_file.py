@@ -1,4 +1,4 @@
-"""Reads callgauge.toml: all of it, or an error that lists every mistake."""
+"""Read callgauge.toml completely, or raise an error that lists every mistake."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CONFIGURATION = declare_table(Configuration)
 EXAMPLE = Path(__file__).with_name("example.toml").read_text("utf-8")
 """A callgauge.toml with all keys, each with a word on it. `callgauge init-config` writes it."""
 _STANDARD_INPUT = "-"
-# Keys that only some ways to sign in use, and those that one cannot do without.
+# Keys that only some sign-in methods use, and the keys that each method requires.
 _USED_BY = {
     "issuer": ("oidc",),
     "client_id": ("oidc",),
@@ -43,7 +43,7 @@ class ConfigurationError(CheckedFileError):
 
 
 def configuration_schema() -> Schema:
-    """Return the JSON Schema of callgauge.toml, as editors take it (draft 7)."""
+    """Return the JSON Schema of callgauge.toml for editors (draft 7)."""
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "The configuration of a team's Callgauge",
@@ -52,23 +52,22 @@ def configuration_schema() -> Schema:
 
 
 def read_configuration(path: Path) -> Configuration:
-    """Return what a callgauge.toml says; its paths are relative to the file.
+    """Return the settings of a callgauge.toml; its paths are relative to the file.
 
-    Only what is in the file is judged, not whether the files that it names exist, nor whether the
-    variables are set: the dashboard and the night may run on two machines. Raises ConfigurationError with all
-    mistakes at once.
+    Checks only the file itself. Named files and variables may be missing: the dashboard and the nightly job
+    may run on two machines. Raises ConfigurationError with all mistakes.
     """
     path = path.absolute()
     reading = TomlReading(path, "a callgauge.toml, such as `callgauge init-config` writes")
-    known = reading.read_table(CONFIGURATION, {})
-    if known is not None:
-        _note_contradictions(reading, known)
-    if known is None or reading.mistakes:
+    tables = reading.read_table(CONFIGURATION, {})
+    if tables is not None:
+        _note_contradictions(reading, tables)
+    if tables is None or reading.mistakes:
         raise ConfigurationError(reading.problems())
     sources = tuple(
-        _make_source(name, table, path.parent) for name, table in (known["sources"] or {}).items()
+        _make_source(name, table, path.parent) for name, table in (tables["sources"] or {}).items()
     )
-    values = {**known, "sources": None}
+    values = {**tables, "sources": None}
     configuration: Configuration = _make_settings(
         Configuration, values, path.parent, path=path, sources=sources
     )
@@ -76,7 +75,7 @@ def read_configuration(path: Path) -> Configuration:
 
 
 def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Path, **attributes: Any) -> Any:
-    """Return what a table says as an instance of the class that declares it."""
+    """Return a table as an instance of the class that declares it."""
     for attribute, key, field_type, _ in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
         if values.get(key.name) is not None:
             attributes[attribute.name] = _convert(field_type, values[key.name], folder)
@@ -84,7 +83,7 @@ def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Pa
 
 
 def _convert(field_type: FieldType, value: Any, folder: Path) -> Any:
-    """Return a value of the file as the settings have it."""
+    """Return a value of the file in the type of the settings."""
     match field_type:
         case ListOf(item=item):
             return tuple(_convert(item, part, folder) for part in value)
@@ -104,22 +103,22 @@ def _make_source(name: str, table: Mapping[str, Any], folder: Path) -> SourceSet
     return source if source.silent_after else replace(source, silent_after=None)
 
 
-def _note_contradictions(reading: TomlReading, known: Mapping[str, Any]) -> None:
+def _note_contradictions(reading: TomlReading, configuration: Mapping[str, Any]) -> None:
     """Note each contradiction between values of a file; those that could not be read are not in `known`."""
     folder = reading.path.parent
-    if is_address(known.get("store", "")):
+    if is_address(configuration.get("store", "")):
         reading.note(
             ("store",),
             "is an address",
             "name a folder of this machine: for a shared store the one that `callgauge ingest --store "
             "s3://…` made (docs/service.md)",
         )
-    _check_sources(reading, known.get("sources") or {}, folder)
-    _check_retention(reading, known.get("retention") or {})
-    _check_backup(reading, known, folder)
-    _check_report(reading, known.get("report") or {})
-    if known.get("sign_in"):
-        _check_sign_in(reading, known["sign_in"])
+    _check_sources(reading, configuration.get("sources") or {}, folder)
+    _check_retention(reading, configuration.get("retention") or {})
+    _check_backup(reading, configuration, folder)
+    _check_report(reading, configuration.get("report") or {})
+    if configuration.get("sign_in"):
+        _check_sign_in(reading, configuration["sign_in"])
 
 
 def _check_sources(reading: TomlReading, sources: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
@@ -148,8 +147,8 @@ def _check_retention(reading: TomlReading, retention: Mapping[str, Any]) -> None
         reading.note(("retention", "text_days"), what, f"write {facts} or less")
 
 
-def _check_backup(reading: TomlReading, known: Mapping[str, Any], folder: Path) -> None:
-    place, store = (known.get("backup") or {}).get("to"), known.get("store")
+def _check_backup(reading: TomlReading, configuration: Mapping[str, Any], folder: Path) -> None:
+    place, store = (configuration.get("backup") or {}).get("to"), configuration.get("store")
     if place is None or store is None or is_address(place):
         return
     if Path(resolve_place(folder, place)).is_relative_to(resolve_place(folder, store)):
@@ -178,10 +177,10 @@ def _check_sign_in(reading: TomlReading, sign_in: Mapping[str, Any]) -> None:
             reading.note(("sign_in", "method"), f'"{method}" needs {name}', f"add {name} to [sign_in]")
     for name, methods in _USED_BY.items():
         if ("sign_in", name) in reading.lines and method not in methods:
-            one = " or ".join(f'"{word}"' for word in methods)
+            advice = " or ".join(f'"{word}"' for word in methods)
             reading.note(
-                ("sign_in", name), f'is not used with method = "{method}"', f"leave it out, or write {one}"
+                ("sign_in", name), f'is not used with method = "{method}"', f"leave it out, or write {advice}"
             )
     if method == "oidc" and not any(sign_in.get(name, True) for name in _WHO):
-        what = f'"{method}" with nobody who may come in'  # the provider may know anybody
+        what = f'"{method}" with nobody who may come in'  # the provider may authenticate anybody
         reading.note(("sign_in", "method"), what, f"name them in one of {', '.join(_WHO)}")

@@ -1,4 +1,4 @@
-"""Resolves the places that callgauge.toml names: folders, files, patterns, addresses."""
+"""Resolve the locations in callgauge.toml: folders, files, patterns, addresses."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_address(place: str) -> bool:
-    """Return True for what lies elsewhere, such as `s3://bucket/logs`."""
+    """Return True for remote locations, such as `s3://bucket/logs`."""
     return _ADDRESS.match(place) is not None
 
 
 def resolve_place(folder: Path, place: str) -> str:
-    """Return a place as an absolute path without `..`: `~` is the home folder, all else relative to `folder`.
+    """Return a location as an absolute path without `..`.
 
-    An address is returned as it is. In a pattern the folder's own name stays a name, whatever it contains.
+    `~` is the home folder; other paths are relative to `folder`. Addresses are unchanged. Special characters
+    in the folder's own name are escaped in a pattern.
     """
     if is_address(place):
         return place

@@ -1,6 +1,6 @@
-"""What callgauge.toml says: each class declares the keys of a table, for the reader and for the JSON Schema.
+"""The settings of callgauge.toml: each class declares the keys of a table and its JSON Schema.
 
-Paths are absolute. No secret is in the file: a field that ends with `_variable` names an environment
+Paths are absolute. The file contains no secrets: a field that ends with `_variable` names an environment
 variable.
 """
 
@@ -30,13 +30,13 @@ SignInMethod = Literal["none", "password", "link", "header", "oidc"]
 
 
 class PlaceText(Text):
-    """A folder, file, pattern or address. Relative to the configuration's folder."""
+    """A folder, file, pattern or address, relative to the configuration's folder."""
 
     __slots__ = ()
 
 
 class FileText(PlaceText):
-    """A folder or file of this machine."""
+    """A local folder or file."""
 
     __slots__ = ()
 
@@ -119,7 +119,7 @@ class LoadSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionSettings:
-    """After how many days something goes; None keeps it. Daily sums stay for ever."""
+    """The age after which data is deleted; None keeps it. Daily sums are always kept."""
 
     text_days: Annotated[int | None, _DAYS, "Arguments, messages and results go after so many days."] = None
     fact_days: Annotated[
@@ -129,7 +129,7 @@ class RetentionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSettings:
-    """Where backups go (an absolute folder, or s3://…) and how many are kept; no backup without a place."""
+    """Where backups go (an absolute folder, or s3://…) and how many are kept; no location, no backup."""
 
     to: Annotated[
         str | None,
@@ -142,7 +142,7 @@ class BackupSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSettings:
-    """A webhook that takes the report. `url_variable` holds its address, which is a secret by itself."""
+    """A webhook for the report. `url_variable` names the variable of its address, which is a secret."""
 
     kind: Annotated[WebhookKind, Choice(get_args(WebhookKind)), "What the address understands."] = "json"
     url_variable: Annotated[str, _VARIABLE, "env:NAME, the variable with the address.", Key("url")]
@@ -150,7 +150,7 @@ class WebhookSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmailSettings:
-    """A mail server and whom the report is sent to. `password_variable` None: no sign-in to the server."""
+    """A mail server and the recipients of the report. `password_variable` None: no sign-in."""
 
     host: Annotated[str, Text(), "The mail server."]
     port: Annotated[int, _PORT, "Its port."] = 587
@@ -184,7 +184,7 @@ class ReportSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeSettings:
-    """Where the dashboard listens, and what it shows."""
+    """The listening address of the dashboard, and what it shows."""
 
     address: Annotated[str, Text(), "Where to listen; 0.0.0.0 lets the network in."] = "127.0.0.1"
     port: Annotated[int, _PORT, "The port."] = 8501
@@ -203,9 +203,10 @@ class ServeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignInSettings:
-    """Who may see the dashboard, and as what.
+    """Who may see the dashboard, and in which role.
 
-    With the methods `password` and `link` the file of users says who may come in. All but admins are viewers.
+    With the methods `password` and `link`, the users file lists who may sign in. Everybody except admins is
+    a viewer.
     """
 
     method: Annotated[
@@ -246,7 +247,7 @@ class SignInSettings:
 
     @property
     def trusted_proxies(self) -> tuple[str, ...]:
-        """The proxies that are believed: of the method `header` those of this machine, if none is named."""
+        """The trusted proxies: for the method `header` those of this machine, if none is named."""
         if self.proxies is not None:
             return self.proxies
         return ("127.0.0.1", "::1") if self.method == "header" else ()
@@ -254,7 +255,7 @@ class SignInSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """All of callgauge.toml. `path`: the file itself. `aliases`: the model's name by a name in the logs."""
+    """All of callgauge.toml. `path`: the file itself. `aliases`: model names by their names in the logs."""
 
     path: Path
     store: Annotated[Path, FileText(), "The store's folder."]

@@ -1,1 +1,1 @@
-"""The dashboard: queries and pages that show a published generation of the store in a browser."""
+"""The dashboard: queries and pages that show the published generation of the store."""

@@ -1,6 +1,6 @@
-"""Builds Plotly figures as plain dicts; building them with graph objects costs more than the queries.
+"""Build Plotly figures as plain dicts; building graph objects takes longer than the queries.
 
-Colours are Streamlit's placeholders for the theme's series colours, so one figure serves light and dark.
+Colours are Streamlit's placeholders for the theme's series colours, so one figure works in light and dark.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from callgauge.analysis import wording
 
 Figure = dict[str, Any]
 
-# The frontend replaces #000001 to #00000a by chartCategoricalColors, in order.
+# The frontend replaces #000001 to #00000a with chartCategoricalColors, in order.
 SERIES = tuple(f"#00000{number}" for number in range(1, 7))
-# Of the series colours, by what becomes of a call; the same as on every page of calls.
+# Series colours by the outcome of a call; the same on all pages.
 _OUTCOMES = {"clean": SERIES[2], "coerced": SERIES[0], "repaired": SERIES[4], "failed": SERIES[1]}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "solid")
-# Greys that stand out of a light and of a dark page (3.9 : 1 and 4.7 : 1).
+# Greys with enough contrast in light and dark themes (3.9 : 1 and 4.7 : 1).
 _MARK = "rgba(128,128,128,0.9)"
-# The mode bar holds one button: a picture of the chart to take away.
+# The mode bar has one button: download the chart as a picture.
 CONFIG = {
     "displayModeBar": True,
     "displaylogo": False,

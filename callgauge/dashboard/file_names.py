@@ -1,4 +1,4 @@
-"""Names of downloaded files: the page or list, the chosen slice and the days, in safe characters."""
+"""File names of downloads: the page or list, the chosen slice and the days, in safe characters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMED = 2  # values of all filters
 def name_file(stem: str, suffix: str) -> str:
     """Return the file name `callgauge_models_ranking_slate-coder_20261102-20261129.csv`.
 
-    Without a filter bar, or with all days, the name has no slice and no days.
+    Without a filter bar, or with all days, the name contains no slice and no days.
     """
     page = shown_page()
     title = page.title.lower()

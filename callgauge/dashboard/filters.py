@@ -1,7 +1,7 @@
 """The filters of all pages that count calls, kept in the URL: days, model, host, prompt and so on.
 
 `components/shell/filter_bar.py` draws them. A store with several hosts offers the host. A store with trials
-offers their run and variant; without them, no page counts trials.
+offers their run and variant; without these filters, no page counts trials.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ DAYS = "days"
 COMPARED_WITH = "baseline"
 """The URL key of the days that the chosen days are compared with."""
 DAYS_BEFORE, NOTHING = "days before", "nothing"
-# Links of before December 2026 hold these.
+# Links from before December 2026 contain these.
 _OLD_TEXTS = {
     "Baseline: days before": DAYS_BEFORE,
     "No baseline": NOTHING,
 }
 _OLD_PREFIX = "Baseline: "
-# Links to every page keep the keys that begin with these: they hold on all pages.
+# Links to every page keep the keys with these prefixes, which apply to all pages.
 _CARRIED = ("rate", "smallest", COMPARED_WITH, "base_")
 _CHOSEN = "_filters"
 _LABELS = "_labels"
@@ -49,7 +49,7 @@ _UNNAMED = frozenset({"unknown", "none"})
 class Filters:
     """The chosen filters; the field names are the parameters of the metrics.
 
-    None means all; but without `runs` and `arms` nothing that is of a trial is counted.
+    None means no restriction; but without `runs` and `arms` no trials are counted.
     """
 
     from_day: date | None = None
@@ -71,22 +71,22 @@ class Filters:
         return asdict(self)
 
     def by_dimension(self) -> dict[str, tuple[str, ...]]:
-        """Return the chosen values of each dimension; none where all count."""
+        """Return the chosen values by dimension, without unrestricted dimensions."""
         return {name: getattr(self, PARAMETERS[name]) or () for name in DIMENSIONS}
 
     def active_names(self) -> list[str]:
-        """Return the words for the filters that narrow the view."""
+        """Return the names of the filters that narrow the view."""
         days = ["days"] if self.from_day or self.to_day else []
         return days + [wording.dimension(name) for name, values in self.by_dimension().items() if values]
 
 
 def has_several_hosts(labels: Mapping[str, Mapping[str, str]] | None = None) -> bool:
-    """Return whether the store knows more than one host, so that pages tell hosts apart.
+    """Return whether the store has more than one host, so that pages show hosts.
 
-    `labels`: of the values of each dimension; without, those that the bar shows.
+    `labels`: of the values of each dimension; by default those of the filter bar.
     """
-    known = st.session_state.get(_LABELS, {}) if labels is None else labels
-    return are_several(known.get(HOST, ()))
+    all_labels = st.session_state.get(_LABELS, {}) if labels is None else labels
+    return are_several(all_labels.get(HOST, ()))
 
 
 def keep_labels(name: str, labels: Mapping[str, str]) -> None:
@@ -101,7 +101,7 @@ def are_several(hosts: Iterable[str]) -> bool:
 def can_narrow(name: str, values: Iterable[str]) -> bool:
     """Return whether a filter by this dimension, with these values, can leave some calls out.
 
-    Hosts can where there are two; trials, MCP servers and rare dimensions where a log names one.
+    Hosts need two values; trials, MCP servers and rare dimensions need one.
     """
     if name == HOST:
         return are_several(values)
@@ -109,7 +109,7 @@ def can_narrow(name: str, values: Iterable[str]) -> bool:
 
 
 def keep_choices(chosen: Filters, baselines: Sequence[Baseline]) -> None:
-    """Keep what the filter bar chose, and the team's baselines, for the rest of the run."""
+    """Keep the selection of the filter bar, and the team's baselines, for the rest of the run."""
     st.session_state[_CHOSEN] = chosen
     st.session_state[_BASELINES] = {wording.one_line(baseline.name, 40): baseline for baseline in baselines}
 
@@ -121,21 +121,21 @@ def kept_baselines() -> Mapping[str, Baseline]:
 
 
 def read_compared_with(text: str | None) -> str:
-    """Return the text of what the days are compared with: an offered one, or a range of days.
+    """Return the text of the compared days: an offered one, or a range of days.
 
-    Raises ValueError for a text that is neither.
+    Raises ValueError for other texts.
     """
-    known = (text or DAYS_BEFORE).strip()
-    if known in kept_baselines():
-        return known
-    known = _OLD_TEXTS.get(known, known.removeprefix(_OLD_PREFIX))
-    if known in (DAYS_BEFORE, NOTHING, *kept_baselines()):
-        return known
-    return read_range(known).text
+    baseline = (text or DAYS_BEFORE).strip()
+    if baseline in kept_baselines():
+        return baseline
+    baseline = _OLD_TEXTS.get(baseline, baseline.removeprefix(_OLD_PREFIX))
+    if baseline in (DAYS_BEFORE, NOTHING, *kept_baselines()):
+        return baseline
+    return read_range(baseline).text
 
 
 def compared_with() -> str:
-    """Return the text of what the chosen days are compared with: days before, a name, or a range."""
+    """Return the text of the compared days: days before, a name, or a range."""
     try:
         return read_compared_with(st.query_params.get(COMPARED_WITH))
     except ValueError:
@@ -143,12 +143,12 @@ def compared_with() -> str:
 
 
 def _days_before(days: Days, length: int) -> Days:
-    """Return so many days, just before the given ones."""
+    """Return the same number of days just before the given ones."""
     return days[0] - timedelta(length), days[0] - timedelta(1)
 
 
 def read_trials(choices: pd.DataFrame) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
-    """Return the chosen runs and arms of trials, before the filter bar is drawn; None means none.
+    """Return the chosen trial runs and variants, before the filter bar is drawn; None means none.
 
     `choices`: the rows of the metric `choices`.
     """
@@ -164,18 +164,18 @@ def _read_choice(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None
 def chosen_labels(name: str, labels: Mapping[str, str]) -> list[str]:
     if name in st.session_state:
         return [labels[value] for value in st.session_state[name] if value in labels]
-    # Before the first run the chosen values are only in the URL, which holds their labels.
-    known = set(labels.values())
-    return [label for label in st.query_params.get_all(name) if label in known]
+    # Before the first run, only the URL has the chosen values, as labels.
+    allowed = set(labels.values())
+    return [label for label in st.query_params.get_all(name) if label in allowed]
 
 
 def unique_labels(rows: pd.DataFrame) -> dict[str, str]:
-    """Return the label of each value, the most used first. Labels are unique, as the URL holds labels."""
+    """Return a unique label for each value, the most used first. The URL contains labels."""
     return wording.unique_labels(rows.value.tolist(), rows.label.tolist())
 
 
 def known_labels(name: str) -> Mapping[str, str]:
-    """Return the labels of the values of a dimension, as the filter bar offers them."""
+    """Return the labels of the values of a dimension in the filter bar."""
     labels: Mapping[str, str] = st.session_state.get(_LABELS, {}).get(name, {})
     return labels
 
@@ -216,15 +216,15 @@ def chosen_baseline() -> Days | None:
 
 
 def baseline_slice() -> KeptSlice:
-    """Return what the chosen baseline is pinned to; empty where the filters hold for it, too."""
+    """Return the slice that the chosen baseline is pinned to; empty when the filters apply to it."""
     baseline = kept_baselines().get(compared_with())
     return baseline.slice if baseline else {}
 
 
 def baseline_parameters(chosen: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the parameters of the metrics for the baseline of `chosen` ones; None without a baseline.
+    """Return the metric parameters of the baseline for those of the `chosen` days; None without a baseline.
 
-    What a baseline is pinned to takes the place of the filter of that dimension.
+    The slice that a baseline is pinned to replaces the filters of its dimensions.
     """
     days = chosen_baseline()
     if days is None:
@@ -232,34 +232,34 @@ def baseline_parameters(chosen: Mapping[str, Any]) -> dict[str, Any] | None:
     return {**chosen, **slice_parameters(baseline_slice()), "from_day": days[0], "to_day": days[1]}
 
 
-def describe_slice(kept: KeptSlice) -> str:
-    """Return what a kept slice chooses, in words: heron · fixer@13; all calls where it chooses nothing."""
+def describe_slice(kept_slice: KeptSlice) -> str:
+    """Return a saved slice in words: heron · fixer@13, or all calls."""
     words = [
         short_label(name, values[0]) + (f" and {len(values) - 1} more" if len(values) > 1 else "")
-        for name, values in kept.items()
+        for name, values in kept_slice.items()
     ]
     return " · ".join(words) or "all calls"
 
 
 def chosen_filters() -> Filters:
-    found: Filters = st.session_state.get(_CHOSEN, Filters())
-    return found
+    chosen: Filters = st.session_state.get(_CHOSEN, Filters())
+    return chosen
 
 
 def active_filter_names() -> list[str]:
-    """Return the words for all filters that narrow the view, including the page's own filters."""
+    """Return the names of all filters that narrow the view, including the page's own."""
     return chosen_filters().active_names() + [
         words for name, words in declared_url_keys().narrowing.items() if st.query_params.get(name)
     ]
 
 
 def value_label(dimension: str, value: str) -> str:
-    """Return the label of a value of a dimension, or the value when it has no label.
+    """Return the label of a value of a dimension, or the value if it has no label.
 
-    A prompt without a name goes by its id also where prompts go by their names.
+    An unnamed prompt uses the label of its id, even where prompts are grouped by name.
     """
-    held = "prompt" if dimension == "prompt_name" else dimension
-    return known_labels(held).get(value, value)
+    label_dimension = "prompt" if dimension == "prompt_name" else dimension
+    return known_labels(label_dimension).get(value, value)
 
 
 def short_label(dimension: str, value: str) -> str:
@@ -276,16 +276,16 @@ def page_link(
     """Return a relative URL of `page` that keeps the chosen filters.
 
     `narrowed`: values that replace the filter of a dimension; `own`: the page's own URL keys; `days`: the
-    first and the last day, in place of those of the filters.
+    first and last day, instead of the chosen days.
     """
     values: dict[str, tuple[str, ...]] = chosen_filters().by_dimension()
     values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}
     pairs = [(name, value_label(name, value)) for name, several in values.items() for value in several]
     text = TimeRange(first=days[0], last=days[1]).text if days else st.query_params.get(DAYS)
     pairs += [(DAYS, text)] if text else []
-    kept = [
+    kept_pairs = [
         (name, text)
         for name, text in st.query_params.items()
         if name.startswith(_CARRIED) and name not in own and text
     ]
-    return f"{page}?{urlencode(pairs + list(own.items()) + kept)}"
+    return f"{page}?{urlencode(pairs + list(own.items()) + kept_pairs)}"

@@ -1,4 +1,4 @@
-"""Paths of the page scripts, by which links name a page."""
+"""Paths of the page scripts; links use them to name a page."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _PAGES = Path(__file__).parent / "pages"
 
 
 def page_file(name: str) -> str:
-    """Return the absolute path of a page's script; a relative one would depend on who serves the pages."""
+    """Return the absolute path of a page script; a relative one would depend on the server."""
     return str(_PAGES / name / "page.py")

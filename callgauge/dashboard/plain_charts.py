@@ -1,4 +1,4 @@
-"""Reads the figures of the pages back into plain series, for documents that are made without a browser."""
+"""Read the figures of the pages back into plain series, for documents made without a browser."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LINES: Mapping[str, Literal["solid", "dashed", "dotted"]] = {"dot": "dotted", "
 
 
 def read_figure(figure: Figure, words: str) -> Chart:
-    """Return the chart of a figure with one pair of axes. `words`: what it shows."""
+    """Return the chart of a figure with one pair of axes. `words`: its description."""
     layout = figure["layout"]
     x_drawn, y_drawn = layout.get("xaxis", {}), layout.get("yaxis", {})
     series = [_read_trace(trace, x_drawn, y_drawn) for trace in figure["data"]]
@@ -63,7 +63,7 @@ def _read_trace(trace: Figure, x_axis: Figure, y_axis: Figure) -> ChartSeries:
 def _read_reach(
     reach: Figure | None, place: int, value: Any, axis: Figure
 ) -> tuple[float | None, float | None]:
-    """Return both ends of a point's interval, None where it has none."""
+    """Return both ends of a point's interval, or None."""
     if not reach or not isinstance(value, int | float):
         return None, None
     below, above = reach["arrayminus"][place], reach["array"][place]
@@ -75,7 +75,7 @@ def _read_reach(
 
 
 def _read_value(value: Any, axis: Figure) -> float | None:
-    """Return the place of a value on its axis: days from year 1, a power of ten, or the number itself."""
+    """Return the position of a value on its axis: days since year 1, a power of ten, or the number."""
     if value is None:
         return None
     if isinstance(value, str):
@@ -106,7 +106,7 @@ def _read_axis(axis: Figure, values: Sequence[float]) -> ChartAxis:
 
 def _read_ends(axis: Figure, values: Sequence[float]) -> tuple[float, float]:
     if "range" in axis:
-        # The ends of a logarithmic axis are powers already.
+        # The ends of a logarithmic axis are already exponents.
         plain = {} if axis.get("type") == "log" else axis
         low, high = (_read_value(end, plain) for end in axis["range"])
         if low is not None and high is not None:
@@ -143,5 +143,5 @@ def _read_band(shape: Figure, y_axis: Figure) -> ChartBand | None:
 
 
 def _plain(text: Any) -> str:
-    """Return the text that a figure shows: figures contain a subset of HTML."""
+    """Return the text of a figure, which may contain a subset of HTML."""
     return html.unescape(_TAG.sub(" ", str(text))).strip()

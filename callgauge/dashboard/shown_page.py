@@ -1,7 +1,7 @@
-"""What the current run of a page shows: its sentence, tables, charts and settings, for sharing.
+"""The content of the current run of a page, for sharing: sentence, tables, charts and settings.
 
-Each part is recorded where it is drawn, so no page lists what it shares. Tables and charts are kept as
-functions: they become plain data when somebody shares the page.
+Each part is recorded when it is drawn, so pages need no list of them. Tables and charts are kept as
+functions, which are evaluated only when somebody shares the page.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Part = DocumentTable | Chart
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The value of a URL key as the page uses it: `text` in the URL, None to leave the key out.
+    """The value of a URL key as the page uses it: `text` in the URL, None to omit the key.
 
-    `name`, `value`: both in words; empty for what a reader of a document need not know.
+    `name`, `value`: both in words; empty if readers of a document do not need it.
     """
 
     text: str | None
@@ -32,9 +32,9 @@ class Setting:
 
 @dataclass(slots=True)
 class ShownPage:
-    """What one run of a page shows. The keys of `parts` are those of the drawn tables and charts.
+    """The content of one run of a page. The keys of `parts` are those of the drawn tables and charts.
 
-    `no_link`: why no link can carry the view; empty where one can.
+    `no_link`: why no link can show the view; empty if one can.
     """
 
     name: str = ""
@@ -50,37 +50,38 @@ class ShownPage:
 
 
 def begin_page(name: str, title: str, *, is_filtered: bool, shows_texts: bool) -> None:
-    """Forget what the run before showed.
+    """Discard the content of the previous run.
 
-    A single assignment, as an earlier run may still be drawing. `name`: the page in a relative address.
+    This is a single assignment, because an earlier run may still be drawing. `name`: the page in a relative
+    URL.
     """
     st.session_state[_SHOWN] = ShownPage(name, title, is_filtered, shows_texts)
 
 
 def shown_page() -> ShownPage:
-    """Return what this run has shown so far; in a fragment, what the last run of the page showed."""
+    """Return the content of this run so far; in a fragment, that of the last run of the page."""
     page: ShownPage = st.session_state.setdefault(_SHOWN, ShownPage())
     return page
 
 
 def record_answer(sentence: str) -> None:
-    """Record the sentence that answers the page's question; the first one counts."""
+    """Record the sentence that answers the page's question; ignores all but the first."""
     page = shown_page()
     page.answer = page.answer or sentence
 
 
 def refuse_link(reason: str) -> None:
-    """Record why no link can carry what this page shows, such as a text that is too long for one."""
+    """Record why no link can show this view, such as a text that is too long."""
     shown_page().no_link = reason
 
 
 def record_part(key: str, make: Callable[[], Sequence[Part]]) -> None:
-    """Record a table or a chart; one that a fragment draws again takes the place of the earlier one."""
+    """Record a table or a chart; replaces an earlier one that a fragment draws again."""
     shown_page().parts[key] = make
 
 
 def record_method(metrics: Iterable[str], verdict: VerdictKind | None) -> None:
-    """Record which metrics and which kind of verdict the page explains."""
+    """Record the metrics and the kind of verdict that the page explains."""
     page = shown_page()
     page.metrics += [name for name in metrics if name not in page.metrics]
     if verdict and verdict not in page.verdicts:
@@ -88,5 +89,5 @@ def record_method(metrics: Iterable[str], verdict: VerdictKind | None) -> None:
 
 
 def record_setting(key: str, text: str | None, name: str = "", value: str = "") -> None:
-    """Record the text that a URL key has, or would have if the page wrote defaults into the URL."""
+    """Record the text of a URL key, including defaults that the URL omits."""
     shown_page().settings[key] = Setting(text, name, value)

@@ -1,4 +1,4 @@
-"""Slices and rankings of the store that a page shows, each read and judged once in a generation."""
+"""Slices and rankings of the shown store, each computed once per generation."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import ModelPrice
 
 
-def ask_slices(*, related: bool = True, **given: Any) -> Sequence[Slice]:
-    """Return the slices of the metric `slices`. `related`: as of `make_slices`. Raises MetricError."""
+def ask_slices(*, related: bool = True, **parameters: Any) -> Sequence[Slice]:
+    """Return the slices of the metric `slices`. `related`: see `make_slices`. Raises MetricError."""
     return store_queries.derive(
-        lambda ask: make_slices(ask("slices", **given), related=related), "slices", given, related
+        lambda ask: make_slices(ask("slices", **parameters), related=related), "slices", parameters, related
     )
 
 
 def read_slices(rate: RateDefinition, by: str, chosen: Mapping[str, Any]) -> SlicesByRate:
-    """Return the slices of each value of the dimension `by`, as `read_ranked_slices`. Raises MetricError."""
+    """Return the slices of each value of the dimension `by`; see `read_ranked_slices`. Raises MetricError."""
     return store_queries.derive(
         lambda ask: read_ranked_slices(ask, rate, by, chosen), "ranked slices", rate.name, by, chosen
     )
@@ -45,7 +45,7 @@ def rank_slices(
     baseline: str | None = None,
     smallest: float,
 ) -> JudgedRanking:
-    """Return the slices of `read_slices` ranked, as `judge_ranking`; `costs` of each. Raises MetricError."""
+    """Return ranked slices of `read_slices`; see `judge_ranking`. `costs`: by value. Raises MetricError."""
     return store_queries.derive(
         lambda ask: judge_ranking(
             ask, slices, rate, by, chosen, baseline=baseline, smallest=smallest, costs=costs

@@ -1,4 +1,4 @@
-"""Queries the store in CALLGAUGE_STORE, with a cache; one run of a page reads one generation only."""
+"""Query the store in CALLGAUGE_STORE, with a cache; one run of a page reads a single generation."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from callgauge.memory.team_memory import TeamMemory
 from callgauge.serving.settings import texts_are_shown
 
 _RUN = "_page_run"
-_DERIVED = 300  # results that a generation keeps; those of one view of a page are about ten
+_DERIVED = 300  # cached results per generation; one view of a page needs about ten
 
 Result = TypeVar("Result")
 
@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 class Generation(NamedTuple):
     """A published database file of the store.
 
-    A store that was deleted and built anew has the same path and another identity.
+    A store that was deleted and rebuilt has the same path but another identity.
     """
 
     path: str
@@ -47,14 +47,12 @@ class Generation(NamedTuple):
 
 @dataclass(slots=True)
 class PageRun:
-    """What one run of a page shows and has read so far.
+    """The state of one run of a page.
 
-    `generation`: None where the store cannot be opened; `parameters`: those of the last query of each metric;
-    `trials`: the runs and arms of trials that every metric counts, as parameters.
-
-    Streamlit starts the next run of a session before the earlier one has stopped, and both share the session.
-    So a run replaces this object in one assignment: the earlier run finds the old one or the new one, never
-    a missing key.
+    `generation`: None if the store cannot be opened; `parameters`: those of the last query of each metric;
+    `trials`: the runs and variants of trials that every metric counts, as parameters. Streamlit starts the
+    next run of a session before the earlier one has stopped, and both share the session. So a run replaces
+    this object in one assignment: the earlier run sees the old or the new object, never a missing key.
     """
 
     generation: Generation | None = None
@@ -74,7 +72,7 @@ def store_folder() -> str | None:
 
 
 def team_memory() -> TeamMemory:
-    """Return the memory of the team that uses the store. Raises NothingLoadedError when none is named."""
+    """Return the memory of the team that uses the store. Raises NothingLoadedError without a store."""
     folder = store_folder()
     if not folder:
         raise NothingLoadedError("No store is named.", "Name one: callgauge serve --store DIR")
@@ -82,7 +80,7 @@ def team_memory() -> TeamMemory:
 
 
 def team_records() -> TeamRecords:
-    """Return what the memory of the team holds, read once in a run of the page. Raises MemoryProblemError."""
+    """Return the records of the team memory, read once per run of a page. Raises MemoryProblemError."""
     run = _current_run()
     if run.records is None:
         run.records = team_memory().read()
@@ -90,7 +88,7 @@ def team_records() -> TeamRecords:
 
 
 def service_state() -> ServiceState:
-    """Return the last nights and the sources of the team, read once in a run. Raises MemoryProblemError."""
+    """Return the last nights and the sources, read once per run of a page. Raises MemoryProblemError."""
     run = _current_run()
     if run.service is None:
         run.service = read_service_state(team_memory().path.parent)
@@ -98,7 +96,10 @@ def service_state() -> ServiceState:
 
 
 def known_service_state() -> ServiceState:
-    """Return the same, with no nights and sources where the memory cannot be read: other places say so."""
+    """Return the last nights and the sources; empty if the memory cannot be read.
+
+    Other parts of the page report that problem.
+    """
     try:
         return service_state()
     except MemoryProblemError:
@@ -106,7 +107,7 @@ def known_service_state() -> ServiceState:
 
 
 def named_generation() -> Generation | None:
-    """Return the generation that the store publishes now; None when the store publishes none."""
+    """Return the currently published generation of the store, or None."""
     try:
         path = published_generation(store_folder())
         state = path.stat()
@@ -116,7 +117,7 @@ def named_generation() -> Generation | None:
 
 
 def outage_since() -> datetime | None:
-    """Return since when (UTC) the object store of a shared store has not answered; None where it does."""
+    """Return since when (UTC) the object store of a shared store has not responded, or None."""
     return find_outage(store_folder())
 
 
@@ -130,12 +131,12 @@ def begin_run() -> None:
 
 
 def _open_published() -> Generation:
-    published_generation(store_folder())  # says what is wrong, if anything is
+    published_generation(store_folder())  # raises an error if something is wrong
     shown = named_generation()
-    if shown is None:  # gone between two looks; the next run finds what took its place
+    if shown is None:  # deleted in the meantime; the next run finds its replacement
         raise NothingLoadedError("The store is being replaced.", "Reload the page in a moment.")
     if _opened_files().setdefault(shown.path, shown.identity) != shown.identity:
-        # While one connection to a path is open, DuckDB gives this process that file again, not the new one.
+        # While a connection to a path is open, DuckDB reuses that file in this process, not the new one.
         _connection.clear()
         _opened_files()[shown.path] = shown.identity
     _connection(shown)
@@ -149,87 +150,89 @@ def is_open() -> bool:
 
 @st.cache_resource(show_spinner=False)
 def _opened_files() -> dict[str, tuple[int, int]]:
-    """Return the identity of each file that this server opened, by path."""
+    """Return the identity of each opened file by path."""
     return {}
 
 
-# Old generations stay open for the runs that still show them; a fourth closes the first.
+# Old generations stay open for runs that still use them; opening a fourth closes the first.
 @st.cache_resource(max_entries=3, show_spinner=False, on_release=lambda connection: connection.close())
 def _connection(shown: Generation) -> Connection:
     return open_generation(Path(shown.path), texts=texts_are_shown())
 
 
 @st.cache_data(max_entries=2000, show_spinner=False)
-def _answer(shown: Generation, metric: str, given: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
-    listed = {name: list(value) if isinstance(value, tuple) else value for name, value in given}
+def _answer(shown: Generation, metric: str, parameters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+    listed = {name: list(value) if isinstance(value, tuple) else value for name, value in parameters}
     return answer_metric(_connection(shown), metric, listed)
 
 
 def show_trials(runs: tuple[str, ...] | None, arms: tuple[str, ...] | None) -> None:
-    """Let all metrics that this page asks count these runs and arms of trials, unless they name others.
+    """Make all metrics of this page count these trial runs and variants, unless a query names others.
 
-    Without a run and an arm no metric counts a trial.
+    Without a run and a variant, no metric counts trials.
     """
     _current_run().trials = {"runs": runs, "arms": arms}
 
 
-def ask(metric: str, **given: Any) -> pd.DataFrame:
+def ask(metric: str, **parameters: Any) -> pd.DataFrame:
     """Return a metric's rows from this run's generation; pass lists as tuples. Raises MetricError."""
-    return keep_asking()(metric, **given)
+    return keep_asking()(metric, **parameters)
 
 
-def ask_all(metric: str, **given: Any) -> pd.DataFrame:
-    """Return a metric's rows as `ask` does, but without trials also where the filters choose a run of them.
+def ask_all(metric: str, **parameters: Any) -> pd.DataFrame:
+    """Return the rows of a metric like `ask`, but without trials even when the filters choose a run.
 
-    For what does not follow the filters. Raises MetricError.
+    For queries that ignore the filters. Raises MetricError.
     """
-    return ask(metric, **{"runs": None, "arms": None, **given})
+    return ask(metric, **{"runs": None, "arms": None, **parameters})
 
 
 def keep_asking() -> Callable[..., pd.DataFrame]:
     """Return `ask` for this run's generation as a function that also works after the run."""
     generation, run = shown_generation(), _current_run()
-    return lambda metric, **given: _answer(generation, metric, _note_parameters(run, metric, given))
+    return lambda metric, **parameters: _answer(generation, metric, _note_parameters(run, metric, parameters))
 
 
-def ask_later(metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
-    """Return a function that gives the answer of `ask`, also after the run is over."""
-    generation, known = shown_generation(), _note_parameters(_current_run(), metric, given)
-    return lambda: _answer(generation, metric, known)
+def ask_later(metric: str, **parameters: Any) -> Callable[[], pd.DataFrame]:
+    """Return a function that returns the result of `ask`, even after the run has ended."""
+    generation, noted = shown_generation(), _note_parameters(_current_run(), metric, parameters)
+    return lambda: _answer(generation, metric, noted)
 
 
 def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, *key: Any) -> Result:
-    """Return what `compute` makes of answers of this run's generation; it is computed once for each key.
+    """Return the result of `compute` for this run's generation; it is computed once per key.
 
-    `compute` gets the function that answers metrics. What else it uses has to be in `key`, with `name`:
-    scalars, lists and mappings of them. The result is shared by all runs: nobody may change it. Raises
+    `compute` gets the function that answers metrics. All its other inputs must be in `key`, with `name`:
+    scalars, and lists and mappings of them. All runs share the result, so nobody may change it. Raises
     MetricError.
     """
     generation, run = shown_generation(), _current_run()
-    kept = _derived(generation)
+    cache = _derived(generation)
     whole = (name, _freeze(key), _freeze(run.trials))
-    found = kept.find(whole)
-    if found is None:
-        asked = PageRun(trials=run.trials)  # of its own, as the same result is used by later runs
+    derived = cache.find(whole)
+    if derived is None:
+        inner_run = PageRun(trials=run.trials)  # a separate run, because later runs reuse the result
         result = compute(
-            lambda metric, **given: _answer(generation, metric, _note_parameters(asked, metric, given))
+            lambda metric, **parameters: _answer(
+                generation, metric, _note_parameters(inner_run, metric, parameters)
+            )
         )
-        found = _DerivedResult(result, asked.parameters)
-        kept.keep(whole, found)
-    run.parameters.update(found.parameters)
-    value: Result = found.value
+        derived = _DerivedResult(result, inner_run.parameters)
+        cache.keep(whole, derived)
+    run.parameters.update(derived.parameters)
+    value: Result = derived.value
     return value
 
 
 class _DerivedResult(NamedTuple):
-    """A result, and the parameters of the queries that it was made of, by metric."""
+    """A result, and the query parameters behind it, by metric."""
 
     value: Any
     parameters: Mapping[str, dict[str, Any]]
 
 
 class _DerivedResults:
-    """The results of one generation that were used last."""
+    """The most recently used results of one generation."""
 
     def __init__(self) -> None:
         self._results: OrderedDict[Hashable, _DerivedResult] = OrderedDict()
@@ -254,22 +257,22 @@ def _derived(shown: Generation) -> _DerivedResults:  # noqa: ARG001 - of the cac
 
 
 def _freeze(value: Any) -> Hashable:
-    """Return a value as one that a dict can have as a key."""
+    """Return a value in a hashable form."""
     if isinstance(value, Mapping):
         return tuple((name, _freeze(each)) for name, each in value.items())
     if isinstance(value, list | tuple):
         return tuple(map(_freeze, value))
-    found: Hashable = value
-    return found
+    frozen: Hashable = value
+    return frozen
 
 
-def _note_parameters(run: PageRun, metric: str, given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return the parameters sorted, as a cache key; keep them in the run for the links to the SQL page."""
+def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Return the parameters sorted, as a cache key; record them for links to the SQL page."""
     trials = run.trials if "runs" in metrics()[metric].parameters else {}
-    meant = {**trials, **given}
-    known = tuple(sorted((name, value) for name, value in meant.items() if value is not None))
-    run.parameters[metric] = dict(known)
-    return known
+    merged = {**trials, **parameters}
+    noted = tuple(sorted((name, value) for name, value in merged.items() if value is not None))
+    run.parameters[metric] = dict(noted)
+    return noted
 
 
 def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]]:
@@ -278,11 +281,13 @@ def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]
     The answers are not cached, because they may be large.
     """
     connection, trials = _connection(shown_generation()), _current_run().trials
-    return lambda metric, given: answer_metric(connection, metric, {**trials, **given}).to_dict("records")
+    return lambda metric, parameters: answer_metric(connection, metric, {**trials, **parameters}).to_dict(
+        "records"
+    )
 
 
 def shown_generation() -> Generation:
-    """Return the generation that this run shows. Raises NothingLoadedError where `is_open` is False."""
+    """Return the generation of this run. Raises NothingLoadedError if `is_open` is False."""
     generation = _current_run().generation
     if generation is None:
         raise NothingLoadedError("The store is being replaced.", "Reload the page in a moment.")
@@ -295,7 +300,7 @@ def last_parameters(metric: str) -> dict[str, Any]:
 
 
 def generation_file() -> Path:
-    """Return the file of the generation that this run shows, for a separate process to open."""
+    """Return the file of the generation of this run, for another process to open."""
     return Path(shown_generation().path)
 
 

@@ -1,7 +1,7 @@
 """The URL keys of the current page: the page declares them, and Reset removes most of them.
 
-A browser learns of a written key only with the answer of the run. What a person clicks before that arrives
-with the URL from before. Such a URL must not undo what was chosen since.
+A browser learns of a written key only when the run ends. A click before that arrives with the old URL, which
+must not undo newer choices.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _PAGE = "_address_page"
 class PageUrlKeys:
     """The URL keys of one page, `URL_KEYS` in the `__init__.py` of its folder.
 
-    Reset removes the keys that narrow the view (`narrowing`: key and the words for it), those for a place in
-    the view (`place`: a choice, a page number, an open item) and those of the open tab (`parts`), which alone
-    give nothing to reset. Reset leaves `kept`: the page's subject and settings.
+    Reset removes the keys that narrow the view (`narrowing`: key and its name), those for a place in the
+    view (`place`: a choice, a page number, an open item) and those of the open tab (`parts`). The latter
+    alone do not enable Reset. Reset keeps `kept`: the page's subject and settings.
     """
 
     narrowing: Mapping[str, str] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class PageUrlKeys:
 
     @property
     def resettable(self) -> tuple[str, ...]:
-        """The keys that give something to reset when the URL has them."""
+        """The keys that enable Reset when they are in the URL."""
         return (*self.narrowing, *self.place)
 
     @property
@@ -44,34 +44,34 @@ class PageUrlKeys:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The text of a URL key, None without the key, and all texts that it had since the page was opened."""
+    """The text of a URL key, None without the key, and all its texts since the page was opened."""
 
     text: str | None
     before: frozenset[str | None]
 
 
 def read_dropped(keys: PageUrlKeys, *left_out: str) -> dict[str, str]:
-    """Return the values in the URL of the keys that Reset removes, but those `left_out`."""
+    """Return the URL values of the keys that Reset removes, except those in `left_out`."""
     names = (name for name in keys.dropped if name not in left_out)
     return {name: text for name in names if (text := st.query_params.get(name))}
 
 
 def declare_url_keys(keys: PageUrlKeys) -> None:
-    """Declare the URL keys of the current page. Call this before anything of the page is drawn.
+    """Declare the URL keys of the current page. Call this before drawing anything.
 
-    A key that has a text from before, without Back or a link, gets its newest text again.
+    A key with an outdated text gets its newest text again, unless the text comes from Back or a link.
     """
     st.session_state[_DECLARED] = keys
     context = get_script_run_ctx()
     page = context.page_script_hash if context else ""
     if st.session_state.get(_PAGE) != page or (context and context.is_history_navigation):
-        _written().clear()  # the URL says what is meant
+        _written().clear()  # the URL has an intended change
     st.session_state[_PAGE] = page
-    for key, its in list(_written().items()):
+    for key, written in list(_written().items()):
         text = st.query_params.get(key)
-        if text in its.before:
-            _put(key, its.text)
-        elif text != its.text:
+        if text in written.before:
+            _put(key, written.text)
+        elif text != written.text:
             del _written()[key]
 
 
@@ -82,16 +82,16 @@ def write_to_url(key: str, text: str | None) -> None:
     """
     require_declared(key)
     before = {st.query_params.get(key)}
-    if its := _written().get(key):
-        before |= its.before | {its.text}
+    if written := _written().get(key):
+        before |= written.before | {written.text}
     if before != {text}:
         _written()[key] = _Written(text, frozenset(before - {text}))
     _put(key, text)
 
 
 def _written() -> dict[str, _Written]:
-    found: dict[str, _Written] = st.session_state.setdefault(_WRITTEN, {})
-    return found
+    written: dict[str, _Written] = st.session_state.setdefault(_WRITTEN, {})
+    return written
 
 
 def _put(key: str, text: str | None) -> None:
@@ -102,8 +102,8 @@ def _put(key: str, text: str | None) -> None:
 
 
 def declared_url_keys() -> PageUrlKeys:
-    found: PageUrlKeys = st.session_state.get(_DECLARED, PageUrlKeys())
-    return found
+    declared: PageUrlKeys = st.session_state.get(_DECLARED, PageUrlKeys())
+    return declared
 
 
 def require_declared(key: str) -> None:

@@ -1,4 +1,4 @@
-"""Who looks at this page, and what that person may do."""
+"""The current viewer of a page, and their permissions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _WITH_TEXTS = "_page_with_texts"
 
 
 def current_viewer() -> User:
-    """Return who looks at this page: the user that the server's gate let in; local where none stands.
+    """Return the viewer: the user that the server authenticated, or the local user without sign-in.
 
-    Ends the run of the page where a gate stands and named nobody: what cannot be known is not shown.
+    If the server requires sign-in but named nobody, the run ends and shows nothing.
     """
     viewer = read_headers(st.context.headers)
     if viewer is not None:
@@ -32,38 +32,38 @@ def current_viewer() -> User:
 
 
 def signed_in_viewer() -> User | None:
-    """Return who signed in; None where nobody has to."""
+    """Return the signed-in user; None if nobody has to sign in."""
     return current_viewer() if sign_in_from_environment().method != "none" else None
 
 
 def log_page(name: str, **shown: str | None) -> None:
-    """Write into the log of accesses that this page is looked at, once until another one is."""
-    seen = (name, *shown.values())
-    if st.session_state.get(_SEEN) != seen:
-        st.session_state[_SEEN] = seen
+    """Write this page view into the access log, once until another page is viewed."""
+    page_view = (name, *shown.values())
+    if st.session_state.get(_SEEN) != page_view:
+        st.session_state[_SEEN] = page_view
         log_access("page", current_viewer(), page=name, **shown)
 
 
 def sees_texts() -> bool:
-    """Return True where texts of logs are shown; False of a store that is served without them."""
+    """Return True if content of logs is shown; False for a store that is served with hidden content."""
     return texts_are_shown()
 
 
 def note_page(*, shows_texts: bool) -> None:
-    """Remember for this run whether texts of logs stand on the page."""
+    """Record for this run whether the page shows log content."""
     st.session_state[_WITH_TEXTS] = shows_texts
 
 
 def leave_place_out(text: str) -> str:
-    """Return a text for this viewer: where the store lies on the server is for admins alone."""
+    """Return a text for this viewer: only admins see the path of the store."""
     folder = store_from_environment()
     return text if folder is None or current_viewer().is_admin else text.replace(str(folder), "DIR")
 
 
 def refuse_file(*, of_texts: bool | None = None) -> str | None:
-    """Return why this viewer may take no file with texts from the page; None when it may.
+    """Return why this viewer may not download a file with content from the page, or None.
 
-    `of_texts`: False for a file of numbers; as the page is, without it.
+    `of_texts`: False for a file of numbers; by default as recorded for the page.
     """
     if not (st.session_state.get(_WITH_TEXTS, False) if of_texts is None else of_texts):
         return None

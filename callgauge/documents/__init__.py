@@ -1,1 +1,1 @@
-"""Documents for people: one HTML file or Markdown, made of plain data; no page, store or Streamlit."""
+"""Documents for people, as one HTML file or Markdown, made from plain data without Streamlit."""

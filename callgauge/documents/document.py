@@ -1,6 +1,6 @@
-"""A document as plain data: a sentence, the tables and charts that prove it, and how they were counted.
+"""A document as plain data: a sentence, its tables and charts, and how the numbers were counted.
 
-All texts may be log text: the formats escape them.
+Any text may come from a log: the formats escape all of them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 @dataclass(frozen=True, slots=True)
 class DocumentColumn:
-    """A column of a table; `is_number`: its cells are aligned at the right.
+    """A column of a table; `is_number`: right-aligned.
 
-    `zero`: the place of a line for no difference on the track of the intervals, 0 to 1.
+    `zero`: position of the line for no difference on the interval track, 0 to 1.
     """
 
     title: str
@@ -29,8 +29,8 @@ class DocumentColumn:
 class DocumentCell:
     """A cell: a text with smaller lines below.
 
-    `at`, `low`, `high`: an interval on a track from 0 to 1. `share`, `heat`: 0 to 1, a bar and a shade.
-    `pale`: too few observations to rely on.
+    `at`, `low`, `high`: an interval on a track from 0 to 1. `share`, `heat`: 0 to 1, drawn as a bar and as a
+    shade. `pale`: too few observations to rely on.
     """
 
     text: str
@@ -70,7 +70,7 @@ class ChartPoint:
 
 @dataclass(frozen=True, slots=True)
 class ChartSeries:
-    """Points of one name. `colour`: 1 to 6, 0 for grey. `in_legend`: False leaves its name out."""
+    """A named series of points. `colour`: 1 to 6, 0 for grey. `in_legend`: False omits it from the legend."""
 
     name: str
     points: Sequence[ChartPoint]
@@ -84,7 +84,7 @@ class ChartSeries:
 
 @dataclass(frozen=True, slots=True)
 class ChartAxis:
-    """The scale of a chart in one direction, with the places that are named."""
+    """The scale of one axis, with its labelled positions."""
 
     low: float
     high: float
@@ -94,7 +94,7 @@ class ChartAxis:
 
 @dataclass(frozen=True, slots=True)
 class ChartBand:
-    """A stretch of one axis, across the whole chart; a line where both ends are equal."""
+    """A range of one axis, drawn across the whole chart; a line when both ends are equal."""
 
     axis: Literal["x", "y"]
     low: float
@@ -103,7 +103,7 @@ class ChartBand:
 
 @dataclass(frozen=True, slots=True)
 class ChartText:
-    """A text at a place of the chart, which ends, begins or is centred there."""
+    """A text at a position of the chart; the position is its start, middle or end."""
 
     text: str
     x: float
@@ -113,7 +113,7 @@ class ChartText:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines, points or bars between two axes; `words` say what it shows to those who cannot see it."""
+    """Lines, points or bars between two axes; `words` describe it for screen readers."""
 
     title: str
     words: str
@@ -126,7 +126,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """How something was counted: the question that was asked, and notes on it."""
+    """How something was counted: the question of the metric, and notes on it."""
 
     question: str
     notes: Sequence[str] = ()
@@ -136,8 +136,8 @@ class Method:
 class Document:
     """The whole document.
 
-    `title`: what it is about; `answer`: the sentence that stands alone; `settings`: what was chosen, by name;
-    `link`: the address that shows the same, None without one; `small_print`: where the data are from.
+    `title`: its subject; `answer`: a sentence that stands alone; `settings`: the selection, by name; `link`:
+    the URL of the same view, or None; `small_print`: where the data come from.
     """
 
     title: str

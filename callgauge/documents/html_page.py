@@ -1,4 +1,4 @@
-"""A document as one HTML file: no script and no network; it prints, and is light or dark."""
+"""A document as one HTML file without scripts or network access, for print, light and dark themes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STRONG = re.compile(r"\*\*([^*]+)\*\*")
 
 
 def write_page(title: str, parts: Sequence[str]) -> str:
-    """Return the file. `parts` are HTML, in which every text is escaped already; `title` is plain."""
+    """Return the file. `parts` are HTML whose texts are already escaped; `title` is plain text."""
     head = (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -103,6 +103,6 @@ def _write_method(method: Method) -> str:
 
 
 def _write_note(text: str) -> str:
-    """Return a text of ours as HTML: of Markdown, code and bold words are known."""
+    """Return one of our own notes as HTML; supports Markdown code and bold text."""
     escaped = html.escape(wording.visible(" ".join(text.split())))
     return _STRONG.sub(r"<strong>\1</strong>", _CODE.sub(r"<code>\1</code>", escaped))

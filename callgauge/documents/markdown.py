@@ -1,4 +1,4 @@
-"""A document as Markdown for a pull request or a chat, every log text escaped."""
+"""A document as Markdown for a pull request or a chat, with all log text escaped."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from callgauge.documents.document import Document, DocumentCell, DocumentTable
 
 MOST_ROWS = 20
 _MOST_TABLES = 2
-_LONGEST = 400  # characters of a sentence
+_LONGEST = 400  # characters in a sentence
 _LONGEST_CELL = 120
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|$&#]|(?<=\S)~)")
-# What GitHub and Discord turn into a link or a mention by itself. The @ of a version is neither.
+# Text that GitHub and Discord turn into a link or a mention. The @ of a version is neither.
 _ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|(?<!\w)@|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
-_WORD_JOINER = "\u2060"  # has no width; no address goes on behind it
+_WORD_JOINER = "\u2060"  # zero width; addresses end before it
 
 
 def escape_text(text: str, limit: int = _LONGEST) -> str:
-    """Return a text as Markdown shows it: its signs escaped, invisible characters shown, no link made."""
+    """Return a text for Markdown: markup escaped, invisible characters shown, no automatic links."""
     return _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", _SIGNS.sub(r"\\\1", wording.one_line(text, limit)))
 
 
 def write_link(title: str, address: str) -> str:
-    """Return a link to a percent-encoded address; its parentheses would end the link."""
+    """Return a link to a percent-encoded address; encodes parentheses, which would end the link."""
     return f"[{escape_text(title)}]({address.replace('(', '%28').replace(')', '%29')})"
 
 
 def write_markdown(document: Document) -> str:
-    """Return the sentence, the first tables, what was chosen, and the link."""
+    """Return the answer, the first tables, the settings, and the link."""
     return "\n\n".join(_list_parts(document)) + "\n"
 
 
@@ -60,6 +60,6 @@ def _write_table(table: DocumentTable) -> str:
 
 
 def _write_cell(cell: DocumentCell) -> str:
-    """Return the figure as shown, with what stands below it in parentheses."""
+    """Return the value of a cell, with its smaller lines in parentheses."""
     text, sub = (escape_text(part, _LONGEST_CELL) for part in (cell.text, " · ".join(cell.sub.split("\n"))))
     return f"{text} ({sub})" if text and sub else text or sub

@@ -1,6 +1,6 @@
-"""Draws charts as SVG, without a browser: a trend in a line of text, and a chart with two axes.
+"""Draw charts as SVG without a browser: a small trend line, and charts with two axes.
 
-Colours are classes of page.css, so one drawing serves light, dark and print.
+Colours are classes of page.css, so one drawing works in light, dark and print.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Iterator, Sequence
 from callgauge.analysis import wording
 from callgauge.documents.document import Chart, ChartAxis, ChartPoint, ChartSeries
 
-_LONGEST = 400  # characters of a sentence
+_LONGEST = 400  # characters in a sentence
 _LABEL = 40
 _TREND_WIDTH, _TREND_HEIGHT, _EDGE = 160, 36, 3  # pixels
 _WIDTH, _HEIGHT = 760, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 744, 26, 250  # the area between the axes
-_BAR_GAP = 0.2  # of the room of a bar
+_BAR_GAP = 0.2  # share of a bar's width
 
 
 def draw_small_trend(points: Sequence[tuple[float, float]], words: str, expected: float | None) -> str:
-    """Return a small line without axes, with the expected height as a dashed line."""
+    """Return a small line chart without axes; a dashed line shows the expected value."""
     heights = [height for _, height in points]
     top = max([*heights, expected or 0.0]) or 1.0
     low = min([*heights, expected if expected is not None else heights[0]])
@@ -45,9 +45,9 @@ def draw_small_trend(points: Sequence[tuple[float, float]], words: str, expected
 
 
 def draw_interval(low: float | None, at: float | None, high: float | None, zero: float | None) -> str:
-    """Return an interval with its estimate on a track from 0 to 1; ends beyond it are cut.
+    """Return an interval with its estimate on a track from 0 to 1; ends outside are cut.
 
-    `zero`: the place of a line across the track.
+    `zero`: the position of a line across the track.
     """
     ends = [100 * min(1.0, max(0.0, end)) for end in (low, high) if end is not None]
     line = f'<line x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="5" y2="5"/>' if len(ends) == 2 else ""
@@ -68,7 +68,7 @@ def draw_share(share: float) -> str:
 
 
 def draw_chart(chart: Chart) -> str:
-    """Return the chart; its legend is HTML, as only the reader knows how wide a name is."""
+    """Return the chart; its legend is HTML, because only the browser knows the width of a name."""
     inside = "".join(_list_marks(chart))
     return (
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">'
@@ -137,13 +137,13 @@ def _list_ticks(chart: Chart) -> Iterator[str]:
     yield _write_text(_RIGHT, _HEIGHT - 10, chart.x.title, "end")
 
 
-def _list_bars(chart: Chart, series: ChartSeries, number: int, of: int) -> Iterator[str]:
-    room = (_RIGHT - _LEFT) / max(1.0, chart.x.high - chart.x.low)  # of one place
-    width = room * (1 - _BAR_GAP) / of
+def _list_bars(chart: Chart, series: ChartSeries, number: int, bars: int) -> Iterator[str]:
+    room = (_RIGHT - _LEFT) / max(1.0, chart.x.high - chart.x.low)  # width of one unit of x
+    width = room * (1 - _BAR_GAP) / bars
     ground = _place_y(chart, max(chart.y.low, min(0.0, chart.y.high)))
     for point in series.points:
         if point.y is not None:
-            x, y = _place_x(chart, point.x) + (number - of / 2) * width, _place_y(chart, point.y)
+            x, y = _place_x(chart, point.x) + (number - bars / 2) * width, _place_y(chart, point.y)
             box = f'y="{min(y, ground):.1f}" width="{width:.1f}" height="{abs(ground - y):.1f}"'
             yield f'<rect class="bar s{series.colour}" x="{x:.1f}" {box}/>'
 
@@ -202,5 +202,5 @@ def _fraction(axis: ChartAxis, value: float) -> float:
 
 
 def escape(text: str, limit: int = _LONGEST) -> str:
-    """Return a text as HTML and SVG show it, on one line, invisible characters shown."""
+    """Return a text for HTML and SVG, on one line, with invisible characters shown."""
     return html.escape(wording.one_line(text, limit))

@@ -1,1 +1,1 @@
-"""What a team decides about a store, kept beside it: acknowledgements, goals, baselines, prices."""
+"""Decisions and notes of a team about a store: acknowledgements, goals, baselines, prices."""

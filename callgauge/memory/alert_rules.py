@@ -1,4 +1,4 @@
-"""Alert rules: a rate of a slice that is to keep within a bound, or that is not to change."""
+"""Alert rules: bounds for a rate of a slice, or for its change."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SELECT_RULES = (
 
 @dataclass(frozen=True, slots=True)
 class AlertRule:
-    """A rule. `kind`: it fires where the rate lies above or below `bound`, a share, or has changed.
+    """A rule. `kind`: fires above `bound`, below it, or on a change.
 
-    A change counts from `bound` on: by so much at least, a share; 0 for any. `muted_until`: the last day on
-    which it is not shown.
+    `bound` is a share; a change fires when it is at least `bound`, 0 for any change. `muted_until`: the last
+    day on which the rule is hidden.
     """
 
     name: str
@@ -40,7 +40,7 @@ class AlertRule:
 
 
 def read_rule(row: Sequence[Any]) -> AlertRule:
-    name, rate, kept, kind, bound, muted, by, at = row
+    name, rate, slice_text, kind, bound, muted, by, at = row
     return AlertRule(
         name,
         rate,
@@ -48,7 +48,7 @@ def read_rule(row: Sequence[Any]) -> AlertRule:
         bound,
         by,
         datetime.fromisoformat(at),
-        read_slice(kept),
+        read_slice(slice_text),
         date.fromisoformat(muted) if muted else None,
     )
 
@@ -59,17 +59,20 @@ def save_rule(
     rate: str,
     kind: RuleKind,
     bound: float,
-    kept: KeptSlice | None = None,
+    kept_slice: KeptSlice | None = None,
     *,
     by: str = "",
 ) -> None:
-    """Keep a rule; a known name is replaced. Raises ValueError without a name or with no share as bound."""
+    """Save a rule; replaces a rule of the same name.
+
+    Raises ValueError without a name, or when the bound is not a share.
+    """
     if not isfinite(bound) or not 0 <= bound <= 1:
         raise ValueError(f"the bound of a rule is a share from 0 to 1, not {bound}")
     row = {
         "name": cut_name(require_text(name, "a rule has a name")),
         "rate": rate,
-        "slice": write_slice(kept or {}),
+        "slice": write_slice(kept_slice or {}),
         "kind": kind,
         "bound": bound,
         "muted_until": None,
@@ -80,7 +83,7 @@ def save_rule(
 
 
 def mute_rule(file: MemoryFile, name: str, until: date | None) -> None:
-    """Do not show a rule up to a day, inclusive; None shows it again."""
+    """Hide a rule up to and including a day; None shows it again."""
     file.write(("UPDATE alert_rules SET muted_until = ? WHERE name = ?", [(write_day(until), name)]))
 
 

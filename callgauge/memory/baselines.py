@@ -1,4 +1,4 @@
-"""Baselines: named days, maybe of one slice only, that others are held against."""
+"""Baselines: saved spans of days, optionally of one slice, for comparisons."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SELECT_BASELINES = (
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A named span of days, both ends inclusive, that others are compared with.
+    """A named span of days, both ends inclusive, for comparisons.
 
-    `slice`: what it is pinned to; empty where only its days are, so that the filters choose the rest.
+    `slice`: the slice it is pinned to; empty when the filters choose it.
     """
 
     name: str
@@ -35,23 +35,23 @@ class Baseline:
 
 
 def read_baseline(row: Sequence[Any]) -> Baseline:
-    name, first, last, kept, by, at = row
+    name, first, last, slice_text, by, at = row
     return Baseline(
         name,
         date.fromisoformat(first),
         date.fromisoformat(last),
         by,
         datetime.fromisoformat(at),
-        read_slice(kept),
+        read_slice(slice_text),
     )
 
 
 def save_baseline(
-    file: MemoryFile, name: str, days: tuple[date, date], kept: KeptSlice | None = None, *, by: str = ""
+    file: MemoryFile, name: str, days: tuple[date, date], kept_slice: KeptSlice | None = None, *, by: str = ""
 ) -> None:
-    """Keep days, and what they are narrowed to, under a name; a known name is replaced.
+    """Save days and an optional slice under a name; replaces a baseline of the same name.
 
-    Raises ValueError without a name or with the ends of the days swapped.
+    Raises ValueError without a name, or when the last day is before the first.
     """
     first, last = days
     if not name.strip() or first > last:
@@ -60,7 +60,7 @@ def save_baseline(
         "name": cut_name(require_text(name, "a baseline has a name")),
         "first_day": first.isoformat(),
         "last_day": last.isoformat(),
-        "slice": write_slice(kept or {}),
+        "slice": write_slice(kept_slice or {}),
         "by": cut_name(by),
         "at": write_now(),
     }

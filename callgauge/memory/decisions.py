@@ -1,4 +1,4 @@
-"""Decisions: what a team chose, why, and the comparison it rests on with its numbers as they were."""
+"""Decisions: what a team chose, why, and the comparison behind it with the numbers of that day."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SELECT_DECISIONS = "SELECT id, title, reason, link, figures, by, at FROM decisio
 
 @dataclass(frozen=True, slots=True)
 class FrozenSide:
-    """One side of a frozen comparison: `k` hits of `n`, of `total` in all, with its 95 % interval.
+    """One side of a saved comparison: `k` hits of `n`, out of `total` calls, with its 95 % interval.
 
-    `name`: the side in words. `parameters`: those of the metrics that chose it; days as YYYY-MM-DD.
+    `name`: the side in words. `parameters`: the metric parameters that selected it; days as YYYY-MM-DD.
     """
 
     name: str
@@ -40,11 +40,11 @@ class FrozenSide:
 
 @dataclass(frozen=True, slots=True)
 class FrozenComparison:
-    """A comparison with its numbers as they were: `of` held against `against`.
+    """A comparison with the numbers at the time of the decision: `of` compared with `against`.
 
-    `measure`: the name of a rate, or of what a trial measures; `sentence`: the verdict as the page said it.
-    `difference`, `low`, `high`: of the rates, with the 95 % interval; None where nothing could be compared.
-    `method`: what the difference rests on. `run`: the run of trials, empty for a comparison of logs.
+    `measure`: the name of a rate, or of a trial measure; `sentence`: the verdict on the page. `difference`,
+    `low`, `high`: the difference with its 95 % interval; None when nothing could be compared. `method`: how
+    the difference was computed. `run`: the trial run, empty for a comparison of logs.
     """
 
     measure: str
@@ -61,9 +61,9 @@ class FrozenComparison:
 
 @dataclass(frozen=True, slots=True)
 class RecordedDecision:
-    """A decision. `figures`: None where the memory holds none that this version can read.
+    """A decision. `figures`: None when this version cannot read the saved comparison.
 
-    `link`: the page it was taken on, with its query.
+    `link`: the page where it was recorded, with its query.
     """
 
     id: str
@@ -83,16 +83,16 @@ def read_decision(row: Sequence[Any]) -> RecordedDecision:
 def _read_figures(text: str) -> FrozenComparison | None:
     try:
         read = json.loads(text)
-        of, against = (FrozenSide(**read.pop(name)) for name in ("of", "against"))
-        return FrozenComparison(of=of, against=against, **read)
-    except (ValueError, TypeError, KeyError, AttributeError):  # of an import, or of another version
+        newer, against = (FrozenSide(**read.pop(name)) for name in ("of", "against"))
+        return FrozenComparison(of=newer, against=against, **read)
+    except (ValueError, TypeError, KeyError, AttributeError):  # from an import, or from another version
         return None
 
 
 def record_decision(
     file: MemoryFile, title: str, reason: str, link: str, figures: FrozenComparison, *, by: str = ""
 ) -> None:
-    """Keep a decision. Raises ValueError without a title, or with a link that is too long."""
+    """Save a decision. Raises ValueError without a title, or when the link is too long."""
     row = {
         "id": make_id(),
         "title": cut_text(require_text(title, "a decision needs a text: what was decided")),

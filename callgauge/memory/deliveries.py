@@ -1,8 +1,8 @@
-"""Keeps what was sent where, so that no process sends a report twice, whenever another one is killed.
+"""Keep track of deliveries, so that no process sends a report twice, even when another one is killed.
 
-Who wants to send claims the delivery, and writes *sending* before each request. A process that is killed
-while it sends leaves that word behind: nobody knows whether the request arrived, and so nobody sends it
-again. One that is killed while it only waits to try again leaves *trying*, which another may take over.
+A sender claims the delivery and records *sending* before each request. When a sender is killed, *sending*
+remains: the request may have arrived, so nobody sends it again. A sender that is killed between attempts
+leaves *trying*, and another process may continue.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UPDATE = "UPDATE deliveries SET state = ?, at = ?, told = ? WHERE report = ? AN
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One report for one channel, and how far it is. `told`: the answer in words, without any secret."""
+    """One report for one channel, and its state. `told`: the response in words, without secrets."""
 
     report: str
     channel: str
@@ -51,27 +51,34 @@ class DeliveryRecords:
         self._file = MemoryFile(folder)
 
     def claim(self, report: str, channel: str) -> tuple[Delivery, bool]:
-        """Return the delivery, and whether it is now ours to send."""
+        """Return the delivery, and whether this process may send it."""
         mine, now = uuid4().hex, datetime.now(UTC)
         stale = _write_time(now - LONGEST)
         self._file.write(
             (_GIVE_UP, [(report, channel, stale)]),
             (_CLAIM, [(report, channel, mine, _write_time(now), stale)]),
         )
-        (found,) = (one for one in self.list_deliveries(report) if one.channel == channel)
-        return found, found.claim == mine
+        (stored,) = (delivery for delivery in self.list_deliveries(report) if delivery.channel == channel)
+        return stored, stored.claim == mine
 
-    def note(self, of: Delivery, state: DeliveryState, told: str = "") -> None:
-        """Write how far a claimed delivery is."""
-        values = (state, _write_time(datetime.now(UTC)), cut_text(told), of.report, of.channel, of.claim)
+    def note(self, delivery: Delivery, state: DeliveryState, reason: str = "") -> None:
+        """Record the state of a claimed delivery."""
+        values = (
+            state,
+            _write_time(datetime.now(UTC)),
+            cut_text(reason),
+            delivery.report,
+            delivery.channel,
+            delivery.claim,
+        )
         self._file.write((_UPDATE, [values]))
 
     def list_deliveries(self, report: str) -> Sequence[Delivery]:
         """Return the deliveries of a report, by channel."""
         (rows,) = self._file.read_rows(_OF_REPORT, values=(report,))
         return [
-            Delivery(name, channel, state, claim, datetime.fromisoformat(at), told)
-            for name, channel, state, claim, at, told in rows
+            Delivery(name, channel, state, claim, datetime.fromisoformat(at), reason)
+            for name, channel, state, claim, at, reason in rows
         ]
 
 

@@ -1,6 +1,6 @@
-"""Writes all that a team decided as JSON, and reads such a file into another memory.
+"""Export the decisions and notes of a team as JSON, and merge such a file into another memory.
 
-What the machine notes for itself (nights, deliveries, hashes of tokens) stays where it is.
+Machine records (nightly runs, deliveries, token hashes) are not exported.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from callgauge.memory.signature_states import STATES
 
 _MARK = "callgauge_memory"
 _MOST_BYTES = 64 << 20
-_LONGEST_ALERT = 100_000  # characters: the key of an alert holds a name of the log
+_LONGEST_ALERT = 100_000  # characters: alert keys contain names from logs
 _LINK = rf"[a-z]{{1,40}}(\?[!-~]{{0,{LONGEST_LINK}}})?"
 _WHAT = "name a file that `callgauge memory export` wrote"
 
 
 @dataclass(frozen=True, slots=True)
 class _Bounded:
-    """A text as the memory keeps it: of so many characters at most, and such as UTF-8 can hold."""
+    """A text with a maximum length that can be encoded as UTF-8."""
 
     may_be_empty: bool = True
     longest: int = LONGEST
@@ -76,7 +76,7 @@ class _Bounded:
 
 @dataclass(frozen=True, slots=True)
 class _Moment:
-    """A day, or with `has_time` a moment in UTC, as the memory keeps them; null where `is_optional`."""
+    """A day, or with `has_time` a time in UTC; may be null with `is_optional`."""
 
     has_time: bool = False
     is_optional: bool = False
@@ -153,14 +153,14 @@ if set(_FIGURES.fields) != set(FrozenComparison.__slots__) or set(_SIDE.fields) 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of the memory: what its columns hold, and which of them are the key of a row."""
+    """A table of the memory: the types of its columns, and its key columns."""
 
     columns: Mapping[str, Field]
     key: tuple[str, ...]
 
     @property
     def time(self) -> str | None:
-        """The column with the moment at which a row was written; None for prices."""
+        """The column with the time at which a row was written; None for prices."""
         return "at" if "at" in self.columns else None
 
 
@@ -264,9 +264,9 @@ _OF_JSON = ("slice", "figures")
 
 @dataclass(frozen=True, slots=True)
 class ImportCount:
-    """What an import did to one table: rows that are new here, rows it replaced, and rows it left.
+    """The result of an import for one table: new rows, replaced rows, and skipped rows.
 
-    A row is left where the memory's own is as new or newer.
+    A row is skipped when the existing row is as new or newer.
     """
 
     added: int
@@ -275,15 +275,15 @@ class ImportCount:
 
 
 def export_memory(file: MemoryFile) -> str:
-    """Return all that the team decided as JSON, the rows of each table in the order of their keys."""
+    """Return all decisions and notes as JSON; the rows of each table are sorted by key."""
     queries = [
-        f"SELECT {_list(its.columns)} FROM {name} ORDER BY {_list(its.key)}"  # noqa: S608 - our names
-        for name, its in _TABLES.items()
+        f"SELECT {_list(table.columns)} FROM {name} ORDER BY {_list(table.key)}"  # noqa: S608 - our names
+        for name, table in _TABLES.items()
     ]
-    told: dict[str, Any] = {_MARK: SCHEMA_VERSION}
-    for (name, its), rows in zip(_TABLES.items(), file.read_rows(*queries), strict=True):
-        told[name] = [_decode(dict(zip(its.columns, row, strict=True))) for row in rows]
-    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+    exported: dict[str, Any] = {_MARK: SCHEMA_VERSION}
+    for (name, table), rows in zip(_TABLES.items(), file.read_rows(*queries), strict=True):
+        exported[name] = [_decode(dict(zip(table.columns, row, strict=True))) for row in rows]
+    return json.dumps(exported, ensure_ascii=False, indent=1) + "\n"
 
 
 def _decode(row: dict[str, Any]) -> dict[str, Any]:
@@ -292,24 +292,27 @@ def _decode(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def import_memory(file: MemoryFile, path: Path) -> Mapping[str, ImportCount]:
-    """Merge the records of a file into the memory by their keys: all of them, or none.
+    """Merge the records of a file into the memory by key: all of them, or none.
 
-    Of two rows with one key the newer stays; prices, which have no time, are replaced. Raises
-    CheckedFileError with every mistake of the file, MemoryProblemError where the memory cannot be written.
+    Of two rows with the same key, the newer one stays; prices, which have no time, are replaced. Raises
+    CheckedFileError with every mistake in the file, and MemoryProblemError when the memory cannot be
+    written.
     """
-    told = _read_file(path)
-    known = file.read_rows(*(f"SELECT {_list(_timed_key(its))} FROM {name}" for name, its in _TABLES.items()))  # noqa: S608
+    imported = _read_file(path)
+    stored_rows = file.read_rows(
+        *(f"SELECT {_list(_timed_key(table))} FROM {name}" for name, table in _TABLES.items())  # noqa: S608
+    )
     statements, counts = [], {}
-    for (name, its), rows in zip(_TABLES.items(), known, strict=True):
-        times = {row[: len(its.key)]: row[-1] for row in rows}
-        kept = [_key_of(row, its) for row in told[name]]
+    for (name, table), rows in zip(_TABLES.items(), stored_rows, strict=True):
+        times = {row[: len(table.key)]: row[-1] for row in rows}
+        keys = [_key_of(row, table) for row in imported[name]]
         newer = [
-            its.time is None or row[its.time] > times[key]
-            for key, row in zip(kept, told[name], strict=True)
+            table.time is None or row[table.time] > times[key]
+            for key, row in zip(keys, imported[name], strict=True)
             if key in times
         ]
-        counts[name] = ImportCount(len(kept) - len(newer), sum(newer), len(newer) - sum(newer))
-        statements.append(_make_statement(name, its, told[name]))
+        counts[name] = ImportCount(len(keys) - len(newer), sum(newer), len(newer) - sum(newer))
+        statements.append(_make_statement(name, table, imported[name]))
     file.write(*statements)
     return counts
 
@@ -327,7 +330,7 @@ def _key_of(row: Mapping[str, Any], table: _Table) -> tuple[Any, ...]:
 
 
 def _make_statement(name: str, table: _Table, rows: Sequence[Mapping[str, Any]]) -> Statement:
-    """Return the statement that merges rows: where the memory has changed since it was read, too."""
+    """Return the statement that merges rows; safe if the memory changed since it was read."""
     columns = [column for column in table.columns if column not in table.key]
     newer = f" WHERE excluded.{table.time} > {name}.{table.time}" if table.time else ""
     query = (
@@ -347,7 +350,7 @@ def _make_statement(name: str, table: _Table, rows: Sequence[Mapping[str, Any]])
 
 def _read_file(path: Path) -> dict[str, list[dict[str, Any]]]:
     try:
-        told = json.loads(read_text(path, _MOST_BYTES))
+        imported = json.loads(read_text(path, _MOST_BYTES))
     except RecursionError:
         raise CheckedFileError([Problem(path, None, "", "is nested too deeply", _WHAT)]) from None
     except json.JSONDecodeError as problem:
@@ -355,21 +358,21 @@ def _read_file(path: Path) -> dict[str, list[dict[str, Any]]]:
         raise CheckedFileError([Problem(path, problem.lineno, "", what, _WHAT)]) from None
     except ValueError as problem:
         raise CheckedFileError([Problem(path, None, "", str(problem), _WHAT)]) from None
-    if not isinstance(told, dict) or _MARK not in told:
+    if not isinstance(imported, dict) or _MARK not in imported:
         raise CheckedFileError([Problem(path, None, "", "is not an export of a memory", _WHAT)])
     mistakes: list[Mistake] = []
-    tables = {name: told.pop(name, []) for name in _TABLES}
-    _FILE.read(told, (), mistakes)
+    tables = {name: imported.pop(name, []) for name in _TABLES}
+    _FILE.read(imported, (), mistakes)
     read = {name: list(_read_rows(name, rows, mistakes)) for name, rows in tables.items()}
     if mistakes:
         raise CheckedFileError(
-            Problem(path, None, write_key(one.key), one.what, one.advice) for one in mistakes
+            Problem(path, None, write_key(mistake.key), mistake.what, mistake.advice) for mistake in mistakes
         )
     return read
 
 
 def _read_rows(name: str, rows: Any, mistakes: list[Mistake]) -> Iterator[dict[str, Any]]:
-    table, seen = _TABLES[name], set()
+    table, keys = _TABLES[name], set()
     if not isinstance(rows, list):
         mistakes.append(Mistake((name,), f"{quote_value(rows)} is not a list", "write a list of records"))
         return
@@ -378,9 +381,9 @@ def _read_rows(name: str, rows: Any, mistakes: list[Mistake]) -> Iterator[dict[s
         read = KeyedTable(table.columns).read(row, (name, place), mistakes)
         if len(mistakes) > before:
             continue
-        if (its := _key_of(read, table)) in seen:
+        if (row_key := _key_of(read, table)) in keys:
             mistakes.append(Mistake((name, place), "is listed twice", "name each once"))
-        seen.add(its)
+        keys.add(row_key)
         if name == "baselines" and read["first_day"] > read["last_day"]:
             mistakes.append(Mistake((name, place), "its first day is after its last", "swap them"))
         if read.get("state") == "fixed" and read["fixed_day"] is None:

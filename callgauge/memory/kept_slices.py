@@ -1,6 +1,6 @@
-"""A slice as the memory keeps it: what chooses it, by dimension, as JSON.
+"""Slices in the memory: the selected values by dimension, as JSON.
 
-A prompt is kept by its id, as the metrics know it, not by its label: a label file may name it anew.
+Prompts are stored by id, not by label, because a label file may rename them.
 """
 
 from __future__ import annotations
@@ -31,22 +31,24 @@ PARAMETERS: Mapping[str, str] = {
 """The dimensions of a slice, each with the parameter of the metrics."""
 
 
-def write_slice(kept: KeptSlice) -> str:
-    """Return a slice as the JSON that the memory keeps."""
-    return json.dumps({name: list(kept[name]) for name in PARAMETERS if kept.get(name)}, ensure_ascii=False)
+def write_slice(kept_slice: KeptSlice) -> str:
+    """Return a slice as JSON for the memory."""
+    return json.dumps(
+        {name: list(kept_slice[name]) for name in PARAMETERS if kept_slice.get(name)}, ensure_ascii=False
+    )
 
 
 def read_slice(text: str) -> KeptSlice:
-    """Return the slice of a text that `write_slice` wrote; dimensions that are not known are left out."""
+    """Parse a slice that `write_slice` wrote; ignores unknown dimensions."""
     read = json.loads(text)
     return {name: tuple(map(str, read[name])) for name in PARAMETERS if read.get(name)}
 
 
-def slice_parameters(kept: KeptSlice) -> dict[str, Any]:
-    """Return a slice as parameters of the metrics: {"models": ("heron",)}."""
-    return {PARAMETERS[name]: values for name, values in kept.items()}
+def slice_parameters(kept_slice: KeptSlice) -> dict[str, Any]:
+    """Return a slice as metric parameters: {"models": ("heron",)}."""
+    return {PARAMETERS[name]: values for name, values in kept_slice.items()}
 
 
 def take_slice(parameters: Mapping[str, Any]) -> KeptSlice:
-    """Return the slice of a page's parameters of the metrics; days and what is not chosen are left out."""
+    """Return the slice in a page's metric parameters, without days and unused filters."""
     return {name: tuple(values) for name, key in PARAMETERS.items() if (values := parameters.get(key))}

@@ -1,6 +1,6 @@
-"""Opens the memory of a team: one small SQLite file in the store's folder.
+"""Open a team's memory: one small SQLite file in the store's folder.
 
-It is never inside a generation: a load replaces generations, and what people decided stays.
+It is outside the generations: a load replaces generations, but decisions and notes stay.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FILE = "memory.sqlite"
 SCHEMA_VERSION = 2
 _HERE = Path(__file__).parent
 _SCRIPTS = ("schema.sql", *(f"to_{version}.sql" for version in range(2, SCHEMA_VERSION + 1)))
-_PATIENCE = 5.0  # seconds to wait for another writer; each writes for milliseconds
+_PATIENCE = 5.0  # seconds to wait for another writer; a write takes milliseconds
 LONGEST = 2_000
 """Characters of a text that the memory keeps."""
 LONGEST_LINK = 16_000
@@ -34,16 +34,15 @@ class MemoryProblemError(Exception):
 class MemoryFile:
     """The memory of the team that uses the store in `folder`.
 
-    A memory that does not exist yet has no rows; the first write makes the file, and one of an older version
-    is brought up to date. Every method opens and closes the file, so several processes may use it at once.
-    All raise MemoryProblemError.
+    A missing file has no rows; the first write creates it and migrates an older version. Every method opens
+    and closes the file, so several processes may use it concurrently. All raise MemoryProblemError.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
 
     def read_rows(self, *queries: str, values: Sequence[Any] = ()) -> list[list[tuple[Any, ...]]]:
-        """Return the rows of each query, all read at one moment; `values` are the parameters of each."""
+        """Return the rows of each query, from one snapshot; `values` are the parameters of each query."""
         if not self.path.exists():
             return [[] for _ in queries]
         with self._open(f"{self.path.absolute().as_uri()}?mode=ro") as connection:
@@ -51,13 +50,13 @@ class MemoryFile:
             if version == SCHEMA_VERSION:
                 connection.execute("BEGIN")
                 return [connection.execute(query, values).fetchall() for query in queries]
-        if not version:  # nobody has written yet
+        if not version:  # no write so far
             return [[] for _ in queries]
-        self.write()  # brings it up to date
+        self.write()  # migrates it
         return self.read_rows(*queries, values=values)
 
     def write(self, *statements: Statement) -> None:
-        """Carry out all statements, or none if one is refused."""
+        """Execute all statements in one transaction: all, or none if one fails."""
         with self._open(f"{self.path.absolute().as_uri()}?mode=rwc") as connection:
             connection.execute("BEGIN IMMEDIATE")
             for script in _SCRIPTS[_version_of(connection) :]:
@@ -89,7 +88,7 @@ class MemoryFile:
 
 
 def make_insert(table: str, row: Mapping[str, Any], *, replaces: bool = False) -> Statement:
-    """Return the statement that inserts a row, given its values by column; one with its key is replaced."""
+    """Return the statement that inserts a row from its values by column; replaces a row with its key."""
     verb = "INSERT OR REPLACE" if replaces else "INSERT"
     columns, marks = ", ".join(row), ", ".join("?" * len(row))
     return f"{verb} INTO {table} ({columns}) VALUES ({marks})", [tuple(row.values())]
@@ -105,39 +104,39 @@ def _version_of(connection: sqlite3.Connection) -> int:
 
 
 def write_now() -> str:
-    """Return the present moment as the memory keeps times: ISO 8601 in UTC."""
+    """Return the current time in the format of the memory: ISO 8601 in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def write_day(day: date | None) -> str | None:
-    """Return a day as the memory keeps it: YYYY-MM-DD, or NULL."""
+    """Return a day in the format of the memory: YYYY-MM-DD, or NULL."""
     return day.isoformat() if day else None
 
 
 def make_id() -> str:
-    """Return a new id: records of two memories can be merged, so it is drawn at random, not counted."""
+    """Return a new random id: counters would collide when records of two memories are merged."""
     return uuid4().hex
 
 
 def cut_text(text: str) -> str:
-    """Return a text cut to the longest that the memory keeps, 2,000 characters, as UTF-8 can hold it."""
+    """Return a text cut to 2,000 characters that can be encoded as UTF-8."""
     return text[:LONGEST].encode("utf-8", "replace").decode("utf-8")
 
 
 def cut_name(text: str) -> str:
-    """Return a name cut to the longest that the memory keeps, 200 characters, without blanks at its ends."""
+    """Return a name cut to 200 characters, without spaces at its ends."""
     return cut_text(text.strip()[:_LONGEST_NAME])
 
 
 def check_link(link: str) -> str:
-    """Return the link. Raises ValueError when it is longer than the memory keeps."""
+    """Return the link. Raises ValueError when it is too long for the memory."""
     if len(link) > LONGEST_LINK:
         raise ValueError("this address is too long to be kept: choose fewer values")
     return link
 
 
 def require_text(text: str, otherwise: str) -> str:
-    """Return a text without blanks at its ends. Raises ValueError with `otherwise` when none is left."""
-    if not (known := text.strip()):
+    """Return a text without spaces at its ends. Raises ValueError with `otherwise` for an empty text."""
+    if not (stripped := text.strip()):
         raise ValueError(otherwise)
-    return known
+    return stripped

@@ -1,4 +1,4 @@
-"""Notes that people leave on a day, model, prompt, tool, error signature, session or call."""
+"""Notes of people about a day, model, prompt, tool, error signature, session or call."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _PATIENCE = 5.0  # seconds to wait for another writer
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note. `subject`: the value of the dimension, or an id; of a day its date.
+    """A note. `subject`: the value of the dimension, an id, or a date.
 
-    `day`: where its mark stands on trends, None where it has none.
+    `day`: the day of its mark on trends, or None.
     """
 
     id: str
@@ -55,7 +55,7 @@ def read_note(row: Sequence[Any]) -> Note:
 def add_note(
     file: MemoryFile, kind: SubjectKind, subject: str, text: str, *, day: date | None = None, by: str = ""
 ) -> None:
-    """Keep a note. Raises ValueError without a text."""
+    """Save a note. Raises ValueError without a text."""
     row = {
         "id": make_id(),
         "subject_kind": kind,
@@ -69,16 +69,16 @@ def add_note(
 
 
 def change_note(file: MemoryFile, note: Note, text: str, *, day: date | None) -> None:
-    """Give a note another text and another day of its mark; it stays its author's.
+    """Change the text of a note and the day of its mark; the author stays the same.
 
-    Raises ValueError without a text, or for a note on a day without one.
+    Raises ValueError without a text, or for a note about a day without a day.
     """
-    kept = cut_text(require_text(text, "a note has a text"))
+    note_text = cut_text(require_text(text, "a note has a text"))
     if note.kind == "day" and day is None:
         raise ValueError("a note on a day has a day")
     subject = day.isoformat() if note.kind == "day" and day else note.subject
-    # The time moves on, so that an import of an older export does not undo the change.
-    row = (subject, write_day(day), kept, write_now(), note.id)
+    # Update the time, so that an import of an older export does not undo the change.
+    row = (subject, write_day(day), note_text, write_now(), note.id)
     file.write(("UPDATE notes SET subject = ?, day = ?, text = ?, at = ? WHERE id = ?", [row]))
 
 
@@ -89,22 +89,22 @@ def delete_note(file: MemoryFile, note: Note) -> None:
 def remove_notes(
     folder: Path, sessions: Collection[str], calls: Collection[str], *, dry_run: bool = False
 ) -> int:
-    """Remove the notes on these sessions and calls from a store's memory; return their number.
+    """Remove the notes about these sessions and calls from a store's memory; return their number.
 
-    With `dry_run`, only count them. Nothing of their text stays in the file. Raises MemoryProblemError.
+    With `dry_run`, only count them. The file keeps no trace of their text. Raises MemoryProblemError.
     """
     file = MemoryFile(folder)
-    leaving = {("session", cut_text(one)) for one in sessions} | {("call", cut_text(one)) for one in calls}
+    leaving = {("session", cut_text(key)) for key in sessions} | {("call", cut_text(key)) for key in calls}
     (about,) = file.read_rows(_ABOUT)
-    found = [row for row in about if row in leaving]
-    if found and not dry_run:
-        file.write((_DELETE, sorted(set(found))))
+    removed = [row for row in about if row in leaving]
+    if removed and not dry_run:
+        file.write((_DELETE, sorted(set(removed))))
         _overwrite_deleted(file.path)
-    return len(found)
+    return len(removed)
 
 
 def _overwrite_deleted(path: Path) -> None:
-    """Write the file anew: SQLite leaves deleted rows in free space."""
+    """Rewrite the file: SQLite leaves deleted rows in free space."""
     try:
         with closing(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as connection:
             connection.execute("VACUUM")

@@ -1,6 +1,6 @@
 """Acknowledgements, goals and prices as data, and all records of a memory together.
 
-Each has the time (UTC) and the person that wrote it. The other records stand beside what writes them.
+Each has its author and the time (UTC). Other records are defined in the modules that write them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from callgauge.memory.views import SavedView
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """Somebody has seen an alert. `alert`: its key; `by`: a name, empty where none was given."""
+    """An alert that somebody has seen. `alert`: its key; `by`: a name, or empty."""
 
     alert: str
     note: str
@@ -29,7 +29,7 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """The value that a rate should keep to, 0 to 1: at most it where low is better, else at least it."""
+    """The target of a rate, 0 to 1: an upper bound if low is better, else a lower bound."""
 
     rate: str
     goal: float
@@ -39,10 +39,10 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
-    """What a model costs from a day on, per million tokens; the next price of the model ends it.
+    """The price of a model from a day on, per million tokens, until the model's next price.
 
-    `cached_input`, `cache_write`: of input tokens read from and written to a provider's cache; None where
-    the provider has no own price for them. `currency`: ISO 4217. `source`: where the price was read.
+    `cached_input`, `cache_write`: for input tokens read from and written to a provider's cache; None when
+    the provider has no separate price. `currency`: ISO 4217. `source`: where the price was published.
     """
 
     model: str
@@ -57,7 +57,7 @@ class ModelPrice:
 
 @dataclass(frozen=True, slots=True)
 class TeamRecords:
-    """All that a team's memory holds: acknowledged alerts, goals and states of signatures by their key."""
+    """All records of a team's memory; acknowledgements, goals and signature states are dicts by key."""
 
     acknowledgements: Mapping[str, Acknowledgement] = field(default_factory=dict)
     goals: Mapping[str, Goal] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Keeps what the report of each night told, so that the next one tells as new only what is."""
+"""Keep the contents of each nightly report, so that the next one reports only changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.memory.memory_file import MemoryFile, write_now
 
 @dataclass(frozen=True, slots=True)
 class ToldReport:
-    """What the report of a night told: the keys of alerts, errors and silent sources."""
+    """The contents of a nightly report: keys of alerts, errors and silent sources."""
 
     night: date
     keys: frozenset[str]
@@ -26,17 +26,17 @@ class ReportRecords:
         self._file = MemoryFile(folder)
 
     def read_last_before(self, night: date) -> ToldReport | None:
-        """Return the newest report of an earlier night; None where there is none."""
+        """Return the newest report of an earlier night, or None."""
         (rows,) = self._file.read_rows(
             "SELECT night, told FROM reports WHERE night < ? ORDER BY night DESC LIMIT 1",
             values=(night.isoformat(),),
         )
-        for day, told in rows:
-            return ToldReport(date.fromisoformat(day), frozenset(json.loads(told)))
+        for day, keys_text in rows:
+            return ToldReport(date.fromisoformat(day), frozenset(json.loads(keys_text)))
         return None
 
     def note(self, night: date, keys: Iterable[str]) -> None:
-        """Keep what the report of a night told; one of the same night is replaced."""
+        """Save the contents of a nightly report; replaces one of the same night."""
         self._file.write(
             (
                 "INSERT OR REPLACE INTO reports VALUES (?, ?, ?)",

@@ -1,4 +1,4 @@
-"""What a team knows of an error signature: known, being fixed, or fixed in a version since a day."""
+"""Triage status of error signatures: known, being fixed, or fixed (version and day)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SELECT_STATES = "SELECT signature, state, fixed_in, fixed_day, note, by, at FROM
 
 @dataclass(frozen=True, slots=True)
 class SignatureState:
-    """The state of a signature; one without a state is new: nobody has looked at it.
+    """The triage status of a signature; a signature without one is new.
 
-    `fixed_in`: the version of a fixed one, maybe empty; `fixed_day`: the day of the fix. It is back when it
-    is seen on a later day.
+    `fixed_in`: the version with the fix, or empty; `fixed_day`: the day of the fix. An error on a later day
+    counts as returned.
     """
 
     signature: str
@@ -47,7 +47,10 @@ def set_state(
     note: str = "",
     by: str = "",
 ) -> None:
-    """Keep the state of a signature in place of the last one. Raises ValueError for a fix without its day."""
+    """Save the triage status of a signature; replaces the last one.
+
+    Raises ValueError for a fix without a day.
+    """
     is_fixed = state == "fixed"
     if is_fixed and fixed_day is None:
         raise ValueError("a fixed error has the day of its fix")
@@ -64,5 +67,5 @@ def set_state(
 
 
 def clear_state(file: MemoryFile, signature: str) -> None:
-    """Make a signature new again."""
+    """Remove the triage status, so that the signature is new again."""
     file.write(("DELETE FROM signature_states WHERE signature = ?", [(signature,)]))

@@ -1,4 +1,4 @@
-"""Reads all that a team's memory holds at one moment; writes acknowledgements, goals and prices."""
+"""Read a team's memory in one snapshot; write acknowledgements, goals and prices."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TeamMemory:
         self.path = self.file.path
 
     def read(self) -> TeamRecords:
-        """Return all that the memory holds, read at one moment."""
+        """Return all records of the memory, from one snapshot."""
         try:
             return self._make_records(self.file.read_rows(*_ALL))
         except (ValueError, TypeError, AttributeError) as problem:
@@ -52,9 +52,12 @@ class TeamMemory:
             ) from None
 
     def _make_records(self, rows: Sequence[Sequence[Sequence[Any]]]) -> TeamRecords:
-        seen, goals, prices, baselines, views, notes, decisions, rules, states = rows
+        acknowledgements, goals, prices, baselines, views, notes, decisions, rules, states = rows
         return TeamRecords(
-            {alert: Acknowledgement(alert, note, by, _to_time(at)) for alert, note, by, at in seen},
+            {
+                alert: Acknowledgement(alert, note, by, _to_time(at))
+                for alert, note, by, at in acknowledgements
+            },
             {rate: Goal(rate, goal, by, _to_time(at)) for rate, goal, by, at in goals},
             [read_baseline(row) for row in baselines],
             [ModelPrice(model, date.fromisoformat(day), *rest) for model, day, *rest in prices],
@@ -70,7 +73,7 @@ class TeamMemory:
         return self.read().acknowledgements
 
     def acknowledge(self, alert: str, *, note: str = "", by: str = "") -> None:
-        """Note that somebody has seen the alert; a second time replaces the note."""
+        """Save that somebody has seen the alert; a second call replaces the note."""
         self._write(
             "INSERT OR REPLACE INTO acknowledgements VALUES (?, ?, ?, ?)",
             [(alert, cut_text(note), cut_text(by), write_now())],
@@ -84,7 +87,7 @@ class TeamMemory:
         return self.read().goals
 
     def set_goal(self, rate: str, goal: float, *, by: str = "") -> None:
-        """Keep the goal of a rate, 0 to 1. Raises ValueError beyond that."""
+        """Save the goal of a rate, 0 to 1. Raises ValueError for other values."""
         if not 0 <= goal <= 1:
             raise ValueError(f"a goal is a share from 0 to 1, not {goal}")
         self._write(
@@ -95,16 +98,16 @@ class TeamMemory:
         self._write("DELETE FROM goals WHERE rate = ?", [(rate,)])
 
     def baselines(self) -> Sequence[Baseline]:
-        """Return the named baselines, the newest days first."""
+        """Return the saved baselines, the newest days first."""
         return self.read().baselines
 
     def prices(self) -> Sequence[ModelPrice]:
-        """Return the team's own prices, by model and day."""
+        """Return the team's own prices, sorted by model and day."""
         return self.read().prices
 
     def replace_prices(self, prices: Iterable[ModelPrice]) -> None:
-        """Keep these prices in place of all that were kept before, or none of them if one is refused."""
-        rows = [(one.model, one.from_day.isoformat(), *astuple(one)[2:]) for one in prices]
+        """Replace all prices of the team by these; changes nothing if one is invalid."""
+        rows = [(price.model, price.from_day.isoformat(), *astuple(price)[2:]) for price in prices]
         self._write("INSERT INTO prices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, first="DELETE FROM prices")
 
     def _write(self, query: str, rows: list[tuple[Any, ...]], first: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Tokens of programs that read a team's numbers: made once, shown once, and kept as hashes."""
+"""API tokens of a team: created once, shown once, and stored as hashes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ PREFIX = "callgauge_"
 """How every token begins, so that scanners for secrets find one that was committed."""
 ROLES = ("viewer", "admin", "sender")
 """What a token may do: read numbers; all that an admin may; or only send traces."""
-_BYTES = 32  # random: so a plain hash cannot be guessed back, and needs no salt
+_BYTES = 32  # long and random: a plain hash cannot be reversed, and needs no salt
 _NAME = re.compile(r"[\w.@+-][\w.@+ -]{0,79}")
 
 
 class TokenProblemError(Exception):
-    """Raised when a token cannot be made; the message says what to do."""
+    """Raised when a token cannot be created; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """What is known of a token; never its text. `expires`: None for never. `hash`: SHA-256 of the text."""
+    """The stored facts of a token, without its text.
+
+    `expires`: None for never. `hash`: SHA-256 of the text.
+    """
 
     name: str
     role: str
@@ -46,7 +49,7 @@ class TokenList:
         self._file = MemoryFile(folder)
 
     def read(self) -> list[AccessToken]:
-        """Return all tokens by their names, those that have expired too."""
+        """Return all tokens sorted by name, including expired ones."""
         (rows,) = self._file.read_rows("SELECT name, role, expires, by, at, hash FROM tokens ORDER BY name")
         return [
             AccessToken(name, role, _read_time(expires) if expires else None, by, _read_time(at), digest)
@@ -54,7 +57,7 @@ class TokenList:
         ]
 
     def create(self, name: str, role: str, expires: datetime | None, by: str = "") -> str:
-        """Keep a new token and return its text, which cannot be read again. Raises TokenProblemError."""
+        """Save a new token and return its text, which cannot be read again. Raises TokenProblemError."""
         if not _NAME.fullmatch(name):
             raise TokenProblemError(
                 f"{name[:80]!r} is not a valid token name; use up to 80 letters, digits, blanks and . @ + - _"
@@ -63,7 +66,7 @@ class TokenList:
             raise TokenProblemError(f"{role[:80]!r} is not a role; use {' or '.join(ROLES)}")
         if expires is not None and expires <= datetime.now(UTC):
             raise TokenProblemError("this expiry is in the past; name a later time")
-        if any(one.name == name for one in self.read()):
+        if any(token.name == name for token in self.read()):
             raise TokenProblemError(f"there is a token {name!r} already: revoke it, or take another name")
         text = PREFIX + secrets.token_urlsafe(_BYTES)
         ends = expires.isoformat(timespec="seconds") if expires else None
@@ -74,25 +77,25 @@ class TokenList:
         return text
 
     def revoke(self, name: str) -> bool:
-        """Remove a token for good. Return False when there is none of this name."""
-        known = any(one.name == name for one in self.read())
-        if known:
+        """Remove a token. Return False if there is no token of this name."""
+        is_known = any(token.name == name for token in self.read())
+        if is_known:
             self._file.write(("DELETE FROM tokens WHERE name = ?", [(name,)]))
-        return known
+        return is_known
 
 
 def hash_token(text: str) -> str:
-    """Return the SHA-256 of a token as it is kept."""
+    """Return the stored form of a token, its SHA-256."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def match_token(text: str, known: list[AccessToken], now: datetime) -> AccessToken | None:
-    """Return the valid token with this text; each is compared, in a time that does not depend on the text."""
+def match_token(text: str, tokens: list[AccessToken], now: datetime) -> AccessToken | None:
+    """Return the valid token with this text. Compares in constant time."""
     if not text.startswith(PREFIX):
         return None
     digest = hash_token(text)
-    found = [one for one in known if hmac.compare_digest(one.hash, digest)]
-    return found[0] if found and found[0].is_valid(now) else None
+    matching = [token for token in tokens if hmac.compare_digest(token.hash, digest)]
+    return matching[0] if matching and matching[0].is_valid(now) else None
 
 
 def _read_time(text: str) -> datetime:

@@ -1,4 +1,4 @@
-"""Saved views: the address of a page with its filters, under a name."""
+"""Saved views: page addresses with their filters, under a name."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ SELECT_VIEWS = "SELECT name, owner, page, query, shared, at FROM views ORDER BY 
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """A page with its filters. `page`: its name in the address; `query`: what follows the question mark.
+    """A page with its filters. `page`: its name in the URL; `query`: the text after the question mark.
 
-    The whole team sees a view that is `shared`, its owner any; a name is taken once by each owner.
+    `shared` views are visible to the whole team, others only to their owner. A name is unique per owner.
     """
 
     name: str
@@ -42,9 +42,10 @@ def read_view(row: Sequence[Any]) -> SavedView:
 def save_view(
     file: MemoryFile, name: str, page: str, query: str, *, owner: str = "", shared: bool = True
 ) -> None:
-    """Keep an address under a name. Raises ValueError without a name or with an address that is too long.
+    """Save an address under a name.
 
-    A name that its owner has taken raises MemoryProblemError.
+    Raises ValueError without a name or for an address that is too long. Raises MemoryProblemError when the
+    owner already uses the name.
     """
     row = {
         "name": cut_name(require_text(name, "a view has a name")),
@@ -58,13 +59,15 @@ def save_view(
 
 
 def rename_view(file: MemoryFile, view: SavedView, name: str) -> None:
-    """Give a view another name. Raises ValueError without one, MemoryProblemError where it is taken."""
-    kept = cut_name(require_text(name, "a view has a name"))
-    file.write(("UPDATE views SET name = ? WHERE owner = ? AND name = ?", [(kept, view.owner, view.name)]))
+    """Rename a view. Raises ValueError without a name, MemoryProblemError when the name is in use."""
+    new_name = cut_name(require_text(name, "a view has a name"))
+    file.write(
+        ("UPDATE views SET name = ? WHERE owner = ? AND name = ?", [(new_name, view.owner, view.name)])
+    )
 
 
 def share_view(file: MemoryFile, view: SavedView, *, shared: bool) -> None:
-    """Show a view to the whole team, or to its owner alone."""
+    """Show a view to the whole team, or only to its owner."""
     file.write(
         ("UPDATE views SET shared = ? WHERE owner = ? AND name = ?", [(int(shared), view.owner, view.name)])
     )

@@ -1,1 +1,1 @@
-"""What monitoring programs ask: is the store fresh, and what do loads, nights and rates come to."""
+"""Health checks and Prometheus metrics: store freshness, loads, nightly runs, and rates."""

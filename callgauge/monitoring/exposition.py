@@ -24,14 +24,14 @@ from ingest.version import CALLGAUGE_VERSION
 
 MEDIA_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 """The media type of the text, which every version of Prometheus reads."""
-_NIGHTS = 7  # how many are searched for the newest run of each step
+_NIGHTS = 7  # nights searched for the newest run of each step
 _RUNNING = "running"
 
 
 class StoreFigures:
-    """The figures of the store in `folder`. Those of a generation are counted once, as it never changes.
+    """The metrics of the store in `folder`.
 
-    May be asked from several threads at once.
+    Those of a generation are computed once, because it never changes. Thread-safe.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -40,17 +40,17 @@ class StoreFigures:
         self._counted: tuple[tuple[object, ...], Sequence[Metric]] | None = None
 
     def write(self) -> tuple[str, str | None]:
-        """Return the figures as text, and why the store does not open; None where it does.
+        """Return the metrics as text, and why the store cannot be opened (None if it can).
 
-        A store that does not open has `callgauge_store_open 0`, and no figures of its own.
+        A store that cannot be opened has `callgauge_store_open 0` and no other store metrics.
         """
         figures, problem = self._collect()
         return generate_latest(figures).decode(), problem
 
     def write_file(self, path: Path) -> str | None:
-        """Replace a file by the figures, whole or not at all.
+        """Write the metrics to a file atomically. Return why the store cannot be opened, or None.
 
-        Returns why the store does not open; None where it does. Raises OSError.
+        Raises OSError.
         """
         figures, problem = self._collect()
         write_to_textfile(str(path), figures)
@@ -64,8 +64,8 @@ class StoreFigures:
             problem = None
             try:
                 families += self._count()
-            except (UnshownStoreError, MetricError, OSError) as found:
-                problem = str(found)
+            except (UnshownStoreError, MetricError, OSError) as error:
+                problem = str(error)
             families.append(_flag("store_open", "1 where the store can be read.", problem is None))
             remembers = True
             try:
@@ -103,7 +103,7 @@ class _Figures(Collector):
 
 
 def _collect_nightly_figures(folder: Path, now: datetime) -> Iterator[Metric]:
-    """Yield the figures of each step's newest run, and of each source. Raises MemoryProblemError."""
+    """Yield the metrics of each step's newest run, and of each source. Raises MemoryProblemError."""
     newest: dict[str, NightStep] = {}
     for step in NightRecords(folder).list_steps(_NIGHTS, until=now.date()):
         newest.setdefault(step.step, step)
@@ -123,8 +123,8 @@ def _collect_steps(newest: dict[str, NightStep]) -> Iterator[Metric]:
     ended = _family("night_step_end_timestamp_seconds", "When the step ended.")
     lasted = _family("night_step_duration_seconds", "How long the step took.")
     for name, step in newest.items():
-        for known in (*get_args(Outcome), _RUNNING):
-            outcome.add_metric([name, known], known == (step.outcome or _RUNNING))
+        for state in (*get_args(Outcome), _RUNNING):
+            outcome.add_metric([name, state], state == (step.outcome or _RUNNING))
         night.add_metric([name], to_seconds(step.night))
         if step.ended:
             ended.add_metric([name], to_seconds(step.ended))

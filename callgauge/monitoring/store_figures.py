@@ -1,7 +1,7 @@
-"""The figures of a store for Prometheus: its newest load, and calls and rates by model.
+"""A store's Prometheus metrics: its newest load, and calls and rates by model.
 
-All are gauges: retention and `callgauge forget` take calls away. Their number is bounded, whatever the logs
-hold: the models with most calls, and all others as one.
+All are gauges, because retention and `callgauge forget` remove calls. Their number is bounded for any logs:
+the most used models have their own series, all others share one.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ SPANS = (1, 7, 28)
 """Days that are counted, up to the newest day with data."""
 WATCHED = (*HEADLINES, "emission", "tool_rejected", "execution")
 """The rates that are written."""
-_LONGEST = 100  # characters of a label
-_MOST_CODES = 50  # more reasons than a load knows
+_LONGEST = 100  # characters in a label
+_MOST_CODES = 50  # above the number of reasons that a load distinguishes
 
 
 def collect_store_figures(store: StoreReader, today: date) -> Iterator[Metric]:
-    """Yield the figures of a generation. Raises MetricError."""
+    """Yield the metrics of a generation. Raises MetricError."""
     yield from _collect_load(store)
     newest = store.ask("extent")["last_day"].iloc[0]
     if newest is None:
@@ -45,14 +45,14 @@ def collect_store_figures(store: StoreReader, today: date) -> Iterator[Metric]:
         "Days without data of a log format that came more often before; only those that are silent.",
         labels=["format"],
     )
-    found = store.ask("silent_sources")
-    for source, days in zip(found["source"], found["silent_days"], strict=True):
+    silent_sources = store.ask("silent_sources")
+    for source, days in zip(silent_sources["source"], silent_sources["silent_days"], strict=True):
         silent.add_metric([clean_label(source)], days)
     yield silent
 
 
 def clean_label(text: str) -> str:
-    """Return a text of a log as a label: printable characters only, and not too many."""
+    """Return log text as a label: printable characters only, with a maximum length."""
     shown = "".join(character if character.isprintable() else "\ufffd" for character in text[: _LONGEST + 1])
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
@@ -111,14 +111,14 @@ def _collect_spans(store: StoreReader, newest: date, today: date) -> Iterator[Me
             ),
         )
     }
-    kept = _find_models(store, newest, today)
+    models = _find_models(store, newest, today)
     for length in SPANS:
         within = _find_days(length, newest, today)
         counts = store.ask("outcomes", by="model", **within)
-        for (model, outcome), (number,) in _sum(counts, kept, "outcome", ("calls",)).items():
+        for (model, outcome), (number,) in _sum(counts, models, "outcome", ("calls",)).items():
             calls.add_metric([model, str(length), outcome], number)
         rates = store.ask("slices", rates=WATCHED, by="model", **within)
-        for (model, rate), (k, n, total) in _sum(rates, kept, "rate", ("k", "n", "total")).items():
+        for (model, rate), (k, n, total) in _sum(rates, models, "rate", ("k", "n", "total")).items():
             for part, number in (("numerator", k), ("denominator", n), ("unmeasured", total - n)):
                 parts[part].add_metric([rate, model, str(length)], number)
     yield calls
@@ -131,20 +131,20 @@ def _find_days(length: int, newest: date, today: date) -> dict[str, date]:
 
 
 def _find_models(store: StoreReader, newest: date, today: date) -> frozenset[str]:
-    """Return the models with most calls in the longest span: the same for all, so that no line ends."""
+    """Return the models with most calls in the longest span; all spans use the same models."""
     counts = store.ask("slices", rates=("emission",), by="model", **_find_days(max(SPANS), newest, today))
     ranked = counts.sort_values(["total", "slice"], ascending=[False, True])
     return frozenset(ranked["slice"].head(MOST_MODELS))
 
 
 def _sum(
-    rows: pd.DataFrame, kept: frozenset[str], key: str, columns: tuple[str, ...]
+    rows: pd.DataFrame, models: frozenset[str], key: str, columns: tuple[str, ...]
 ) -> Mapping[tuple[str, str], list[int]]:
-    """Return the sums of columns by label of the model and `key`; models with one label count as one."""
+    """Return sums of columns by model label and `key`; models with the same label are merged."""
     sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * len(columns))
     for model, name, *numbers in rows[["slice", key, *columns]].itertuples(index=False):
-        label = clean_label(model) if model in kept else OTHER
-        sums[label, name] = [one + more for one, more in zip(sums[label, name], numbers, strict=True)]
+        label = clean_label(model) if model in models else OTHER
+        sums[label, name] = [total + more for total, more in zip(sums[label, name], numbers, strict=True)]
     return sums
 
 
@@ -165,5 +165,5 @@ def _labelled(name: str, meaning: str, label: str, values: Mapping[str, Any]) ->
 
 def to_seconds(moment: date) -> float:
     """Return a day or a time as seconds since 1970; both are UTC unless they say otherwise."""
-    known = moment if isinstance(moment, datetime) else datetime.combine(moment, time())
-    return (known if known.tzinfo else known.replace(tzinfo=UTC)).timestamp()
+    instant = moment if isinstance(moment, datetime) else datetime.combine(moment, time())
+    return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()

@@ -1,4 +1,4 @@
-"""Says whether a store opens and how old its newest load is."""
+"""Check whether a store can be opened and how old its newest load is."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import NightRecords
 from callgauge.serving.settings import texts_are_shown
 
-_KEPT = 2.0  # seconds: whoever asks more often gets the answer before
-_NIGHTS = 7  # that are looked at; a limit of more hours asks for the newest load that changed the store
+_KEPT = 2.0  # seconds for which an answer is cached
+_NIGHTS = 7  # nights examined; beyond them, the newest load that changed the store counts
 _NOTHING_LOADED = "Nothing has been loaded yet: run callgauge nightly."
 _NOT_OPEN = "The store cannot be opened; see the Data page or the log of the load."
 
 
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
-    """Whether a store is fresh; holds nothing of what is in it, and no path.
+    """Whether a store is fresh; contains no stored data and no path.
 
-    `loaded_at`: when the newest load ended, also one that found nothing new; None without a load.
-    `limit`: how old it may be. `reason`: a sentence on what is wrong; None where nothing is.
+    `loaded_at`: the end of the newest load, even if it found nothing new, or None. `limit`: the maximum age.
+    `reason`: a sentence about the problem, or None.
     """
 
     loaded_at: datetime | None
@@ -39,18 +39,18 @@ class StoreHealth:
     reason: str | None
 
     def describe(self) -> dict[str, object]:
-        """Return the health as JSON has it; times are ISO 8601 in UTC, spans are seconds."""
-        told: dict[str, object] = {"reason": self.reason} if self.reason else {}
+        """Return the health for JSON; times are ISO 8601 in UTC, durations are seconds."""
+        description: dict[str, object] = {"reason": self.reason} if self.reason else {}
         if self.loaded_at is not None:
-            told["last_load"] = self.loaded_at.isoformat(timespec="seconds")
-            told["age_seconds"] = round((datetime.now(UTC) - self.loaded_at).total_seconds())
-        return {**told, "limit_seconds": round(self.limit.total_seconds())}
+            description["last_load"] = self.loaded_at.isoformat(timespec="seconds")
+            description["age_seconds"] = round((datetime.now(UTC) - self.loaded_at).total_seconds())
+        return {**description, "limit_seconds": round(self.limit.total_seconds())}
 
 
 class HealthWatch:
-    """Looks after the store in `folder`: it opens, and its newest load is at most `hours` old.
+    """Check the store in `folder`: it can be opened, and its newest load is at most `hours` old.
 
-    A generation is opened once, as it never changes. May be asked from several threads at once.
+    A generation is opened once, because it never changes. Thread-safe.
     """
 
     def __init__(self, folder: Path, hours: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -62,7 +62,7 @@ class HealthWatch:
         self._kept: tuple[float, StoreHealth] | None = None
 
     def check(self) -> StoreHealth:
-        """Return how the store is, as of at most two seconds ago."""
+        """Return the health of the store, at most two seconds old."""
         with self._lock:
             if self._kept is None or self._clock() - self._kept[0] >= _KEPT:
                 self._kept = (self._clock(), self._look())
@@ -88,16 +88,16 @@ class HealthWatch:
         identity = (str(path), state.st_ino, state.st_mtime_ns)
         if self._opened is None or self._opened[0] != identity:
             with read_store(self._folder, texts=texts_are_shown()) as store:
-                told = store.ask("last_load")["loaded_at"].iloc[0]
-            self._opened = (identity, told.replace(tzinfo=UTC) if told is not None else None)
+                loaded_at = store.ask("last_load")["loaded_at"].iloc[0]
+            self._opened = (identity, loaded_at.replace(tzinfo=UTC) if loaded_at is not None else None)
         return self._opened[1]
 
     def _find_night(self) -> datetime | None:
-        """Return when the newest night had loaded: one that finds nothing new publishes no generation."""
+        """Return when the newest nightly run had loaded: a run without new data publishes no generation."""
         try:
             steps = NightRecords(self._folder).list_steps(_NIGHTS, until=datetime.now(UTC).date())
         except MemoryProblemError:
-            return None  # the pages say so; the store is as fresh as its generation
+            return None  # the pages report it; the generation decides the age
         ends = [step.ended for step in steps if (step.step, step.outcome) == ("load", "done")]
         return max(filter(None, ends), default=None)
 

@@ -1,1 +1,1 @@
-"""What a team's service does every night: load, retention, backup, report, by its callgauge.toml."""
+"""The nightly job of a service, configured by callgauge.toml: load, retention, backup, report."""

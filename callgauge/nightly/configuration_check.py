@@ -1,4 +1,4 @@
-"""Holds a callgauge.toml against this machine: files, folders, variables, and what a night would load."""
+"""Check a callgauge.toml on this machine: files, folders, variables, and the sources."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from ingest.store.generations import check_store_place, published_generation
 
 @dataclass(frozen=True, slots=True)
 class SourceOutlook:
-    """What a source holds now: files, of them those that cannot be read, and the time of the newest.
+    """The current files of a source: how many, how many are unreadable, and the newest time.
 
-    `problem`: why the first of these cannot be read.
+    `problem`: why the first unreadable file cannot be read.
     """
 
     name: str
@@ -36,7 +36,7 @@ class SourceOutlook:
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationOutlook:
-    """What a configuration would do here. `problems`: what is not as the file says, in its order."""
+    """What a configuration would load here. `problems`: differences from the file, in its order."""
 
     sources: tuple[SourceOutlook, ...]
     variables: tuple[str, ...]
@@ -46,7 +46,7 @@ class ConfigurationOutlook:
 def check_configuration(
     configuration: Configuration, environment: Mapping[str, str] = os.environ
 ) -> ConfigurationOutlook:
-    """Return what the file's sources hold, and what is missing on this machine. Changes nothing."""
+    """Return the sources' files, and what is missing on this machine. Changes nothing."""
     lines = find_key_lines(configuration.path.read_text("utf-8-sig"))
     sources, problems = [], []
 
@@ -79,31 +79,31 @@ def check_configuration(
     return ConfigurationOutlook(
         tuple(sources),
         tuple(name for _, name in variables),
-        tuple(sorted(problems, key=lambda one: one.line or 0)),
+        tuple(sorted(problems, key=lambda problem: problem.line or 0)),
     )
 
 
 def list_variables(configuration: Configuration) -> list[tuple[KeyPath, str]]:
-    """Return the environment variables that hold the secrets of a configuration, each with its key.
+    """Return the environment variables with the secrets of a configuration, each with its key.
 
-    That which signs cookies counts where the file names one; without it the server makes a key.
+    The cookie secret is listed only if the file names its variable; otherwise the server creates one.
     """
     report, sign_in = configuration.report, configuration.sign_in
-    found: list[tuple[KeyPath, str]] = [
+    variables: list[tuple[KeyPath, str]] = [
         (("report", "webhooks", place, "url"), hook.url_variable)
         for place, hook in enumerate(report.webhooks)
     ]
     if report.email is not None and report.email.password_variable is not None:
-        found.append((("report", "email", "password"), report.email.password_variable))
+        variables.append((("report", "email", "password"), report.email.password_variable))
     if sign_in.method != "none" and sign_in.secret_variable != SignInSettings().secret_variable:
-        found.append((("sign_in", "secret"), sign_in.secret_variable))
+        variables.append((("sign_in", "secret"), sign_in.secret_variable))
     if sign_in.method == "oidc":
-        found.append((("sign_in", "client_secret"), sign_in.client_secret_variable))
-    return found
+        variables.append((("sign_in", "client_secret"), sign_in.client_secret_variable))
+    return variables
 
 
 def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:
-    """Yield what is wrong with the folders that are written."""
+    """Yield the problems of the folders that are written."""
     try:
         check_store_place(configuration.store)
         published_generation(configuration.store)
@@ -126,13 +126,13 @@ def _check_places(configuration: Configuration) -> Iterator[tuple[KeyPath, str, 
             yield key, f"{place} cannot be written", "make the folder, or change its permissions"
 
 
-def _without_option(told: str) -> str:
-    """Return a message about a store's place for a file, which has no options."""
-    return told.removesuffix(" with --store")
+def _without_option(advice: str) -> str:
+    """Return a message about a store's location without the option, which files do not have."""
+    return advice.removesuffix(" with --store")
 
 
 def _can_write(folder: Path) -> bool:
-    """Return True where a folder, or the nearest one above it that exists, can be written."""
+    """Return True when a folder is writable, or its nearest existing parent."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
@@ -151,7 +151,7 @@ def _check_files(configuration: Configuration) -> Iterator[tuple[KeyPath, str, s
 
 
 def _check_load(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:
-    """Yield what `callgauge ingest` would refuse of the options."""
+    """Yield the options that `callgauge ingest` would refuse."""
     try:
         load_words(configuration.load)
         if configuration.load.since is not None:
@@ -179,7 +179,7 @@ def _check_naming(source: SourceSettings, configuration: Configuration) -> None:
 
 
 def _look_at_source(source: SourceSettings, configuration: Configuration) -> SourceOutlook:
-    """Return what a source holds. Raises InputError where it is not there."""
+    """Return the current files of a source. Raises InputError when it does not exist."""
     try:
         logs = find_logs(list_named(source), configuration.store)
     except NothingFoundError:

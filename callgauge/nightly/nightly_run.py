@@ -60,7 +60,10 @@ def skip_step(reason: str) -> StepResult:
 
 @dataclass(frozen=True, slots=True)
 class SourceFigures:
-    """Counts of one source's load. `refused_files`, `refused_lines`: only those that no earlier load met."""
+    """Counts of one source's load.
+
+    `refused_files`, `refused_lines`: only those that no earlier load reported.
+    """
 
     name: str
     files: int = 0
@@ -97,16 +100,16 @@ def run_load(run: NightRun) -> StepResult:
             stop=run.stop,
         )
     )
-    figures = [_count(one) for one in loads]
+    figures = [_count(load) for load in loads]
     totals: dict[str, Any] = {
-        name: sum(getattr(one, name) for one in figures)
+        name: sum(getattr(each, name) for each in figures)
         for name in ("files", "unchanged", "calls", "refused_files", "refused_lines")
     }
-    totals["sources"] = [asdict(one) for one in figures]
-    totals[UNREADABLE] = [asdict(one) for load in loads for one in _list_unreadable(load)]
-    failed = [one for one in loads if one.problem]
+    totals["sources"] = [asdict(source) for source in figures]
+    totals[UNREADABLE] = [asdict(file) for load in loads for file in _list_unreadable(load)]
+    failed = [load for load in loads if load.problem]
     if failed:
-        totals["problem"] = "; ".join(f"{one.name}: {one.problem}" for one in failed)
+        totals["problem"] = "; ".join(f"{load.name}: {load.problem}" for load in failed)
     if run.stop() and _is_cut_short(loads, len(configuration.sources)):
         return StepResult("stopped", totals)
     if failed:
@@ -125,7 +128,7 @@ def _list_unreadable(load: SourceLoad) -> Iterator[UnreadableFile]:
 
 
 def _is_cut_short(loads: Sequence[SourceLoad], sources: int) -> bool:
-    return len(loads) < sources or any(one.report is not None and one.report.unread for one in loads)
+    return len(loads) < sources or any(load.report is not None and load.report.unread for load in loads)
 
 
 def _count(load: SourceLoad) -> SourceFigures:
@@ -284,8 +287,8 @@ def run_night(
                 step = result.steps[name] = _run_step(name, run)
                 on_step(name, step)
                 on_write(f"{name} ends")
-                kept = {key: value for key, value in step.figures.items() if key != UNREADABLE}
-                records.end_step(night, name, step.outcome, {**kept, "tries": tries})
+                numbers = {key: value for key, value in step.figures.items() if key != UNREADABLE}
+                records.end_step(night, name, step.outcome, {**numbers, "tries": tries})
             except MemoryProblemError as problem:
                 if not result.steps:
                     raise

@@ -1,4 +1,4 @@
-"""Loads the sources of a callgauge.toml, and notes for each how new its data is."""
+"""Load the sources of a callgauge.toml, and record how new the data of each one is."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ ShowProgress = Callable[[], AbstractContextManager["Callable[[Progress], None]"]
 
 @dataclass(frozen=True, slots=True)
 class SourceLoad:
-    """What became of one source. `problem`: a sentence where its load failed, else empty.
+    """The result of one source. `problem`: a sentence if its load failed, else empty.
 
-    `report` is None where it failed, and where the source holds no files. With `is_fatal` no other source can
-    be loaded either.
+    `report` is None when it failed, or when the source has no files. `is_fatal`: the other sources cannot be
+    loaded either.
     """
 
     name: str
@@ -46,11 +46,11 @@ def load_sources(
     show_progress: ShowProgress,
     stop: Callable[[], bool],
 ) -> Iterator[SourceLoad]:
-    """Load each source in the order of the file, and yield what became of it; a failed one stops no other.
+    """Load the sources in the order of the file and yield their results; a failure stops no other.
 
-    `given`: parameters of `ingest.pipeline.load.load` that count before those of the file. Ends early when
-    the store itself cannot be written, and when `stop()` returns True. Raises IngestError where the folder
-    cannot be a store, and MemoryProblemError.
+    `given`: parameters of `ingest.pipeline.load.load` that override those of the file. Ends early when the
+    store cannot be written, and when `stop()` returns True. Raises IngestError when the folder cannot be a
+    store, and MemoryProblemError.
     """
     prepare_store(configuration.store)
     keep_aliases(configuration.store, configuration.aliases)
@@ -96,7 +96,7 @@ def source_words(source: SourceSettings) -> dict[str, Any]:
 
 
 def choose_privacy(*, redact: bool, config: Path | None, results: bool) -> PrivacyOptions:
-    """Return the options for what a load leaves out. Raises OptionError."""
+    """Return the options for content that a load leaves out. Raises OptionError."""
     from ingest.privacy.configuration import PrivacyOptions
 
     if not redact and config is None:
@@ -107,17 +107,17 @@ def choose_privacy(*, redact: bool, config: Path | None, results: bool) -> Priva
 
 
 def list_named(source: SourceSettings) -> list[str]:
-    """Return the paths of a source, those of its lists included. Raises InputError."""
+    """Return the paths of a source, including those of its list files. Raises InputError."""
     return [*source.paths, *(name for file in source.manifests for name in read_file_list(file))]
 
 
 def _load_source(
-    configuration: Configuration, source: SourceSettings, given: Mapping[str, Any]
+    configuration: Configuration, source: SourceSettings, options: Mapping[str, Any]
 ) -> SourceLoad:
     from ingest.pipeline.load import load  # imports DuckDB and Arrow
 
     try:
-        words = {**load_words(configuration.load), **source_words(source), **given}
+        words = {**load_words(configuration.load), **source_words(source), **options}
         return SourceLoad(source.name, load(list_named(source), configuration.store, **words))
     except NothingFoundError:
         return SourceLoad(source.name, None)
@@ -134,7 +134,7 @@ def _describe_state(source: SourceSettings, loaded: SourceLoad) -> SourceState:
     now, report = datetime.now(UTC), loaded.report
     newest = report.newest if report else None
     if newest is None and report is not None and (report.turns or report.calls):
-        newest = now  # of logs without times: they came since the last load
+        newest = now  # logs without times: they arrived since the last load
     return SourceState(
         source.name, newest and min(newest, now), now, now, source.silent_after, loaded.problem
     )

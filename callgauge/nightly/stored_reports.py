@@ -35,12 +35,12 @@ def remove_old_reports(store: Path, before: date, *, dry_run: bool = False) -> i
 
 
 def _find_files(store: Path) -> dict[date, list[Path]]:
-    found: dict[date, list[Path]] = {}
+    files: dict[date, list[Path]] = {}
     for file in (store / REPORTS).glob("*-*-*.*"):
         try:
             night = date.fromisoformat(file.stem)
         except ValueError:
             continue
         if file.suffix in _KINDS and file.stem == night.isoformat():
-            found.setdefault(night, []).append(file)
-    return found
+            files.setdefault(night, []).append(file)
+    return files

@@ -1,4 +1,4 @@
-"""Prices of models: our dated list and the team's, and which of them holds for a model on a day."""
+"""Prices of models: our dated list and the team's, and the price of a model on a day."""
 
 from callgauge.prices.price_file import PriceFileError, read_price_file
 from callgauge.prices.price_list import (

@@ -1,4 +1,4 @@
-"""Reads a file of prices, CSV or JSON: all of it, or an error that names every bad line."""
+"""Read a price file, CSV or JSON, completely, or raise an error that names every bad line."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COLUMNS = (*REQUIRED, *OPTIONAL)
 _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,12})?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
-_LONGEST = 500  # characters of a model's name
+_LONGEST = 500  # characters in a model name
 _MOST_TOLD = 20  # problems
 
 
 class PriceFileError(Exception):
-    """Raised when a file of prices cannot be used; the message has one line for each problem."""
+    """Raised when a price file cannot be used; the message has one line per problem."""
 
 
 class _Entry(NamedTuple):
@@ -32,11 +32,11 @@ class _Entry(NamedTuple):
 
 
 def read_price_file(path: Path) -> list[ModelPrice]:
-    """Return the prices of a CSV or JSON file, in its order.
+    """Return the prices of a CSV or JSON file, in its order. Raises PriceFileError.
 
     A CSV file begins with its column names; lines that begin with # are skipped. A JSON file is a list of
-    objects. Columns: model, from_day, input, output, and if wanted cached_input, cache_write, currency
-    (USD without one), source. Raises PriceFileError.
+    objects. Columns: model, from_day, input, output; optional: cached_input, cache_write, currency (default
+    USD), source.
     """
     try:
         text = path.read_text("utf-8-sig")
@@ -49,15 +49,15 @@ def read_price_file(path: Path) -> list[ModelPrice]:
     prices: list[tuple[str, ModelPrice]] = []
     problems: list[str] = []
     for entry in entries:
-        found = list(_find_problems(entry.fields))
-        problems += [f"{path}, {entry.where}: {problem}" for problem in found]
-        if not found:
+        faults = list(_find_problems(entry.fields))
+        problems += [f"{path}, {entry.where}: {problem}" for problem in faults]
+        if not faults:
             prices.append((entry.where, _make_price(entry.fields)))
     problems += [f"{path}, {where}: {problem}" for where, problem in _find_contradictions(prices)]
     if problems:
         more = len(problems) - _MOST_TOLD
-        told = [*problems[:_MOST_TOLD], *([f"… and {more} more problems"] if more > 0 else [])]
-        raise PriceFileError("\n".join([*told, "No price was loaded: correct the file and load it again"]))
+        lines = [*problems[:_MOST_TOLD], *([f"… and {more} more problems"] if more > 0 else [])]
+        raise PriceFileError("\n".join([*lines, "No price was loaded: correct the file and load it again"]))
     return [price for _, price in prices]
 
 
@@ -99,12 +99,12 @@ def _check_columns(path: Path, number: int, head: list[str]) -> None:
 
 def _read_json(path: Path, text: str) -> Iterator[_Entry]:
     try:
-        found = json.loads(text)
+        records = json.loads(text)
     except (ValueError, RecursionError) as problem:
         raise PriceFileError(f"{path} is not JSON ({problem}): write a list of objects") from None
-    if not isinstance(found, list):
+    if not isinstance(records, list):
         raise PriceFileError(f"{path} is not a list: write [{{'model': …, 'from_day': …}}, …]")
-    for number, fields in enumerate(found, 1):
+    for number, fields in enumerate(records, 1):
         if not isinstance(fields, dict):
             raise PriceFileError(f"{path}, entry {number}: not an object with {', '.join(REQUIRED)}")
         yield _Entry(f"entry {number}", fields)
@@ -143,7 +143,7 @@ def _make_price(fields: Mapping[str, Any]) -> ModelPrice:
 
 
 def _find_contradictions(prices: list[tuple[str, ModelPrice]]) -> Iterator[tuple[str, str]]:
-    """Yield where the file contradicts itself, and how."""
+    """Yield the contradictions within the file."""
     seen: set[tuple[str, date]] = set()
     for where, price in prices:
         first = prices[0][1].currency

@@ -1,4 +1,4 @@
-"""Finds the price of a model: the team's before ours, by the model's name, never by likeness."""
+"""Find the price of a model: the team's price first, then ours. Names must match, not just be similar."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DATE = re.compile(r"[-@](20[0-9]{6}|20[0-9]{2}-[0-9]{2}-[0-9]{2})$")
 
 
 class Owner(StrEnum):
-    """Whose price it is."""
+    """Who a price belongs to."""
 
     TEAM = "team"
     OURS = "ours"
@@ -29,7 +29,7 @@ class Owner(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PriceMatch:
-    """The prices of a model, oldest first. `model`: as the logs name it; `how`: how the name was matched."""
+    """The prices of a model, oldest first. `model`: its name in the logs; `how`: how the name matched."""
 
     model: str
     how: str
@@ -37,15 +37,15 @@ class PriceMatch:
     prices: tuple[ModelPrice, ...]
 
     def periods(self) -> Iterator[tuple[ModelPrice, date | None]]:
-        """Yield each price and the first day on which it no longer holds; None for the last."""
+        """Yield each price and the first day on which it no longer applies; None for the last."""
         ends = [later.from_day for _, later in pairwise(self.prices)]
         yield from zip(self.prices, [*ends, None], strict=True)
 
 
 class PriceList:
-    """The prices of a team and ours. Amounts of several currencies are never mixed: the team's wins.
+    """The prices of a team and ours. Different currencies are never mixed: the team's is used.
 
-    Where the team prices a model, ours of that model hold on no day.
+    If the team prices a model, our prices of that model apply on no day.
     """
 
     def __init__(self, team: Iterable[ModelPrice] = ()) -> None:
@@ -58,7 +58,7 @@ class PriceList:
         }
 
     def match(self, model: str) -> PriceMatch | None:
-        """Return the prices of a model as the logs name it; None where neither list names it."""
+        """Return the prices of a model by its name in the logs; None if neither list has it."""
         for owner, prices in self._of_owner.items():
             for name, how in _name_forms(model):
                 if name in prices:
@@ -66,10 +66,10 @@ class PriceList:
         return None
 
     def find(self, model: str, day: date) -> ModelPrice | None:
-        """Return the price of a model that holds on a day; None where there is none."""
+        """Return the price of a model on a day, or None."""
         matched = self.match(model)
-        held = [price for price in matched.prices if price.from_day <= day] if matched else []
-        return held[-1] if held else None
+        dated = [price for price in matched.prices if price.from_day <= day] if matched else []
+        return dated[-1] if dated else None
 
     def listed(self) -> Iterator[tuple[Owner, ModelPrice]]:
         """Yield all prices with their owner, the team's first, by model and day."""
@@ -81,9 +81,9 @@ class PriceList:
 def cost_of_tokens(
     price: ModelPrice, read: int | None, written: int | None, cached: int | None = None
 ) -> float | None:
-    """Return what tokens cost in the price's currency; None where they were not counted.
+    """Return the cost of tokens in the price's currency; None when they were not counted.
 
-    `cached`, read from a provider's cache, is a part of `read`.
+    `cached` tokens, read from a provider's cache, are part of `read`.
     """
     if read is None or written is None:
         return None
@@ -101,7 +101,7 @@ def our_prices() -> tuple[ModelPrice, ...]:
 
 @cache
 def describe_our_list() -> str:
-    """Return the day of the prices that come with Callgauge, and where they are from."""
+    """Return the date and the source of the prices that come with Callgauge."""
     with _OURS.open(encoding="utf-8") as lines:
         header = _OUR_HEADER.match(next(lines))
     assert header is not None  # noqa: S101 - the file is ours
@@ -109,14 +109,14 @@ def describe_our_list() -> str:
 
 
 def _group_by_model(prices: Iterable[ModelPrice]) -> dict[str, tuple[ModelPrice, ...]]:
-    found: dict[str, list[ModelPrice]] = {}
-    for price in sorted(prices, key=lambda one: one.from_day):
-        found.setdefault(price.model, []).append(price)
-    return {model: tuple(several) for model, several in found.items()}
+    by_model: dict[str, list[ModelPrice]] = {}
+    for price in sorted(prices, key=lambda price: price.from_day):
+        by_model.setdefault(price.model, []).append(price)
+    return {model: tuple(several) for model, several in by_model.items()}
 
 
 def _name_forms(model: str) -> Iterator[tuple[str, str]]:
-    """Yield the names under which a model may be listed, each with how it was made."""
+    """Yield the names under which a model may be listed, each with how it was derived."""
     bare = model.rpartition("/")[2]
     yield model, "exact name"
     yield _DATE.sub("", model), "without its date"

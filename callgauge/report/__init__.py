@@ -1,6 +1,7 @@
-"""What a night changed, told in a few sentences: made of the store, written in five formats, sent once.
+"""The morning report: made from the store, written in five formats, sent once.
 
-The metrics answer with pandas, which the command line leaves out of the processes that load.
+It summarises what changed overnight. Metrics return pandas frames; processes that only load never import
+pandas.
 """
 
 from ingest.processes import let_pandas_in

@@ -1,4 +1,4 @@
-"""The report of a night: made, written into its folder, and sent to all channels, each once."""
+"""The nightly report: made, written to its folder, and sent once to each channel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from callgauge.report.formats.html_page import write_html
 
 @dataclass(frozen=True, slots=True)
 class NightlyReport:
-    """The report of a night, where it was written, and what became of each channel."""
+    """The report of a night, its file, and the result of each channel."""
 
     report: MorningReport
     file: Path
@@ -37,15 +37,15 @@ class NightlyReport:
 
     @property
     def problem(self) -> str:
-        """What was not sent, and why; empty where all of it arrived, or was not to be sent."""
-        lacking = [one for one in self.deliveries if one.result in ("failed", "unknown")]
-        return "; ".join(f"{one.channel} {one.result}: {one.told}" for one in lacking)
+        """The channels without a confirmed delivery, each with the reason; empty if there are none."""
+        lacking = [delivery for delivery in self.deliveries if delivery.result in ("failed", "unknown")]
+        return "; ".join(f"{delivery.channel} {delivery.result}: {delivery.told}" for delivery in lacking)
 
     def to_told(self) -> dict[str, Any]:
-        """Return what the record of a night keeps of it."""
-        told = {"answer": self.report.answer, "file": str(self.file)}
-        sent = {one.channel: one.result for one in self.deliveries}
-        return told | {"sent": sent} | ({"problem": self.problem} if self.problem else {})
+        """Return the figures that the nightly record keeps of this report."""
+        facts = {"answer": self.report.answer, "file": str(self.file)}
+        sent = {delivery.channel: delivery.result for delivery in self.deliveries}
+        return facts | {"sent": sent} | ({"problem": self.problem} if self.problem else {})
 
 
 def read_report(
@@ -58,11 +58,11 @@ def read_report(
 ) -> MorningReport:
     """Return the report of a store, which is not changed. Raises ReportError and MemoryProblemError.
 
-    `since`: what this day knew is not new; without, what the report of an earlier night told. `texts`:
-    whether errors are told in the words of logs.
+    `since`: report only what changed after this day; None: after the last report of an earlier night.
+    `texts`: whether errors may quote logs.
     """
     records, sources = TeamMemory(store).read(), SourceStates(store).read()
-    # Of an earlier night: at its end.
+    # For an earlier night: its end.
     now = min(datetime.now(UTC), datetime.combine(night + timedelta(days=1), datetime.min.time(), UTC))
     team = TeamContext(
         acknowledged=frozenset(records.acknowledgements),
@@ -70,8 +70,8 @@ def read_report(
         states=records.signature_states,
         prices=PriceList(records.prices),
         last=ReportRecords(store).read_last_before(night),
-        overdue=tuple(_describe_silent(one, now) for one in sources if one.is_silent(now)),
-        unloaded=tuple((one.name, one.problem) for one in sources if one.problem),
+        overdue=tuple(_describe_silent(source, now) for source in sources if source.is_silent(now)),
+        unloaded=tuple((source.name, source.problem) for source in sources if source.problem),
     )
     try:
         with read_store(store, texts=texts) as reader:
@@ -82,13 +82,13 @@ def read_report(
         raise ReportError(str(problem)) from None
 
 
-def _describe_silent(one: SourceState, now: datetime) -> SilentSource:
-    """Return a source of callgauge.toml that gave no data for longer than its own limit."""
-    why = f"silent_after = {one.silent_after:g} in callgauge.toml"
-    last = (one.newest or one.first_seen).date()
-    days = max(1, int(one.count_silent_days(now)))
-    why = why if one.newest else f"no data yet; {why}"
-    return SilentSource(one.name, last, days, why, one.silent_after or 0)
+def _describe_silent(source: SourceState, now: datetime) -> SilentSource:
+    """Return a source of callgauge.toml without data for longer than its own limit."""
+    why = f"silent_after = {source.silent_after:g} in callgauge.toml"
+    last = (source.newest or source.first_seen).date()
+    days = max(1, int(source.count_silent_days(now)))
+    why = why if source.newest else f"no data yet; {why}"
+    return SilentSource(source.name, last, days, why, source.silent_after or 0)
 
 
 def send_nightly_report(
@@ -99,13 +99,13 @@ def send_nightly_report(
     environment: Mapping[str, str] = os.environ,
     sleep: Callable[[float], object] = time.sleep,
 ) -> NightlyReport:
-    """Make the report of a night, write it, and send it to the channels that have not got it.
+    """Make the report of a night, write it, and send it to the channels that have not received it.
 
-    On a quiet day nothing is sent where the configuration says so. Asked again for the same night, it sends
-    nothing twice. Channels that fail are told in the result. Raises ReportError and MemoryProblemError.
+    With `quiet` configured, nothing is sent on a quiet day. A second call for the same night sends nothing
+    twice. The result lists channels that failed. Raises ReportError and MemoryProblemError.
     """
     store, settings = configuration.store, configuration.report
-    texts = configuration.serve.texts  # who may see no text on a page gets none by mail either
+    texts = configuration.serve.texts  # mail follows the same rule as pages: hidden content stays hidden
     report = read_report(store, night, since=since, address=settings.address, texts=texts)
     file = _write_files(settings.folder or store / REPORTS, report)
     results: tuple[DeliveryResult, ...] = ()
@@ -114,16 +114,16 @@ def send_nightly_report(
         records = DeliveryRecords(store)
         results = tuple(deliver(records, night.isoformat(), channel, sleep) for channel in channels)
     if not channels and settings.quiet and report.is_quiet:
-        # Rates that are back are told by the next report that is sent.
-        ReportRecords(store).note(night, report.told - {one.key for one in report.sentences})
-    elif not results or any(one.is_known_to_be_there for one in results):
-        # What nobody got is new again in the next one.
+        # The next report that is sent mentions the rates that are back.
+        ReportRecords(store).note(night, report.told - {item.key for item in report.sentences})
+    elif not results or any(delivery.is_known_to_be_there for delivery in results):
+        # Items that nobody received stay new for the next report.
         ReportRecords(store).note(night, report.told)
     return NightlyReport(report, file, results)
 
 
 def _write_files(folder: Path, report: MorningReport) -> Path:
-    """Write the report as a page and as JSON, each whole or not at all, and return the page's file."""
+    """Write the report as HTML and as JSON, each atomically, and return the HTML file."""
     page = folder / f"{report.night}.html"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -137,7 +137,7 @@ def _write_files(folder: Path, report: MorningReport) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all: whoever reads it meanwhile sees the old one. Raises OSError."""
+    """Write a file atomically: concurrent readers see the old content. Raises OSError."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         aside.write_text(text, encoding="utf-8", errors="replace")

@@ -1,9 +1,10 @@
-"""The gate of a store: is a slice worse than its baseline by a margin, as the page Compare compares them?
+"""The store gate: checks whether a slice is worse than its baseline by more than a margin.
 
-A slice passes where the whole interval of the difference is within the margin (non-inferiority), fails where
-it is worse for sure, and cannot be told else. The numbers are those of the page: sessions as units, at the
-same mix of work where that matters. Where both sides are of different days, the interval reaches at least as
-far as the spread between days does: two weeks differ by more than their sessions show.
+The gate passes when the whole interval of the difference is within the margin (non-inferiority). It fails
+when the slice is certainly worse. Otherwise there is not enough data. The numbers are those of the page
+Compare: sessions are the units, and rates are mix-adjusted where the mix matters. When the two sides cover
+different days, the interval is at least as wide as the spread between days: two weeks differ by more than
+their sessions alone show.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _WORDS: Mapping[Verdict, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RateMargin:
-    """By how much a rate may be worse, a share."""
+    """By how much a rate may be worse, as a share."""
 
     rate: RateDefinition
     size: float
@@ -66,7 +67,7 @@ class RateMargin:
 
 @dataclass(frozen=True, slots=True)
 class GateReach:
-    """The difference of a gate, the slice minus its baseline, and the interval that decides, 95 %."""
+    """The difference of a gate (slice minus baseline) and the 95 % interval that decides."""
 
     estimate: float
     low: float
@@ -89,9 +90,10 @@ class GateSide:
 
 @dataclass(frozen=True, slots=True)
 class StoreGate:
-    """What a gate says. `difference`: as the page Compare shows it; `decided_by`: the interval that decides.
+    """The verdict of a gate.
 
-    `why`: in words; `link`: the page that shows it, `/compare?…`, and `sentence`: the verdict of that page.
+    `difference`: as the page Compare shows it; `decided_by`: the interval that decides. `why`: the reason in
+    words; `link`: the page that shows it, `/compare?…`; `sentence`: that page's verdict.
     """
 
     rate: str
@@ -108,14 +110,14 @@ class StoreGate:
 
     @property
     def exit_code(self) -> int:
-        """0 not worse, 5 worse, 6 cannot be told."""
+        """0: not worse, 5: worse, 6: not enough data."""
         return EXIT_CODES[self.verdict]
 
 
 def read_rate_margin(text: str) -> RateMargin:
-    """Return what a gate such as `no-worse=0.02` or `no-worse:retried=2%` asks for. Raises GateSyntaxError.
+    """Parse a gate such as `no-worse=0.02` or `no-worse:retried=2%`. Raises GateSyntaxError.
 
-    Without a rate it is that of parse errors.
+    The default rate is parse errors.
     """
     name, size = read_gate_text(text, _JUDGED, "rate", "retried")
     if size >= 1:
@@ -131,55 +133,57 @@ def judge_gates(
     chosen: Mapping[str, Sequence[str]],
     of_baseline: Mapping[str, Sequence[str]] | None = None,
 ) -> list[StoreGate]:
-    """Return what gates such as `no-worse=0.02` say of a store.
+    """Return the verdicts of gates such as `no-worse=0.02` on a store.
 
-    The other words are those of `choose_gate_arms`. Raises GateSyntaxError, ReportError and
+    The other parameters are those of `choose_gate_arms`. Raises GateSyntaxError, ReportError and
     MemoryProblemError.
     """
-    margins = [read_rate_margin(one) for one in gates]
-    kept = TeamMemory(store).read().baselines
+    margins = [read_rate_margin(gate) for gate in gates]
+    baselines = TeamMemory(store).read().baselines
     try:
         with read_store(store, texts=True) as reader:
             newest = reader.ask("extent").iloc[0].last_day
             if newest is None:
                 raise ReportError("no call of the store has a day: a gate compares days")
             labels = read_labels(reader.ask)
-            arms = choose_gate_arms(newest, labels, kept, baseline, days, chosen, of_baseline)
+            arms = choose_gate_arms(newest, labels, baselines, baseline, days, chosen, of_baseline)
             return [judge_store_gate(reader.ask, arms, labels, margin) for margin in margins]
     except (UnshownStoreError, MetricError) as problem:
         raise ReportError(str(problem)) from None
 
 
 def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: RateMargin) -> StoreGate:
-    """Return whether B is worse than A, the baseline, by the margin. Raises MetricError.
+    """Return whether B is worse than A, the baseline, by more than the margin. Raises MetricError.
 
-    `labels`: those of the values of each dimension. Both arms have days.
+    `labels`: the labels of each dimension's values. Both variants have days.
     """
     a, b = measure_sides(ask, arms, name_arms(*arms, labels))
     basis = find_basis(a, b, margin.rate)
     if basis.rate:
         margin = replace(margin, rate=RATES[basis.rate])
     work = read_work(ask, a, b, margin.rate)
-    held = compare_sides(a, b, margin.rate, work)
-    found = held.difference if held else None
+    comparison = compare_sides(a, b, margin.rate, work)
+    difference = comparison.difference if comparison else None
     sentence = ""
     decided_by: GateReach | None = None
     verdict: Verdict = "cannot be told"
-    if held is None or found is None:
-        sides = " or of ".join(one.name for one in (a, b) if not _count_judged(one, margin.rate))
+    if comparison is None or difference is None:
+        sides = " or of ".join(side.name for side in (a, b) if not _count_judged(side, margin.rate))
         why = f"No {margin.rate.noun} of {sides} was measured."
     elif basis.rate is None:
         why = basis.sentence
     elif do_overlap(*arms):
         why = "Both sides share calls; choose other days with --days, or another baseline."
-    elif held.p is None:  # too few, too little measured, or different work: the page gives no verdict either
-        why = describe_verdict(held, margin.size)
+    elif (
+        comparison.p is None
+    ):  # too few, too little measured, or a different mix: the page shows no verdict either
+        why = describe_verdict(comparison, margin.size)
     else:
-        decided_by = _take_reach(found)
-        verdict = decide(held, margin.size)
-        parts = break_sides_down(ask, a, b, margin.rate, held, work)
+        decided_by = _take_reach(difference)
+        verdict = decide(comparison, margin.size)
+        parts = break_sides_down(ask, a, b, margin.rate, comparison, work)
         sentence = write_headline(parts, ArmNames(b.name, a.name), _make_label(labels), SMALLEST)
-        needed = describe_needed(held, margin.size) if verdict == "cannot be told" else ""
+        needed = describe_needed(comparison, margin.size) if verdict == "cannot be told" else ""
         why = " ".join(filter(None, (basis.sentence, needed)))
     return StoreGate(
         margin.rate.name,
@@ -188,33 +192,33 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         why,
         _make_side(b, margin.rate),
         _make_side(a, margin.rate),
-        _take_reach(found) if found else None,
+        _take_reach(difference) if difference else None,
         decided_by,
-        bool(held and held.is_at_same_mix),
+        bool(comparison and comparison.is_at_same_mix),
         _write_link(arms, margin.rate),
         sentence,
     )
 
 
 def _make_label(labels: Labels) -> Callable[[str, str], str]:
-    """Return a function that gives the label of a value of a dimension, as pages write it."""
+    """Return a function that maps a dimension's value to its label on the pages."""
     return lambda dimension, value: wording.one_line(labels.get(dimension, {}).get(value, value), 60)
 
 
-def decide(held: SliceComparison, margin: float) -> Verdict:
+def decide(comparison: SliceComparison, margin: float) -> Verdict:
     """Return the verdict on the first side of a comparison that may be judged."""
-    found = held.difference
-    if found is None:
+    difference = comparison.difference
+    if difference is None:
         raise ValueError("nothing was compared")
-    sign = -1 if held.slice.rate.is_good else 1
-    ends = sorted((sign * found.low, sign * found.high))  # more is worse
+    sign = -1 if comparison.slice.rate.is_good else 1
+    ends = sorted((sign * difference.low, sign * difference.high))  # a higher value is worse
     if ends[1] < margin:
         return "not worse"
-    return "worse" if ends[0] > 0 and held.is_decisive else "cannot be told"
+    return "worse" if ends[0] > 0 and comparison.is_decisive else "cannot be told"
 
 
-def _take_reach(found: Difference) -> GateReach:
-    return GateReach(found.estimate, found.low, found.high)
+def _take_reach(difference: Difference) -> GateReach:
+    return GateReach(difference.estimate, difference.low, difference.high)
 
 
 def _count_judged(side: CompareSide, rate: RateDefinition) -> int:
@@ -244,7 +248,7 @@ def _write_link(arms: tuple[Arm, Arm], rate: RateDefinition) -> str:
 
 
 def describe_gate(gate: StoreGate) -> str:
-    """Return the verdict in a sentence, with the counts of both sides and the intervals. Holds log text."""
+    """Return the verdict in a sentence with the counts and intervals of both sides. Contains log text."""
     verdict = _WORDS[gate.verdict]
     if gate.decided_by is None or gate.difference is None:
         return f"{verdict}. {gate.why}"
@@ -272,29 +276,29 @@ def _write_ends(reach: GateReach) -> str:
 
 
 def read_labels(ask: Ask) -> Labels:
-    """Return the label of each value, by dimension, the most used values first."""
+    """Return the labels of all values by dimension, the most used values first."""
     rows = ask("choices")
     return {
-        str(dimension): dict(zip(its.value, its.label, strict=True))
-        for dimension, its in rows.groupby("dimension", sort=False)
+        str(dimension): dict(zip(group.value, group.label, strict=True))
+        for dimension, group in rows.groupby("dimension", sort=False)
     }
 
 
 def choose_gate_arms(
     newest: date,
     labels: Labels,
-    kept: Sequence[Baseline],
+    baselines: Sequence[Baseline],
     baseline: str,
     days: str,
     chosen: Mapping[str, Sequence[str]],
     of_baseline: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Arm, Arm]:
-    """Return A, the baseline, and B, the slice that is judged. Raises GateSyntaxError.
+    """Return A, the baseline, and B, the slice to judge. Raises GateSyntaxError.
 
-    `newest`: the newest day of the store. `baseline`: the name of a kept one, days, SAME_DAYS, or how many
-    days before those of B. `days`: of B. `chosen`: values of B by dimension, by their name or label; where
-    the baseline is pinned to others, it keeps its own, and where B names none, B has the baseline's.
-    `of_baseline`: values of A in the place of those, for what is compared.
+    `newest`: the newest day of the store. `baseline`: the name of a saved baseline, days, SAME_DAYS, or a
+    number of days before those of B. `days`: the days of B. `chosen`: values of B by dimension, by name or
+    label. A baseline that is pinned to other values keeps its own; B takes the baseline's values where it
+    names none. `of_baseline`: values of A that replace these, for the compared dimension.
     """
     own, other = (
         {name: _find_values(name, values, labels) for name, values in each.items() if values}
@@ -302,16 +306,16 @@ def choose_gate_arms(
     )
     of_b = _read_days(days, newest)
     pinned: Mapping[str, tuple[str, ...]] = {}
-    found = next((one for one in kept if one.name == baseline), None)
-    if found is not None:
-        of_a, pinned = found.days, found.slice
+    saved = next((candidate for candidate in baselines if candidate.name == baseline), None)
+    if saved is not None:
+        of_a, pinned = saved.days, saved.slice
     elif baseline == SAME_DAYS:
         of_a = of_b
     else:
         try:
             span = read_range(baseline)
         except ValueError:
-            raise GateSyntaxError(_describe_unknown(baseline, [one.name for one in kept])) from None
+            raise GateSyntaxError(_describe_unknown(baseline, [each.name for each in baselines])) from None
         if span.length is not None and not span.before:
             of_a = of_b[0] - timedelta(span.length), of_b[0] - timedelta(1)
         else:
@@ -331,28 +335,28 @@ def _read_days(text: str, newest: date) -> Days:
     return span
 
 
-def _find_values(dimension: str, asked: Sequence[str], labels: Labels) -> tuple[str, ...]:
-    """Return the values that a person means, by their value or label."""
-    known = labels.get(dimension, {})
-    by_label = {label: value for value, label in known.items()}
-    found = []
-    for one in asked:
-        value = one if one in known else by_label.get(one)
+def _find_values(dimension: str, names: Sequence[str], labels: Labels) -> tuple[str, ...]:
+    """Return the values that a person names by value or label."""
+    by_value = labels.get(dimension, {})
+    by_label = {label: value for value, label in by_value.items()}
+    values = []
+    for name in names:
+        value = name if name in by_value else by_label.get(name)
         if value is None:
-            near = difflib.get_close_matches(one, [*known, *by_label], n=1)
+            near = difflib.get_close_matches(name, [*by_value, *by_label], n=1)
             advice = (
                 f"did you mean {near[0]!r}?"
                 if near
                 else f"there are {', '.join(list(by_label)[:10]) or 'none'}"
             )
-            raise GateSyntaxError(f"the store has no {wording.dimension(dimension)} {one!r}; {advice}")
-        found.append(value)
-    return tuple(found)
+            raise GateSyntaxError(f"the store has no {wording.dimension(dimension)} {name!r}; {advice}")
+        values.append(value)
+    return tuple(values)
 
 
 def _describe_unknown(baseline: str, names: Sequence[str]) -> str:
-    known = f"saved baselines are {', '.join(names[:10])}" if names else "no baselines are saved yet"
+    advice = f"saved baselines are {', '.join(names[:10])}" if names else "no baselines are saved yet"
     return (
-        f"no baseline {baseline!r}: {known}; or use days: 7 days (before the tested days), "
+        f"no baseline {baseline!r}: {advice}; or use days: 7 days (before the tested days), "
         "2026-11-01 to 2026-11-07, or same days"
     )

@@ -40,8 +40,8 @@ def test_a_name_with_a_comma_is_one_value(hosted: Api) -> None:
 
 
 def test_rates_have_a_row_for_each_host_and_the_sentence_says_host(hosted: Api) -> None:
-    told = hosted.get("/rates", rate="parse_error", by="provider")
-    assert {row["slice"]: row["n"] for row in told["rows"]} == {
+    answer = hosted.get("/rates", rate="parse_error", by="provider")
+    assert {row["slice"]: row["n"] for row in answer["rows"]} == {
         "east-1": 100,
         SCRIPT: 100,
         "a,b": 50,
@@ -52,9 +52,9 @@ def test_rates_have_a_row_for_each_host_and_the_sentence_says_host(hosted: Api) 
 
 
 def test_hosts_are_ranked_and_called_hosts(hosted: Api) -> None:
-    told = hosted.get("/ranking", by="provider")
-    assert {row["slice"] for row in told["rows"]} >= {"east-1", SCRIPT}
-    assert "provider" not in told["sentence"]
+    answer = hosted.get("/ranking", by="provider")
+    assert {row["slice"] for row in answer["rows"]} >= {"east-1", SCRIPT}
+    assert "provider" not in answer["sentence"]
 
 
 def test_a_host_that_no_log_names_is_refused_with_what_there_is(hosted: Api) -> None:
@@ -67,12 +67,12 @@ def test_a_host_that_no_log_names_is_refused_with_what_there_is(hosted: Api) -> 
 def test_calls_and_metrics_are_filtered_by_host(hosted: Api) -> None:
     rows = hosted.get("/calls", provider=SCRIPT, limit=5)["rows"]
     assert {row["provider"] for row in rows} == {SCRIPT}
-    told = hosted.get("/metrics/fault_layers", providers="a,b")
-    assert sum(row["calls"] for row in told["rows"]) == 50
+    answer = hosted.get("/metrics/fault_layers", providers="a,b")
+    assert sum(row["calls"] for row in answer["rows"]) == 50
 
 
 def test_agents_compare_two_hosts(hosted: Api) -> None:
     asked = {"a_provider": ["east-1"], "b_provider": [SCRIPT]}
-    answer, told = run(answer_tool(hosted.store, "compare_slices", asked))
-    assert (told["a"]["k"], told["b"]["k"], told["verdict"]) == (2, 40, "worse")
+    answer, structure = run(answer_tool(hosted.store, "compare_slices", asked))
+    assert (structure["a"]["k"], structure["b"]["k"], structure["verdict"]) == (2, 40, "worse")
     assert f"{SCRIPT} is worse than east-1" in answer.text

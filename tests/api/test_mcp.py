@@ -35,9 +35,9 @@ def test_our_own_tools_have_no_finding_of_our_own_lint() -> None:
         for tool in TOOLS.values()
     ]
     found = definition_findings(ToolCatalog.load(json.dumps({"tools": declared})))
-    assert [(one.tool, one.code, one.message) for one in found] == []
-    for one in declared:
-        Draft202012Validator.check_schema(one["inputSchema"])
+    assert [(finding.tool, finding.code, finding.message) for finding in found] == []
+    for declaration in declared:
+        Draft202012Validator.check_schema(declaration["inputSchema"])
 
 
 def test_every_tool_is_declared_as_one_that_only_reads(small: Api) -> None:
@@ -85,11 +85,14 @@ def test_the_parser_itself_can_be_asked(small: Api) -> None:
         },
     }
     asked = {"raw_arguments": "{path: 'a.py', limit: '3',}", "definition": definition}
-    _, told = run(answer_tool(small.store, "parse_arguments", asked))
-    assert told["arguments"] == {"path": "a.py", "limit": 3}
-    assert told["outcome"] == "repaired"
-    assert {one["code"] for one in told["diagnostics"]} >= {"unquoted_key", "trailing_comma"}
-    assert told["diagnostics"][0]["start"] is not None
+    _, structure = run(answer_tool(small.store, "parse_arguments", asked))
+    assert structure["arguments"] == {"path": "a.py", "limit": 3}
+    assert structure["outcome"] == "repaired"
+    assert {diagnostic["code"] for diagnostic in structure["diagnostics"]} >= {
+        "unquoted_key",
+        "trailing_comma",
+    }
+    assert structure["diagnostics"][0]["start"] is not None
     for wrong, words in (
         ({}, "raw_arguments must be the text"),
         ({"raw_arguments": {"a": 1}}, "raw_arguments must be the text"),

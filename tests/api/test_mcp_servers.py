@@ -27,13 +27,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 def test_rates_are_those_of_the_server(served: Api, server: str, k: int, n: int) -> None:
     (row,) = served.get("/rates", rate="parse_error", mcp_server=server)["rows"]
     assert (row["k"], row["n"]) == (k, n)
-    told = served.get("/metrics/fault_layers", mcp_servers=server)
-    assert sum(row["calls"] for row in told["rows"]) == n
+    answer = served.get("/metrics/fault_layers", mcp_servers=server)
+    assert sum(row["calls"] for row in answer["rows"]) == n
 
 
 def test_rates_have_a_row_for_each_server(served: Api) -> None:
-    told = served.get("/rates", rate="parse_error", by="mcp_server")
-    assert {row["slice"]: row["n"] for row in told["rows"]} == {"files": 100, "web": 100, "none": 10}
+    answer = served.get("/rates", rate="parse_error", by="mcp_server")
+    assert {row["slice"]: row["n"] for row in answer["rows"]} == {"files": 100, "web": 100, "none": 10}
 
 
 def test_a_server_that_no_log_names_is_refused_with_what_there_is(served: Api) -> None:

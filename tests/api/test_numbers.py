@@ -34,11 +34,11 @@ def cases_of(metric: str) -> list[dict[str, Any]]:
         limits | {name: value for name, value in case.get("asked", {}).items() if name in known}
         for case in cases
     ]
-    return list({json.dumps(one, sort_keys=True): one for one in asked}.values())[:2]
+    return list({json.dumps(case_, sort_keys=True): case_ for case_ in asked}.values())[:2]
 
 
 def typed(metric: str, asked: dict[str, Any]) -> dict[str, Any]:
-    days = {one.name for one in metric_parameters(metric) if one.kind == "day"}
+    days = {parameter.name for parameter in metric_parameters(metric) if parameter.kind == "day"}
     return {
         name: date.fromisoformat(value) if name in days and value else value for name, value in asked.items()
     }
@@ -85,9 +85,9 @@ def compare_answers(small: Api, sample: Api, metric: str) -> None:
     for api in (small, sample):
         for asked in cases_of(metric):
             rows = answer_metric(api.connection, metric, typed(metric, asked))
-            given = api.get(f"/metrics/{metric}", **written(asked))
-            assert plain(given["rows"]) == plain(rows.to_dict("records")), (metric, asked)
-            assert not given["truncated"], metric
+            answer = api.get(f"/metrics/{metric}", **written(asked))
+            assert plain(answer["rows"]) == plain(rows.to_dict("records")), (metric, asked)
+            assert not answer["truncated"], metric
 
 
 @pytest.mark.parametrize("metric", ["slices", "calls", "sessions", "signatures", "files"])
@@ -106,23 +106,23 @@ def test_arrow_and_parquet_hold_the_rows_of_json(sample: Api, metric: str) -> No
 
 def test_a_comparison_says_what_the_page_says(sample: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = {"a_model": "aurora-large", "b_model": "kestrel-coder-14b", "rate": "parse_error"}
-    told = sample.get("/comparison", **chosen, days="all")
+    answer = sample.get("/comparison", **chosen, days="all")
     monkeypatch.setenv("CALLGAUGE_STORE", str(sample.store.folder))
     page = opened("callgauge/dashboard/pages/compare/page.py", **chosen, days="All days")
     shown = [read(element.value) for element in (*page.header, *page.caption)]
-    assert told["verdict"] == "undecided"
-    assert told["sentence"] in shown
-    assert told["basis"] in shown
+    assert answer["verdict"] == "undecided"
+    assert answer["sentence"] in shown
+    assert answer["basis"] in shown
     # A breakdown by what tells the sides apart would say nothing.
-    assert {row["dimension"] for row in told["rows"]} == {"tool", "prompt", "provider"}
+    assert {row["dimension"] for row in answer["rows"]} == {"tool", "prompt", "provider"}
 
 
 def test_a_ranking_says_what_the_page_says(sample: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = sample.get("/ranking", rate="parse_error", by="model", days="all")
+    answer = sample.get("/ranking", rate="parse_error", by="model", days="all")
     monkeypatch.setenv("CALLGAUGE_STORE", str(sample.store.folder))
     page = opened("callgauge/dashboard/pages/models/page.py", rate="parse_error", days="All days")
     shown = [read(element.value) for kind in (page.header, page.markdown, page.caption) for element in kind]
-    assert any(told["sentence"] in text for text in shown), told["sentence"]
+    assert any(answer["sentence"] in text for text in shown), answer["sentence"]
 
 
 def read(text: Any) -> str:
@@ -131,11 +131,11 @@ def read(text: Any) -> str:
 
 
 def test_rates_by_day_are_those_of_the_metric(sample: Api) -> None:
-    told = sample.get("/rates", rate="parse_error", by="day", days="all")["rows"]
+    by_day = sample.get("/rates", rate="parse_error", by="day", days="all")["rows"]
     rows = answer_metric(sample.connection, "slices", {"rates": ["parse_error"], "by": "day"})
     counts = dict(zip(rows.slice, zip(rows.k, rows.n, strict=True), strict=True))
-    assert {row["slice"]: (row["k"], row["n"]) for row in told} == counts
-    assert [row["slice"] for row in told] == sorted(counts)
+    assert {row["slice"]: (row["k"], row["n"]) for row in by_day} == counts
+    assert [row["slice"] for row in by_day] == sorted(counts)
 
 
 ASKED_BY_AGENTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -168,7 +168,7 @@ def test_one_call_and_one_session_are_the_same_for_agents(sample: Api) -> None:
     assert call["neighbours"]["of"] >= call["neighbours"]["number"] >= 1
     session = sample.get(f"/sessions/{row['session_id']}")
     assert run(answer_tool(sample.store, "show_session", {"session": row["session_id"]}))[1] == session
-    ids = [one["call_id"] for turn in session["turns"] for one in turn["tool_calls"]]
+    ids = [call["call_id"] for turn in session["turns"] for call in turn["tool_calls"]]
     assert row["call_id"] in ids
 
 

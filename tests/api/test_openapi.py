@@ -113,12 +113,12 @@ def test_the_document_is_valid() -> None:
     ids = values_of("operationId", document)
     assert len(ids) == len(set(ids)) > 90
     schemes = document["components"]["securitySchemes"]
-    assert all(name in schemes for one in document["security"] for name in one)
+    assert all(name in schemes for scheme in document["security"] for name in scheme)
 
 
 def test_each_part_of_an_address_is_a_parameter_and_none_is_named_twice() -> None:
     for path, item in make_document()["paths"].items():
-        told = item["get"].get("parameters", ())
-        in_path = {one["name"] for one in told if one["in"] == "path"}
+        parameters = item["get"].get("parameters", ())
+        in_path = {parameter["name"] for parameter in parameters if parameter["in"] == "path"}
         assert in_path == set(re.findall(r"\{(\w+)\}", path))
-        assert len(told) == len({one["name"] for one in told}), path
+        assert len(parameters) == len({parameter["name"] for parameter in parameters}), path

@@ -24,7 +24,7 @@ TODAY = date(2026, 11, 26)  # a Thursday
 
 
 def test_values_have_the_kind_that_is_declared() -> None:
-    given = {
+    parameters = {
         "model": ["a", "b"],
         "limit": ["50"],
         "smallest": ["0.5"],
@@ -32,7 +32,7 @@ def test_values_have_the_kind_that_is_declared() -> None:
         "day": ["2026-11-09"],
         "call": ["c1"],
     }
-    assert read_parameters(DECLARED, given) == {
+    assert read_parameters(DECLARED, parameters) == {
         "model": ("a", "b"),
         "rate": "parse_error",
         "limit": 50,
@@ -73,15 +73,15 @@ def test_a_mistake_is_told_with_what_to_do(name: str, values: list[str], words: 
 
 
 def test_a_model_may_send_numbers_as_texts_and_one_value_for_a_list() -> None:
-    given: dict[str, Any] = {"model": "a", "limit": "5", "reversed": True, "call": "c", "day": None}
-    found = read_parameters(DECLARED, write_texts(given))
+    parameters: dict[str, Any] = {"model": "a", "limit": "5", "reversed": True, "call": "c", "day": None}
+    found = read_parameters(DECLARED, write_texts(parameters))
     assert (found["model"], found["limit"], found["reversed"], found["day"]) == (("a",), 5, True, None)
     with pytest.raises(ProblemError, match="model is a dict; use a string, a number or a list of them"):
         write_texts({"model": {"name": "a"}})
 
 
 @pytest.mark.parametrize(
-    ("given", "days"),
+    ("texts", "days"),
     [
         ({}, (date(2026, 10, 24), date(2026, 11, 20))),
         ({"days": "7 days to today"}, (date(2026, 11, 20), TODAY)),
@@ -95,20 +95,20 @@ def test_a_model_may_send_numbers_as_texts_and_one_value_for_a_list() -> None:
     ],
 )
 def test_days_are_read_as_people_say_them(
-    given: dict[str, str], days: tuple[date | None, date | None]
+    texts: dict[str, str], days: tuple[date | None, date | None]
 ) -> None:
-    assert choose_days(given, date(2026, 11, 20), TODAY) == days
+    assert choose_days(texts, date(2026, 11, 20), TODAY) == days
 
 
 def test_days_that_are_none_are_refused() -> None:
-    for given, words in (
+    for texts, words in (
         ({"days": "soon"}, "is not a range of days"),
         ({"days": "7 days", "since": "monday"}, "not both"),
         ({"since": "2026-11-09", "until": "2026-11-01"}, "no day is between"),
         ({"since": "someday"}, "is not a day; use today, yesterday"),
     ):
         with pytest.raises(ProblemError, match=words):
-            choose_days(given, None, TODAY)
+            choose_days(texts, None, TODAY)
 
 
 def test_a_filter_takes_values_and_labels_and_refuses_what_no_log_has() -> None:

@@ -41,11 +41,11 @@ SLOW = "SELECT sum(a.range * b.range) FROM range(100_000_000) a, range(1_000_000
 def problem(client: TestClient, path: str, **query: Any) -> dict[str, Any]:
     answer = client.get(path, params=query)
     assert answer.headers["content-type"] == "application/problem+json"
-    told: dict[str, Any] = answer.json()
-    assert told["status"] == answer.status_code >= 400
-    assert told["title"]
-    assert told["detail"].endswith((".", "?")), told
-    return told
+    detail: dict[str, Any] = answer.json()
+    assert detail["status"] == answer.status_code >= 400
+    assert detail["title"]
+    assert detail["detail"].endswith((".", "?")), detail
+    return detail
 
 
 def test_nobody_is_told_anything_unless_the_gate_names_them(small: Api) -> None:
@@ -66,8 +66,8 @@ def test_sql_and_raw_exports_take_an_admin(small: Api) -> None:
     for name in ADMIN_METRICS:
         assert problem(viewer, f"/metrics/{name}")["status"] == 403
         assert admin.get(f"/metrics/{name}").status_code == 200
-    told = admin.get("/sql", params={"query": "SELECT count(*) AS calls FROM tool_calls"}).json()
-    assert told["rows"] == [{"calls": 44}]
+    answer = admin.get("/sql", params={"query": "SELECT count(*) AS calls FROM tool_calls"}).json()
+    assert answer["rows"] == [{"calls": 44}]
     assert "SELECT" in problem(admin, "/sql", query="DROP TABLE tool_calls")["detail"]
     assert viewer.get("/calls/c41").status_code == 200
     assert viewer.get("/calls", params={"limit": 200}).status_code == 200
@@ -75,10 +75,10 @@ def test_sql_and_raw_exports_take_an_admin(small: Api) -> None:
 
 
 def test_what_a_viewers_program_asks_of_all_calls_holds_no_arguments(small: Api) -> None:
-    told = small.connection.execute(
+    rows = small.connection.execute(
         "SELECT DISTINCT raw_arguments FROM tool_calls WHERE length(raw_arguments) > 5"
     ).fetchall()
-    texts = [json.dumps(text)[1:-1] for (text,) in told]
+    texts = [json.dumps(text)[1:-1] for (text,) in rows]
     assert any(text in small.client(ADMIN).get("/metrics/calls").text for text in texts)
     viewer = small.client(VIEWER)
     for name in sorted(metrics().keys() - ADMIN_METRICS):
@@ -87,11 +87,11 @@ def test_what_a_viewers_program_asks_of_all_calls_holds_no_arguments(small: Api)
 
 
 def test_days_after_all_data_are_no_good_news(small: Api) -> None:
-    told = small.get("/ranking", rate="parse_error", since="2026-11-01", until="2999-01-01")["sentence"]
-    assert "newest data" not in told
+    answer = small.get("/ranking", rate="parse_error", since="2026-11-01", until="2999-01-01")["sentence"]
+    assert "newest data" not in answer
     newest = small.get("/calls", days="all", limit="1")["rows"][0]["ts"][:10]
-    told = small.get("/ranking", since="2998-01-01", until="2999-01-01")["sentence"]
-    assert told.endswith(f"The newest data is of {newest}, before these days.")
+    answer = small.get("/ranking", since="2998-01-01", until="2999-01-01")["sentence"]
+    assert answer.endswith(f"The newest data is of {newest}, before these days.")
 
 
 def test_what_is_not_known_is_refused_by_its_name(small: Api) -> None:
@@ -113,8 +113,8 @@ def test_what_is_not_known_is_refused_by_its_name(small: Api) -> None:
         ("/rates", {"format": "xml"}, 400, "format"),
         ("/calls/c41", {"format": "parquet"}, 406, "JSON only"),
     ):
-        told = problem(client, path, **query)
-        assert (told["status"], words in told["detail"]) == (status, True), (path, query, told)
+        answer = problem(client, path, **query)
+        assert (answer["status"], words in answer["detail"]) == (status, True), (path, query, answer)
     assert client.get("/rates", headers={"accept": "image/png"}).status_code == 406
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         refused = client.request(method, "/rates")
@@ -136,11 +136,11 @@ def test_an_empty_store_has_answers_of_nothing(tmp_path: Path) -> None:
     publish(tmp_path, {})
     client = make_client(SharedStore(tmp_path))
     for path in ("/rates", "/ranking", "/calls", "/sessions", "/signatures", "/choices"):
-        told = client.get(path)
-        assert (told.status_code, told.json()["rows"]) == (200, []), path
+        answer = client.get(path)
+        assert (answer.status_code, answer.json()["rows"]) == (200, []), path
     assert client.get("/loads").json()["last_load"]["calls"] == 0
-    told = client.get("/comparison", params={"a_days": "7 days", "b_days": "2026-11"}).json()
-    assert told["verdict"] == "unmeasured"
+    answer = client.get("/comparison", params={"a_days": "7 days", "b_days": "2026-11"}).json()
+    assert answer["verdict"] == "unmeasured"
 
 
 def test_a_list_is_paged_by_its_cursor_without_gap_or_repeat(sample: Api) -> None:
@@ -152,9 +152,9 @@ def test_a_list_is_paged_by_its_cursor_without_gap_or_repeat(sample: Api) -> Non
         cursor = page["next_cursor"]
         if cursor is None:
             break
-    given = {"models": ["kestrel-coder-14b"], "fault": "syntax", "limit": 1000, "offset": 0}
+    parameters = {"models": ["kestrel-coder-14b"], "fault": "syntax", "limit": 1000, "offset": 0}
     assert len(ids) > 60
-    assert ids == answer_metric(sample.connection, "calls", given).call_id.tolist()
+    assert ids == answer_metric(sample.connection, "calls", parameters).call_id.tolist()
     assert page["found"] == len(ids)
 
 
@@ -170,8 +170,8 @@ def test_sorted_lists_have_the_order_that_is_asked(sample: Api) -> None:
 
 def test_a_signature_says_where_it_occurs(small: Api) -> None:
     (signature,) = small.get("/signatures")["rows"]
-    told = small.get("/signatures", signature=signature["signature_id"])
-    assert told["where"][0]["tool"] == "read_file"
+    answer = small.get("/signatures", signature=signature["signature_id"])
+    assert answer["where"][0]["tool"] == "read_file"
     calls = small.get("/calls", signature=signature["signature_id"])["rows"]
     assert [row["call_id"] for row in calls] == ["c41"]
 
@@ -197,8 +197,8 @@ def test_a_store_that_is_served_without_text_gives_none(
         client.get("/metrics/testset_calls", params={"calls": "c41"}).json()["rows"][0]["raw_arguments"]
         is None
     )
-    told = client.get("/sql", params={"query": "SELECT count(raw_arguments) AS n FROM tool_calls"}).json()
-    assert told["rows"] == [{"n": 0}]
+    answer = client.get("/sql", params={"query": "SELECT count(raw_arguments) AS n FROM tool_calls"}).json()
+    assert answer["rows"] == [{"n": 0}]
 
 
 def test_the_nights_stand_beside_the_loads(tmp_path: Path) -> None:
@@ -206,17 +206,17 @@ def test_the_nights_stand_beside_the_loads(tmp_path: Path) -> None:
     nights = NightRecords(tmp_path)
     nights.begin_step(date(2026, 11, 20), "load", 1)
     nights.end_step(date(2026, 11, 20), "load", "done", {})
-    told = make_client(SharedStore(tmp_path)).get("/loads").json()
-    (night,) = told["nights"]
+    answer = make_client(SharedStore(tmp_path)).get("/loads").json()
+    (night,) = answer["nights"]
     assert (night["night"], night["step"], night["outcome"]) == ("2026-11-20", "load", "done")
-    assert told["rows"][0]["run_id"] == 1
+    assert answer["rows"][0]["run_id"] == 1
 
 
 def test_a_store_that_is_not_there_or_moves_on_is_told_and_followed(tmp_path: Path) -> None:
     client = make_client(SharedStore(tmp_path / "store"))
-    told = problem(client, "/rates")
-    assert (told["status"], "callgauge ingest" in told["detail"]) == (503, True)
-    assert str(tmp_path) not in told["detail"]
+    answer = problem(client, "/rates")
+    assert (answer["status"], "callgauge ingest" in answer["detail"]) == (503, True)
+    assert str(tmp_path) not in answer["detail"]
     first = publish(tmp_path / "store", small_tables())
     listed = client.get("/calls", params={"limit": 10}).json()
     assert (listed["generation"], listed["found"]) == ("gen-000001", 44)
@@ -309,9 +309,9 @@ def test_only_so_many_questions_wait(small: Api, monkeypatch: pytest.MonkeyPatch
 def test_a_large_answer_is_cut_and_says_so(small: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MOST_ROWS", dict.fromkeys(tables.MOST_ROWS, 10))
     asked = {"limit": 40, "offset": 0}
-    told = small.client().get("/metrics/calls", params=asked)
-    assert (len(told.json()["rows"]), told.json()["truncated"]) == (10, True)
-    assert (told.headers["callgauge-rows"], told.headers["callgauge-truncated"]) == ("10", "true")
+    answer = small.client().get("/metrics/calls", params=asked)
+    assert (len(answer.json()["rows"]), answer.json()["truncated"]) == (10, True)
+    assert (answer.headers["callgauge-rows"], answer.headers["callgauge-truncated"]) == ("10", "true")
     arrow = small.client().get("/metrics/calls", params={**asked, "format": "arrow"})
     assert arrow.headers["callgauge-truncated"] == "true"
     monkeypatch.setattr(tables, "MOST_BYTES", 100)
@@ -323,15 +323,15 @@ def test_what_breaks_within_is_told_without_its_insides(small: Api, monkeypatch:
         raise RuntimeError("a path of this machine: /home/ada")
 
     monkeypatch.setattr(StoreAccess, "generation", property(fail))
-    told = small.client()
-    answer = TestClient(told.app, headers=dict(told.headers), raise_server_exceptions=False).get("/rates")
+    client = small.client()
+    answer = TestClient(client.app, headers=dict(client.headers), raise_server_exceptions=False).get("/rates")
     assert answer.status_code == 500
     assert "ada" not in answer.text
 
 
 def test_integers_and_texts_that_json_cannot_hold_are_told_as_texts() -> None:
-    told = json.loads(tables.write_json({"big": 2**80, "half": "\ud800", "list": [float("nan"), 1]}))
-    assert told == {"big": str(2**80), "half": "\\ud800", "list": [None, 1]}
+    value = json.loads(tables.write_json({"big": 2**80, "half": "\ud800", "list": [float("nan"), 1]}))
+    assert value == {"big": str(2**80), "half": "\\ud800", "list": [None, 1]}
 
 
 def test_the_document_names_every_route_and_its_parameters() -> None:
@@ -341,6 +341,6 @@ def test_the_document_names_every_route_and_its_parameters() -> None:
     routes = {BASE + route.path.replace(":path", "") for route in known if "{name}" not in route.path}
     assert set(document["paths"]) == routes | {f"{BASE}/metrics/{name}" for name in metrics()}
     for question in QUESTIONS.values():
-        told = document["paths"][BASE + question.path]["get"]["parameters"]
-        named = {one["name"] for one in told} - {"format"}
-        assert named == {one.name for one in question.parameters}
+        parameters = document["paths"][BASE + question.path]["get"]["parameters"]
+        named = {parameter["name"] for parameter in parameters} - {"format"}
+        assert named == {parameter.name for parameter in question.parameters}

@@ -30,13 +30,13 @@ def test_rates_calls_and_metrics_are_those_of_the_project(two_projects: Api) -> 
     assert (row["k"], row["n"]) == (40, 100)
     rows = two_projects.get("/calls", project="acme/web", limit=5)["rows"]
     assert {row["tool"] for row in rows} == {"write"}
-    told = two_projects.get("/metrics/fault_layers", projects="acme/web")
-    assert sum(row["calls"] for row in told["rows"]) == 32
+    answer = two_projects.get("/metrics/fault_layers", projects="acme/web")
+    assert sum(row["calls"] for row in answer["rows"]) == 32
 
 
 def test_two_projects_are_compared(two_projects: Api) -> None:
-    told = two_projects.get("/comparison", a_project="acme/shop", b_project="acme/web")
-    assert (told["a"]["k"], told["b"]["k"]) == (40, 2)
+    answer = two_projects.get("/comparison", a_project="acme/shop", b_project="acme/web")
+    assert (answer["a"]["k"], answer["b"]["k"]) == (40, 2)
 
 
 def test_projects_are_listed_and_an_unknown_one_is_refused(two_projects: Api) -> None:

@@ -94,9 +94,9 @@ def serving(
         url = f"http://127.0.0.1:{port}"
         _wait_until_up(url, server, log)
         yield Served(url, store)
-        told = log.read_text(encoding="utf-8")
-        if "Traceback" in told:
-            pytest.fail(f"an error in the server's log:\n{told}")
+        log_text = log.read_text(encoding="utf-8")
+        if "Traceback" in log_text:
+            pytest.fail(f"an error in the server's log:\n{log_text}")
     finally:
         server.terminate()
         ended = server.wait(30)
@@ -239,9 +239,9 @@ def watch(app: App) -> None:
     )
     app.page.on(
         "console",
-        lambda said: (
-            app.problems.append(f"console {said.text}")
-            if said.type == "error" and "404" not in said.text
+        lambda message: (
+            app.problems.append(f"console {message.text}")
+            if message.type == "error" and "404" not in message.text
             else None
         ),
     )

@@ -156,8 +156,8 @@ def test_nothing_of_a_hostile_log_runs_or_is_fetched(hostile_store: Served, cont
             app.expect(f"{MARK}{field}")
         if place == "/":
             expect(app.open_filters()).to_contain_text(MARK)
-        if said := app.page.evaluate(FOUND, MARK):
-            found[place] = said
+        if traces := app.page.evaluate(FOUND, MARK):
+            found[place] = traces
         app.page.keyboard.press("Escape")
     assert not found
     assert not app.problems

@@ -14,8 +14,8 @@ SWITCHING, OK, FORBIDDEN, NO_ROUTE, NO_METHOD, OTHER_NAME = 101, 200, 403, 404, 
 def ask(served: Served, path: str, method: str = "GET", **headers: str) -> HTTPResponse:
     port = int(served.url.rpartition(":")[2])
     connection = HTTPConnection("127.0.0.1", port, timeout=90)
-    told = {name.replace("_", "-"): value.replace("PORT", str(port)) for name, value in headers.items()}
-    connection.request(method, path, headers={"Host": f"127.0.0.1:{port}", **told})
+    written = {name.replace("_", "-"): value.replace("PORT", str(port)) for name, value in headers.items()}
+    connection.request(method, path, headers={"Host": f"127.0.0.1:{port}", **written})
     answer = connection.getresponse()
     if answer.status != SWITCHING:
         answer.read()

@@ -18,10 +18,10 @@ from tests.event_loops import run
 def ask(
     served: Served, path: str, *, token: str | None = None, method: str = "GET", **headers: str
 ) -> tuple[int, Any]:
-    told = {"authorization": f"Bearer {token}"} if token else {}
+    authorization = {"authorization": f"Bearer {token}"} if token else {}
     body = b"{}" if method == "POST" else None
     request = urllib.request.Request(  # noqa: S310 - our own server
-        served.url + path, data=body, headers={**told, **headers}, method=method
+        served.url + path, data=body, headers={**authorization, **headers}, method=method
     )
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310 - our own server
@@ -32,10 +32,10 @@ def ask(
 
 
 def test_a_program_gets_the_numbers_of_the_store_that_is_served(served: Served) -> None:
-    status, told = ask(served, "/api/v1/rates?rate=parse_error")
+    status, answer = ask(served, "/api/v1/rates?rate=parse_error")
     with read_store(served.store, texts=True) as store:
         row = store.ask("slices", rates=("parse_error",)).iloc[0]
-    assert (status, told["rows"][0]["k"], told["rows"][0]["n"]) == (200, row.k, row.n)
+    assert (status, answer["rows"][0]["k"], answer["rows"][0]["n"]) == (200, row.k, row.n)
     status, document = ask(served, "/api/v1/openapi.json")
     assert (status, document["openapi"]) == (200, "3.1.0")
     assert ask(served, "/api/v1/rate")[0] == 404

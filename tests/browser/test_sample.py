@@ -38,8 +38,8 @@ def sample(installed: Installation, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("sample")
     store = folder / "store"
     loading = load(installed, "sample_data/logs", store)
-    said, _ = loading.communicate()
-    assert loading.returncode == 0, said
+    output, _ = loading.communicate()
+    assert loading.returncode == 0, output
     with serving(store, folder, [str(installed.programs / "callgauge")]) as served:
         yield served
 
@@ -150,8 +150,8 @@ def test_an_open_page_keeps_answering_during_a_load_and_then_shows_it(
     while loading.poll() is None:
         follow(app, "Overview", "Needs attention")
         follow(app, "Data", "In all: ")
-    said, _ = loading.communicate()
-    assert loading.returncode == 0, said
+    output, _ = loading.communicate()
+    assert loading.returncode == 0, output
     app.expect(f"In all: {before + 1} files")
     app.open("/data?inventory=1")
     app.expect("session-log.example.jsonl")

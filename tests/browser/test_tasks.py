@@ -113,13 +113,13 @@ def test_d_is_version_2_better_and_for_whom(stranger: Stranger) -> None:
 def test_e_a_colleague_with_a_fresh_browser_sees_the_same(stranger: Stranger, browser: Browser) -> None:
     stranger.type_days("2026-11-02 to 2026-11-15")
     stranger.open_page("Models")
-    said = stranger.app.page.locator(".st-key-verdict h2").inner_text()
+    verdict = stranger.app.page.locator(".st-key-verdict h2").inner_text()
     shown = stranger.table(re.compile("^Parse errors by model")).inner_text()
     fresh = browser.new_context(viewport={"width": 1440, "height": 1000}, locale="en-US", timezone_id="UTC")
     colleague = App(fresh.new_page(), stranger.app.served)
     colleague.page.goto(stranger.app.page.url)
     colleague.settle()
-    expect(colleague.page.locator(".st-key-verdict h2")).to_have_text(said)
+    expect(colleague.page.locator(".st-key-verdict h2")).to_have_text(verdict)
     expect(colleague.page.get_by_role("region", name=re.compile("^Parse errors by model"))).to_have_text(
         shown, use_inner_text=True
     )

@@ -17,8 +17,10 @@ pytestmark = pytest.mark.thorough  # a store and a server of their own
 ARMS = (MadeArm("old", 0.35), MadeArm("new", 0.03), MadeArm(HOSTILE, 0.9))
 
 
-def tables(done: int, **said: Any) -> dict[str, Any]:
-    return join_tables(small_tables(), make_run(ARMS, tasks=100, done=done, question=HOSTILE, **said).tables)
+def tables(done: int, **fields: Any) -> dict[str, Any]:
+    return join_tables(
+        small_tables(), make_run(ARMS, tasks=100, done=done, question=HOSTILE, **fields).tables
+    )
 
 
 @pytest.fixture(scope="module")

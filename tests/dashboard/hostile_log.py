@@ -85,11 +85,11 @@ def _session(nth: int) -> list[Line]:
     return lines
 
 
-def _line(session: str, kind: str, nth: int, content: str | None = None, **said: Any) -> Line:
-    meta = said.pop("meta", {})
-    minute, day = said.get("turn", 0), 1 + nth
-    ts = f"2026-11-{day:02}T10:{minute:02}:{said.get('step', 0):02}.000Z"
-    return {"ts": ts, "sessionId": session, "type": kind, "content": content, "meta": meta, **said}
+def _line(session: str, kind: str, nth: int, content: str | None = None, **fields: Any) -> Line:
+    meta = fields.pop("meta", {})
+    minute, day = fields.get("turn", 0), 1 + nth
+    ts = f"2026-11-{day:02}T10:{minute:02}:{fields.get('step', 0):02}.000Z"
+    return {"ts": ts, "sessionId": session, "type": kind, "content": content, "meta": meta, **fields}
 
 
 def _start(session: str, nth: int, **meta: Any) -> Line:

@@ -21,10 +21,10 @@ BAD = {"outcome": "failed", "fault_layer": "syntax", "parse_error": "json_parse_
 def sheets(app: AppTest) -> dict[str, dict[str, Any]]:
     """The tables of the page by their caption, as the component gets them."""
     found = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    drawn = [one for one in found if "caption" in one]
-    for one in drawn:
-        one["rows"] = [[{**PLAIN, **cell} for cell in row] for row in one["rows"]]
-    return {one["caption"]: one for one in drawn}
+    drawn = [sheet for sheet in found if "caption" in sheet]
+    for sheet in drawn:
+        sheet["rows"] = [[{**PLAIN, **cell} for cell in row] for row in sheet["rows"]]
+    return {sheet["caption"]: sheet for sheet in drawn}
 
 
 def texts(table: dict[str, Any], column: int) -> list[str]:
@@ -42,15 +42,17 @@ def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
 def here_links(app: AppTest) -> dict[str, str | None]:
     """The links to other views of the page itself: label → URL, None where there is none."""
     found = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    return {one["label"]: one["href"] for one in found if "arrives" in one}
+    return {element["label"]: element["href"] for element in found if "arrives" in element}
 
 
-def calls(good: int, bad: int, **said: Any) -> list[dict[str, Any]]:
+def calls(good: int, bad: int, **fields: Any) -> list[dict[str, Any]]:
     """So many calls, the bad ones with a syntax error; each in a session of its own."""
-    of = "/".join(str(value) for value in said.values())
+    key = "/".join(str(value) for value in fields.values())
     return [
-        a_call(number, call_id=f"{of}:{number}", session_id=f"{of}:{number}", **(BAD if number < bad else {}))
-        | said
+        a_call(
+            number, call_id=f"{key}:{number}", session_id=f"{key}:{number}", **(BAD if number < bad else {})
+        )
+        | fields
         for number in range(good + bad)
     ]
 

@@ -32,7 +32,7 @@ def lines_on(store: Path, rate: Rate, last: date) -> list[str]:
 
 
 def acknowledge(app: AppTest, *, by: str = "", note: str = "") -> AppTest:
-    button, *_ = (one for one in app.button if "Acknowledge" in one.label)
+    button, *_ = (button for button in app.button if "Acknowledge" in button.label)
     place = str(button.key).removeprefix("save_")
     app.text_input(key=f"by_{place}").set_value(by)
     app.text_input(key=f"note_{place}").set_value(note)
@@ -116,7 +116,7 @@ def test_an_open_alert_is_marked_on_the_trend_with_the_same_words(store: Path) -
 @pytest.mark.thorough
 def test_an_alert_leads_to_its_comparison_with_the_days_before_it_began(store: Path) -> None:
     publish_nights(store, regressed(SINCE))
-    (link,) = [one for one in opened().get("page_link") if KESTREL in str(one.proto.label)]
+    (link,) = [link for link in opened().get("page_link") if KESTREL in str(link.proto.label)]
     query = str(link.proto.query_string)
     assert "b_days=2026-11-12_2026-11-20" in query
     assert "_2026-11-11&" in query
@@ -128,13 +128,13 @@ def test_an_acknowledged_alert_folds_away_with_who_and_why_and_comes_back(store:
     assert "Needs attention (1)" in said(opened())
     app = acknowledge(opened(), by="Ana *", note=HOSTILE)
     words = said(app)
-    assert "1 acknowledged" in [one.label for one in app.expander]
+    assert "1 acknowledged" in [expander.label for expander in app.expander]
     assert "by Ana \\*, " in words
     assert "\\<img src" in words
     assert "Needs attention\n" in words
     app = opened()  # somebody else, later
     assert "Needs attention\n" in said(app)
-    next(one for one in app.button if one.label == "Withdraw").click().run()
+    next(button for button in app.button if button.label == "Withdraw").click().run()
     assert "Needs attention (1)" in said(app)
 
 
@@ -144,7 +144,7 @@ def test_what_a_model_does_to_its_prompt_and_tool_is_told_once(store: Path) -> N
     app = opened()
     assert sentences(app)[0].startswith(KESTREL)
     assert "Needs attention (1)" in said(app)
-    assert "2 other changes" in [one.label for one in app.expander]
+    assert "2 other changes" in [expander.label for expander in app.expander]
 
 
 @pytest.mark.thorough
@@ -177,7 +177,7 @@ def test_a_new_error_is_told_with_its_calls_and_its_text_is_only_text(store: Pat
         for n in range(10)
     ]
     publish_nights(store, tool_calls=new)
-    (line,) = [one for one in sentences(opened()) if "New error" in one]
+    (line,) = [sentence for sentence in sentences(opened()) if "New error" in sentence]
     assert "10 calls since 18 Nov" in line
     assert "**" not in line
     assert "<img" not in line.replace("\\<img", "")
@@ -189,7 +189,9 @@ def test_a_night_finds_the_same_whatever_came_later(store: Path) -> None:
     found = []
     for last in (date(2026, 11, 16), date(2026, 11, 19)):
         publish_nights(store, rate, last=last, number=last.day)
-        found.append({(one.key, one.found) for one in alerts_of(store) if one.found <= date(2026, 11, 16)})
+        found.append(
+            {(alert.key, alert.found) for alert in alerts_of(store) if alert.found <= date(2026, 11, 16)}
+        )
     assert found[0] == found[1]
     assert found[0]
 

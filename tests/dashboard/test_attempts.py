@@ -24,7 +24,7 @@ def rows_of(
     layer: str = "schema",
     *,
     groups: tuple[int, ...] = (3, 8),
-    **said: Any,
+    **fields: Any,
 ) -> dict[str, Any]:
     """Return a row of the metric `chains`, whose sessions fall into the `groups`."""
     nothing = dict.fromkeys(
@@ -43,7 +43,7 @@ def rows_of(
         nothing
         | {"tokens_known": 0, "ms": 0.0, "ms_known": 0, "slice": layer}
         | {"attempts": attempts, "ended": ended, "chains": chains}
-        | said
+        | fields
     )
     by_group = {f"group_{name}": spread_out(row[name], len(groups)) for name in _BY_GROUP}
     return row | {"group_ids": list(groups)} | by_group
@@ -79,12 +79,14 @@ ROWS = [
 
 def test_each_stage_holds_the_chains_that_got_so_far_and_where_they_ended() -> None:
     stages = recovery.build_funnel(ROWS)
-    assert [(one.number, one.reached, one.recovered, one.abandoned, one.open) for one in stages] == [
+    assert [
+        (stage.number, stage.reached, stage.recovered, stage.abandoned, stage.open) for stage in stages
+    ] == [
         (1, 20, 0, 4, 2),
         (2, 14, 10, 0, 0),
         (3, 4, 3, 1, 0),
     ]
-    assert [one.continued_count for one in stages] == [14, 4, 0]
+    assert [stage.continued_count for stage in stages] == [14, 4, 0]
 
 
 def test_recovery_leaves_out_the_chains_whose_end_is_not_known() -> None:

@@ -25,7 +25,7 @@ NO: dict[str, Any] = {"probes": 3, "probes_ok": 0, "last_ok": False}
 
 
 @pytest.mark.parametrize(
-    ("one", "words"),
+    ("use", "words"),
     [
         (used("tool_use", 30, 100, **YES), "The probe passed, but parse errors are surely 5% or more."),
         (used("tool_use", 30, 100), "Never probed, and parse errors are surely 5% or more."),
@@ -43,8 +43,8 @@ NO: dict[str, Any] = {"probes": 3, "probes_ok": 0, "last_ok": False}
         (used("none", 0, 0, **YES), "Not measured."),
     ],
 )
-def test_a_model_in_one_strategy(one: StrategyUse, words: str) -> None:
-    (found,) = audit_strategies([one], 0.05)
+def test_a_model_in_one_strategy(use: StrategyUse, words: str) -> None:
+    (found,) = audit_strategies([use], 0.05)
     assert words in found.text
 
 
@@ -59,7 +59,7 @@ def test_a_model_in_one_strategy(one: StrategyUse, words: str) -> None:
 )
 def test_native_calls_of_the_same_model_are_evidence(native: StrategyUse, words: str) -> None:
     found = audit_strategies([used("json_fallback", 100, 200), native], 0.05)
-    assert any(words in one.text for one in found)
+    assert any(words in finding.text for finding in found)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_native_calls_in_fewer_than_ten_sessions_decide_nothing(sessions: int, w
         used("tool_use", 2, 400, share=native),
     ]
     found = audit_strategies(several, 0.05)
-    assert any(words in one.text for one in found), [one.text for one in found]
+    assert any(words in finding.text for finding in found), [one.text for one in found]
 
 
 def test_of_too_few_sessions_nothing_stands_out() -> None:
@@ -88,4 +88,4 @@ def test_what_stands_out_comes_first() -> None:
     found = audit_strategies(
         [fine, used("json_fallback", 1, 9, **YES), used("tool_use", 90, 100, name="bad")], 0.05
     )
-    assert [one.tone for one in found] == ["bad", "warn", None]
+    assert [finding.tone for finding in found] == ["bad", "warn", None]

@@ -28,13 +28,13 @@ SCHEMA = {
 TOOL = ToolDefinition.from_json_schema(name="read", schema=SCHEMA)
 
 
-def stored(**said: Any) -> dict[str, Any]:
+def stored(**fields: Any) -> dict[str, Any]:
     fixed = {"definition": json.dumps(SCHEMA), "tool_sent": None, "tools_offered": True, "fault_layer": None}
-    return {**a_call(1), **fixed, "parser_version": PARSER_VERSION, **said}
+    return {**a_call(1), **fixed, "parser_version": PARSER_VERSION, **fields}
 
 
 def held(raw: str, tool: ToolDefinition | None = TOOL) -> dict[str, ParameterRow]:
-    return {one.name: one for one in list_parameters(parse_arguments(raw, tool), tool)}
+    return {parameter.name: parameter for parameter in list_parameters(parse_arguments(raw, tool), tool)}
 
 
 def test_a_stored_call_is_read_as_the_load_read_it() -> None:
@@ -48,7 +48,7 @@ def test_a_stored_call_is_read_as_the_load_read_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "note"),
+    ("fields", "note"),
     [
         ({"fault_layer": "emission"}, "No call was made"),
         ({"raw_arguments": None, "args_source": "missing"}, "kept no text"),
@@ -57,8 +57,8 @@ def test_a_stored_call_is_read_as_the_load_read_it() -> None:
         ({"raw_arguments": "x" * (LONGEST + 1)}, "1,000,001 characters"),
     ],
 )
-def test_what_the_load_did_not_read_is_not_read_now(said: dict[str, Any], note: str) -> None:
-    reading = reparse_call(stored(**said), None)
+def test_what_the_load_did_not_read_is_not_read_now(fields: dict[str, Any], note: str) -> None:
+    reading = reparse_call(stored(**fields), None)
     assert reading.request is None
     assert note in str(reading.note)
 
@@ -98,7 +98,7 @@ def test_each_parameter_tells_what_was_sent_and_what_it_became() -> None:
 
 def test_a_lossy_mend_is_not_as_sent() -> None:
     cut = held('{"tags": ["a", ')["tags"]
-    assert "truncated_text" in [one.code for one in cut.findings]
+    assert "truncated_text" in [finding.code for finding in cut.findings]
     assert describe_result(cut) == "what could be read; part of it may be lost"
     assert describe_result(held('{"path": "a"}')["path"]) == "as sent"
 
@@ -129,7 +129,7 @@ def test_what_was_sent_is_read_from_the_mended_text(raw: str) -> None:
 
 def test_a_finding_deep_in_a_value_belongs_to_its_parameter() -> None:
     found = held('{"path": "a", "mode": "r", "tags": ["a", {"b": 1}]}')
-    assert [one.path for one in found["tags"].findings] == ["$.tags[1]"]
+    assert [finding.path for finding in found["tags"].findings] == ["$.tags[1]"]
 
 
 @pytest.mark.parametrize("raw", ["[1]", "", "not json", "null", "{" * 500])
@@ -152,9 +152,9 @@ def test_a_path_leads_into_its_parameter(path: str, name: str | None) -> None:
     assert first_name(path) == name
 
 
-def message(kind: str, turn: int, step: int | None, **said: Any) -> dict[str, Any]:
+def message(kind: str, turn: int, step: int | None, **fields: Any) -> dict[str, Any]:
     names = ("text", "call_id", "tool", "tool_call_id", "raw", "result")
-    return {"kind": kind, "turn": turn, "step": step, **dict.fromkeys(names), **said}
+    return {"kind": kind, "turn": turn, "step": step, **dict.fromkeys(names), **fields}
 
 
 SO_FAR = [
@@ -168,8 +168,8 @@ SO_FAR = [
 ]
 
 
-def body(*, ask_again: bool, **said: Any) -> dict[str, Any]:
-    call = stored(turn=2, step=0, tool="read", **said)
+def body(*, ask_again: bool, **fields: Any) -> dict[str, Any]:
+    call = stored(turn=2, step=0, tool="read", **fields)
     written = make_chat_request(call, SO_FAR, prompt="Be kind.", description="Reads.", ask_again=ask_again)
     assert written.isascii()
     decoded: dict[str, Any] = json.loads(written)
@@ -178,7 +178,7 @@ def body(*, ask_again: bool, **said: Any) -> dict[str, Any]:
 
 def test_a_request_holds_the_prompt_the_messages_the_calls_as_they_were_and_the_tool() -> None:
     made = body(ask_again=False)
-    assert [one["role"] for one in made["messages"]] == [
+    assert [message["role"] for message in made["messages"]] == [
         "system", "user", "assistant", "tool", "tool", "assistant", "user", "assistant", "tool",
     ]  # fmt: skip
     first = made["messages"][2]
@@ -190,8 +190,8 @@ def test_a_request_holds_the_prompt_the_messages_the_calls_as_they_were_and_the_
 
 def test_each_call_of_a_request_has_an_id_of_its_own_and_its_result() -> None:
     made = body(ask_again=False)["messages"]
-    called = [call["id"] for one in made for call in one.get("tool_calls", ())]
-    answered = [one["tool_call_id"] for one in made if one["role"] == "tool"]
+    called = [call["id"] for reply in made for call in reply.get("tool_calls", ())]
+    answered = [reply["tool_call_id"] for reply in made if reply["role"] == "tool"]
     assert called == answered
     assert len(set(called)) == 3
     assert made[4]["content"] == "(The log keeps no result.)"
@@ -245,8 +245,8 @@ def test_what_was_sent_is_shown_as_it_was_written() -> None:
     }
     tool = ToolDefinition.from_json_schema(name="book", schema=when)
     rows = held('{"at": "2026-12-01T09:00:00+02:00", "n": 2e2, "s": "caf\\u00e9"}', tool)
-    assert {name: one.sent for name, one in rows.items()} == {
+    assert {name: parameter.sent for name, parameter in rows.items()} == {
         "at": '"2026-12-01T09:00:00+02:00"', "n": "2e2", "s": '"caf\\u00e9"',
     }  # fmt: skip
     assert rows["at"].became == rows["at"].sent
-    assert not any(one.has_changed for one in rows.values())
+    assert not any(parameter.has_changed for parameter in rows.values())

@@ -81,7 +81,11 @@ def test_a_call_in_full_goes_on_in_the_list_from_which_it_was_opened(long: Path)
 
 def test_a_head_sorts_the_whole_list_and_then_the_other_way_and_not_at_all(long: Path) -> None:
     heads = [
-        next(one for one in sheets(opened(PAGE, **query))["Calls"]["columns"] if one["title"] == "Tool")
+        next(
+            column
+            for column in sheets(opened(PAGE, **query))["Calls"]["columns"]
+            if column["title"] == "Tool"
+        )
         for query in ({}, {"order": "tool"}, {"order": "-tool"})
     ]
     assert [(head["sorted"], head["href"]) for head in heads] == [

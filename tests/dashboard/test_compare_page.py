@@ -18,7 +18,7 @@ REFUSED = {"outcome": "failed", "fault_layer": "syntax"}
 ASKED = "Please bring the numbers of the third quarter together, by region."
 
 
-def session(number: int, model: str, failed: int, of: int, **said: Any) -> list[dict[str, Any]]:
+def session(number: int, model: str, failed: int, size: int, **fields: Any) -> list[dict[str, Any]]:
     return [
         a_call(
             100 * number + n,
@@ -26,18 +26,18 @@ def session(number: int, model: str, failed: int, of: int, **said: Any) -> list[
             turn_id=f"s{number}:1",
             model=model,
             ts="2026-11-20T10:00:00",
-            **((REFUSED if n < failed else {}) | said),
+            **((REFUSED if n < failed else {}) | fields),
         )
-        for n in range(of)
+        for n in range(size)
     ]
 
 
-def two_models(store: Path, **said: Any) -> None:
+def two_models(store: Path, **fields: Any) -> None:
     """Forty sessions each, at the same ten tasks: falcon-3 fails once in ten calls, heron five times."""
     calls, turns = [], []
     for number in range(40):
         for model, shift, failed in (("falcon-3", 0, 1), ("heron", 40, 5)):
-            calls += session(number + shift, model, failed, 10, **said)
+            calls += session(number + shift, model, failed, 10, **fields)
             task = {
                 "user_text": f"{ASKED} {number % 10}",
                 "recorded_ok": model == "falcon-3" or number % 4 == 0,
@@ -108,8 +108,8 @@ def kidney_stones(store: Path, times: int) -> None:
     counts = {("falcon-3", "edit"): (234, 270), ("falcon-3", "read"): (55, 80)}
     counts |= {("heron", "edit"): (81, 87), ("heron", "read"): (192, 263)}
     calls = []
-    for number, ((model, tool), (good, of)) in enumerate(counts.items()):
-        for n in range(times * of):
+    for number, ((model, tool), (good, size)) in enumerate(counts.items()):
+        for n in range(times * size):
             calls += session(10_000 * number + n, model, int(n >= times * good), 1, tool=tool)
     publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []})
 

@@ -19,11 +19,11 @@ from tests.analysis.session_shares import count_by_group, fill_sessions, place_s
 
 def a_class(trait: str, number: int, k: int, n: int, sessions: int | None = None) -> dict[str, object]:
     """Return a row of the metric `traits`; each call is a session of its own unless `sessions` are told."""
-    its = fill_sessions(k, n, n if sessions is None else sessions)
-    by_group = count_by_group(its, place_sessions(len(its), seed=number))
+    by_session = fill_sessions(k, n, n if sessions is None else sessions)
+    by_group = count_by_group(by_session, place_sessions(len(by_session), seed=number))
     ids = [group for group, calls in enumerate(by_group[1]) if calls]
     groups = {"group_ids": ids, "group_k": by_group[0, ids].tolist(), "group_n": by_group[1, ids].tolist()}
-    return {"trait": trait, "class": number, "k": k, "n": n, "sessions": len(its)} | groups
+    return {"trait": trait, "class": number, "k": k, "n": n, "sessions": len(by_session)} | groups
 
 
 def classes_of(*rows: dict[str, object]) -> list[TraitClass]:
@@ -40,12 +40,12 @@ def test_the_trait_that_goes_with_failure_is_told_by_its_split() -> None:
     first, second = find_standouts(classes)
     assert (first.start.trait, first.start.class_words) == ("length", "4,096 to 8,191 bytes")
     assert second.start.trait == "turn"
-    told = describe_standout([first, second])
-    assert told.startswith(
+    text = describe_standout([first, second])
+    assert text.startswith(
         "Length of the arguments correlates most with failures. From 4,096 to 8,191 bytes on, 40.0% fail "
         "(80 / 200); below that, 1.0% (10 / 1,000). The difference is +39.0 points ("
     )
-    assert told.endswith("It may not be the cause.")
+    assert text.endswith("It may not be the cause.")
 
 
 def test_a_class_with_few_calls_counts_with_those_below_or_above_it() -> None:
@@ -86,12 +86,12 @@ def test_even_rates_stand_out_nowhere() -> None:
 def test_what_is_significant_alone_is_said_to_be_so() -> None:
     rows = [a_class(trait, number, 20, 200) for trait in ("turn", "offered") for number in (1, 2, 3, 4)]
     found = find_standouts(classes_of(a_class("length", 4, 12, 200), a_class("length", 8, 26, 200), *rows))
-    told = describe_standout(found)
-    assert told.startswith(
+    text = describe_standout(found)
+    assert text.startswith(
         "No trait clearly correlates with failures after correction for 7 comparisons. "
         "Length of the arguments is significant alone (p 0.0"
     )
-    assert told.endswith("From 256 to 511 bytes on, 13.0% fail (26 / 200); below that, 6.0% (12 / 200).")
+    assert text.endswith("From 256 to 511 bytes on, 13.0% fail (26 / 200); below that, 6.0% (12 / 200).")
 
 
 def test_intervals_that_do_not_touch_are_never_passed_over() -> None:
@@ -101,7 +101,7 @@ def test_intervals_that_do_not_touch_are_never_passed_over() -> None:
     found, apart = find_standouts(classes), find_apart(classes)
     assert not found[0].is_decisive
     assert apart is not None
-    assert {one.class_words for one in apart} == {"2nd", "1st"}
+    assert {trait_class.class_words for trait_class in apart} == {"2nd", "1st"}
     assert describe_standout(found, apart).endswith(
         "Turn of the session: the intervals of 2nd and 1st do not touch, but with so many classes that can "
         "be chance."
@@ -119,10 +119,10 @@ def test_words_and_intervals_agree(seed: int) -> None:
     ]  # fmt: skip
     classes = classes_of(*rows)
     apart = find_apart(classes)
-    told = describe_standout(find_standouts(classes), apart)
+    text = describe_standout(find_standouts(classes), apart)
     if apart:
-        assert "correlates most with failures" in told or "do not touch" in told
-    if "correlates most with failures" in told:
+        assert "correlates most with failures" in text or "do not touch" in text
+    if "correlates most with failures" in text:
         assert find_standouts(classes)[0].p < 0.05
 
 

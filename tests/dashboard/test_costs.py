@@ -36,23 +36,23 @@ TABLE = "What turns cost, by model"
 NOTHING = np.zeros(50)
 
 
-def turns(model: str, of: int, completed: int, **said: Any) -> list[dict[str, Any]]:
+def turns(model: str, size: int, completed: int, **fields: Any) -> list[dict[str, Any]]:
     """Turns of a call each, in a session each, with a million input and a hundred thousand output tokens."""
-    told = {
+    defaults = {
         "steps": 1, "counted_steps": 1, "counted_input": 1_000_000, "counted_cached": 0,
         "counted_cache_write": 0, "counted_output": 100_000,
     }  # fmt: skip
     return [
         a_turn(
             number,
-            **{**told, **said},
+            **{**defaults, **fields},
             model=model,
             session_id=f"{model}{number}",
             turn_id=f"{model}{number}",
             recorded_ok=number < completed,
             derived_ok=None,
         )
-        for number in range(of)
+        for number in range(size)
     ]
 
 
@@ -74,14 +74,14 @@ def priced(store: Path) -> Path:
     return store
 
 
-def cost(**given: Any) -> Cost:
+def cost(**fields: Any) -> Cost:
     row: dict[Hashable, Any] = {
         "slice": "owl", "turns": 4, "calls": 9, "told_calls": 6, "priced_calls": 5, "amount": 5.0,
         "reported": 3, "judged": 3, "retry_calls": 0, "retry_priced": 0, "retry_amount": None,
         "group_ids": [3, 9], "group_priced_turns": [2, 2], "group_turns_amount": [1.0, 3.0],
         "group_completed": [1, 1], "group_judged_amount": [1.0, 3.0],
     }  # fmt: skip
-    return make_cost(row | given, "USD")
+    return make_cost(row | fields, "USD")
 
 
 def test_the_models_page_tells_cost_per_turn_and_per_successful_turn_beside_what_is_unpriced(
@@ -155,8 +155,8 @@ def test_the_prices_in_use_say_whose_they_are_and_how_they_were_matched(store: P
     TeamMemory(store).replace_prices([price("falcon", 1)])
     app = opened(MODELS, tab="cost", price_list="1")
     rows = sheet_of(app, "Prices of the models in the store")
-    told = [(row["Model"]["text"], row["Whose"]["text"], row["Matched by"]["text"]) for row in rows]
-    assert told == [
+    prices = [(row["Model"]["text"], row["Whose"]["text"], row["Matched by"]["text"]) for row in rows]
+    assert prices == [
         ("acme/falcon-20261101", "the team's", "without provider and date"),
         ("gpt-4o", "ours", "exact name"),
         ("gpt-4o", "ours", "exact name"),
@@ -223,9 +223,9 @@ def test_of_hardly_priced_calls_no_mean_is_shown_and_the_sum_is_pale() -> None:
 def test_both_ends_of_an_interval_have_the_same_decimals_and_none_is_zero() -> None:
     groups = list(range(20))
     amounts = [0.0001, 0.0006] * 10
-    told = {"group_ids": groups, "group_priced_turns": [2] * 20, "group_turns_amount": amounts}
+    counts = {"group_ids": groups, "group_priced_turns": [2] * 20, "group_turns_amount": amounts}
     judged = {"group_completed": [1] * 20, "group_judged_amount": amounts}
-    low, high = (per_turn_cell(cost(**told, **judged), 3).sub or "").split("–")
+    low, high = (per_turn_cell(cost(**counts, **judged), 3).sub or "").split("–")
     assert not low.startswith("<")
     assert len(low.removeprefix("$")) == len(high)
     assert float(low.removeprefix("$")) > 0 < float(high)
@@ -282,7 +282,7 @@ def test_the_front_has_the_points_than_which_none_is_cheaper_and_succeeds_more()
         point("twin", 1, 45),
         point("even", 9, 98),
     ]
-    assert [one.name for one in find_front(points)] == ["cheap", "dear"]
+    assert [point.name for point in find_front(points)] == ["cheap", "dear"]
 
 
 def test_the_chart_is_logarithmic_where_amounts_are_far_apart_and_log_text_stays_text() -> None:

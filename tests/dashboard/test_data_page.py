@@ -39,8 +39,8 @@ def test_a_promise_is_yes_partly_or_no_beside_what_is_known_here(
 
 def test_files_that_are_no_logs_are_in_a_fold_and_not_called_rejected(store: Path) -> None:
     kept = small_tables()
-    told = {"run_id": 1, "status": "rejected", "reason": "is no JSON", "stored_bytes": 3}
-    odd = [told | {"file_id": 90 + n, "path": f"/web/{n}.json", "foreign_kind": "json"} for n in range(3)]
+    entry = {"run_id": 1, "status": "rejected", "reason": "is no JSON", "stored_bytes": 3}
+    odd = [entry | {"file_id": 90 + n, "path": f"/web/{n}.json", "foreign_kind": "json"} for n in range(3)]
     loaded = [file for file in kept["files"] if file["status"] == "loaded"]
     publish(store, kept | {"files": [*loaded, *odd], "rejects": []})
     app = opened(PAGE)
@@ -135,8 +135,8 @@ SILENT: dict[Hashable, Any] = {"title": "Gateway EU", "silent_days": 2}
 def test_one_sentence_says_how_the_feed_is(
     changes: dict[Hashable, int], silent: list[dict[Hashable, Any]], sentence: str
 ) -> None:
-    told = describe_feed([LOAD | changes], silent)
-    assert told == f"The last load (2026-11-21 02:14 UTC) read 412 files: {sentence}"
+    text = describe_feed([LOAD | changes], silent)
+    assert text == f"The last load (2026-11-21 02:14 UTC) read 412 files: {sentence}"
 
 
 def test_a_store_whose_newest_turn_is_old_says_so_and_not_that_no_source_is_silent() -> None:
@@ -268,5 +268,5 @@ def test_redacted_arguments_are_a_warning(store: Path) -> None:
     publish(
         store, kept | {"tool_calls": [{**call, "args_source": "redacted"} for call in kept["tool_calls"]]}
     )
-    warnings = [one.value for one in opened(PAGE, formats="1").warning]
+    warnings = [warning.value for warning in opened(PAGE, formats="1").warning]
     assert any("are redacted. They are not measured." in warning for warning in warnings)

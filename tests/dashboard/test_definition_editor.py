@@ -30,7 +30,10 @@ SCHEMA: dict[str, Any] = {
 
 def edited(**changes: dict[str, Any] | None) -> dict[str, Any]:
     before = list_parameters(SCHEMA)
-    after = [None if (told := changes.get(one.name, {})) is None else replace(one, **told) for one in before]
+    after = [
+        None if (edits := changes.get(before_edit.name, {})) is None else replace(before_edit, **edits)
+        for before_edit in before
+    ]
     return write_parameters(SCHEMA, before, after)
 
 

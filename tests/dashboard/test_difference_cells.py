@@ -75,8 +75,8 @@ def test_a_difference_lies_on_the_track_with_both_ends_of_its_interval() -> None
 def test_the_difference_that_decides_is_tagged_and_tells_of_the_other_one() -> None:
     strata, wholes = arms_of(KIDNEY_STONES, times=10)
     a, b = wholes["A"], wholes["B"]
-    (held,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
-    cell = tagged_difference_cell(held, 0.1)
+    (comparison,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
+    cell = tagged_difference_cell(comparison, 0.1)
     assert (cell.text, str(cell.sub).splitlines()[-1], cell.pale) == ("−5.4", "mix-adjusted", False)
     assert "Unadjusted: 22.0% vs 17.4%, difference +4.6 points" in str(cell.title)
     alone = tagged_difference_cell(hold(a, b), 0.1)
@@ -88,10 +88,10 @@ def test_the_difference_that_decides_is_tagged_and_tells_of_the_other_one() -> N
 def test_the_sentences_of_a_verdict_show_on_hover() -> None:
     strata, wholes = arms_of(KIDNEY_STONES, times=10)
     a, b = wholes["A"], wholes["B"]
-    (held,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
-    cell = verdict_cell(held, 0.02)
-    assert (cell.text, cell.tone, cell.order) == ("Better", "good", held.p)
-    assert cell.title == f"{describe_verdict(held, 0.02)} {describe_mix(held)}"
+    (comparison,) = compare_pairs([(a, b)], strata.compare([(("A", a), ("B", b))]))
+    cell = verdict_cell(comparison, 0.02)
+    assert (cell.text, cell.tone, cell.order) == ("Better", "good", comparison.p)
+    assert cell.title == f"{describe_verdict(comparison, 0.02)} {describe_mix(comparison)}"
     few = verdict_cell(hold(of_slice("a", 1, 5), of_slice("b", 9, 90)), 0.02)
     assert (few.text, few.order) == ("Not enough data", None)
     assert str(few.title).startswith("Not enough data")

@@ -142,7 +142,7 @@ def test_rows_with_too_few_sessions_are_one_folded_line_that_lists_counts(few_of
     app = opened(PAGE, view="prompt")
     assert [row["Model"]["text"] for row in sheet_of(app, "Parse errors by model and prompt")] == FEW
     fold = "37 models with too few sessions"
-    assert [one.label for one in app.expander if "models" in one.label] == [fold]
+    assert [expander.label for expander in app.expander if "models" in expander.label] == [fold]
     assert f"{fold}: counts" not in sheets(app), "closed, it asks and draws nothing"
     rows = sheet_of(open_fold(app, "heat_map"), f"{fold}: counts")
     assert len(rows) == 37

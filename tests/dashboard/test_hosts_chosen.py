@@ -31,8 +31,8 @@ DAYS = "All days"
 BY_HOST = "Parse errors by model and host"
 
 
-def hosted(good: int, bad: int, host: str | None, **said: Any) -> list[dict[str, Any]]:
-    return calls(good, bad, provider=host, **said)
+def hosted(good: int, bad: int, host: str | None, **fields: Any) -> list[dict[str, Any]]:
+    return calls(good, bad, provider=host, **fields)
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_a_rule_keeps_the_host_and_is_judged_on_it_alone(two_hosts: Path) -> Non
     save_rule(MemoryFile(two_hosts), "east breaks", "parse_error", "above", 0.1, {"provider": ("east-1",)})
     with read_store(two_hosts, texts=True) as reader:
         found = judge_rules(reader.ask, TeamMemory(two_hosts).read().alert_rules)
-    assert {one.rule.name: (one.fires, one.share and one.share.n) for one in found} == {
+    assert {finding.rule.name: (finding.fires, finding.share and finding.share.n) for finding in found} == {
         "west breaks": (True, 200),
         "east breaks": (False, 200),
     }

@@ -87,10 +87,10 @@ def test_the_replies_are_read_by_the_definition_on_the_left(
     assert (request.model, times) == ("aurora", 4)
     assert request.tools[0]["input_schema"]["properties"] == SCHEMA["properties"]
     assert request.messages[-1]["role"] == "user"
-    told = said(app)
-    assert "1 of 3 replies with a clean call." in told
-    assert "1 coerced, 1 without a call, 1 without an answer" in told
-    assert "300 input and 60 output tokens" in told
+    text = said(app)
+    assert "1 of 3 replies with a clean call." in text
+    assert "1 coerced, 1 without a call, 1 without an answer" in text
+    assert "300 input and 60 output tokens" in text
     rows = sheet_of(app, "Replies of the model")
     assert [row["Arguments"]["text"] for row in rows] == ["clean", "coerced", "no call", "no answer"]
 
@@ -98,9 +98,9 @@ def test_the_replies_are_read_by_the_definition_on_the_left(
 @pytest.mark.thorough
 def test_a_call_that_cannot_be_asked_again_says_why(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(store, small_tables() | {**KNOWN, "turns": [a_turn(1, user_text=None)]})
-    told = said(open_with(Sender(), monkeypatch))
-    assert "the user's message is not in the log." in told
-    assert "Send 5" not in told
+    text = said(open_with(Sender(), monkeypatch))
+    assert "the user's message is not in the log." in text
+    assert "Send 5" not in text
 
 
 def test_a_real_server_is_asked_as_often_as_wished() -> None:
@@ -132,5 +132,5 @@ def test_a_real_server_is_asked_as_often_as_wished() -> None:
         replies = call_apart(sender.send, LiveRequest("a", messages, [tool]), 3)
     assert [reply.calls for reply in replies] == [(("read_file", '{"path": "a"}'),)] * 3
     assert len(served.requests) == 3
-    roles = [one.role for one in served.requests[0].messages]
+    roles = [role_message.role for role_message in served.requests[0].messages]
     assert roles[:3] == ["system", "user", "assistant"]

@@ -93,14 +93,14 @@ def test_the_leading_rates_stand_beside_the_verdict(ranked: Path) -> None:
 @pytest.mark.thorough
 def test_a_difference_that_matters_only_from_ten_points_on_is_alike(store: Path) -> None:
     publish(store, {"tool_calls": [*calls(180, 20, model="falcon"), *calls(179, 24, model="heron")]})
-    told = {}
+    verdicts = {}
     for smallest in ("", "10", "nonsense"):
         app = opened(PAGE, **({"smallest": smallest} if smallest else {}))
         rows = {row["Model"]["text"]: row["Verdict"] for row in sheet_of(app, RANKING)}
-        told[smallest] = rows["falcon"]["text"], rows["falcon"]["sub"]
-    assert told["10"] == ("Equivalent", "within 10 points")
-    assert told[""] == told["nonsense"]
-    assert told[""][0] == "No clear difference"
+        verdicts[smallest] = rows["falcon"]["text"], rows["falcon"]["sub"]
+    assert verdicts["10"] == ("Equivalent", "within 10 points")
+    assert verdicts[""] == verdicts["nonsense"]
+    assert verdicts[""][0] == "No clear difference"
 
 
 @pytest.mark.thorough(quick=1)
@@ -166,7 +166,7 @@ def test_of_forty_models_three_have_enough_and_the_others_are_one_folded_line(fe
     assert [row["Rank"]["text"] for row in rows] == ["1", "2", "3"]
     assert "egret is the best by parse errors" in str(app.header[0].value)
     fold = "37 models with too few sessions"
-    assert fold in [one.label for one in app.expander]
+    assert fold in [expander.label for expander in app.expander]
     rows = sheet_of(open_fold(app, "ranking"), f"{fold}: counts")
     lucky = next(row for row in rows if row["Model"]["text"] == "lucky")
     assert (lucky["Sessions"]["text"], lucky["Parse errors"]["text"]) == ("2", "0 / 493")
@@ -181,7 +181,7 @@ def test_of_forty_models_three_have_enough_and_the_others_are_one_folded_line(fe
 def test_a_model_of_two_sessions_has_no_rank_and_no_interval_anywhere(few_of_many: Path, tab: str) -> None:
     app = opened(PAGE, tab=tab)
     assert not app.exception
-    drawn = [row for one in sheets(app).values() for row in one["rows"]]
+    drawn = [row for table_ in sheets(app).values() for row in table_["rows"]]
     assert not [row for row in drawn for cell in row if cell["text"] == "lucky"]
 
 
@@ -259,8 +259,8 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
 
 @pytest.mark.thorough
 def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
-    one, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
-    publish(store, {"tool_calls": [*calls(100, 5, **one), *calls(50, 5, **other)]})
+    first, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
+    publish(store, {"tool_calls": [*calls(100, 5, **first), *calls(50, 5, **other)]})
     _, found = sheet_of(opened(PAGE, view="host"), "Parse errors by model and host")
     assert found["Difference"]["sub"].endswith("\nplain")
     assert found["Difference"]["title"].endswith("There is no mix-adjusted difference.")
@@ -344,20 +344,22 @@ def test_what_logs_say_stays_text(ranked: Path) -> None:
 
 @pytest.mark.thorough
 def test_versions_of_a_harness_are_shown_in_the_order_of_their_use(store: Path) -> None:
-    told, made = [], []
+    sessions, made = [], []
     for place in range(16):
-        its = calls(*((40, 0) if place < 8 else (20, 20)), model=f"m{place}", day=f"2026-11-{1 + place:02d}")
-        made += its
-        told += [
+        these = calls(
+            *((40, 0) if place < 8 else (20, 20)), model=f"m{place}", day=f"2026-11-{1 + place:02d}"
+        )
+        made += these
+        sessions += [
             {
-                "session_id": one["session_id"],
-                "source": one["source"],
+                "session_id": call["session_id"],
+                "source": call["source"],
                 "harness_version": f"1.{place}",
                 "duplicate": False,
             }
-            for one in its
+            for call in these
         ]
-    publish(store, {"tool_calls": made, "sessions": told})
+    publish(store, {"tool_calls": made, "sessions": sessions})
     app = opened(PAGE, tab="versions")
     rows = sheet_of(app, "Parse errors by version of session_history")
     assert [row["Version"]["text"] for row in rows] == [f"1.{place}" for place in reversed(range(16))]

@@ -129,11 +129,11 @@ class Asked:
         self.log: list[tuple[str, dict[str, Any]]] = []
         self.answers: dict[str, pd.DataFrame] = {}
 
-    def __call__(self, metric: str, **given: Any) -> pd.DataFrame:
-        self.log.append((metric, given))
-        asked = repr((metric, sorted(given.items())))
+    def __call__(self, metric: str, **parameters: Any) -> pd.DataFrame:
+        self.log.append((metric, parameters))
+        asked = repr((metric, sorted(parameters.items())))
         if asked not in self.answers:
-            self.answers[asked] = answer_metric(self.store, metric, given)
+            self.answers[asked] = answer_metric(self.store, metric, parameters)
         return self.answers[asked].copy()
 
 
@@ -147,18 +147,21 @@ def out_of_time() -> Any:
 
 
 @pytest.mark.thorough(quick=8)
-@pytest.mark.parametrize(("one", "asked"), ASKED, ids=lambda value: str(getattr(value, "metric", value)))
+@pytest.mark.parametrize(("day_list", "asked"), ASKED, ids=lambda value: str(getattr(value, "metric", value)))
 @pytest.mark.parametrize("bar", BAR, ids=str)
 def test_turning_the_pages_gives_every_row_once_in_the_order_of_the_whole_list(
     many: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, bar: dict[str, Any],
-    one: day_paging.DayList, asked: dict[str, Any],
+    day_list: day_paging.DayList, asked: dict[str, Any],
 ) -> None:  # fmt: skip
     monkeypatch.setattr(day_paging, "ENOUGH", 10**9)
-    given, small = bar | asked, replace(one, look=5, per_page=7)
-    whole = answer_metric(many, one.metric, given | {"limit": 1000, "offset": 0}).drop(columns="found")
+    parameters, small = bar | asked, replace(day_list, look=5, per_page=7)
+    whole = answer_metric(many, day_list.metric, parameters | {"limit": 1000, "offset": 0}).drop(
+        columns="found"
+    )
     ask = Asked(many)
     pages = [
-        day_paging.read_page(ask, small, given, 7, first, in_time) for first in range(0, len(whole) + 1, 7)
+        day_paging.read_page(ask, small, parameters, 7, first, in_time)
+        for first in range(0, len(whole) + 1, 7)
     ]
     assert {page.found for page in pages if len(page.rows)} == ({len(whole)} if len(whole) else set())
     assert all(page.is_complete for page in pages)
@@ -169,7 +172,7 @@ def test_turning_the_pages_gives_every_row_once_in_the_order_of_the_whole_list(
 def test_a_page_looks_at_no_more_days_than_it_takes(many: duckdb.DuckDBPyConnection) -> None:
     ask = Asked(many)
     page = day_paging.read_page(ask, CALLS, {}, 5, 0, in_time)
-    (looked,) = (given for metric, given in ask.log if metric == "calls")
+    (looked,) = (asked_parameters for metric, asked_parameters in ask.log if metric == "calls")
     assert (looked["since"], looked["until"]) == (min(page.rows.ts).date(), max(page.rows.ts).date())
     assert page.found == 120
 
@@ -184,9 +187,9 @@ def test_where_the_sums_know_of_nothing_no_day_is_looked_at(many: duckdb.DuckDBP
 def test_counting_ends_when_the_time_is_over_and_says_back_to_which_day(
     many: duckdb.DuckDBPyConnection,
 ) -> None:
-    given = {"search": "needle"}
-    whole = answer_metric(many, "calls", given | {"limit": 1000, "offset": 0})
-    page = day_paging.read_page(Asked(many), replace(CALLS, look=1), given, 3, 0, out_of_time())
+    parameters = {"search": "needle"}
+    whole = answer_metric(many, "calls", parameters | {"limit": 1000, "offset": 0})
+    page = day_paging.read_page(Asked(many), replace(CALLS, look=1), parameters, 3, 0, out_of_time())
     assert page.since is not None
     assert not page.is_complete
     assert page.found == sum(ts is not None and ts.date() >= page.since for ts in whole.ts) < len(whole)
@@ -263,8 +266,8 @@ def of_three_days(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         when = {"session_id": f"s{number}", "day": day}
         calls.append(a_call(number, ts=f"{day}T10:00:00", **when))
         turns.append(a_turn(1, turn_id=f"s{number}:1", ts=f"{day}T10:00:00", user_text="Please", **when))
-        told = {"started_at": f"{day}T10:00:00", "ended_at": f"{day}T11:00:00", "duplicate": False}
-        sessions.append({"source": "session_history", "file_id": 1} | told | when)
+        session = {"started_at": f"{day}T10:00:00", "ended_at": f"{day}T11:00:00", "duplicate": False}
+        sessions.append({"source": "session_history", "file_id": 1} | session | when)
     publish(store, {"tool_calls": calls, "turns": turns, "sessions": sessions})
 
 

@@ -94,15 +94,15 @@ def served(small: Path) -> Path:
     now = datetime.now(UTC)
     records = NightRecords(small)
     for night, outcome in ((date(2026, 11, 26), "done"), (date(2026, 11, 27), "failed")):
-        told: dict[str, Any] = {"tries": 1}
+        figures: dict[str, Any] = {"tries": 1}
         for step in STEPS:
             records.begin_step(night, step, 1)
         records.end_step(night, "load", "done", LOAD)
-        records.end_step(night, "retention", "skipped", told | {"reason": "no [retention]"})
+        records.end_step(night, "retention", "skipped", figures | {"reason": "no [retention]"})
         records.end_step(
-            night, "backup", "failed" if outcome == "failed" else "done", told | {"problem": HOSTILE}
+            night, "backup", "failed" if outcome == "failed" else "done", figures | {"problem": HOSTILE}
         )
-        records.end_step(night, "report", "done", told)
+        records.end_step(night, "report", "done", figures)
     sources = SourceStates(small)
     sources.note(SourceState("gateway-eu", now - timedelta(days=2, hours=1), now, now, 2.0, ""))
     sources.note(SourceState("gateway-us", now, now, now, 2.0, ""))
@@ -153,9 +153,9 @@ def test_where_the_store_lies_is_for_admins(served: Path, monkeypatch: pytest.Mo
     page = "callgauge/dashboard/pages/decisions/page.py"
     assert str(served) in str(opened(page).error[0].value).replace("\\", "")
     monkeypatch.setattr(viewer, "read_headers", lambda _: User("bob", "viewer", may_write=True))
-    told = str(opened(page).error[0].value).replace("\\", "")
-    assert "DIR/memory.sqlite cannot be read" in told
-    assert str(served) not in told
+    text = str(opened(page).error[0].value).replace("\\", "")
+    assert "DIR/memory.sqlite cannot be read" in text
+    assert str(served) not in text
 
 
 def test_the_overview_says_what_failed_and_who_is_silent(served: Path) -> None:
@@ -178,5 +178,5 @@ def test_without_nights_the_pages_are_as_they_were(small: Path) -> None:
 def test_a_step_is_running_while_its_night_holds_the_lock(small: Path) -> None:
     NightRecords(small).begin_step(date(2026, 11, 27), "load", 1)
     with hold_night(small):
-        assert [one.is_running for one in read_service_state(small).nights] == [True]
-    assert [one.is_running for one in read_service_state(small).nights] == [False]
+        assert [night.is_running for night in read_service_state(small).nights] == [True]
+    assert [night.is_running for night in read_service_state(small).nights] == [False]

@@ -163,7 +163,7 @@ def test_what_lies_beyond_a_scale_is_not_pulled_to_its_end() -> None:
 
 
 def model_calls(
-    model: str, day: str, refused: int, of: int, first: int, **given: Any
+    model: str, day: str, refused: int, size: int, first: int, **fields: Any
 ) -> list[dict[str, Any]]:
     """Calls of a model on a day, two to a session, of which `refused` were refused."""
     faulty = {"outcome": "failed", "fault_layer": "syntax"}
@@ -174,10 +174,10 @@ def model_calls(
             day=day,
             ts=f"{day}T10:00:00",
             session_id=f"{model}{first + n // 2}",
-            **given,
+            **fields,
             **(faulty if n < refused else {}),
         )
-        for n in range(of)
+        for n in range(size)
     ]
 
 

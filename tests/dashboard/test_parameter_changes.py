@@ -35,7 +35,7 @@ def changes_of(raw: str, schema: dict[str, Any] | None = None) -> tuple[str, lis
 
 
 def in_short(found: list[ParameterChange]) -> list[tuple[str | None, str | None, str | None, str]]:
-    return [(one.name, one.sent, one.became, one.verdict) for one in found]
+    return [(change.name, change.sent, change.became, change.verdict) for change in found]
 
 
 def test_a_value_is_kept_converted_refused_or_missing() -> None:
@@ -54,7 +54,7 @@ def test_a_value_is_kept_converted_refused_or_missing() -> None:
 
 def test_what_was_sent_is_the_raw_text_where_a_finding_spans_the_value() -> None:
     raw = "{query: INV-2231, a: 'é', b: True, c: 01, d: {e: no}, f: 2, g: \"cut"
-    sent = {one.name: one.sent for one in changes_of(raw, {"type": "object"})[1]}
+    sent = {change.name: change.sent for change in changes_of(raw, {"type": "object"})[1]}
     assert {name: sent[name] for name in ("query", "a", "b", "c", "f", "g")} == {
         "query": "INV-2231",
         "a": "'é'",
@@ -65,7 +65,7 @@ def test_what_was_sent_is_the_raw_text_where_a_finding_spans_the_value() -> None
     }
     assert sent["d"] == '{"e": "no"}', "its findings are about its parts"
     twice = changes_of('{"a": yes, "a": "no"}', {"type": "object"})[1]
-    assert [one.sent for one in twice if one.name == "a"] == ['"no"']
+    assert [change.sent for change in twice if change.name == "a"] == ['"no"']
 
 
 def test_findings_inside_a_value_belong_to_its_parameter() -> None:
@@ -154,10 +154,10 @@ def test_the_sentence_counts_each_kind_of_fault_and_names_the_gravest(raw: str, 
 )
 def test_no_rewritten_value_is_shown_as_sent(raw: str, sent: dict[str, str], exact: bool) -> None:
     _, found = changes_of(raw)
-    assert {one.name: one.sent for one in found if one.name} == sent
-    rewritten = [one for one in found if one.name and one.sent and one.sent not in raw]
+    assert {change.name: change.sent for change in found if change.name} == sent
+    rewritten = [change for change in found if change.name and change.sent and change.sent not in raw]
     assert bool(rewritten) is not exact
-    assert not [one for one in rewritten if one.is_exact or one.verdict == "as sent"]
+    assert not [change for change in rewritten if change.is_exact or change.verdict == "as sent"]
 
 
 def test_declared_parameters_that_were_not_sent_are_named() -> None:

@@ -34,7 +34,7 @@ def tool(schema: dict[str, Any]) -> ToolDefinition:
 
 def read(raw: str, schema: dict[str, Any] | None = SCHEMA) -> dict[str, ParserReading]:
     definition = None if schema is None else tool(schema)
-    return {one.reader: one for one in read_with_others(raw, parse_arguments(raw, definition))}
+    return {reading.reader: reading for reading in read_with_others(raw, parse_arguments(raw, definition))}
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_a_definition_nested_too_deep_makes_no_model() -> None:
 
 def test_a_reader_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    assert {one.reader: one.verdict for one in read("{}").values()} == {
+    assert {reading.reader: reading.verdict for reading in read("{}").values()} == {
         "json.loads": "parsed",
         "pydantic": "not installed",
         "json-repair": "not installed",
@@ -160,8 +160,8 @@ def test_a_long_text_is_not_asked_where_it_could_take_long(repair: Any) -> None:
     "raw", ["[" * 100_000, '{"query": ' + "1" * 100_000 + "}", "\ud800", '{"a":' * 900 + "1" + "}" * 900]
 )
 def test_hostile_texts_are_refused_or_read_but_never_raise(raw: str) -> None:
-    for one in read(raw).values():
-        assert one.verdict in ("parsed", "rejected", "not installed", "not asked")
+    for reading in read(raw).values():
+        assert reading.verdict in ("parsed", "rejected", "not installed", "not asked")
 
 
 def test_a_list_full_of_errors_costs_one() -> None:

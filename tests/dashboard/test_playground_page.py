@@ -45,12 +45,12 @@ def link(raw: str, definition: str = "") -> str:
 def editors(app: AppTest) -> dict[str, str]:
     """What the editors begin with, by their label."""
     drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    return {one["label"]: one["text"] for one in drawn if "version" in one}
+    return {sheet["label"]: sheet["text"] for sheet in drawn if "version" in sheet}
 
 
 def copied(app: AppTest) -> str | None:
     drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    return next((one["path"] for one in drawn if one.get("label") == "Copy link"), None)
+    return next((sheet["path"] for sheet in drawn if sheet.get("label") == "Copy link"), None)
 
 
 def unfold(app: AppTest, *keys: str) -> None:
@@ -93,7 +93,7 @@ def test_a_call_brings_its_text_its_definition_and_the_way_back(store: Path) -> 
     doors = [element.proto.label.replace("\\", "") for element in app.get("page_link")]
     assert doors == [":blue[From call c2]"]
     drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    (replay,) = [one["href"] for one in drawn if one.get("label") == "Try on stored calls"]
+    (replay,) = [element["href"] for element in drawn if element.get("label") == "Try on stored calls"]
     carried = parse_qs(urlsplit(replay).query)
     assert (carried["tab"], carried["replay_tool"], carried["call"]) == (["stored"], ["read_file"], ["c2"])
 
@@ -193,11 +193,11 @@ def test_a_reply_shows_each_call_its_dialect_and_its_place(small: Path) -> None:
 
 
 def test_a_reply_can_be_read_by_a_told_dialect_or_for_leaks_only(small: Path) -> None:
-    told = playground(
+    chosen = playground(
         p=link('{"name": "read_file", "arguments": {}}', TOOL), mode="reply", dialect="bare_json"
     )
-    assert sheet_of(told, "Calls found in the reply")[0]["Call"]["sub"] == "bare_json"
-    assert parse_qs(urlsplit(copied(told) or "").query)["dialect"] == ["bare_json"]
+    assert sheet_of(chosen, "Calls found in the reply")[0]["Call"]["sub"] == "bare_json"
+    assert parse_qs(urlsplit(copied(chosen) or "").query)["dialect"] == ["bare_json"]
     leaked = playground(p=link("No call at all.", TOOL), mode="reply", look="leaked")
     assert "0 calls found" in said(leaked)
     assert "No leaked call." in said(leaked)

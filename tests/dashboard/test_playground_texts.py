@@ -68,7 +68,7 @@ def test_a_call_brings_its_text_and_its_definition() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "note"),
+    ("fields", "note"),
     [
         ({"args_source": "truncated"}, "cut the text off"),
         ({"args_source": "reserialised"}, "not the text that the model sent"),
@@ -77,8 +77,8 @@ def test_a_call_brings_its_text_and_its_definition() -> None:
         ({"raw_arguments": "x" * (LONGEST + 1)}, "limit of the playground is 1,000,000"),
     ],
 )
-def test_what_a_call_lacks_is_said(said: dict[str, Any], note: str) -> None:
-    texts = texts_of_call({**CALL, **said}, None)
+def test_what_a_call_lacks_is_said(fields: dict[str, Any], note: str) -> None:
+    texts = texts_of_call({**CALL, **fields}, None)
     assert note in " ".join(texts.notes)
     assert len(texts.raw) <= LONGEST
 

@@ -251,7 +251,7 @@ def test_a_dead_worker_is_a_sentence(replayed: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "words"),
     [
         ({"a": {"type": "integer"}}, {"a": {"type": ["integer", "string"]}}, ["t.a accepted a string"]),
         (
@@ -270,8 +270,8 @@ def test_a_dead_worker_is_a_sentence(replayed: Path, monkeypatch: pytest.MonkeyP
         ({"a": 7}, {"a": True}, ["t.a were declared as edited"]),
     ],
 )
-def test_an_edit_is_said_in_words(old: dict[str, object], new: dict[str, object], told: list[str]) -> None:
-    assert describe_edits("t", {"properties": old}, {"properties": new}) == told
+def test_an_edit_is_said_in_words(old: dict[str, object], new: dict[str, object], words: list[str]) -> None:
+    assert describe_edits("t", {"properties": old}, {"properties": new}) == words
 
 
 def test_what_is_required_is_said_in_words() -> None:

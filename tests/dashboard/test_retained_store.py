@@ -24,7 +24,7 @@ _FACTS = re.compile(
 )
 SUMS = [name for name in PARTS if not _FACTS.search(metrics()[name].sql)]
 OF_DAYS = [name for name in PARTS if {"from_day", "a_from_day"} & metrics()[name].parameters]
-CALLS, SESSIONS = (next(one.file for one in PAGES if one.name == name) for name in ("calls", "sessions"))
+CALLS, SESSIONS = (next(page.file for page in PAGES if page.name == name) for name in ("calls", "sessions"))
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_a_call_without_its_texts_shows_what_was_judged(
 ) -> None:
     monkeypatch.setenv("CALLGAUGE_STORE", str(stores["texts"]))
     (call,) = ask(stores["texts"], "SELECT min(call_id) FROM tool_calls WHERE outcome = 'failed'")[0]
-    told = said(opened(CALLS, call=call))
-    assert told.count("The text was removed") >= 3
+    text = said(opened(CALLS, call=call))
+    assert text.count("The text was removed") >= 3
     (session,) = ask(stores["texts"], "SELECT min(session_id) FROM sessions")[0]
     opened(SESSIONS, session=session)

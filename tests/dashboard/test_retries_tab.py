@@ -248,7 +248,7 @@ def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
     """The quick tier follows every fourth link."""
     monkeypatch.setenv("CALLGAUGE_STORE", str(sample))
     drawn = sheets(opened_tab(by=by, days="All days", costs="1"))
-    told = [
+    cells = [
         (cell["href"], leading_number(cell))
         for caption in (
             f"Retry sequences by {CAPTIONS[by]}",
@@ -259,8 +259,8 @@ def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
         for cell in row
         if (cell["href"] or "").startswith("calls")
     ]
-    assert len(told) > 20
-    followed = told if runs_all else told[::4]
+    assert len(cells) > 20
+    followed = cells if runs_all else cells[::4]
     with duckdb.connect(str(published_generation(str(sample))), read_only=True) as store:
         listed = {href: count_listed(store, href) for href, _ in followed}
     assert followed == [(href, listed[href]) for href, _ in followed]
@@ -299,7 +299,7 @@ def test_a_store_without_faults_says_which_filter_to_widen_or_what_to_load(store
 _OF_GROUPS = ("calls", "bad", "lost", "others", "others_lost")
 
 
-def a_model(*, groups: int = 25, **said: int) -> dict[Any, Any]:
+def a_model(*, groups: int = 25, **fields: int) -> dict[Any, Any]:
     """Return a row of the metric `parallel`; its calls are spread evenly over so many groups of sessions."""
     row: dict[Any, Any] = {
         "model": "m",
@@ -309,7 +309,7 @@ def a_model(*, groups: int = 25, **said: int) -> dict[Any, Any]:
         "lost": 3,
         "others": 0,
         "others_lost": 0,
-    } | said
+    } | fields
     by_group = {
         f"group_{name}": [row[name] * (n + 1) // groups - row[name] * n // groups for n in range(groups)]
         for name in _OF_GROUPS
@@ -327,11 +327,11 @@ def test_calls_lost_next_to_a_failed_one_are_compared_with_other_steps() -> None
 
 
 def test_good_calls_of_several_models_are_added_up_by_group() -> None:
-    one, other = (
+    first, other = (
         a_model(bad_steps=20, bad=20, lost=33, others=50, others_lost=30, calls=200),
         a_model(bad_steps=20, bad=20, lost=30, others=50, others_lost=30, calls=200),
     )
-    near, far = lost_beside([one, other])
+    near, far = lost_beside([first, other])
     assert (near, far) == (Share(60, 100), Share(3, 260))
     assert near.by_group is not None
     assert near.by_group.sum(axis=1).tolist() == [60, 100]
@@ -339,16 +339,16 @@ def test_good_calls_of_several_models_are_added_up_by_group() -> None:
 
 
 def test_what_is_lost_in_few_sessions_is_not_judged() -> None:
-    told = describe_blast([a_model(groups=5, bad_steps=40, bad=40, lost=63, others=100, others_lost=60)])
-    assert told.endswith(" Not enough data for a verdict: it takes 30 observed and 10 sessions of both.")
+    text = describe_blast([a_model(groups=5, bad_steps=40, bad=40, lost=63, others=100, others_lost=60)])
+    assert text.endswith(" Not enough data for a verdict: it takes 30 observed and 10 sessions of both.")
 
 
 def test_a_difference_that_may_be_chance_is_not_decided() -> None:
-    told = describe_blast([a_model(bad_steps=40, bad=40, lost=24, others=100, others_lost=8)])
-    assert told.startswith(
+    text = describe_blast([a_model(bad_steps=40, bad=40, lost=24, others=100, others_lost=8)])
+    assert text.startswith(
         "8.0% (8 / 100) of the valid calls next to a failed one were lost, 6.2% (16 / 260)"
     )
-    assert told.endswith("95%. No clear difference.")
+    assert text.endswith("95%. No clear difference.")
 
 
 def test_without_a_bad_step_there_is_nothing_to_tell() -> None:

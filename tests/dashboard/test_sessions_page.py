@@ -16,7 +16,7 @@ from tests.dashboard.sheets import BAD, sheet_of, sheets, texts
 SESSIONS = "callgauge/dashboard/pages/sessions/page.py"
 
 
-def a_session(name: str = "s1", **said: Any) -> dict[str, Any]:
+def a_session(name: str = "s1", **fields: Any) -> dict[str, Any]:
     return {
         "session_id": name,
         "file_id": 1,
@@ -26,13 +26,13 @@ def a_session(name: str = "s1", **said: Any) -> dict[str, Any]:
         "ended_at": "2026-11-20T10:04:12",
         "day": "2026-11-20",
         "duplicate": False,
-    } | said
+    } | fields
 
 
 def time_line(app: AppTest) -> dict[str, Any]:
     """What the time line's component is given."""
     found = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    return next(one for one in found if "strip" in one)
+    return next(element for element in found if "strip" in element)
 
 
 def drawn_calls(line: dict[str, Any]) -> list[dict[str, Any]]:

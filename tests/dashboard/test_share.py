@@ -41,8 +41,8 @@ class Handed:
         self.document: Document | None = None
         make = share.make_document
 
-        def note(*given: object, **more: object) -> Document:
-            self.document = make(*given, **more)  # type: ignore[arg-type]
+        def note(*arguments: object, **more: object) -> Document:
+            self.document = make(*arguments, **more)  # type: ignore[arg-type]
             return self.document
 
         monkeypatch.setattr(share, "copy_link", lambda _, label, path: self.links.update({label: path}))
@@ -122,7 +122,7 @@ def test_every_page_can_be_shared(small: Path, handed: Handed, entry: PageEntry)
     assert handed.document.answer
     assert handed.markdown.startswith("**")
     assert f"{entry.title} in Callgauge" in handed.markdown
-    assert any(one.key == "share_report" for one in app.get("download_button"))
+    assert any(download.key == "share_report" for download in app.get("download_button"))
     for table in handed.document.tables:
         for row in table.rows:
             for cell in row:
@@ -147,7 +147,7 @@ def test_a_viewer_gets_no_table_of_texts_and_no_file_but_the_reason(
     monkeypatch.setattr(viewer, "read_headers", lambda _: NETWORK_USER)
     app = handed.open(PAGE["errors"])
     assert "Files with texts are for admins." in said(app)
-    assert not [one for one in app.get("download_button") if one.key == "share_report"]
+    assert not [download for download in app.get("download_button") if download.key == "share_report"]
     assert handed.document is not None
     assert not handed.document.parts
     assert "|" not in handed.markdown
@@ -172,7 +172,7 @@ def test_hidden_texts_are_in_no_report(small: Path, handed: Handed, monkeypatch:
 
 def test_files_are_named_after_the_page_the_slice_and_the_days(small: Path, handed: Handed) -> None:
     app = handed.open(PAGE["models"], model="falcon-3", days="2026-11-21")
-    names = {one.key: one.proto.url.rpartition("/")[2] for one in app.get("download_button")}
+    names = {download.key: download.proto.url.rpartition("/")[2] for download in app.get("download_button")}
     assert "share_report" in names
     assert handed.document is not None
     assert handed.document.settings["Days"] == "2026-11-21"
@@ -186,8 +186,8 @@ def trend_of(rates: dict[str, Sequence[int]], **more: Any) -> TrendChart:
     """The chart of series: k of 100 calls on each day from DAY on."""
     points = [
         DayRate(DAY + timedelta(days=place), name, of_sessions(fill_sessions(k, 100, 100)))
-        for name, its in rates.items()
-        for place, k in enumerate(its)
+        for name, series in rates.items()
+        for place, k in enumerate(series)
     ]
     return make_trend_chart(points, {name: place for place, name in enumerate(rates)}, title="Errors", **more)
 

@@ -18,9 +18,9 @@ def test_a_page_goes_on_and_says_since_when_the_object_store_is_gone(small: Path
     assert not opened().warning
     note_outage(small, "the shared store s3://bucket/team cannot be reached")
     app = opened()
-    (told,) = app.warning
-    assert "has not been reached since 20" in told.value
-    assert "s3://" not in told.value  # where the store lies is for admins
+    (notice,) = app.warning
+    assert "has not been reached since 20" in notice.value
+    assert "s3://" not in notice.value  # where the store lies is for admins
     assert app.metric or app.header  # what was loaded before is shown
     note_outage(small, None)
     assert not opened().warning
@@ -31,6 +31,6 @@ def test_a_query_of_older_days_says_that_they_cannot_be_reached(small: Path) -> 
     broken.cursor().execute.side_effect = duckdb.Error(
         'Traceback (most recent call last):\n  File "/usr/lib/x.py", line 1, in read\nUnreachableError: gone'
     )
-    with pytest.raises(MetricError, match="older calls are in an object store") as told:
+    with pytest.raises(MetricError, match="older calls are in an object store") as raised:
         answer_metric(broken, "last_load", {})
-    assert "/usr/lib" not in str(told.value)
+    assert "/usr/lib" not in str(raised.value)

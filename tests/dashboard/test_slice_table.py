@@ -35,7 +35,7 @@ def opened(**query: str) -> AppTest:
 def test_what_has_too_few_sessions_for_every_rate_is_one_folded_line() -> None:
     app = opened()
     assert [row["Strategy"]["text"] for row in sheet_of(app, "Rates by strategy")] == ["solid"]
-    assert [one.label for one in app.expander] == ["2 strategies with too few sessions"]
+    assert [expander.label for expander in app.expander] == ["2 strategies with too few sessions"]
     assert list(sheets(app)) == ["Rates by strategy"], "closed, it draws nothing"
 
 

@@ -31,13 +31,13 @@ def sample(store: Path) -> str:
 @pytest.mark.thorough
 def test_the_report_of_the_sample_says_what_the_overview_says(sample: str, store: Path) -> None:
     assert "rejected" not in sample
-    told = describe_store_rates(store)  # before the page holds the file open
+    rates = describe_store_rates(store)  # before the page holds the file open
     page = opened(OVERVIEW, days="all")
     captions = [caption.value for caption in page.caption]
     shown = {metric.label: metric.value for metric in page.metric}
-    assert [title for title, _ in told] == [RATES[name].title.lower() for name in HEADLINES]
-    width = max(len(title) for title, _ in told)
-    for name, (title, figures) in zip(HEADLINES, told, strict=True):
+    assert [title for title, _ in rates] == [RATES[name].title.lower() for name in HEADLINES]
+    width = max(len(title) for title, _ in rates)
+    for name, (title, figures) in zip(HEADLINES, rates, strict=True):
         assert f"{title:{width}}  {figures}" in sample
         if name not in SHOWN:
             continue
@@ -69,6 +69,6 @@ def assert_prometheus_reads_what_the_overview_shows(store: Path) -> None:
 
 def test_a_rate_of_which_nothing_is_known_is_left_out(store: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)]})
-    told = dict(describe_store_rates(store))
-    assert "parse errors" in told
-    assert "turn success" not in told
+    rates = dict(describe_store_rates(store))
+    assert "parse errors" in rates
+    assert "turn success" not in rates

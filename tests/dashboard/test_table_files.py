@@ -59,10 +59,10 @@ def test_an_unmeasured_rate_is_empty_and_says_how_much_is_not_known() -> None:
 
 
 def test_a_difference_and_its_verdict_are_numbers_and_words() -> None:
-    (held,) = compare_pairs([(a_slice("b", 90, 400), a_slice("a", 10, 400))])
+    (comparison,) = compare_pairs([(a_slice("b", 90, 400), a_slice("a", 10, 400))])
     found = frame_of(
         [Column("Difference", "rate"), Column("Verdict", "tight")],
-        [[difference_cell(held, 0.3), verdict_cell(held, 0.02)]],
+        [[difference_cell(comparison, 0.3), verdict_cell(comparison, 0.02)]],
     )
     assert found["Difference"] == [pytest.approx(0.2)]
     assert 0.1 < found["Difference low"][0] < 0.2 < found["Difference high"][0]
@@ -155,7 +155,7 @@ def written(text: str) -> str:
 @pytest.mark.parametrize("page", COUNTING)
 def test_on_every_page_the_file_has_the_rows_of_the_table(small: Path, files: Files, page: str) -> None:
     drawn = sheets(opened(page))
-    by_key = {one["key"]: one for one in drawn.values()}
+    by_key = {sheet["key"]: sheet for sheet in drawn.values()}
     for key, table in by_key.items():
         if f"{key}.csv" not in files:
             continue
@@ -233,7 +233,7 @@ def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
             counts = f"{int(row[f'{name} k']):,} / {int(row[f'{name} n']):,}" if row[f"{name} n"] else "–"
             assert cell["text"] in ("–", "", counts)
             return
-        rate, k, n = (float(row[f"{name} {one}"]) for one in ("rate", "k", "n"))
+        rate, k, n = (float(row[f"{name} {suffix}"]) for suffix in ("rate", "k", "n"))
         assert k == pytest.approx(rate * n)
         assert cell["sub"] is None or cell["sub"].startswith(f"{k:,.0f} / {n:,.0f}")
         assert float(cell["text"].strip("%<>")) == pytest.approx(100 * rate, abs=0.5)

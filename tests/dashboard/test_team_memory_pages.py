@@ -48,13 +48,15 @@ def remembered(file: MemoryFile) -> TeamRecords:
 
 
 def click(app: AppTest, label: str) -> AppTest:
-    next(one for one in app.button if one.label == label).click().run()
+    next(button for button in app.button if button.label == label).click().run()
     assert not app.exception
     return app
 
 
 def field_key(app: AppTest, beginning: str) -> str:
-    return next(str(one.key) for one in app.text_input if str(one.key).startswith(beginning))
+    return next(
+        str(text_input.key) for text_input in app.text_input if str(text_input.key).startswith(beginning)
+    )
 
 
 def plain(text: str) -> str:
@@ -63,7 +65,7 @@ def plain(text: str) -> str:
 
 def palette_views(app: AppTest) -> list[dict[str, Any]]:
     sent = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    found: list[dict[str, Any]] = next(one["views"] for one in sent if "may_save" in one)
+    found: list[dict[str, Any]] = next(message_["views"] for message_ in sent if "may_save" in message_)
     return found
 
 
@@ -119,11 +121,13 @@ def test_others_see_shared_views_only_and_change_none(
         "mine",
         "of the team",
     ]
-    assert sum(one.label == "Delete view" for one in app.button) == 2  # both are Ada's
+    assert sum(button.label == "Delete view" for button in app.button) == 2  # both are Ada's
     sign_in(monkeypatch, READER)
     app = opened(PAGE["decisions"], about="views")
     assert "You can read the team's decisions and notes, but not change them." in said(app)
-    assert not [one.label for one in app.button if one.label in ("Delete view", "Rename", "Save this view")]
+    assert not [
+        button.label for button in app.button if button.label in ("Delete view", "Rename", "Save this view")
+    ]
 
 
 @pytest.mark.thorough
@@ -165,8 +169,8 @@ def test_notes_on_a_series_and_on_what_is_filtered_stand_on_trends_and_others_do
 
     def marked(**query: str) -> list[str]:
         table = sheets(opened(PAGE["models"], **query)).get("What changed, and when", {"rows": []})
-        told = [row[2] for row in table["rows"]]
-        return [cell["text"] for cell in told if str(cell["sub"]).startswith("a note")]
+        cells = [row[2] for row in table["rows"]]
+        return [cell["text"] for cell in cells if str(cell["sub"]).startswith("a note")]
 
     assert marked() == ["other hosts"]
     assert sorted(marked(tool="read_file")) == ["other hosts", "renamed"]
@@ -174,8 +178,8 @@ def test_notes_on_a_series_and_on_what_is_filtered_stand_on_trends_and_others_do
 
 def test_decisions_between_what_a_trend_shows_are_marked_on_it(nights: MemoryFile) -> None:
     def decide(title: str, run: str = "", **parameters: Any) -> None:
-        of, against = (FrozenSide("a", 1.0, 2.0, 2, parameters=one) for one in (parameters, {}))
-        figures = FrozenComparison("parse_error", "a is better", of, against, run=run)
+        newer, against = (FrozenSide("a", 1.0, 2.0, 2, parameters=side) for side in (parameters, {}))
+        figures = FrozenComparison("parse_error", "a is better", newer, against, run=run)
         decisions.record_decision(nights, title, "", "compare", figures, by="Ada")
 
     decide(HOSTILE, models=["kestrel-14b"])
@@ -214,14 +218,16 @@ def test_a_note_stands_on_the_page_of_its_thing_and_is_added_changed_and_deleted
     app = opened(PAGE[page], **query)
     app.text_input(key=field_key(app, f"note_text_{kind}_")).set_value("look <b>here</b>")
     next(
-        one for one in app.button if one.label == "Add note" and f"note_form_{kind}_" in str(one.key)
+        button
+        for button in app.button
+        if button.label == "Add note" and f"note_form_{kind}_" in str(button.key)
     ).click().run()
     (note,) = remembered(file).notes
     assert note.kind == kind
     assert "look <b>here</b>" in plain(said(app))
     app.text_input(key=f"changed_text_{note.id}").set_value("looked at")
     click(app, "Save note")
-    assert [one.text for one in remembered(file).notes] == ["looked at"]
+    assert [note.text for note in remembered(file).notes] == ["looked at"]
     app.button(key=f"delete_note_{note.id}").click().run()
     assert remembered(file).notes == []
 
@@ -232,8 +238,8 @@ def test_a_rule_that_fires_is_told_on_the_overview_and_muted_from_the_memory(nig
     alert_rules.save_rule(nights, "quiet", "parse_error", "above", 0.5, kept)
     app = opened()
     labels = [plain(str(link.proto.label)) for link in app.get("page_link")]
-    (told,) = (label for label in labels if "(rule: above 10%)" in label)
-    assert "parse errors 30% since 14 Nov" in told
+    (alert,) = (label for label in labels if "(rule: above 10%)" in label)
+    assert "parse errors 30% since 14 Nov" in alert
     assert "Needs attention (2)" in said(app)  # the rule, and the automatic alert
     memory = opened(PAGE["decisions"], about="rules")
     assert "fires]" in said(memory)
@@ -314,7 +320,7 @@ def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_la
     publish_nights(store, regressed(SINCE), last=date(2026, 11, 8))
     nights = MemoryFile(store)
     app = opened(PAGE["compare"], a_model="falcon-3", b_model="kestrel-14b")
-    title = next(one for one in app.text_input if one.label == "Decision")
+    title = next(text_input for text_input in app.text_input if text_input.label == "Decision")
     assert title.value == "Keep falcon-3"
     title.set_value("Take kestrel-14b: cheaper")
     app.text_area(key="decision_reason_compare").set_value(HOSTILE)
@@ -370,7 +376,7 @@ def test_a_pinned_baseline_takes_the_place_of_the_filters(nights: MemoryFile) ->
 
     def before(name: str) -> str:
         app = opened(baseline=name, model="kestrel-14b", days="7 days")
-        return next(str(one.delta) for one in app.metric if one.label == "Parse errors")
+        return next(str(metric.delta) for metric in app.metric if metric.label == "Parse errors")
 
     pinned, free = before("falcon"), before("all")
     assert pinned != free
@@ -378,7 +384,7 @@ def test_a_pinned_baseline_takes_the_place_of_the_filters(nights: MemoryFile) ->
     app.checkbox(key="baseline_pinned").check()
     app.text_input(key="baseline_name").set_value("kept here")
     click(app, "Keep")
-    kept = next(one for one in remembered(nights).baselines if one.name == "kept here")
+    kept = next(baseline for baseline in remembered(nights).baselines if baseline.name == "kept here")
     assert (kept.days, kept.slice) == (
         (date(2026, 11, 14), date(2026, 11, 20)),
         {"model": ("falcon-3",)},
@@ -406,7 +412,7 @@ def test_who_may_not_write_sees_no_control_and_a_sentence(
         ("decisions", {"about": "notes"}),
     ):
         app = opened(PAGE[page], **query)
-        assert not [one.label for one in app.button if one.label.startswith(writes)]
+        assert not [button.label for button in app.button if button.label.startswith(writes)]
         assert page == "errors" or sentence in said(app)
     assert "seen by all" in said(app)
 
@@ -416,13 +422,13 @@ def test_a_person_who_is_signed_in_writes_under_that_name(
 ) -> None:
     sign_in(monkeypatch, ADA)
     app = opened(PAGE["models"])
-    assert not [one for one in app.text_input if one.label == "Your name"]
+    assert not [text_input for text_input in app.text_input if text_input.label == "Your name"]
     app.text_input(key="note_text_models_trend").set_value("seen")
     click(app, "Add note")
     assert remembered(nights).notes[0].by == "ada@team.test"
     notes.add_note(nights, "day", "2026-11-12", "of somebody else", by="bob@team.test")
     app = opened(PAGE["decisions"], about="notes")
-    assert len([one for one in app.button if one.label == "Delete"]) == 1  # her own
+    assert len([button for button in app.button if button.label == "Delete"]) == 1  # her own
 
 
 def test_a_run_of_a_page_asks_the_memory_nothing_twice(
@@ -447,5 +453,5 @@ def test_a_damaged_memory_is_said_and_pages_go_on_without_it(nights: MemoryFile)
     (nights.path.parent / FILE).write_bytes(b"no database at all, but long enough" * 40)
     for page in ("decisions", "errors", "compare"):
         app = opened(PAGE[page])
-        told = " ".join(str(one.value) for one in (*app.warning, *app.error))
-        assert "move it away" in told
+        texts = " ".join(str(shown.value) for shown in (*app.warning, *app.error))
+        assert "move it away" in texts

@@ -40,13 +40,13 @@ FAILED = {"raw_arguments": BROKEN, "arguments": None, "outcome": "failed", "faul
 Rows = list[dict[str, Any]]
 
 
-def definition(name: str = "read_file", **said: Any) -> dict[str, Any]:
-    text = json.dumps({**SCHEMA, **said})
+def definition(name: str = "read_file", **fields: Any) -> dict[str, Any]:
+    text = json.dumps({**SCHEMA, **fields})
     return {"definition_id": f"d-{name}", "tool": name, "description": "Reads.", "definition": text}
 
 
-def call(number: int, **said: Any) -> dict[str, Any]:
-    return a_call(number, **{"definition_id": "d-read_file", **said})
+def call(number: int, **fields: Any) -> dict[str, Any]:
+    return a_call(number, **{"definition_id": "d-read_file", **fields})
 
 
 def the_calls() -> Rows:
@@ -61,7 +61,7 @@ def the_calls() -> Rows:
 
 @pytest.fixture
 def ask(tmp_path: Path) -> Callable[..., testsets.Ask]:
-    def of(
+    def ask_for(
         calls: Rows, *, definitions: Rows | None = None, user: str | None = "Read a, please."
     ) -> testsets.Ask:
         tables = {
@@ -76,9 +76,9 @@ def ask(tmp_path: Path) -> Callable[..., testsets.Ask]:
         }
         path = publish(Path(mkdtemp(dir=tmp_path)), tables)
         connection = duckdb.connect(str(path), read_only=True)
-        return lambda metric, given: answer_metric(connection, metric, given).to_dict("records")
+        return lambda metric, parameters: answer_metric(connection, metric, parameters).to_dict("records")
 
-    return of
+    return ask_for
 
 
 def lines(made: CaseFile) -> list[dict[str, Any]]:
@@ -169,8 +169,11 @@ def test_our_own_formats_read_entries_once_bfcl_has_run_them(
     assert entry["function"][0]["parameters"]["properties"]["scale"]["type"] == "float"
     assert known["ground_truth"] == [{"read_file": {"path": ["a"], "limit": [20]}}]
     tools = [
-        {"type": "function", "function": {**one, "parameters": {**one["parameters"], "type": "object"}}}
-        for one in entry["function"]
+        {
+            "type": "function",
+            "function": {**function, "parameters": {**function["parameters"], "type": "object"}},
+        }
+        for function in entry["function"]
     ]
     request = {"role": "inference_input", "content": {"message": entry["question"][0], "tools": tools}}
     run = {"id": entry["id"], "result": [{"read_file": RIGHT}], "inference_log": [request], "latency": 1.0}
@@ -207,8 +210,8 @@ def test_promptfoo_renders_no_template_that_a_log_holds(ask: Callable[..., tests
     line = one(ask(the_calls(), definitions=[schema, definition("list")], user=hostile), "promptfoo")
     assert "{{" not in line["vars"]["messages"]
     assert json.loads(line["vars"]["messages"])[1]["content"] == hostile
-    held = line["options"]["tools"][0]["function"]["parameters"]["description"]
-    assert held == f"{{% raw %}}{hostile}{{% endraw %}}"
+    description = line["options"]["tools"][0]["function"]["parameters"]["description"]
+    assert description == f"{{% raw %}}{hostile}{{% endraw %}}"
     made = make_case_file(
         "promptfoo", ["c2"], ask(the_calls(), definitions=[definition(description="{{ endraw")], user="x")
     )
@@ -228,7 +231,7 @@ def test_a_wrong_call_is_never_learnt(ask: Callable[..., testsets.Ask]) -> None:
 
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
-    "said",
+    "fields",
     [
         {"outcome": "coerced"},
         {"outcome": "repaired"},
@@ -237,9 +240,9 @@ def test_a_wrong_call_is_never_learnt(ask: Callable[..., testsets.Ask]) -> None:
     ],
 )
 def test_what_was_mended_or_refused_is_not_learnt(
-    ask: Callable[..., testsets.Ask], said: Mapping[str, Any]
+    ask: Callable[..., testsets.Ask], fields: Mapping[str, Any]
 ) -> None:
-    assert make_case_file("openai", ["c1"], ask([call(1, **said)])).left_out == {"uncorrected": 1}
+    assert make_case_file("openai", ["c1"], ask([call(1, **fields)])).left_out == {"uncorrected": 1}
 
 
 def test_an_attempt_that_went_wrong_again_is_no_correction(ask: Callable[..., testsets.Ask]) -> None:

@@ -22,9 +22,9 @@ from callgauge.dashboard.pages.sessions.timelines import (
 )
 
 
-def a_row(turn: int, step: int, call: str | None = None, **said: Any) -> dict[str, Any]:
+def a_row(turn: int, step: int, call: str | None = None, **fields: Any) -> dict[str, Any]:
     fixed = {"turn_id": f"t{turn}", "turn": turn, "step": step, "call_id": call}
-    return fixed | {"fault_layer": None, "chain_id": None, "chain_outcome": None} | said
+    return fixed | {"fault_layer": None, "chain_id": None, "chain_outcome": None} | fields
 
 
 def turns(*numbers: int) -> list[dict[str, Any]]:
@@ -146,7 +146,7 @@ def test_one_fault_in_five_thousand_steps_lights_up_its_cell_and_is_its_door() -
     assert len(cells) == 240
     assert [cell.fault for cell in cells if cell.kind == "bad"] == ["4321"]
     assert (cells[0].start, cells[-1].end) == (0, 5000)
-    assert all(one.end == other.start for one, other in pairwise(cells))
+    assert all(cell.end == other.start for cell, other in pairwise(cells))
 
 
 def test_a_short_session_has_a_cell_for_each_place_and_knows_where_turns_begin() -> None:
@@ -173,20 +173,20 @@ def chained(*attempts_of: tuple[int, str, bool]) -> list[TimelinePlace]:
 
 def test_a_thread_runs_from_the_first_attempt_to_the_last_past_what_is_between() -> None:
     found = chained((0, "x", True), (1, "", False), (2, "x", False))
-    told = lay_out_threads([*found])
-    assert told[0] == [ThreadKnot("x", "recovered", above=False, below=True, fault=True)]
-    assert told[1][0] == ThreadKnot("x", "recovered", above=True, below=True, fault=None)
-    assert told[2] == [ThreadKnot("x", "recovered", above=True, below=False, fault=False)]
+    threads = lay_out_threads([*found])
+    assert threads[0] == [ThreadKnot("x", "recovered", above=False, below=True, fault=True)]
+    assert threads[1][0] == ThreadKnot("x", "recovered", above=True, below=True, fault=None)
+    assert threads[2] == [ThreadKnot("x", "recovered", above=True, below=False, fault=False)]
 
 
 def test_threads_that_cross_have_lanes_of_their_own_and_a_free_lane_is_used_again() -> None:
     found = chained(
         (0, "x", True), (1, "y", True), (2, "x", False), (3, "y", False), (4, "z", True), (5, "z", False)
     )
-    told = lay_out_threads(found)
-    assert [knot and knot.chain for knot in told[1]] == ["x", "y"]
-    assert [knot and knot.chain for knot in told[3]] == [None, "y"]
-    assert [knot and knot.chain for knot in told[4]] == ["z"]
+    threads = lay_out_threads(found)
+    assert [knot and knot.chain for knot in threads[1]] == ["x", "y"]
+    assert [knot and knot.chain for knot in threads[3]] == [None, "y"]
+    assert [knot and knot.chain for knot in threads[4]] == ["z"]
 
 
 def test_a_fault_that_was_not_tried_again_has_no_thread() -> None:
@@ -201,13 +201,13 @@ def test_no_more_threads_are_drawn_than_there_are_lanes() -> None:
 
 
 def test_attempts_know_the_one_before_and_the_one_after() -> None:
-    told = index_attempts(
+    attempts = index_attempts(
         chained((0, "x", True), (1, "y", True), (2, "x", True), (3, "y", False), (4, "x", False))
     )
-    assert (told["2"].chain, told["2"].before, told["2"].after) == (1, "0", "4")
-    assert (told["1"].chain, told["1"].before, told["1"].after) == (2, None, "3")
+    assert (attempts["2"].chain, attempts["2"].before, attempts["2"].after) == (1, "0", "4")
+    assert (attempts["1"].chain, attempts["1"].before, attempts["1"].after) == (2, None, "3")
 
 
 def test_chains_are_numbered_within_their_turn_as_the_page_of_a_call_numbers_them() -> None:
-    told = index_attempts(chained((0, "alone", True), (1, "y", True), (2, "y", False)))
-    assert {call: attempt.chain for call, attempt in told.items()} == {"1": 2, "2": 2}
+    attempts = index_attempts(chained((0, "alone", True), (1, "y", True), (2, "y", False)))
+    assert {call: attempt.chain for call, attempt in attempts.items()} == {"1": 2, "2": 2}

@@ -290,8 +290,8 @@ def test_a_tool_shows_since_when_its_rate_is_another_and_the_day_of_a_new_defini
         },
     )
     app = opened(PAGE, tool_open="search", by_day="1")
-    told = [row[2]["text"] for row in sheets(app)["What changed, and when"]["rows"]]
-    assert {"Version 2 of the definition", "search: parse errors 0% → 50.0%"} <= set(told)
+    changes = [row[2]["text"] for row in sheets(app)["What changed, and when"]["rows"]]
+    assert {"Version 2 of the definition", "search: parse errors 0% → 50.0%"} <= set(changes)
     assert "Parse errors by day, with the changes of the definition" in said(app)
 
 

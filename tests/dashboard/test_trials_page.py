@@ -212,8 +212,8 @@ def test_where_arms_differ_is_told_by_tool_parameter_and_finding(store: Path) ->
     rows = sheet_of(opened(PAGE, trial=RUN, show="differ"), "Differences by tool")
     assert {row["Tool"]["text"] for row in rows} == {"search_orders", "refund"}
     k, n = (sum(int(row["old"]["sub"].split(" / ")[side]) for row in rows) for side in (0, 1))
-    mine = [one for one in made.outcomes if one.arm == "old"]
-    assert (k, n) == (sum(one.refused for one in mine), sum(one.calls for one in mine))
+    mine = [outcome for outcome in made.outcomes if outcome.arm == "old"]
+    assert (k, n) == (sum(outcome.refused for outcome in mine), sum(one.calls for one in mine))
     assert "run=orders.7f3a&arm=old" in rows[0]["old"]["href"]
     parameters = sheet_of(
         opened(PAGE, trial=RUN, show="differ", differ_by="parameter"), "Differences by parameter"
@@ -221,14 +221,14 @@ def test_where_arms_differ_is_told_by_tool_parameter_and_finding(store: Path) ->
     assert parameters[0]["Parameter"]["text"].endswith(" · customer")
     codes = sheet_of(opened(PAGE, trial=RUN, show="differ", differ_by="code"), "Differences by diagnostic")
     assert codes[0]["Diagnostic"]["text"] == "required_parameter_missing"
-    assert int(codes[0]["old"]["sub"].split(" / ")[0]) == sum(one.refused for one in mine)
+    assert int(codes[0]["old"]["sub"].split(" / ")[0]) == sum(outcome.refused for outcome in mine)
 
 
 def test_a_success_costs_what_all_priced_trials_cost_by_those_that_were_right(store: Path) -> None:
     made = make_run((OLD, replace(NEW, cost=None)), tasks=60, looks=1)
     publish(store, join_tables(small_tables(), made.tables))
     old, new = sheet_of(opened(PAGE, trial=RUN, show="cost"), "Cost of a success by variant")
-    right = sum(bool(one.right) for one in made.outcomes if one.arm == "old")
+    right = sum(bool(outcome.right) for outcome in made.outcomes if outcome.arm == "old")
     assert old["Succeeded"]["sub"] == f"{right} / 60"
     assert old["Cost / success"]["order"] == pytest.approx(60 * 0.002 / right)
     assert (new["Cost / success"]["text"], new["Cost / success"]["sub"]) == ("–", "unpriced")
@@ -284,9 +284,9 @@ def test_an_unknown_run_is_a_sentence_and_a_way_back(small: Path) -> None:
 
 @pytest.mark.thorough
 def test_runs_before_and_after_are_one_key_away(store: Path) -> None:
-    one = make_run((OLD, NEW), tasks=20)
+    run = make_run((OLD, NEW), tasks=20)
     other = make_run((OLD, NEW), run="newer.1", tasks=20, created_at="2026-11-21T10:00:00")
-    publish(store, join_tables(small_tables(), one.tables, other.tables))
+    publish(store, join_tables(small_tables(), run.tables, other.tables))
     links = here_links(opened(PAGE, trial=RUN))
     assert (links["↑ Newer"], links["↓ Older"]) == ("trials?trial=newer.1", None)
 

@@ -129,8 +129,8 @@ def test_statistics_tell_no_text(connection: duckdb.DuckDBPyConnection) -> None:
     asked = "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
     for table, column in connection.execute(f"{asked} AND database_name <> '{ALIAS}'").fetchall():
         sql = f'SELECT DISTINCT stats("{column}") FROM "{table}"'
-        told = connection.execute(allow_statement(connection, sql)).fetchall()
-        assert PLANTED[:8] not in str(told), (table, column)
+        rows = connection.execute(allow_statement(connection, sql)).fetchall()
+        assert PLANTED[:8] not in str(rows), (table, column)
 
 
 def test_sql_answers_without_texts(connection: duckdb.DuckDBPyConnection) -> None:

@@ -45,20 +45,20 @@ def write(folder: Path, content: Any) -> Path:
 
 
 def test_an_export_read_into_an_empty_memory_is_the_same_memory(full: MemoryFile, tmp_path: Path) -> None:
-    told = export_memory(full)
+    exported = export_memory(full)
     (tmp_path / "other").mkdir()
     other = MemoryFile(tmp_path / "other")
-    counts = import_memory(other, write(tmp_path, told))
+    counts = import_memory(other, write(tmp_path, exported))
     assert set(counts.values()) == {ImportCount(1, 0, 0)}
-    assert export_memory(other) == told
+    assert export_memory(other) == exported
     assert TeamMemory(other.path.parent).read() == TeamMemory(full.path.parent).read()
 
 
 def test_reading_it_again_changes_nothing(full: MemoryFile, tmp_path: Path) -> None:
-    told = export_memory(full)
-    counts = import_memory(full, write(tmp_path, told))
+    exported = export_memory(full)
+    counts = import_memory(full, write(tmp_path, exported))
     assert counts["notes"] == ImportCount(0, 0, 1)
-    assert export_memory(full) == told
+    assert export_memory(full) == exported
 
 
 def test_an_empty_memory_exports_and_imports(tmp_path: Path) -> None:
@@ -69,19 +69,19 @@ def test_an_empty_memory_exports_and_imports(tmp_path: Path) -> None:
 def test_of_two_rows_with_one_key_the_newer_stays(tmp_path: Path) -> None:
     file = MemoryFile(tmp_path)
     TeamMemory(tmp_path).set_goal("parse_error", 0.05)
-    told = json.loads(export_memory(file))
-    (row,) = told["goals"]
-    told["goals"] = [row | {"goal": 0.01, "at": "2020-01-01T00:00:00+00:00"}]
-    assert import_memory(file, write(tmp_path, told))["goals"] == ImportCount(0, 0, 1)
+    exported = json.loads(export_memory(file))
+    (row,) = exported["goals"]
+    exported["goals"] = [row | {"goal": 0.01, "at": "2020-01-01T00:00:00+00:00"}]
+    assert import_memory(file, write(tmp_path, exported))["goals"] == ImportCount(0, 0, 1)
     assert TeamMemory(tmp_path).goals()["parse_error"].goal == 0.05
-    told["goals"] = [row | {"goal": 0.02, "at": "2099-01-01T02:00:00+02:00"}]
-    assert import_memory(file, write(tmp_path, told))["goals"] == ImportCount(0, 1, 0)
+    exported["goals"] = [row | {"goal": 0.02, "at": "2099-01-01T02:00:00+02:00"}]
+    assert import_memory(file, write(tmp_path, exported))["goals"] == ImportCount(0, 1, 0)
     assert TeamMemory(tmp_path).goals()["parse_error"].goal == 0.02
 
 
 def changed(table: str, **values: Any) -> Any:
-    def change(told: dict[str, Any]) -> None:
-        told[table][0].update(values)
+    def change(exported: dict[str, Any]) -> None:
+        exported[table][0].update(values)
 
     return change
 
@@ -108,22 +108,22 @@ def changed(table: str, **values: Any) -> Any:
         (changed("signature_states", fixed_day=None), "day of its fix"),
         (changed("signature_states", at="yesterday"), "not a time"),
         (changed("signature_states", spy="me"), "spy.*unknown key"),
-        (lambda told: told["goals"].append(told["goals"][0]), "listed twice"),
-        (lambda told: told.update(goals={}), "not a list"),
-        (lambda told: told.update(callgauge_memory=99), "too large"),
-        (lambda told: told.update(tokens=[]), "tokens.*unknown key"),
-        (lambda told: told["goals"].append(None), "not a table"),
+        (lambda exported: exported["goals"].append(exported["goals"][0]), "listed twice"),
+        (lambda exported: exported.update(goals={}), "not a list"),
+        (lambda exported: exported.update(callgauge_memory=99), "too large"),
+        (lambda exported: exported.update(tokens=[]), "tokens.*unknown key"),
+        (lambda exported: exported["goals"].append(None), "not a table"),
     ],
 )
 def test_one_mistake_and_nothing_of_the_file_is_kept(
     full: MemoryFile, tmp_path: Path, change: Any, says: str
 ) -> None:
-    told = json.loads(export_memory(full))
-    change(told)
+    exported = json.loads(export_memory(full))
+    change(exported)
     (tmp_path / "other").mkdir()
     other = MemoryFile(tmp_path / "other")
     with pytest.raises(CheckedFileError, match=says):
-        import_memory(other, write(tmp_path, told))
+        import_memory(other, write(tmp_path, exported))
     assert not other.path.exists()
 
 

@@ -131,9 +131,9 @@ def test_a_note_is_changed_and_stays_its_authors(file: MemoryFile) -> None:
         with pytest.raises(ValueError, match=why):
             notes.change_note(file, changed, text, day=day)
     notes.add_note(file, "model", "kestrel", "slow", day=date(2026, 11, 12))
-    of_model = next(one for one in read(file).notes if one.kind == "model")
+    of_model = next(note for note in read(file).notes if note.kind == "model")
     notes.change_note(file, of_model, "slow", day=None)
-    assert {(one.subject, one.day) for one in read(file).notes} == {
+    assert {(note.subject, note.day) for note in read(file).notes} == {
         ("2026-11-13", date(2026, 11, 13)),
         ("kestrel", None),
     }
@@ -147,7 +147,7 @@ def test_a_rule_is_muted_up_to_a_day_and_replaced_by_its_name(file: MemoryFile) 
     assert rule.is_muted(date(2026, 11, 20))
     assert not rule.is_muted(date(2026, 11, 21))
     alert_rules.save_rule(file, "kestrel", "parse_error", "changed", 0.0)
-    assert [(one.kind, one.muted_until) for one in read(file).alert_rules] == [("changed", None)]
+    assert [(rule.kind, rule.muted_until) for rule in read(file).alert_rules] == [("changed", None)]
     alert_rules.delete_rule(file, "kestrel")
     assert read(file).alert_rules == []
     for beyond in (-0.1, 1.5, float("nan"), float("inf")):

@@ -56,9 +56,12 @@ def test_baselines_are_named_days_the_newest_first(tmp_path: Path) -> None:
     memory = TeamMemory(tmp_path)
     save_baseline(memory.file, " before 13 ", (date(2026, 11, 2), date(2026, 11, 8)))
     save_baseline(memory.file, "release", (date(2026, 11, 9), date(2026, 11, 9)))
-    assert [(one.name, one.last_day.day) for one in memory.baselines()] == [("release", 9), ("before 13", 8)]
+    assert [(baseline.name, baseline.last_day.day) for baseline in memory.baselines()] == [
+        ("release", 9),
+        ("before 13", 8),
+    ]
     remove_baseline(memory.file, "release")
-    assert [one.name for one in memory.baselines()] == ["before 13"]
+    assert [baseline.name for baseline in memory.baselines()] == ["before 13"]
     with pytest.raises(ValueError, match="first day"):
         save_baseline(memory.file, "swapped", (date(2026, 11, 9), date(2026, 11, 8)))
     with pytest.raises(ValueError, match="name"):

@@ -19,8 +19,8 @@ SOON = datetime(2100, 1, 1, tzinfo=UTC)
 
 def test_commands_refuse_a_folder_that_is_no_store(tmp_path: Path) -> None:
     for words in (["create", "ci"], ["list"], ["revoke", "ci"]):
-        told = CliRunner().invoke(app, ["token", *words, "--store", str(tmp_path / "gone")])
-        assert (told.exit_code, "is not a store; name the folder" in told.stderr) == (2, True), words
+        result = CliRunner().invoke(app, ["token", *words, "--store", str(tmp_path / "gone")])
+        assert (result.exit_code, "is not a store; name the folder" in result.stderr) == (2, True), words
 
 
 def test_a_token_is_kept_as_a_hash_only(tmp_path: Path) -> None:

@@ -56,7 +56,9 @@ def test_calls_and_rates_are_counted_by_model_and_days(store: Path) -> None:
     days = {"2026-11-20": 1, "2026-11-14": 2, "2026-11-13": 4, "2026-10-24": 8, "2026-10-23": 16}
     made: list[dict[str, Any]] = []
     for day, times in days.items():
-        made += [a_call(len(made) + one, day=day, ts=f"{day}T10:00:00", **broken) for one in range(times)]
+        made += [
+            a_call(len(made) + number, day=day, ts=f"{day}T10:00:00", **broken) for number in range(times)
+        ]
     publish(
         store,
         {"tool_calls": [*made, a_call(999, outcome="unmeasured", syntax_seen="none", schema_seen="none")]},
@@ -64,12 +66,12 @@ def test_calls_and_rates_are_counted_by_model_and_days(store: Path) -> None:
     samples = figures(store)
     assert value(samples, "newest_day_timestamp_seconds") == 1_795_132_800  # 2026-11-20
     for length, times in zip(SPANS, (1, 3, 15), strict=True):
-        of = {"model": "falcon-3", "days": str(length)}
-        assert value(samples, "calls", outcome="failed", **of) == times
-        assert value(samples, "calls", outcome="unmeasured", **of) == 1
-        assert value(samples, "rate_numerator", rate="parse_error", **of) == times
-        assert value(samples, "rate_denominator", rate="parse_error", **of) == times
-        assert value(samples, "rate_unmeasured", rate="parse_error", **of) == 1
+        labels = {"model": "falcon-3", "days": str(length)}
+        assert value(samples, "calls", outcome="failed", **labels) == times
+        assert value(samples, "calls", outcome="unmeasured", **labels) == 1
+        assert value(samples, "rate_numerator", rate="parse_error", **labels) == times
+        assert value(samples, "rate_denominator", rate="parse_error", **labels) == times
+        assert value(samples, "rate_unmeasured", rate="parse_error", **labels) == 1
 
 
 @pytest.mark.thorough

@@ -42,9 +42,9 @@ def look(store: Path) -> str:
 def test_a_young_load_is_well(store: Path) -> None:
     load(store, 25)
     assert look(store) == "well"
-    told = HealthWatch(store, 26).check().describe()
-    assert sorted(told) == ["age_seconds", "last_load", "limit_seconds"]
-    assert told["limit_seconds"] == 26 * 3600
+    health = HealthWatch(store, 26).check().describe()
+    assert sorted(health) == ["age_seconds", "last_load", "limit_seconds"]
+    assert health["limit_seconds"] == 26 * 3600
 
 
 def test_an_old_load_is_not(store: Path) -> None:

@@ -48,7 +48,7 @@ def look(place: Path) -> dict[str, object]:
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:
         calls = con.execute("SELECT call_id FROM tool_calls ORDER BY call_id").fetchall()
-    sources = [(one.name, str(one.newest), one.problem) for one in SourceStates(store).read()]
+    sources = [(source.name, str(source.newest), source.problem) for source in SourceStates(store).read()]
     return {"calls": calls, "steps": list_outcomes(store), "sources": sources}
 
 

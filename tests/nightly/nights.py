@@ -39,4 +39,4 @@ def do_night(
 
 def list_outcomes(store: Path) -> dict[str, Any]:
     """Return the recorded outcome of each step of the newest night, and how often it began."""
-    return {one.step: (one.outcome, one.told["tries"]) for one in NightRecords(store).list_steps(1)}
+    return {step.step: (step.outcome, step.told["tries"]) for step in NightRecords(store).list_steps(1)}

@@ -37,12 +37,12 @@ def test_a_night_loads_all_sources_and_records_it(tmp_path: Path) -> None:
     file = write_team(tmp_path)
     result = do_night(file)
     assert (result.exit_code, count_calls(tmp_path)) == (NightExit.DONE, 12)
-    (load,) = (one for one in NightRecords(tmp_path / "store").list_steps(1) if one.step == "load")
+    (load,) = (step for step in NightRecords(tmp_path / "store").list_steps(1) if step.step == "load")
     assert load.ended is not None
     assert (load.night, load.outcome, load.told["files"], load.told["calls"]) == (
         datetime.now().astimezone().date(), "done", 4, 12,
     )  # fmt: skip
-    assert [(one["name"], one["files"]) for one in load.told["sources"]] == [("eu", 2), ("us", 2)]
+    assert [(source["name"], source["files"]) for source in load.told["sources"]] == [("eu", 2), ("us", 2)]
 
 
 def test_a_night_that_is_done_is_done_again_only_when_asked(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_what_nobody_foresaw_leaves_no_log_text_in_the_memory(
 
     monkeypatch.setattr(nightly_run, "NIGHT_STEPS", {"load": quote_a_log})
     result = do_night(write_team(tmp_path))
-    told = result.steps["load"].figures["problem"]
-    assert (result.exit_code, told.split(";")[0]) == (NightExit.FAILED, "KeyError")
+    problem = result.steps["load"].figures["problem"]
+    assert (result.exit_code, problem.split(";")[0]) == (NightExit.FAILED, "KeyError")
     assert b"secret of a user" not in (tmp_path / "store" / FILE).read_bytes()
     assert "the secret of a user" in capsys.readouterr().err
 
@@ -92,7 +92,7 @@ def test_a_folder_without_logs_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "eu" / "a.jsonl").unlink()
     (tmp_path / "eu" / "b.jsonl").unlink()
     assert do_night(file).exit_code == NightExit.DONE
-    assert [one.newest is None for one in SourceStates(tmp_path / "store").read()] == [True, False]
+    assert [source.newest is None for source in SourceStates(tmp_path / "store").read()] == [True, False]
 
 
 def test_rejected_lines_are_told_by_the_exit_code_once(tmp_path: Path) -> None:
@@ -254,11 +254,13 @@ def test_aliases_of_the_file_count_whoever_works_on_the_store(tmp_path: Path) ->
     file = write_team(tmp_path, text)
     do_night(file)
     names = count_models_anew(tmp_path / "store").names
-    assert ("aurora", "proxy/a", "callgauge.toml") in [(one.model, one.model_name, one.rule) for one in names]
+    assert ("aurora", "proxy/a", "callgauge.toml") in [
+        (name.model, name.model_name, name.rule) for name in names
+    ]
     (tmp_path / "store" / "naming.toml").write_text('[aliases.names]\n"proxy/a" = "other"\n')
     result = do_night(file, again=True)
     assert "both name models; keep all names in one" in result.steps["load"].figures["problem"]
     file.write_text(text.partition("[aliases]")[0])
     assert do_night(file).exit_code == NightExit.DONE
     names = count_models_anew(tmp_path / "store").names
-    assert ("other", "proxy/a", "naming.toml") in [(one.model, one.model_name, one.rule) for one in names]
+    assert ("other", "proxy/a", "naming.toml") in [(name.model, name.model_name, name.rule) for name in names]

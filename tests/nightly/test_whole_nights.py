@@ -54,20 +54,20 @@ def test_a_night_lets_old_texts_go_backs_up_and_reports(tmp_path: Path) -> None:
     second = do_night(file)
     assert {name: step.outcome for name, step in second.steps.items()} == {"backup": "done", "report": "done"}
     assert (second.exit_code, second.steps["backup"].figures["backups"]) == (NightExit.DONE, 1)
-    assert [one.step for one in second.before] == ["load", "retention"]
+    assert [step.step for step in second.before] == ["load", "retention"]
     assert Path(second.steps["report"].figures["file"]).is_file()
 
 
 def kill_night(folder: Path, *steps: str) -> list[dict[str, Any]]:
     write_team(folder, FULL)
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-m", "tests.nightly.killed_nights", str(folder), *steps],
         cwd=ROOT,
         check=True,
         capture_output=True,
         text=True,
     ).stdout
-    return [json.loads(line) for line in told.splitlines()]
+    return [json.loads(line) for line in output.splitlines()]
 
 
 @pytest.mark.thorough
@@ -79,4 +79,10 @@ def test_a_night_that_was_killed_goes_on_to_the_same_end(tmp_path: Path) -> None
     (whole,) = kill_night(tmp_path / "whole")
     assert (after["calls"], after["sources"]) == (whole["calls"], whole["sources"])
     assert [step for step, (outcome, _) in after["steps"].items() if outcome in OVER] == list(NIGHT_STEPS)
-    assert [one.get("load") for one in between[:5]] == [None, [None, 1], [None, 2], [None, 3], ["done", 4]]
+    assert [night.get("load") for night in between[:5]] == [
+        None,
+        [None, 1],
+        [None, 2],
+        [None, 3],
+        ["done", 4],
+    ]

@@ -48,22 +48,22 @@ def test_every_bad_line_is_named_with_what_to_write(tmp_path: Path) -> None:
         "b,2026-11-01,1,,x,,dollars",
         "c,2026-11-01,1,2,,,",
     ]
-    told = refused(tmp_path, "\n".join([HEAD, *lines])).splitlines()
-    places = [line.split("prices.csv, ")[1].split(" is ")[0] for line in told[:-1]]
+    messages = refused(tmp_path, "\n".join([HEAD, *lines])).splitlines()
+    places = [line.split("prices.csv, ")[1].split(" is ")[0] for line in messages[:-1]]
     assert places == [
         "line 2: from_day", "line 3: model", "line 3: input", "line 4: output", "line 4: cached_input",
         "line 4: currency",
     ]  # fmt: skip
-    assert all(": write " in line for line in told[:-1])
-    assert told[-1] == "No price was loaded: correct the file and load it again"
+    assert all(": write " in line for line in messages[:-1])
+    assert messages[-1] == "No price was loaded: correct the file and load it again"
 
 
 def test_several_currencies_and_two_prices_of_a_day_are_refused(tmp_path: Path) -> None:
-    told = refused(
+    message = refused(
         tmp_path, f"{HEAD}\na,2026-11-01,1,2,,,USD\nb,2026-11-01,1,2,,,EUR\na,2026-11-01,3,4,,,USD\n"
     )
-    assert "line 3: EUR after USD, which are never added up" in told
-    assert "line 4: 'a' has two prices from 2026-11-01 on: keep one" in told
+    assert "line 3: EUR after USD, which are never added up" in message
+    assert "line 4: 'a' has two prices from 2026-11-01 on: keep one" in message
 
 
 @pytest.mark.parametrize(
@@ -107,9 +107,9 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
 
 
 def test_log_text_in_a_message_is_short_and_on_one_line(tmp_path: Path) -> None:
-    told = refused(
+    message = refused(
         tmp_path,
         json.dumps([{"model": "x\n\x1b[31m" * 200, "from_day": "2026-11-01", "input": 1, "output": 1}]),
     )
-    assert "\x1b" not in told
-    assert max(map(len, told.splitlines())) < 300
+    assert "\x1b" not in message
+    assert max(map(len, message.splitlines())) < 300

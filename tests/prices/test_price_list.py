@@ -59,7 +59,7 @@ def test_the_price_of_a_dated_version_is_not_that_of_others() -> None:
 def test_a_price_holds_until_the_next_and_none_before_the_first() -> None:
     match = PriceList([price("owl", date(2026, 11, 10), amount=3), price("owl", DAY)]).match("owl")
     assert match is not None
-    found = [(one.from_day, end, one.input) for one, end in match.periods()]
+    found = [(period.from_day, end, period.input) for period, end in match.periods()]
     assert found == [(DAY, date(2026, 11, 10), 1.0), (date(2026, 11, 10), None, 3.0)]
 
 
@@ -68,7 +68,7 @@ def test_the_team_prices_a_model_alone_even_by_a_looser_name() -> None:
     match = known.match("gpt-4o-2024-08-06")  # ours has just this name
     assert match is not None
     assert (match.owner, match.how) == (Owner.TEAM, "without its date")
-    assert [one.from_day for one in match.prices] == [date(2026, 1, 1)]
+    assert [price.from_day for price in match.prices] == [date(2026, 1, 1)]
 
 
 def test_prices_of_another_currency_than_the_teams_are_left_out() -> None:
@@ -79,13 +79,13 @@ def test_prices_of_another_currency_than_the_teams_are_left_out() -> None:
 
 
 def test_our_prices_are_plausible_and_dated() -> None:
-    for one in our_prices():
-        assert one.currency == "USD"
-        assert one.source
-        assert one.from_day >= date(2020, 1, 1)
-        assert 0 < one.input <= one.output <= 1000
-        assert one.cached_input is None or 0 < one.cached_input < one.input
-        assert one.cache_write is None or one.cache_write > 0
+    for price in our_prices():
+        assert price.currency == "USD"
+        assert price.source
+        assert price.from_day >= date(2020, 1, 1)
+        assert 0 < price.input <= price.output <= 1000
+        assert price.cached_input is None or 0 < price.cached_input < price.input
+        assert price.cache_write is None or price.cache_write > 0
 
 
 def test_our_list_is_that_of_the_locked_genai_prices() -> None:

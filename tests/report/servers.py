@@ -48,10 +48,10 @@ def serve_webhook(*acts: HttpAct) -> Iterator[HttpPlace]:
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
-                said = f"no such channel {self.path}".encode()
-                self.send_header("Content-Length", str(len(said)))
+                answer = f"no such channel {self.path}".encode()
+                self.send_header("Content-Length", str(len(answer)))
                 self.end_headers()
-                self.wfile.write(said)
+                self.wfile.write(answer)
 
         def log_message(self, *_: Any) -> None:
             pass

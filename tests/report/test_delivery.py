@@ -58,7 +58,7 @@ class Sender:
 
     def send(self, settings: ReportSettings, environment: Mapping[str, str]) -> list[DeliveryResult]:
         channels = list_channels(settings, self.report, environment)
-        return [deliver(self.records, "2026-11-20", one, self.waits.append) for one in channels]
+        return [deliver(self.records, "2026-11-20", channel, self.waits.append) for channel in channels]
 
     def post(self, address: str) -> DeliveryResult:
         (result,) = self.send(ReportSettings(webhooks=(HOOK,)), {"HOOK": address})
@@ -185,8 +185,8 @@ def test_what_is_no_address_is_told_without_it(sender: Sender, address: str) -> 
 
 def test_no_secret_is_in_a_message_or_in_the_memory(sender: Sender, tmp_path: Path) -> None:
     with serve_webhook(404) as place:
-        told = sender.post(place.address).told
-    assert told == "answered 404: no such channel …"
+        reason = sender.post(place.address).told
+    assert reason == "answered 404: no such channel …"
     with serve_mail("refuse") as mail:
         sender.mail(mail.port, replace(MAIL, user="gauge", password_variable="PASSWORD"))  # noqa: S106 - a name
         assert any(line.startswith("AUTH PLAIN") for line in mail.said)
@@ -307,10 +307,10 @@ def test_a_store_that_shows_no_texts_sends_none(store: Path, texts: bool) -> Non
         made = send_nightly_report(
             configuration, LAST, environment={"HOOK": hook.address}, since=date(2026, 11, 18)
         )
-        assert [one.result for one in made.deliveries] == ["sent"]
+        assert [delivery.result for delivery in made.deliveries] == ["sent"]
         sent = repr(hook.got)
     assert ("img src" in sent, "img src" in made.file.read_text("utf-8")) == (texts, texts)
-    assert any(one.kind == "error" for one in made.report.sentences)
+    assert any(item.kind == "error" for item in made.report.sentences)
 
 
 def test_a_night_is_written_and_sent_to_every_channel_once(store: Path) -> None:
@@ -319,7 +319,7 @@ def test_a_night_is_written_and_sent_to_every_channel_once(store: Path) -> None:
         settings = ReportSettings(webhooks=(HOOK,), email=replace(MAIL, port=mail.port))
         for results in (["sent", "sent"], ["sent before", "sent before"]):
             made = nightly(store, LAST, settings, {"HOOK": hook.address})
-            assert [one.result for one in made.deliveries] == results
+            assert [delivery.result for delivery in made.deliveries] == results
             assert not made.problem
         assert (len(hook.got), len(mail.got)) == (1, 1)
     assert made.file == store / "reports" / "2026-11-20.html"
@@ -335,7 +335,7 @@ def test_a_quiet_night_is_written_and_not_sent(store: Path) -> None:
         assert quiet.file.exists()
         assert not place.got
         loud = nightly(store, LAST, ReportSettings(webhooks=(HOOK,), quiet=True), environment)
-        assert [one.result for one in loud.deliveries] == ["sent"]
+        assert [delivery.result for delivery in loud.deliveries] == ["sent"]
 
 
 @pytest.mark.thorough
@@ -346,10 +346,10 @@ def test_what_reached_nobody_is_new_again(store: Path) -> None:
     assert ReportRecords(store).read_last_before(date(2026, 11, 21)) is None
     with serve_webhook(200) as place:
         nightly(store, LAST, ReportSettings(webhooks=(HOOK,)), {"HOOK": place.address})
-    told = ReportRecords(store).read_last_before(date(2026, 11, 21))
-    assert told is not None
-    assert told.keys == made.report.told
-    assert told.night > SINCE
+    last = ReportRecords(store).read_last_before(date(2026, 11, 21))
+    assert last is not None
+    assert last.keys == made.report.told
+    assert last.night > SINCE
 
 
 def test_a_folder_that_cannot_be_written_is_told(store: Path) -> None:

@@ -28,8 +28,8 @@ def hostile(report: MorningReport) -> MorningReport:
     """A report whose every text is hostile, and long."""
     evil = EVIL + "&" * 3000
     items = [
-        replace(one, text=evil, counts=evil, link=write_link("compare", {"a_model": EVIL + "x" * 5000}))
-        for one in report.sentences
+        replace(item, text=evil, counts=evil, link=write_link("compare", {"a_model": EVIL + "x" * 5000}))
+        for item in report.sentences
     ]
     return replace(report, sentences=(*items, *items), still_open=(*items * 5,), open_further=3, store=EVIL)
 
@@ -62,9 +62,9 @@ def test_a_page_needs_nothing_but_itself(report: MorningReport) -> None:
     assert all(link.startswith("https://gauge.example.com/") for link in page.links)
     assert "prefers-color-scheme: dark" in text
     assert page.tags.count("svg") == 1 + len(report.rates)
-    for one in report.sentences:
-        assert one.text in page.text
-        assert one.counts in page.text
+    for item in report.sentences:
+        assert item.text in page.text
+        assert item.counts in page.text
 
 
 def test_without_an_address_a_page_names_paths_and_has_no_links(report: MorningReport) -> None:

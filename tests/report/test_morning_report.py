@@ -52,23 +52,23 @@ def test_what_changed_is_told_with_its_counts_interval_and_link(report: MorningR
 def test_the_rates_of_the_newest_day_are_those_of_its_metric(published: Path, report: MorningReport) -> None:
     with read_store(published, texts=True) as reader:
         rows = reader.ask("slices", rates=("parse_error",), from_day=LAST, to_day=LAST)
-    told = report.rates[0]
-    assert (told.name, told.k, told.n) == ("parse_error", rows["k"].sum(), rows["n"].sum())
+    rate = report.rates[0]
+    assert (rate.name, rate.k, rate.n) == ("parse_error", rows["k"].sum(), rows["n"].sum())
 
 
 def test_what_the_last_report_told_is_still_open_and_not_new(published: Path, report: MorningReport) -> None:
     again = report_of(published, LAST, team=TeamContext(last=ToldReport(SINCE, report.told)))
     assert again.is_quiet
     assert not again.sentences
-    assert [one.text for one in again.still_open] == [one.text for one in report.sentences]
+    assert [item.text for item in again.still_open] == [one.text for one in report.sentences]
     assert again.answer.startswith("No new alerts on 20 Nov. A change below about ")
     assert again.answer.endswith("190 calls, 1 file and 1 line not read. 2 alerts still open.")
 
 
 def test_without_an_earlier_report_only_what_the_night_before_did_not_know_is_new(published: Path) -> None:
-    told = report_of(published, LAST)
-    assert [one.kind for one in told.sentences] == ["error"]
-    assert [one.kind for one in told.still_open] == ["rate"]
+    report = report_of(published, LAST)
+    assert [item.kind for item in report.sentences] == ["error"]
+    assert [item.kind for item in report.still_open] == ["rate"]
 
 
 def test_a_quiet_day_is_one_sentence(published: Path) -> None:
@@ -84,7 +84,7 @@ def test_an_acknowledged_alert_is_left_out(store: Path) -> None:
     before = read_report(store, LAST, since=date(2026, 11, 18))
     TeamMemory(store).acknowledge(before.sentences[0].alert)
     after = read_report(store, LAST, since=date(2026, 11, 18))
-    assert [one.text for one in after.sentences] == [one.text for one in before.sentences[1:]]
+    assert [item.text for item in after.sentences] == [one.text for one in before.sentences[1:]]
     assert not after.still_open
 
 
@@ -94,7 +94,7 @@ def test_an_acknowledgement_that_is_withdrawn_makes_nothing_new(store: Path) -> 
     TeamMemory(store).acknowledge(alert)
     ReportRecords(store).note(SINCE, read_report(store, LAST).told)
     TeamMemory(store).withdraw_acknowledgement(alert)
-    assert alert in [one.alert for one in read_report(store, LAST).still_open]
+    assert alert in [item.alert for item in read_report(store, LAST).still_open]
 
 
 @pytest.mark.thorough
@@ -108,16 +108,16 @@ def test_only_a_report_of_an_earlier_night_says_what_is_not_new(store: Path, rep
 
 def test_more_than_five_changes_are_four_sentences_and_how_many_more(published: Path) -> None:
     overdue = tuple(SilentSource(f"gateway-{n}", SINCE, 3, "configured") for n in range(6))
-    told = report_of(published, LAST, team=TeamContext(overdue=overdue), since=date(2026, 11, 18))
-    assert len(told.sentences) == MOST_SENTENCES - 1
-    assert told.further == 4
-    assert "6 sources went silent" in told.answer
+    report = report_of(published, LAST, team=TeamContext(overdue=overdue), since=date(2026, 11, 18))
+    assert len(report.sentences) == MOST_SENTENCES - 1
+    assert report.further == 4
+    assert "6 sources went silent" in report.answer
 
 
 def test_a_source_that_went_silent_is_told_once(published: Path) -> None:
     team = TeamContext(overdue=(SilentSource("gateway-eu", date(2026, 11, 18), 2, "configured"),))
     first = report_of(published, LAST, team=team, since=date(2026, 11, 18))
-    assert "gateway-eu: no data after 18 Nov, for 2 days" in [one.text for one in first.sentences]
+    assert "gateway-eu: no data after 18 Nov, for 2 days" in [item.text for item in first.sentences]
     again = report_of(published, LAST, team=replace(team, last=ToldReport(SINCE, first.told)))
     assert not again.sentences
     assert len(again.still_open) == 3
@@ -132,26 +132,26 @@ def test_sources_of_the_configuration_are_told_by_their_own_limit(store: Path) -
     states.note(state("gateway-eu", looked - timedelta(days=3)))
     states.note(state("gateway-us", looked - timedelta(days=1), "no such folder"))
     states.note(state("gateway-new", None))
-    told = {one.text: one.counts for one in read_report(store, LAST, since=date(2026, 11, 1)).sentences}
-    assert told["gateway-eu: no data after 17 Nov, for 3 days"] == "silent_after = 2 in callgauge.toml"
-    assert told["gateway-us: its load failed"] == "no such folder"
-    assert "no data yet" in told["gateway-new: no data after 1 Nov, for 20 days"]
+    counts = {item.text: item.counts for item in read_report(store, LAST, since=date(2026, 11, 1)).sentences}
+    assert counts["gateway-eu: no data after 17 Nov, for 3 days"] == "silent_after = 2 in callgauge.toml"
+    assert counts["gateway-us: its load failed"] == "no such folder"
+    assert "no data yet" in counts["gateway-new: no data after 1 Nov, for 20 days"]
 
 
 def test_a_rule_that_fires_and_a_fixed_error_that_is_back_are_told(store: Path) -> None:
     before = read_report(store, LAST, since=date(2026, 11, 18))
-    (error,) = (one for one in before.sentences if one.kind == "error")
+    (error,) = (item for item in before.sentences if item.kind == "error")
     signature = json.loads(error.key)[1]
     memory = MemoryFile(store)
     save_rule(memory, "kestrel must hold", "parse_error", "above", 0.05, {"model": ("kestrel-14b",)})
     set_state(memory, signature, "fixed", fixed_in="1.2", fixed_day=date(2026, 11, 19))
-    told = read_report(store, LAST, since=date(2026, 11, 18))
-    assert told.answer == "Since 18 Nov: 1 rate got worse, 1 rule fired and 1 fixed error is back."
-    assert told.sentences[0].text.startswith("kestrel must hold: parse errors ")
-    assert any(one.text.startswith("Fixed and back: ") for one in told.sentences)
+    report = read_report(store, LAST, since=date(2026, 11, 18))
+    assert report.answer == "Since 18 Nov: 1 rate got worse, 1 rule fired and 1 fixed error is back."
+    assert report.sentences[0].text.startswith("kestrel must hold: parse errors ")
+    assert any(item.text.startswith("Fixed and back: ") for item in report.sentences)
     mute_rule(memory, "kestrel must hold", LAST)
     set_state(memory, signature, "known")
-    assert [one.kind for one in read_report(store, LAST, since=date(2026, 11, 18)).sentences] == ["rate"]
+    assert [item.kind for item in read_report(store, LAST, since=date(2026, 11, 18)).sentences] == ["rate"]
 
 
 def test_what_retries_cost_is_told_where_enough_of_them_have_a_price() -> None:
@@ -171,12 +171,12 @@ def test_a_day_counts_when_it_is_over(published: Path) -> None:
     """The last load was in the morning of the 21st: what it saw of that day would be a night's few calls."""
     with read_store(published, texts=True) as reader:
 
-        def ask(metric: str, **given: object) -> pd.DataFrame:
-            rows = reader.ask(metric, **given)
+        def ask(metric: str, **parameters: object) -> pd.DataFrame:
+            rows = reader.ask(metric, **parameters)
             return rows.assign(loaded_at=pd.Timestamp("2026-11-20 03:00")) if metric == "last_load" else rows
 
-        told = make_report(ask, TeamContext(), date(2026, 11, 21), store="s")
-    assert told.newest == date(2026, 11, 19)
+        report = make_report(ask, TeamContext(), date(2026, 11, 21), store="s")
+    assert report.newest == date(2026, 11, 19)
     assert report_of(published, date(2026, 11, 21)).newest == LAST
 
 
@@ -185,19 +185,19 @@ def test_a_store_without_new_data_says_so(published: Path) -> None:
     assert late.sentences[0].text == "No new data: the newest call is of 20 Nov, 4 days ago"
     assert not late.is_quiet
     on_time = report_of(published, date(2026, 11, 22))
-    assert all(one.kind != "data" for one in on_time.sentences)
+    assert all(item.kind != "data" for item in on_time.sentences)
 
 
 @pytest.mark.thorough
 def test_too_few_days_are_no_quiet_day(tmp_path: Path) -> None:
     publish_nights(tmp_path / "store", days=3)
-    told = report_of(tmp_path / "store", LAST)
-    assert not told.is_quiet
-    assert "Too few days to find a change: it takes 5 before the newest one" in told.answer
-    assert "not enough data" in told.title
-    again = report_of(tmp_path / "store", LAST, team=TeamContext(last=ToldReport(SINCE, told.told)))
+    report = report_of(tmp_path / "store", LAST)
+    assert not report.is_quiet
+    assert "Too few days to find a change: it takes 5 before the newest one" in report.answer
+    assert "not enough data" in report.title
+    again = report_of(tmp_path / "store", LAST, team=TeamContext(last=ToldReport(SINCE, report.told)))
     assert again.is_quiet  # nobody needs to hear it every morning
-    assert again.answer == told.answer
+    assert again.answer == report.answer
 
 
 def test_a_store_that_holds_nothing_says_what_to_do(tmp_path: Path) -> None:
@@ -217,14 +217,14 @@ def test_a_silence_is_told_only_where_chance_makes_it_in_none_of_the_sources(pub
     def told_with(chance: float) -> list[str]:
         with read_store(published, texts=True) as reader:
 
-            def ask(metric: str, **given: object) -> pd.DataFrame:
-                rows = reader.ask(metric, **given)
+            def ask(metric: str, **parameters: object) -> pd.DataFrame:
+                rows = reader.ask(metric, **parameters)
                 if metric != "silent_sources":
                     return rows
                 row = {"source": "eu", "title": "EU", "last_day": date(2026, 11, 18), "silent_days": 2}
                 return pd.DataFrame([row | {"active_days": 14, "chance": chance}])
 
-            return [one.text for one in make_report(ask, TeamContext(), LAST, store="s").sentences]
+            return [item.text for item in make_report(ask, TeamContext(), LAST, store="s").sentences]
 
     assert any(text.startswith("EU: no data after 18 Nov") for text in told_with(0.002))
     assert not any(text.startswith("EU: no data") for text in told_with(0.03))
@@ -233,6 +233,6 @@ def test_a_silence_is_told_only_where_chance_makes_it_in_none_of_the_sources(pub
 def test_a_source_went_silent_on_the_day_that_its_own_limit_ends(published: Path) -> None:
     """The newest data is of 10 November and the limit is a week: it went silent on the 18th."""
     team = TeamContext(overdue=(SilentSource("gateway-eu", date(2026, 11, 10), 10, "configured", 7),))
-    told = report_of(published, LAST, team=team, since=date(2026, 11, 17))
-    assert "1 source went silent" in told.answer
+    report = report_of(published, LAST, team=team, since=date(2026, 11, 17))
+    assert "1 source went silent" in report.answer
     assert "went silent" not in report_of(published, LAST, team=team, since=date(2026, 11, 18)).answer

@@ -43,21 +43,21 @@ def test_a_report_is_sent_once_however_often_it_is_asked_for(
         assert first.returncode == 0, first.stderr
         assert "json (TEST_REPORT_HOOK): sent, answered 200" in first.stderr
         monkeypatch.setenv("TEST_REPORT_HOOK", place.address)
-        code, _, told = run(*words)
-        assert (code, "sent before" in told) == (0, True)
+        code, _, output = run(*words)
+        assert (code, "sent before" in output) == (0, True)
         assert len(place.got) == 1
         assert json.loads(place.got[0][1])["sentences"][0]["link"].startswith("https://gauge.example.com/")
     monkeypatch.delenv("TEST_REPORT_HOOK")
-    assert "SECRET" not in first.stderr + told
+    assert "SECRET" not in first.stderr + output
 
 
 def test_a_channel_that_did_not_get_it_is_an_exit_code(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = store.parent / "callgauge.toml"
     file.write_text(CONFIGURATION, encoding="utf-8")
     monkeypatch.delenv("TEST_REPORT_HOOK", raising=False)
-    code, _, told = run("--config", str(file), "--send")
+    code, _, output = run("--config", str(file), "--send")
     assert code == 1
-    assert "json (TEST_REPORT_HOOK): failed, the variable TEST_REPORT_HOOK is not set" in told
+    assert "json (TEST_REPORT_HOOK): failed, the variable TEST_REPORT_HOOK is not set" in output
 
 
 def test_a_report_is_printed_or_written(published: Path, tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_report_is_printed_or_written(published: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         ([], 2, "name --store DIR or --config FILE"),
         (["--store", "x", "--send"], 2, "--send takes --config"),
@@ -82,13 +82,13 @@ def test_a_report_is_printed_or_written(published: Path, tmp_path: Path) -> None
         (["--config", "no-such.toml"], 2, "no-such.toml"),
     ],
 )
-def test_what_cannot_be_done_is_told_with_the_next_step(words: list[str], code: int, told: str) -> None:
-    found, _, said = run(*words)
+def test_what_cannot_be_done_is_told_with_the_next_step(words: list[str], code: int, message: str) -> None:
+    found, _, errors = run(*words)
     assert found == code
-    assert told in said
+    assert message in errors
 
 
 def test_a_file_that_cannot_be_written_is_told(published: Path, tmp_path: Path) -> None:
-    code, _, told = run("--store", str(published), "-o", str(tmp_path / "none" / "report.md"))
+    code, _, output = run("--store", str(published), "-o", str(tmp_path / "none" / "report.md"))
     assert code == 1
-    assert "cannot write" in told
+    assert "cannot write" in output

@@ -116,7 +116,9 @@ def test_days_that_both_sides_have_tell_nothing(published: Path) -> None:
 @pytest.mark.thorough
 def test_a_kept_baseline_is_found_by_its_name(store: Path) -> None:
     save_baseline(MemoryFile(store), "before the switch", (date(2026, 10, 20), date(2026, 11, 9)))
-    by_name, by_days = (judge(store, "no-worse=0.03", baseline=one) for one in ("before the switch", BEFORE))
+    by_name, by_days = (
+        judge(store, "no-worse=0.03", baseline=baseline) for baseline in ("before the switch", BEFORE)
+    )
     assert by_name == by_days
 
 
@@ -166,7 +168,7 @@ def test_a_host_narrows_both_sides_and_the_baseline_may_have_another() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ({"provider": ["east-2"]}, "the store has no host 'east-2'; did you mean 'east-1'"),
         ({"baseline": "v13"}, "saved baselines are v12"),
@@ -176,13 +178,13 @@ def test_a_host_narrows_both_sides_and_the_baseline_may_have_another() -> None:
         ({"tool": ["x"]}, "there are none"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_what_to_write(words: dict[str, str], told: str) -> None:
-    with pytest.raises(GateSyntaxError, match=told):
+def test_what_cannot_be_read_is_told_with_what_to_write(words: dict[str, str], message: str) -> None:
+    with pytest.raises(GateSyntaxError, match=message):
         arms_of(**words)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("better=0.02", "use no-worse=0.02 or no-worse:retried=0.02"),
         ("no-worse:nonsense=0.02", "use one of parse_error"),
@@ -191,8 +193,8 @@ def test_what_cannot_be_read_is_told_with_what_to_write(words: dict[str, str], t
         ("no-worse=0", "above 0"),
     ],
 )
-def test_a_gate_that_cannot_be_read_says_how_one_is_written(text: str, told: str) -> None:
-    with pytest.raises(GateSyntaxError, match=told):
+def test_a_gate_that_cannot_be_read_says_how_one_is_written(text: str, message: str) -> None:
+    with pytest.raises(GateSyntaxError, match=message):
         read_rate_margin(text)
 
 
@@ -214,9 +216,9 @@ def test_the_command_prints_the_sentence_and_exits_with_the_worst_code(published
     assert passed.stdout.startswith("Not worse by 3 points: parse errors of ")
     both = CliRunner().invoke(app, [*words, "--gate", "no-worse=0.001", "--json"])
     assert both.exit_code == 6
-    told = json.loads(both.stdout)
-    assert [one["verdict"] for one in told] == ["not worse", "cannot be told"]
-    assert told[0]["slice"]["k"] / told[0]["slice"]["n"] < 0.05
+    verdicts = json.loads(both.stdout)
+    assert [verdict["verdict"] for verdict in verdicts] == ["not worse", "cannot be told"]
+    assert verdicts[0]["slice"]["k"] / verdicts[0]["slice"]["n"] < 0.05
 
 
 HOSTS_COMPARED = [

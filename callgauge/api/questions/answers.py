@@ -1,4 +1,4 @@
-"""An answer to a question of a program, and how rates, slices and differences are written in it."""
+"""The answer to a question, and the JSON form of rates, slices and differences."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ LOG_TEXT = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a question found. `facts`: single values and sentences. `rows`: its table, if it has one.
+    """The result of a question.
 
-    `text`: the answer in a sentence or two, for an agent; of logs it holds names only, on one line.
-    `has_log_text`: something in it stands in a log, if only names.
+    `facts`: single values and sentences. `rows`: its table, if it has one. `text`: the answer in a sentence
+    or two, for an agent; on one line, and names are its only log text. `has_log_text`: some part comes from
+    a log, even if only names.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -40,9 +41,9 @@ class Answer:
 
 
 def list_rows(frame: pd.DataFrame, *left_out: str) -> list[Row]:
-    """Return the rows of a metric as dicts, without some of its columns."""
-    kept = frame.drop(columns=[name for name in left_out if name in frame.columns])
-    return [{str(name): value for name, value in row.items()} for row in kept.to_dict("records")]
+    """Return the rows of a metric as dicts, without the columns `left_out`."""
+    shown = frame.drop(columns=[name for name in left_out if name in frame.columns])
+    return [{str(name): value for name, value in row.items()} for row in shown.to_dict("records")]
 
 
 def first_row(frame: pd.DataFrame) -> Row | None:
@@ -50,40 +51,40 @@ def first_row(frame: pd.DataFrame) -> Row | None:
     return rows[0] if rows else None
 
 
-def describe_slice(one: Slice) -> Row:
-    """Return a rate with its counts and its 95 % interval; `unmeasured` is in neither k nor n."""
-    bounds = one.share.interval
+def describe_slice(slice_: Slice) -> Row:
+    """Return a rate with its counts and 95 % interval; neither k nor n includes `unmeasured`."""
+    bounds = slice_.share.interval
     return {
-        "k": one.share.k,
-        "n": one.share.n,
-        "share": one.share.rate,
+        "k": slice_.share.k,
+        "n": slice_.share.n,
+        "share": slice_.share.rate,
         "low": bounds.low if bounds else None,
         "high": bounds.high if bounds else None,
-        "sessions": one.share.sessions,
-        "total": one.total,
-        "unmeasured": one.total - one.share.n,
-        "enough": one.is_solid,
+        "sessions": slice_.share.sessions,
+        "total": slice_.total,
+        "unmeasured": slice_.total - slice_.share.n,
+        "enough": slice_.is_solid,
     }
 
 
-def describe_difference(found: Difference | None) -> Row | None:
+def describe_difference(difference: Difference | None) -> Row | None:
     """Return a difference of two shares with its 95 % interval and p-value."""
-    if found is None:
+    if difference is None:
         return None
     return {
-        "estimate": found.estimate,
-        "low": found.low,
-        "high": found.high,
-        "p": None if math.isnan(found.p) else found.p,
-        "method": found.method,
+        "estimate": difference.estimate,
+        "low": difference.low,
+        "high": difference.high,
+        "p": None if math.isnan(difference.p) else difference.p,
+        "method": difference.method,
     }
 
 
-def describe_comparison(held: SliceComparison, smallest: float) -> Row:
-    """Return the difference that is told, its adjusted p-value, and what can be said."""
+def describe_comparison(comparison: SliceComparison, smallest: float) -> Row:
+    """Return the difference, its adjusted p-value, and the verdict."""
     return {
-        "verdict": held.standing(smallest).name.lower(),
-        "difference": describe_difference(held.difference),
-        "at_the_same_mix": held.is_at_same_mix,
-        "p_adjusted": held.p,
+        "verdict": comparison.standing(smallest).name.lower(),
+        "difference": describe_difference(comparison.difference),
+        "at_the_same_mix": comparison.is_at_same_mix,
+        "p_adjusted": comparison.p,
     }

@@ -1,4 +1,4 @@
-"""Questions on calls, sessions and errors: lists that are paged by a cursor, and one thing in full."""
+"""Questions about calls, sessions and errors: lists with a cursor, and single items in full."""
 
 from __future__ import annotations
 
@@ -107,42 +107,42 @@ SIGNATURES_ASKED = (
 )
 
 
-def ask_calls(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return a page of the calls that match: the newest first, or in the order of a column."""
-    asked = ("outcome", "fault", "code", "signature", "turns", "chain", "attempt", "search")
-    return _read_list(store, CALLS, given, {name: given[name] for name in asked}, "call")
+def ask_calls(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return a page of matching calls: the newest first, or sorted by a column."""
+    names = ("outcome", "fault", "code", "signature", "turns", "chain", "attempt", "search")
+    return _read_list(store, CALLS, parameters, {name: parameters[name] for name in names}, "call")
 
 
-def ask_sessions(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return a page of the sessions that match: the newest first, or in the order of a column."""
-    narrowed = {name: given[name] for name in ("turns", "chain", "attempt", "search")}
-    return _read_list(store, SESSIONS, given, narrowed | {"run": given["path_run"]}, "session")
+def ask_sessions(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return a page of matching sessions: the newest first, or sorted by a column."""
+    narrowed = {name: parameters[name] for name in ("turns", "chain", "attempt", "search")}
+    return _read_list(store, SESSIONS, parameters, narrowed | {"run": parameters["path_run"]}, "session")
 
 
 def _read_list(
-    store: StoreAccess, listed: DayList, given: Mapping[str, Any], narrowed: Mapping[str, Any], noun: str
+    store: StoreAccess, listed: DayList, parameters: Mapping[str, Any], narrowed: Mapping[str, Any], noun: str
 ) -> Answer:
-    chosen = choose_filters(store.reader.ask, given)
-    offset, limit = _read_cursor(given["cursor"], store), given["limit"]
-    asked = {**chosen.parameters, **narrowed}
-    if given["order"]:
-        # Newest first is no order of its own, as on the pages.
-        if given["order"] != "time" or given["reversed"]:
-            asked |= {"order": given["order"], "reversed": given["reversed"]}
-    elif given["reversed"]:
-        asked |= {"order": "time", "reversed": True}
-    # Counting has no time limit of its own here: the question has one.
-    found = read_page(store.reader.ask, listed, asked, limit, offset, clock=lambda: 0.0)
-    rows = list_rows(found.rows, "found", "preview_from")
+    chosen = choose_filters(store.reader.ask, parameters)
+    offset, limit = _read_cursor(parameters["cursor"], store), parameters["limit"]
+    narrowing = {**chosen.parameters, **narrowed}
+    if parameters["order"]:
+        # Newest first is the default order, as on the pages.
+        if parameters["order"] != "time" or parameters["reversed"]:
+            narrowing |= {"order": parameters["order"], "reversed": parameters["reversed"]}
+    elif parameters["reversed"]:
+        narrowing |= {"order": "time", "reversed": True}
+    # No time limit for counting: the question has one.
+    listing = read_page(store.reader.ask, listed, narrowing, limit, offset, clock=lambda: 0.0)
+    rows = list_rows(listing.rows, "found", "preview_from")
     for row in rows:
         if row.get("prompt_id"):
             row["prompt"] = chosen.label("prompt", row["prompt_id"])
     after = offset + len(rows)
-    has_more = bool(rows) and (after < found.found or not found.is_complete)
-    number = f"{'' if found.is_complete else 'at least '}{wording.plural(found.found, noun)}"
+    has_more = bool(rows) and (after < listing.found or not listing.is_complete)
+    number = f"{'' if listing.is_complete else 'at least '}{wording.plural(listing.found, noun)}"
     facts = {
-        "found": found.found,
-        "found_is_complete": found.is_complete,
+        "found": listing.found,
+        "found_is_complete": listing.is_complete,
         "days": chosen.describe_days(),
         "next_cursor": _write_cursor(after, store) if has_more else None,
     }
@@ -151,17 +151,20 @@ def _read_list(
 
 
 def _write_cursor(offset: int, store: StoreAccess) -> str:
-    told = json.dumps([store.generation, offset]).encode()
-    return base64.urlsafe_b64encode(told).decode().rstrip("=")
+    cursor = json.dumps([store.generation, offset]).encode()
+    return base64.urlsafe_b64encode(cursor).decode().rstrip("=")
 
 
 def _read_cursor(text: str | None, store: StoreAccess) -> int:
-    """Return the offset of a cursor; a cursor of another generation would skip rows or give them twice."""
+    """Return the offset of a cursor.
+
+    Refuses cursors of another generation: they would skip or repeat rows.
+    """
     if not text:
         return 0
     try:
-        told = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-        generation, offset = str(told[0]), int(told[1])
+        fields = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        generation, offset = str(fields[0]), int(fields[1])
     except (binascii.Error, ValueError, TypeError, IndexError, KeyError, RecursionError):
         raise ProblemError(400, "Invalid cursor; use `next_cursor` of the previous answer.") from None
     if generation != store.generation:
@@ -171,10 +174,10 @@ def _read_cursor(text: str | None, store: StoreAccess) -> int:
     return offset
 
 
-def ask_call(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return one call: its raw arguments, what became of them, every finding with its place, neighbours."""
+def ask_call(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return one call: raw arguments, outcome, diagnostics with their positions, and the calls around it."""
     ask = store.reader.ask
-    call = first_row(ask("call", call=given["call"]))
+    call = first_row(ask("call", call=parameters["call"]))
     if call is None:
         raise ProblemError(404, "The store has no call with this id; see the list of calls.")
     findings = list_rows(ask("call_findings", call=call["call_id"], file=call["file_id"]))
@@ -187,28 +190,28 @@ def ask_call(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         call[name] = _read_json(call[name])
     codes = wording.list_words([row["code"] for row in findings[:5]]) if findings else "none"
     layer = f", at fault: {call['fault_layer']}" if call["fault_layer"] else ""
-    said = f"{call['tool'] or 'unknown tool'} by {call['model'] or 'unknown'}: {call['outcome']}{layer}."
+    summary = f"{call['tool'] or 'unknown tool'} by {call['model'] or 'unknown'}: {call['outcome']}{layer}."
     facts = {"call": call, "findings": findings, "neighbours": neighbours, "attempts": attempts}
-    return Answer(facts, text=f"{said} Findings: {codes}.", has_log_text=True)
+    return Answer(facts, text=f"{summary} Findings: {codes}.", has_log_text=True)
 
 
-def ask_session(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return one session: what is known of it, its turns with their words, and its calls in order."""
-    ask, name = store.reader.ask, given["session"]
-    found = list_rows(ask("session", session=name))
-    if given["source"]:
-        found = [row for row in found if row["source"] == given["source"]]
-    if not found:
+def ask_session(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return one session: its facts, its turns with their messages, and its calls in order."""
+    ask, name = store.reader.ask, parameters["session"]
+    sessions = list_rows(ask("session", session=name))
+    if parameters["source"]:
+        sessions = [row for row in sessions if row["source"] == parameters["source"]]
+    if not sessions:
         raise ProblemError(404, "The store has no session with this id; see the list of sessions.")
-    session = found[0]
+    session = sessions[0]
     place = {"session": name, "source": session["source"]}
     every = list_rows(ask("session_turns", **place))
-    turns = [row for row in every if (row["turn"] or 0) >= given["first_turn"]][: given["limit"]]
+    turns = [row for row in every if (row["turn"] or 0) >= parameters["first_turn"]][: parameters["limit"]]
     numbers = [row["turn"] or 0 for row in turns]
     words: dict[str, Row] = {}
     if numbers:
-        told = ask("turn_texts", **place, first_turn=min(numbers), last_turn=max(numbers))
-        words = {row["turn_id"]: row for row in list_rows(told)}
+        texts_frame = ask("turn_texts", **place, first_turn=min(numbers), last_turn=max(numbers))
+        words = {row["turn_id"]: row for row in list_rows(texts_frame)}
     calls: dict[str, list[Row]] = {}
     for row in list_rows(ask("session_outline", **place)):
         if row["call_id"] is not None:
@@ -219,39 +222,41 @@ def ask_session(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     after = every.index(turns[-1]) + 1 if turns else len(every)
     facts = {
         "session": session,
-        "sources": [row["source"] for row in found],
+        "sources": [row["source"] for row in sessions],
         "turns": turns,
         "turns_in_all": len(every),
         "next_turn": every[after]["turn"] if after < len(every) else None,
     }
-    said = f"{wording.plural(len(every), 'turn')}, {wording.plural(sum(map(len, calls.values())), 'call')}."
-    return Answer(facts, text=said, has_log_text=True)
+    summary = (
+        f"{wording.plural(len(every), 'turn')}, {wording.plural(sum(map(len, calls.values())), 'call')}."
+    )
+    return Answer(facts, text=summary, has_log_text=True)
 
 
-def ask_signatures(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return what goes wrong, told without what differs each time: new ones first, then the most frequent."""
+def ask_signatures(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return error signatures (errors without their variable parts): new ones first, then by frequency."""
     ask = store.reader.ask
-    chosen = choose_filters(ask, given)
-    offset, limit = _read_cursor(given["cursor"], store), given["limit"]
-    narrowed = {**chosen.parameters, "signature": given["signature"]}
-    found = ask("signatures", **narrowed, limit=limit, offset=offset)
-    rows = list_rows(found, "found")
-    total = int(found.found.iloc[0]) if len(found) else 0
+    chosen = choose_filters(ask, parameters)
+    offset, limit = _read_cursor(parameters["cursor"], store), parameters["limit"]
+    narrowed = {**chosen.parameters, "signature": parameters["signature"]}
+    frame = ask("signatures", **narrowed, limit=limit, offset=offset)
+    rows = list_rows(frame, "found")
+    total = int(frame.found.iloc[0]) if len(frame) else 0
     after = offset + len(rows)
     facts: dict[str, Any] = {
         "found": total,
         "days": chosen.describe_days(),
         "next_cursor": _write_cursor(after, store) if after < total else None,
     }
-    if given["signature"]:
+    if parameters["signature"]:
         facts["where"] = list_rows(ask("signature_use", **narrowed))
     new = sum(bool(row["new"]) for row in rows)
-    said = f"{wording.plural(total, 'error signature')}, {new} of those here new."
-    return Answer(facts, rows, said, has_log_text=bool(rows))
+    summary = f"{wording.plural(total, 'error signature')}, {new} of those here new."
+    return Answer(facts, rows, summary, has_log_text=bool(rows))
 
 
 def _read_json(text: Any) -> Any:
-    """Return the value of a JSON text of the store; the text itself where it is too deep to be read."""
+    """Return the value of a stored JSON text, or the text itself when it is nested too deeply."""
     try:
         return json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):

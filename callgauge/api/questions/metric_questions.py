@@ -1,7 +1,7 @@
-"""Any metric by its name, with its own parameters: so every number of a page can be asked.
+"""Answer any metric by name, with its own parameters: every number of the pages is available.
 
-The rows are read in batches and written to a file of their own, so that neither a large answer nor a slow
-client takes memory or keeps a generation open.
+The rows are read in batches and written to a temporary file. So neither a large answer nor a slow client
+takes memory or keeps a generation open.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ _LISTS = (
     "runs",
     "arms",
     *SESSION_FILTERS,
-)  # also where only `IS NULL` is asked of them
+)  # also when the SQL only tests `IS NULL`
 
 
 @cache
 def metric_parameters(name: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a metric, by name; all of them may be left out, and then mean all."""
+    """Return the parameters of a metric by name; each is optional, and without it all values count."""
     metric = metrics()[name]
     return tuple(
-        Parameter(one, _find_kind(metric, one), f"${one} of the metric; all without it.", longest=100_000)
-        for one in sorted(metric.parameters | _find_session_filters(metric))
+        Parameter(name, _find_kind(metric, name), f"${name} of the metric; all without it.", longest=100_000)
+        for name in sorted(metric.parameters | _find_session_filters(metric))
     )
 
 
 def _find_session_filters(metric: Metric) -> set[str]:
-    """Return the filters by what only sessions know, for a metric that follows the filters of pages."""
+    """Return the filters that only sessions have, for a metric that follows the filters of pages."""
     return set(SESSION_FILTERS) if "sources" in metric.parameters else set()
 
 
 def _find_kind(metric: Metric, name: str) -> Kind:
-    """Return the kind of a parameter as the metric's SQL uses it."""
+    """Return the kind of a parameter, from its use in the metric's SQL."""
     if name in _LISTS or re.search(
         rf"(?:list_contains\(|unnest\(|list_has_any\()\${name}\b|\${name}::VARCHAR\[\]", metric.sql
     ):
@@ -72,7 +72,7 @@ def find_metric(name: str) -> Metric:
     return metrics()[name]
 
 
-def read_metric_parameters(name: str, given: Given) -> dict[str, Any]:
-    """Return the values for the SQL of a metric. Raises ProblemError."""
-    found = read_parameters(metric_parameters(name), given)
-    return {one: list(value) if isinstance(value, tuple) else value for one, value in found.items()}
+def read_metric_parameters(name: str, query: Given) -> dict[str, Any]:
+    """Return the parameter values for the SQL of a metric. Raises ProblemError."""
+    values = read_parameters(metric_parameters(name), query)
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

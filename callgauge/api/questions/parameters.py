@@ -1,6 +1,6 @@
-"""Parameters of questions: declared once, read from addresses and from arguments of tools, and described.
+"""Parameters of questions: declared once, and read from URLs and from tool arguments.
 
-What is not declared is refused by its name: a filter that nobody reads would give a number of something else.
+Undeclared names are refused by name: ignoring a filter would return the wrong number.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from callgauge.api.questions.problems import ProblemError, refuse_name
 Kind = Literal["text", "texts", "day", "integer", "number", "flag"]
 Given = Mapping[str, Sequence[str]]
 """Values as they were sent, by name: several where a name was given several times."""
-_LONGEST = 4_000  # characters of a value
-_MOST = 200  # values of one parameter
+_LONGEST = 4_000  # characters in a value
+_MOST = 200  # values per parameter
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
@@ -24,8 +24,8 @@ _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 class Parameter:
     """One parameter of a question.
 
-    `kind`: `texts` may be given several times. `choices`: the only values; `low`, `high`: bounds of a number.
-    `default`: the value when it is not given. `is_in_path`: it is a part of the address.
+    `kind`: `texts` may occur several times. `choices`: the allowed values; `low`, `high`: bounds of a
+    number. `default`: the value when the parameter is missing. `is_in_path`: it is part of the path.
     """
 
     name: str
@@ -83,18 +83,18 @@ class Parameter:
         return number
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the value, for OpenAPI and for definitions of tools."""
-        one: dict[str, Any] = {"type": _TYPES[self.kind]}
+        """Return the JSON Schema of the value, for OpenAPI and for tool definitions."""
+        item_schema: dict[str, Any] = {"type": _TYPES[self.kind]}
         if self.kind == "day":
-            one["format"] = "date"
+            item_schema["format"] = "date"
         if self.choices:
-            one["enum"] = list(self.choices)
+            item_schema["enum"] = list(self.choices)
         if self.low is not None:
-            one["minimum"] = self.low
+            item_schema["minimum"] = self.low
         if self.high is not None:
-            one["maximum"] = self.high
-        found = {"type": "array", "items": one} if self.kind == "texts" else one
-        return found if self.default is None else {**found, "default": _to_plain(self.default)}
+            item_schema["maximum"] = self.high
+        schema = {"type": "array", "items": item_schema} if self.kind == "texts" else item_schema
+        return schema if self.default is None else {**schema, "default": _to_plain(self.default)}
 
 
 _WORDS = {
@@ -117,25 +117,25 @@ def _to_plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def read_parameters(declared: Sequence[Parameter], given: Given) -> dict[str, Any]:
+def read_parameters(declared: Sequence[Parameter], query: Given) -> dict[str, Any]:
     """Return the value of each declared parameter, or its default. Raises ProblemError."""
-    known = {one.name: one for one in declared}
-    for name in given:
-        if name not in known:
-            raise refuse_name("parameter", name, known)
-    found: dict[str, Any] = {}
-    for name, one in known.items():
-        values = [value for value in given.get(name, ()) if value != ""]
-        if not values and one.is_required:
-            raise ProblemError(400, f"{name} is needed: {one.about}")
-        found[name] = one.read(values) if values else one.default
-    return found
+    by_name = {parameter.name: parameter for parameter in declared}
+    for name in query:
+        if name not in by_name:
+            raise refuse_name("parameter", name, by_name)
+    parameters: dict[str, Any] = {}
+    for name, parameter in by_name.items():
+        values = [value for value in query.get(name, ()) if value != ""]
+        if not values and parameter.is_required:
+            raise ProblemError(400, f"{name} is needed: {parameter.about}")
+        parameters[name] = parameter.read(values) if values else parameter.default
+    return parameters
 
 
 def write_texts(arguments: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return arguments of a tool as the texts that an address would hold. Raises ProblemError.
+    """Return tool arguments in the text form of a query string. Raises ProblemError.
 
-    A model may send a number as text, or one value where a list is asked for: both mean the same here.
+    Models may send a number as text, or one value for a list: both are accepted.
     """
     return {
         name: [_write_text(name, each) for each in (value if isinstance(value, list) else [value])]

@@ -1,4 +1,4 @@
-"""What the parser found in a call, and what a code means, as plain data for JSON."""
+"""Parser results and diagnostic codes as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lenient.examples import run_example
 
 
 def request_data(request: ToolCallRequest) -> dict[str, Any]:
-    """Return all results of parsing a tool call as a dictionary for JSON output."""
+    """Return all results of parsing a tool call as a dict for JSON."""
     raw = request.raw_arguments
     return {
         "tool_name": request.tool_name,
@@ -28,12 +28,12 @@ def request_data(request: ToolCallRequest) -> dict[str, Any]:
 
 
 def list_accepting_policies(request: ToolCallRequest) -> list[str]:
-    """Return the names of the policies that accept a call as it was read."""
+    """Return the names of the policies that accept this parsed call."""
     return [policy.value for policy in Policy if request.accepted_under(policy)]
 
 
 def code_data(code: Code) -> dict[str, Any]:
-    """Return what a code of the parser means, with its example read now."""
+    """Return the meaning of a diagnostic code; its example is parsed now."""
     facts = {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
     return {**facts, "example": request_data(run_example(code))}
 

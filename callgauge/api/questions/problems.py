@@ -1,4 +1,4 @@
-"""What a program is told when its question has no answer: a sentence, as problem+json (RFC 9457)."""
+"""Errors of the API: a sentence as problem+json (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TITLES = {
 
 
 class ProblemError(Exception):
-    """Raised when a question cannot be answered. `detail` says in a sentence why and what to do."""
+    """Raised when a question cannot be answered. `detail`: a sentence with the reason and the next step."""
 
     def __init__(self, status: int, detail: str, **more: Any) -> None:
         super().__init__(detail)
@@ -31,7 +31,7 @@ class ProblemError(Exception):
         self.more = more
 
     def to_json(self) -> dict[str, Any]:
-        """Return the problem as RFC 9457 has it; `more` holds members of ours, such as `did_you_mean`."""
+        """Return the problem as RFC 9457 defines it; `more` adds members such as `did_you_mean`."""
         return {
             "type": "about:blank",
             "title": TITLES.get(self.status, "No answer"),
@@ -41,17 +41,17 @@ class ProblemError(Exception):
         }
 
 
-def suggest(wrong: str, known: Iterable[str]) -> list[str]:
-    """Return up to three known names that a mistaken one may mean, the likeliest first."""
-    names = list(known)
+def suggest(wrong: str, candidates: Iterable[str]) -> list[str]:
+    """Return up to three candidates for a misspelled name, the most similar first."""
+    names = list(candidates)
     by_folded = {name.lower(): name for name in names}
     near = difflib.get_close_matches(wrong.lower(), by_folded, n=3, cutoff=0.6)
     return [by_folded[name] for name in near]
 
 
-def refuse_name(what: str, wrong: str, known: Iterable[str], status: int = 400) -> ProblemError:
-    """Return the problem of a name that is not known, with those that may be meant."""
-    names = sorted(known)
+def refuse_name(what: str, wrong: str, candidates: Iterable[str], status: int = 400) -> ProblemError:
+    """Return the problem of an unknown name, with suggestions."""
+    names = sorted(candidates)
     near = suggest(wrong, names)
     shown = wrong if len(wrong) <= 80 else f"{wrong[:79]}…"
     if near:

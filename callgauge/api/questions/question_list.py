@@ -1,4 +1,4 @@
-"""Every question that programs may ask, declared once: routes, OpenAPI and tools of agents are made of it."""
+"""All questions that programs can ask; routes, OpenAPI and agent tools are generated from them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ from callgauge.serving.identity import Role
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question. `path`: its address below /api/v1. `answer`: asks a store. `has_rows`: a table, which
-    Arrow and Parquet can hold. `role`: whose token it takes."""
+    """One question. `path`: its path below /api/v1.
+
+    `answer`: computes the answer from a store. `has_rows`: it has a table, which can be sent as Arrow or
+    Parquet. `role`: the role that its token needs.
+    """
 
     name: str
     path: str
@@ -26,9 +29,9 @@ class Question:
     has_rows: bool = True
     role: Role = "viewer"
 
-    def read(self, given: Given) -> dict[str, Any]:
+    def read(self, query: Given) -> dict[str, Any]:
         """Return the values of the parameters. Raises ProblemError."""
-        return read_parameters(self.parameters, given)
+        return read_parameters(self.parameters, query)
 
 
 _ALL = (

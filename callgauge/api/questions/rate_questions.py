@@ -1,4 +1,4 @@
-"""Questions on rates: how often, which is best, and is one slice better than another."""
+"""Questions about rates: how often, which value is best, and is one slice better than another."""
 
 from __future__ import annotations
 
@@ -84,43 +84,45 @@ RANKING_ASKED = (
 COMPARISON_ASKED = (_RATE, _SMALLEST, *arm_parameters("A"), *arm_parameters("B"), *FILTERS)
 
 
-def ask_rates(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return rates with k, n and interval: of everything, or of each value of one or two dimensions."""
-    chosen = choose_filters(store.reader.ask, given)
-    names = given["rate"] or tuple(RATES)
-    found = store.reader.ask("slices", rates=names, by=given["by"], also=given["also"], **chosen.parameters)
+def ask_rates(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return rates with k, n and interval: overall, or by value of one or two dimensions."""
+    chosen = choose_filters(store.reader.ask, parameters)
+    names = parameters["rate"] or tuple(RATES)
+    frame = store.reader.ask(
+        "slices", rates=names, by=parameters["by"], also=parameters["also"], **chosen.parameters
+    )
     rows: list[Row] = []
-    for one in make_slices(found):
-        row: Row = {"rate": one.rate.name, "slice": one.name}
-        if given["by"]:
-            row["label"] = chosen.label(given["by"], one.name)
-        if given["also"]:
-            row["also"] = one.also
-        rows.append(row | describe_slice(one))
-    if given["by"] == "day":
+    for slice_ in make_slices(frame):
+        row: Row = {"rate": slice_.rate.name, "slice": slice_.name}
+        if parameters["by"]:
+            row["label"] = chosen.label(parameters["by"], slice_.name)
+        if parameters["also"]:
+            row["also"] = slice_.also
+        rows.append(row | describe_slice(slice_))
+    if parameters["by"] == "day":
         rows.sort(key=lambda row: (row["slice"], row["rate"]))
-    limit = given["limit"]
+    limit = parameters["limit"]
     facts = {
         "days": chosen.describe_days(),
         "rates": {
             name: {"title": RATES[name].title, "meaning": RATES[name].meaning, "better": RATES[name].better}
             for name in names
         },
-        "by": given["by"],
-        "also": given["also"],
+        "by": parameters["by"],
+        "also": parameters["also"],
         "truncated": len(rows) > limit,
     }
-    said = _describe_rates(rows[:limit], given) if rows else chosen.describe_nothing()
-    return Answer(facts, rows[:limit], said, has_log_text=True)
+    summary = _describe_rates(rows[:limit], parameters) if rows else chosen.describe_nothing()
+    return Answer(facts, rows[:limit], summary, has_log_text=True)
 
 
-def _describe_rates(rows: list[Row], given: Mapping[str, Any]) -> str:
-    by = given["by"]
+def _describe_rates(rows: list[Row], parameters: Mapping[str, Any]) -> str:
+    by = parameters["by"]
     if by:
-        told = f"{wording.plural(len(rows), 'row')}, one for each {wording.dimension(by)}."
-        is_one_list = len(given["rate"] or ()) == 1 and by != "day" and not given["also"]
+        sentence = f"{wording.plural(len(rows), 'row')}, one for each {wording.dimension(by)}."
+        is_one_list = len(parameters["rate"] or ()) == 1 and by != "day" and not parameters["also"]
         worst = _describe_worst(rows, RATES[rows[0]["rate"]].is_good) if is_one_list else ""
-        return f"{told} {worst}".strip()
+        return f"{sentence} {worst}".strip()
     rates = [f"{RATES[row['rate']].title} {_write_share(row)}" for row in rows if row["n"]]
     return f"{'; '.join(rates)}." if rates else "Nothing of it could be measured."
 
@@ -129,16 +131,16 @@ def _write_share(row: Row) -> str:
     return f"{wording.rate(row['k'], row['n'])} ({wording.fraction(row['k'], row['n'])})"
 
 
-def ask_ranking(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+def ask_ranking(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
     """Return the values of a dimension ranked by a rate, with the sentences of the page Models."""
-    chosen = choose_filters(store.reader.ask, given)
-    rate, by = RATES[given["rate"]], given["by"]
+    chosen = choose_filters(store.reader.ask, parameters)
+    rate, by = RATES[parameters["rate"]], parameters["by"]
     slices = read_ranked_slices(store.reader.ask, rate, by, chosen.parameters)
     several = slices[rate.name]
     if not several:
-        said = chosen.describe_nothing()
-        return Answer({"sentence": said, "days": chosen.describe_days()}, [], said)
-    baseline = _choose_baseline(several, given["baseline"], by, chosen)
+        summary = chosen.describe_nothing()
+        return Answer({"sentence": summary, "days": chosen.describe_days()}, [], summary)
+    baseline = _choose_baseline(several, parameters["baseline"], by, chosen)
     ranking = judge_ranking(
         store.reader.ask,
         slices,
@@ -146,7 +148,7 @@ def ask_ranking(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
         by,
         chosen.parameters,
         baseline=baseline.name,
-        smallest=given["smallest"],
+        smallest=parameters["smallest"],
         costs=_find_costs(store, by, chosen),
     )
     table = ranking.table
@@ -164,7 +166,7 @@ def ask_ranking(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
                 "first_rank": rank[0] if rank else None,
                 "last_rank": rank[1] if rank else None,
                 **describe_slice(row.slice),
-                **describe_comparison(row, given["smallest"]),
+                **describe_comparison(row, parameters["smallest"]),
             }
         )
     facts = {
@@ -180,7 +182,7 @@ def ask_ranking(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
 
 
 def _find_costs(store: StoreAccess, by: str, chosen: ChosenFilters) -> list[Cost]:
-    """Return the cost of each ranked value; none where the team's prices cannot be read."""
+    """Return the cost of each ranked value; empty when the team's prices cannot be read."""
     with suppress(MemoryProblemError):
         prices = TeamMemory(store.folder).read().prices
         return find_ranked_costs(store.reader.ask, prices, by, chosen.parameters)
@@ -188,90 +190,95 @@ def _find_costs(store: StoreAccess, by: str, chosen: ChosenFilters) -> list[Cost
 
 
 def _choose_baseline(several: Sequence[Slice], wanted: str | None, by: str, chosen: ChosenFilters) -> Slice:
-    """Return the slice that the others are held against: that of a name or label, else the most used."""
+    """Return the slice that the others are compared with: by name or label, else the most used."""
     if not wanted:
         return choose_reference(several)
-    for one in several:
-        if wanted in (one.name, chosen.label(by, one.name)):
-            return one
-    raise refuse_name("baseline", wanted, [one.name for one in several])
+    for slice_ in several:
+        if wanted in (slice_.name, chosen.label(by, slice_.name)):
+            return slice_
+    raise refuse_name("baseline", wanted, [slice_.name for slice_ in several])
 
 
 def _describe_worst(rows: list[Row], is_good: bool) -> str:
-    """Return the rates from the worst on; those of which too little is known are said to be so."""
-    known = [row for row in rows if row["n"]]
-    known.sort(key=lambda row: (not row["enough"], row["share"] if is_good else -row["share"]))
-    told = [
+    """Return the rates in words, the worst first; marks those with too little data."""
+    measured = [row for row in rows if row["n"]]
+    measured.sort(key=lambda row: (not row["enough"], row["share"] if is_good else -row["share"]))
+    parts = [
         f"{wording.one_line(row['label'], 60)} {_write_share(row)}"
         + ("" if row["enough"] else ", not enough data")
-        for row in known[:10]
+        for row in measured[:10]
     ]
-    return f"From the worst on: {'; '.join(told)}." if told else ""
+    return f"From the worst on: {'; '.join(parts)}." if parts else ""
 
 
-def ask_comparison(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return whether side B is better than side A: the numbers and the sentences of the page Compare."""
-    chosen = choose_filters(store.reader.ask, given)
-    arms = _read_arm("A", given, chosen, store), _read_arm("B", given, chosen, store)
+def ask_comparison(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return whether side B is better than side A, with the numbers and sentences of the page Compare."""
+    chosen = choose_filters(store.reader.ask, parameters)
+    arms = _read_arm("A", parameters, chosen, store), _read_arm("B", parameters, chosen, store)
     if arms[0].parameters() == arms[1].parameters():
         raise ProblemError(400, "Both sides are the same: choose a_model and b_model, or other dimensions.")
-    rate, smallest, ask = RATES[given["rate"]], given["smallest"], store.reader.ask
+    rate, smallest, ask = RATES[parameters["rate"]], parameters["smallest"], store.reader.ask
     a, b = measure_sides(ask, arms, name_arms(*arms, chosen.labels))
     names = ArmNames(b.name, a.name)
     basis = find_basis(a, b, rate)
     rate = RATES[basis.rate or rate.name]
     work = read_work(ask, a, b, rate)
-    held = compare_sides(a, b, rate, work)
+    comparison = compare_sides(a, b, rate, work)
     facts: dict[str, Any] = {
         "rate": rate.name,
         "meaning": rate.meaning,
         "a": _describe_side(a, rate.name),
         "b": _describe_side(b, rate.name),
-        "all_rates": _compare_all(a, b, held, smallest),
+        "all_rates": _compare_all(a, b, comparison, smallest),
     }
     if basis.rate is None:
         apart = {"sentence": basis.sentence, "verdict": "measured_apart", **facts}
         return Answer(apart, [], basis.sentence, has_log_text=True)
-    if held is None or held.plain is None or held.other is None:
-        unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
-        said = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} was measured."
-        return Answer({"sentence": said, "verdict": "unmeasured", **facts}, [], said, has_log_text=True)
-    found = break_sides_down(ask, a, b, rate, held, work, smallest)
+    if comparison is None or comparison.plain is None or comparison.other is None:
+        unseen = [side.name for side in (a, b) if not ((whole := side.whole_slice(rate)) and whole.share.n)]
+        summary = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} was measured."
+        return Answer({"sentence": summary, "verdict": "unmeasured", **facts}, [], summary, has_log_text=True)
+    breakdown = break_sides_down(ask, a, b, rate, comparison, work, smallest)
 
     def label(dimension: str, value: str) -> str:
         return _short_label(chosen, dimension, value)
 
-    sentence, rests_on = write_headline(found, names, label, smallest), describe_basis(held, names, smallest)
+    sentence, rests_on = (
+        write_headline(breakdown, names, label, smallest),
+        describe_basis(comparison, names, smallest),
+    )
     cautions = [
         *filter(None, [basis.sentence]),
-        *list_cautions(a, b, rate, held),
+        *list_cautions(a, b, rate, comparison),
     ]
     facts = {
         "sentence": sentence,
         "basis": rests_on,
-        **describe_comparison(held, smallest),
-        "plain_difference": describe_difference(held.plain),
-        "same_mix": _describe_mix(held),
+        **describe_comparison(comparison, smallest),
+        "plain_difference": describe_difference(comparison.plain),
+        "same_mix": _describe_mix(comparison),
         "cautions": cautions,
         **facts,
     }
     return Answer(
         facts,
-        _list_strata(found, chosen, smallest),
+        _list_strata(breakdown, chosen, smallest),
         " ".join([sentence, rests_on, *cautions]),
         has_log_text=True,
     )
 
 
-def _read_arm(letter: Letter, given: Mapping[str, Any], chosen: ChosenFilters, store: StoreAccess) -> Arm:
+def _read_arm(
+    letter: Letter, parameters: Mapping[str, Any], chosen: ChosenFilters, store: StoreAccess
+) -> Arm:
     prefix = letter.lower()
     own = {
         name: values
         for name in PARAMETERS
-        if (values := find_values(name, given[f"{prefix}_{name}"], chosen.labels))
+        if (values := find_values(name, parameters[f"{prefix}_{name}"], chosen.labels))
     }
     days = None
-    if text := given[f"{prefix}_days"]:
+    if text := parameters[f"{prefix}_days"]:
         extent = store.reader.ask("extent").iloc[0]
         first, last = choose_days({"days": text}, extent.last_day, datetime.now(UTC).date())
         if first is None and extent.first_day:
@@ -291,8 +298,8 @@ def _describe_side(side: CompareSide, rate: str) -> Row:
     }
 
 
-def _describe_mix(held: SliceComparison) -> Row | None:
-    mix = held.same_mix
+def _describe_mix(comparison: SliceComparison) -> Row | None:
+    mix = comparison.same_mix
     if mix is None:
         return None
     return {
@@ -304,12 +311,14 @@ def _describe_mix(held: SliceComparison) -> Row | None:
     }
 
 
-def _list_strata(found: Breakdown, chosen: ChosenFilters, smallest: float) -> list[Row]:
+def _list_strata(breakdown: Breakdown, chosen: ChosenFilters, smallest: float) -> list[Row]:
     rows = []
-    for dimension, strata in found.strata.items():
+    for dimension, strata in breakdown.strata.items():
         for each in strata:
-            a, b = ({"k": 0, "n": 0} if one is None else describe_slice(one) for one in (each.a, each.b))
-            held = each.held
+            a, b = (
+                {"k": 0, "n": 0} if slice_ is None else describe_slice(slice_) for slice_ in (each.a, each.b)
+            )
+            comparison = each.held
             rows.append(
                 {
                     "dimension": dimension,
@@ -318,8 +327,8 @@ def _list_strata(found: Breakdown, chosen: ChosenFilters, smallest: float) -> li
                     **{f"a_{name}": a.get(name) for name in ("k", "n", "share", "low", "high", "sessions")},
                     **{f"b_{name}": b.get(name) for name in ("k", "n", "share", "low", "high", "sessions")},
                     "verdict": each.standing(smallest).name.lower(),
-                    "difference": describe_difference(held.difference) if held else None,
-                    "p_adjusted": held.p if held else None,
+                    "difference": describe_difference(comparison.difference) if comparison else None,
+                    "p_adjusted": comparison.p if comparison else None,
                     "is_unlike_others": each.is_unlike_others,
                 }
             )
@@ -329,7 +338,7 @@ def _list_strata(found: Breakdown, chosen: ChosenFilters, smallest: float) -> li
 def _compare_all(
     a: CompareSide, b: CompareSide, chosen: SliceComparison | None, smallest: float
 ) -> list[Row]:
-    """Return every rate of both sides with its difference and verdict, corrected for all rates together."""
+    """Return every rate of both sides with its difference and verdict, corrected for multiple tests."""
     both = [name for name in RATES if name in a.rates and name in b.rates]
     compared = compare_pairs([(b.rates[name], a.rates[name]) for name in both], family="rates")
     by_rate = dict(zip(both, compared, strict=True))
@@ -337,13 +346,13 @@ def _compare_all(
         by_rate[chosen.slice.rate.name] = chosen
     mixed = chosen is not None and (chosen.is_at_same_mix or chosen.does_other_work)
     rows = []
-    for name, held in by_rate.items():
-        told = describe_comparison(held, smallest)
-        if mixed and held is not chosen:
-            # Their plain differences may be those of the work: the page gives no verdict either.
-            told |= {"verdict": "other_mix", "p_adjusted": None}
+    for name, comparison in by_rate.items():
+        row = describe_comparison(comparison, smallest)
+        if mixed and comparison is not chosen:
+            # A different mix may explain their plain differences: the page shows no verdict either.
+            row |= {"verdict": "other_mix", "p_adjusted": None}
         sides = {"a": describe_slice(a.rates[name]), "b": describe_slice(b.rates[name])}
-        rows.append({"rate": name, **sides, **told})
+        rows.append({"rate": name, **sides, **row})
     return rows
 
 

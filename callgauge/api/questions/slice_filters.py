@@ -1,4 +1,4 @@
-"""The filters of questions: those of the pages' filter bar, by value or by the label that pages show."""
+"""The filters of questions: those of the pages' filter bar, by value or by label."""
 
 from __future__ import annotations
 
@@ -54,9 +54,10 @@ FILTERS = (*DAYS, *(Parameter(name, "texts", _NAMED[name]) for name in BAR))
 
 @dataclass(frozen=True, slots=True)
 class ChosenFilters:
-    """The chosen filters. `parameters`: those of the metrics. `labels`: of all values of the store.
+    """The chosen filters.
 
-    `newest`: the newest day with data, whatever the filters say.
+    `parameters`: those of the metrics. `labels`: of all values in the store. `newest`: the newest day with
+    data, regardless of the filters.
     """
 
     first: date | None
@@ -72,33 +73,33 @@ class ChosenFilters:
         }
 
     def describe_nothing(self) -> str:
-        """Return the answer where nothing matches; it tells days after all data from good news."""
+        """Return the answer when nothing matches; it says so when the days are after all data."""
         is_after = self.first is not None and self.newest is not None and self.first > self.newest
         newest = f" The newest data is of {self.newest}, before these days." if is_after else ""
         return f"Nothing was counted with these filters.{newest}"
 
     def label(self, dimension: str, value: str) -> str:
-        held = "prompt" if dimension == "prompt_name" else dimension
-        return self.labels.get(held, {}).get(value, value)
+        label_dimension = "prompt" if dimension == "prompt_name" else dimension
+        return self.labels.get(label_dimension, {}).get(value, value)
 
 
-def choose_filters(ask: Ask, given: Mapping[str, Any], today: date | None = None) -> ChosenFilters:
-    """Return the filters that values of FILTERS choose. Raises ProblemError for a value no log has."""
-    runs, arms = given.get("run"), given.get("arm")
+def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None = None) -> ChosenFilters:
+    """Return the filters for values of FILTERS. Raises ProblemError for a value that is in no log."""
+    runs, arms = parameters.get("run"), parameters.get("arm")
     labels = read_labels(ask("choices", runs=runs, arms=arms))
     extent = ask("extent", runs=runs, arms=arms).iloc[0]
-    first, last = choose_days(given, extent.last_day, today or datetime.now(UTC).date())
-    found: dict[str, Any] = {"from_day": first, "to_day": last}
+    first, last = choose_days(parameters, extent.last_day, today or datetime.now(UTC).date())
+    chosen: dict[str, Any] = {"from_day": first, "to_day": last}
     for name in BAR:
-        found[PARAMETERS[name]] = find_values(name, given.get(name), labels)
-    return ChosenFilters(first, last, found, labels, extent.last_day)
+        chosen[PARAMETERS[name]] = find_values(name, parameters.get(name), labels)
+    return ChosenFilters(first, last, chosen, labels, extent.last_day)
 
 
 def choose_days(
-    given: Mapping[str, Any], newest: date | None, today: date, usual: str = PRESETS[0]
+    parameters: Mapping[str, Any], newest: date | None, today: date, usual: str = PRESETS[0]
 ) -> tuple[date | None, date | None]:
-    """Return the first and the last day that `days`, or `since` and `until`, mean; None: without end."""
-    text, since, until = (given.get(name) for name in ("days", "since", "until"))
+    """Return the first and last day for `days`, or for `since` and `until`; None: unbounded."""
+    text, since, until = (parameters.get(name) for name in ("days", "since", "until"))
     if text and (since or until):
         raise ProblemError(400, "Give days, or since and until; not both.")
     try:
@@ -115,7 +116,7 @@ def choose_days(
 
 
 def read_labels(choices: pd.DataFrame) -> Labels:
-    """Return the labels of the rows of the metric `choices`."""
+    """Return the labels from the rows of the metric `choices`."""
     return {
         name: dict(zip(rows.value, rows.label, strict=True))
         for name, rows in choices.groupby("dimension", sort=False)
@@ -124,29 +125,29 @@ def read_labels(choices: pd.DataFrame) -> Labels:
 
 
 def find_values(name: str, texts: tuple[str, ...] | None, labels: Labels) -> tuple[str, ...] | None:
-    """Return the values that texts mean: values themselves, or labels. Raises ProblemError for others."""
+    """Return the values for texts that are values or labels. Raises ProblemError for others."""
     if not texts:
         return None
-    known = labels.get(name, {})
+    by_value = labels.get(name, {})
     by_label: dict[str, list[str]] = {}
-    for value, label in known.items():
+    for value, label in by_value.items():
         by_label.setdefault(label, []).append(value)
-    found: list[str] = []
+    found_values: list[str] = []
     for text in texts:
-        if text in known:
-            found.append(text)
+        if text in by_value:
+            found_values.append(text)
         elif text in by_label:
-            found += by_label[text]
+            found_values += by_label[text]
         else:
-            raise refuse_name(wording.dimension(name), text, {*known, *by_label})
-    return tuple(dict.fromkeys(found))
+            raise refuse_name(wording.dimension(name), text, {*by_value, *by_label})
+    return tuple(dict.fromkeys(found_values))
 
 
 def arm_parameters(letter: str) -> tuple[Parameter, ...]:
     """Return the parameters of one side of a comparison: a_model, a_days and so on."""
     prefix = letter.lower()
-    told = f"Side {letter}: "
+    prefix_text = f"Side {letter}: "
     return (
-        *(Parameter(f"{prefix}_{name}", "texts", told + _NAMED[name]) for name in PARAMETERS),
-        Parameter(f"{prefix}_days", "text", f"{told}the days that count, written as days is."),
+        *(Parameter(f"{prefix}_{name}", "texts", prefix_text + _NAMED[name]) for name in PARAMETERS),
+        Parameter(f"{prefix}_days", "text", f"{prefix_text}the days that count, written as days is."),
     )

@@ -1,7 +1,8 @@
-"""Opens the published generation for programs: shared, followed, and never for longer than allowed.
+"""Open the published generation for programs: shared between them, updated, and with a time limit.
 
-A question runs in a thread. Only a few run at once and few may wait; one that takes too long, or whose client
-has left, is interrupted. Nothing stays open between questions, so that a store may be replaced at any time.
+A question runs in a thread. Few run at the same time, and few may wait. A question that takes too long, or
+whose client has disconnected, is interrupted. Nothing stays open between questions, so a store can be
+replaced at any time.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class _Interruptible:
 
 @dataclass(slots=True)
 class StoreAccess:
-    """What a question is asked of: the metrics of one generation. `connection`: gives cursors of it."""
+    """The metrics of one generation, to answer questions from. `connection`: its DuckDB connection."""
 
     folder: Path
     reader: StoreReader
@@ -83,7 +84,7 @@ class _Opened:
 
 @dataclass(slots=True)
 class SharedStore:
-    """The store that programs read. `seconds`: how long one question may take."""
+    """The store that programs read. `seconds`: the time limit of one question."""
 
     folder: Path | None
     seconds: float = SECONDS
@@ -97,9 +98,9 @@ class SharedStore:
         question: Callable[[StoreAccess], _T],
         wait_until_left: Callable[[], Awaitable[None]] | None = None,
     ) -> _T:
-        """Return what a question finds, asked in a thread. Raises ProblemError.
+        """Return the result of a question, computed in a thread. Raises ProblemError.
 
-        `wait_until_left` returns when the client has gone.
+        `wait_until_left` returns when the client has disconnected.
         """
         if self._asked >= AT_ONCE + WAITING:
             raise ProblemError(503, "Many questions are waiting already: ask again in some seconds.")
@@ -129,21 +130,21 @@ class SharedStore:
                     return question(StoreAccess(folder, StoreReader(as_connection, path), as_connection))
             except MetricError as problem:
                 return ProblemError(500, str(problem))
-            except Exception as problem:  # out of the group of tasks as it is
+            except Exception as problem:  # raised outside the task group, which would wrap it
                 return problem
             finally:
                 finished.set()
 
         def interrupt() -> None:
-            # Again and again: what comes before a query begins is lost.
+            # Repeatedly: an interruption before a query starts has no effect.
             while not finished.wait(_BETWEEN):
-                for one in running:
-                    one.interrupt()
+                for connection in running:
+                    connection.interrupt()
 
         async def stop_when(reached: Callable[[], Awaitable[None]]) -> None:
             try:
                 await reached()
-            finally:  # also when the server ends: it waits for its threads
+            finally:  # also at shutdown: the server waits for its threads
                 if not finished.is_set():
                     stopped.set()
                     threading.Thread(target=interrupt, daemon=True).start()
@@ -152,19 +153,19 @@ class SharedStore:
             group.start_soon(stop_when, lambda: anyio.sleep(self.seconds))
             if wait_until_left is not None:
                 group.start_soon(stop_when, wait_until_left)
-            found = await anyio.to_thread.run_sync(run)
+            outcome = await anyio.to_thread.run_sync(run)
             group.cancel_scope.cancel()
         if stopped.is_set():
             raise ProblemError(
                 504, f"Stopped after {self.seconds:g} seconds. Narrow it: fewer days, one model, fewer rows."
             )
-        if isinstance(found, Exception):
-            raise found
-        return found
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
     @contextmanager
     def _lease(self) -> Iterator[tuple[Path, Connection]]:
-        """Give the generation's file and its connection, which is closed after its last user."""
+        """Yield the generation's file and connection; closes the connection after its last user."""
         try:
             path = published_generation(str(self.folder) if self.folder else None)
             status = path.stat()
@@ -177,7 +178,7 @@ class SharedStore:
         except NothingLoadedError:
             raise ProblemError(503, "Nothing has been loaded yet: `callgauge ingest` does.") from None
         except (UnshownStoreError, OSError) as problem:
-            # The words name places of this machine, which are nobody's business over a network.
+            # The message contains local paths, which are not sent over the network.
             _LOG.warning("Programs cannot read the store: %s", problem)
             raise ProblemError(
                 503, "The store cannot be read at the moment; the server's log has the reason."

@@ -1,4 +1,4 @@
-"""Questions on the store itself: what it holds, how fresh it is, what its codes and metrics mean."""
+"""Questions about the store itself: its contents, its freshness, its codes and metrics."""
 
 from __future__ import annotations
 
@@ -47,25 +47,27 @@ SQL_ASKED = (
 )
 
 
-def ask_choices(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return the models, prompts, tools and so on that the store holds, the most used first."""
-    rows = list_rows(store.reader.ask("choices", runs=given["run"]))
-    if given["dimension"]:
-        rows = [row for row in rows if row["dimension"] == given["dimension"]]
-    if wanted := (given["search"] or "").lower():
+def ask_choices(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return the models, prompts, tools and other values in the store, the most used first."""
+    rows = list_rows(store.reader.ask("choices", runs=parameters["run"]))
+    if parameters["dimension"]:
+        rows = [row for row in rows if row["dimension"] == parameters["dimension"]]
+    if wanted := (parameters["search"] or "").lower():
         rows = [row for row in rows if wanted in f"{row['value']}\n{row['label']}".lower()]
-    limit = given["limit"]
-    noun = wording.dimension(given["dimension"] or "name")
-    said = f"{wording.plural(len(rows), noun)} in the store."
-    return Answer({"found": len(rows), "truncated": len(rows) > limit}, rows[:limit], said, has_log_text=True)
+    limit = parameters["limit"]
+    noun = wording.dimension(parameters["dimension"] or "name")
+    summary = f"{wording.plural(len(rows), noun)} in the store."
+    return Answer(
+        {"found": len(rows), "truncated": len(rows) > limit}, rows[:limit], summary, has_log_text=True
+    )
 
 
-def ask_loads(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return how fresh the store is: the last load, earlier loads, the nights, and silent sources."""
+def ask_loads(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return how fresh the store is: the last load, earlier loads, nightly runs, and silent sources."""
     ask = store.reader.ask
     last, silent = first_row(ask("last_load")), list_rows(ask("silent_sources"))
     try:
-        steps = NightRecords(store.folder).list_steps(given["nights"])
+        steps = NightRecords(store.folder).list_steps(parameters["nights"])
     except MemoryProblemError as problem:
         _LOG.warning("Programs cannot read the team's memory: %s", problem)
         raise ProblemError(
@@ -90,10 +92,10 @@ def ask_loads(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
     return Answer(facts, list_rows(ask("loads")), f"Last loaded {at}.{quiet}", has_log_text=True)
 
 
-def ask_codes(_: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return every finding that the parser or the lint of definitions can report."""
+def ask_codes(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return every diagnostic code of the parser and of the definition lint."""
     rows: list[Row] = []
-    if given["of"] != "lint":
+    if parameters["of"] != "lint":
         rows += [
             {
                 "of": "parser",
@@ -105,7 +107,7 @@ def ask_codes(_: StoreAccess, given: Mapping[str, Any]) -> Answer:
             }
             for code in CODES.values()
         ]
-    if given["of"] != "parser":
+    if parameters["of"] != "parser":
         rows += [
             {
                 "of": "lint",
@@ -120,21 +122,21 @@ def ask_codes(_: StoreAccess, given: Mapping[str, Any]) -> Answer:
     return Answer({}, rows, f"{len(rows)} codes.")
 
 
-def ask_code(_: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return what a finding means, why it is reported, and an example that is read now."""
-    name = given["code"].split(":")[0]
+def ask_code(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return the meaning and reason of a diagnostic code, and an example that is parsed now."""
+    name = parameters["code"].split(":")[0]
     if name in DEFINITION_CODES:
         of_lint = DEFINITION_CODES[name]
         return Answer({"of": "lint", **asdict(of_lint)}, text=f"{name}: {of_lint.summary} {of_lint.advice}")
     if name not in CODES:
         raise refuse_name("code", name, [*CODES, *DEFINITION_CODES], status=404)
-    known = CODES[name]
-    return Answer({"of": "parser", **code_data(known)}, text=f"{name}: {known.summary} {known.why}")
+    code = CODES[name]
+    return Answer({"of": "parser", **code_data(code)}, text=f"{name}: {code.summary} {code.why}")
 
 
-def ask_metrics(_: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return the metrics by name: each is one question whose answer the pages show."""
-    del given
+def ask_metrics(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return all metrics by name: each is one question that the pages answer."""
+    del parameters
     rows = [
         {
             "name": metric.name,
@@ -150,15 +152,15 @@ def ask_metrics(_: StoreAccess, given: Mapping[str, Any]) -> Answer:
     return Answer({}, rows, f"{len(rows)} metrics.")
 
 
-def ask_sql(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
-    """Return the rows of a query of one's own, which runs in a process apart with limits of its own."""
+def ask_sql(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
+    """Return the rows of an SQL query, which runs in a separate process with its own limits."""
     try:
-        found = query_runs.run(store.reader.path, given["query"], texts=texts_are_shown())
+        result = query_runs.run(store.reader.path, parameters["query"], texts=texts_are_shown())
     except query_runs.SandboxBusyError as busy:
         raise ProblemError(503, str(busy)) from None
     except query_runs.SqlError as refused:
         raise ProblemError(400, str(refused)) from None
-    names = found.column_names
-    rows = [dict(zip(names, row, strict=True)) for row in found.read_rows(0, found.kept_rows)]
-    facts = {"found": found.rows, "found_is_complete": found.counted, "truncated": found.rows > len(rows)}
-    return Answer(facts, rows, f"{wording.plural(found.rows, 'row')}.", has_log_text=True)
+    names = result.column_names
+    rows = [dict(zip(names, row, strict=True)) for row in result.read_rows(0, result.kept_rows)]
+    facts = {"found": result.rows, "found_is_complete": result.counted, "truncated": result.rows > len(rows)}
+    return Answer(facts, rows, f"{wording.plural(result.rows, 'row')}.", has_log_text=True)

@@ -14,9 +14,9 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 _FINDINGS = 50
 
 
-def draw_advice_table(key: str, found: Sequence[Advice], *, calls: bool) -> None:
-    """Draw the lint's advice. `calls`: show how many calls each finding may explain, which is then known."""
-    if not found:
+def draw_advice_table(key: str, advice_list: Sequence[Advice], *, calls: bool) -> None:
+    """Draw the lint's advice. `calls`: show how many calls each diagnostic may explain, if known."""
+    if not advice_list:
         st.caption("The lint has no advice.")
         return
     counted = [Column("Calls", "number", "With an error or a guess at this parameter, at least")]
@@ -28,27 +28,32 @@ def draw_advice_table(key: str, found: Sequence[Advice], *, calls: bool) -> None
         Column("What is wrong"),
         Column("Suggested edit", help=edit),
     ]
-    draw_table(key, "Advice of the lint", heads, [_build_row(one, calls=calls) for one in found[:_FINDINGS]])
-    if len(found) > _FINDINGS:
-        st.caption(f"The first {_FINDINGS} of {len(found):,}.")
+    draw_table(
+        key,
+        "Advice of the lint",
+        heads,
+        [_build_row(advice, calls=calls) for advice in advice_list[:_FINDINGS]],
+    )
+    if len(advice_list) > _FINDINGS:
+        st.caption(f"The first {_FINDINGS} of {len(advice_list):,}.")
 
 
-def _build_row(one: Advice, *, calls: bool) -> list[Cell]:
+def _build_row(advice: Advice, *, calls: bool) -> list[Cell]:
     return [
         Cell(
-            wording.one_line(one.place, 80) if one.place else "the tool itself",
-            mono=one.place is not None,
-            order=one.place or "",
+            wording.one_line(advice.place, 80) if advice.place else "the tool itself",
+            mono=advice.place is not None,
+            order=advice.place or "",
         ),
-        Cell(one.severity, tone=SEVERITY_TONES.get(one.severity), sub=one.code, order=one.code),
-        *([_calls_cell(one)] if calls else []),
-        Cell(wording.one_line(one.summary, 300), sub=one.why),
-        Cell(wording.one_line(one.edit, 600), mono=one.patch),
+        Cell(advice.severity, tone=SEVERITY_TONES.get(advice.severity), sub=advice.code, order=advice.code),
+        *([_calls_cell(advice)] if calls else []),
+        Cell(wording.one_line(advice.summary, 300), sub=advice.why),
+        Cell(wording.one_line(advice.edit, 600), mono=advice.patch),
     ]
 
 
-def _calls_cell(one: Advice) -> Cell:
-    if one.place in (None, "$"):
+def _calls_cell(advice: Advice) -> Cell:
+    if advice.place in (None, "$"):
         return Cell("–", title="Not counted: the advice is about the whole tool")
-    told = "\n".join(f"{culprit.calls:,} {culprit.code}" for culprit in one.explained)
-    return Cell(f"{one.calls:,}", title=told or None, order=one.calls)
+    codes = "\n".join(f"{culprit.calls:,} {culprit.code}" for culprit in advice.explained)
+    return Cell(f"{advice.calls:,}", title=codes or None, order=advice.calls)

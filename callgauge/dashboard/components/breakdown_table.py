@@ -1,4 +1,4 @@
-"""Draws the difference of two arms by model, tool, prompt and host, and the sentences that sum it up."""
+"""Draw the difference of two variants by model, tool, prompt and host, with summary sentences."""
 
 from __future__ import annotations
 
@@ -26,42 +26,42 @@ from callgauge.dashboard.components.slice_table import count_values, name_cell, 
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.shown_page import record_answer
 
-_SHOWN = 15  # strata of a table, until all are asked for
+_SHOWN = 15  # rows of a table before "Show all"
 Link = Callable[[int, Mapping[str, str]], str | None]
 """Returns the link to the hits of a side, 0 for what is compared with, narrowed by dimension; or None."""
 
 
-def draw_headline(found: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:
-    """Draw the sentence that answers the page's question, and in small print its evidence."""
+def draw_headline(breakdown: Breakdown, names: ArmNames, smallest: float, sentence: str) -> None:
+    """Draw the sentence that answers the page's question, with its evidence in small print."""
     record_answer(sentence)
     with st.container(key="verdict", gap="xsmall"):
         st.header(wording.in_markdown(sentence, 900), anchor=False)
-        st.caption(wording.in_markdown(sentences.describe_basis(found.whole, names, smallest), 900))
+        st.caption(wording.in_markdown(sentences.describe_basis(breakdown.whole, names, smallest), 900))
 
 
 def draw_breakdown(
-    found: Breakdown, names: ArmNames, smallest: float, link: Link, take: cards.Download | None = None
+    breakdown: Breakdown, names: ArmNames, smallest: float, link: Link, take: cards.Download | None = None
 ) -> None:
     """Draw a table of the strata of one dimension, which the URL key `broken_by` chooses."""
-    rate = found.whole.slice.rate
+    rate = breakdown.whole.slice.rate
     with cards.draw_card(
         "By model, tool or host", "breakdown", "strata", take=take, height=300, verdict="difference"
     ):
-        if not found.strata:
+        if not breakdown.strata:
             st.caption(f"Nothing to break down: these {rate.noun}s have one model, tool, prompt and host.")
             return
-        named = found.find_named(smallest)
-        # What the headline names is seen first, and without a click.
+        named = breakdown.find_named(smallest)
+        # Show the rows that the headline names first, without a click.
         by_named = {each.dimension for each in named}
-        order = sorted(found.strata, key=lambda name: name not in by_named)
+        order = sorted(breakdown.strata, key=lambda name: name not in by_named)
         dimension = choose_segment(
             "Broken down by", "broken_by", order, lambda name: f"By {wording.dimension(name)}"
         )
-        strata = found.strata[dimension]
-        st.caption(headlines.describe_dimension(found, dimension, filters.short_label))
+        strata = breakdown.strata[dimension]
+        st.caption(headlines.describe_dimension(breakdown, dimension, filters.short_label))
         judged = sorted((each for each in strata if each.is_judged), key=lambda each: each not in named)
         thin = [each for each in strata if not each.is_judged]
-        _draw_table(found.whole, names, dimension, judged, thin, smallest, link)
+        _draw_table(breakdown.whole, names, dimension, judged, thin, smallest, link)
         st.caption(
             "Verdicts are corrected for all models, tools, prompts and hosts together. "
             f"It takes {sentences.PAIR_RULE}."
@@ -78,8 +78,8 @@ def _draw_table(
     link: Link,
 ) -> None:
     noun = wording.dimension(dimension)
-    held = [each.held for each in judged if each.held]
-    reach = track_reach([whole, *held])
+    comparisons = [each.held for each in judged if each.held]
+    reach = track_reach([whole, *comparisons])
     columns = [
         Column(noun.capitalize(), "name"),
         *name_columns(names),
@@ -99,7 +99,7 @@ def _draw_table(
 
 
 def name_columns(names: ArmNames) -> list[Column]:
-    """Return the columns of both sides; the first is what the second is compared with."""
+    """Return the columns of both sides; the second is compared with the first."""
     return [
         Column(wording.short_name(name, 30), "number", f"{name}{words}", full=name)
         for name, words in ((names.against, ": what the other one is compared with"), (names.of, ""))
@@ -110,28 +110,30 @@ def _build_row(
     name: Cell,
     a: Slice | None,
     b: Slice | None,
-    held: SliceComparison | None,
+    comparison: SliceComparison | None,
     narrowed: Mapping[str, str],
     reach: float,
     smallest: float,
     link: Link,
 ) -> list[Cell]:
-    cells = [name, *(count_cell(one, link(place, narrowed)) for place, one in enumerate((a, b)))]
-    if held is None:
+    cells = [name, *(count_cell(slice_, link(place, narrowed)) for place, slice_ in enumerate((a, b)))]
+    if comparison is None:
         return [*cells, Cell("–"), Cell("–")]
-    return [*cells, difference_cell(held, reach), verdict_cell(held, smallest)]
+    return [*cells, difference_cell(comparison, reach), verdict_cell(comparison, smallest)]
 
 
-def count_cell(one: Slice | None, href: str | None) -> Cell:
-    """Return a cell with one side of a difference; pale where it has too little for a verdict."""
-    return replace(rate_cell(one, None, href), pale=one is not None and not one.has_enough_to_compare)
+def count_cell(slice_: Slice | None, href: str | None) -> Cell:
+    """Return a cell with one side of a difference; pale when there is too little data for a verdict."""
+    return replace(
+        rate_cell(slice_, None, href), pale=slice_ is not None and not slice_.has_enough_to_compare
+    )
 
 
 def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[Cell]:
-    """Return one row for all strata without a verdict: their names, and what they add up to."""
+    """Return one row for all strata without a verdict: their names, and the sums of their counts."""
     listed = ", ".join(filters.short_label(dimension, each.name) for each in thin[:3])
     more = f" and {len(thin) - 3} more" if len(thin) > 3 else ""
-    sums = [merge_slices(one for each in thin if (one := getattr(each, side))) for side in ("a", "b")]
+    sums = [merge_slices(slice_ for each in thin if (slice_ := getattr(each, side))) for side in ("a", "b")]
     return [
         Cell(
             f"{wording.plural(len(thin), wording.dimension(dimension))} with too few sessions",
@@ -139,10 +141,10 @@ def _build_thin_row(dimension: str, thin: Sequence[StratumComparison]) -> list[C
             title=f"Not enough data for a verdict: it takes {sentences.PAIR_RULE}.",
         ),
         *(
-            Cell(wording.fraction(one.share.k, one.share.n), pale=True, values=count_values(one))
-            if one
+            Cell(wording.fraction(merged.share.k, merged.share.n), pale=True, values=count_values(merged))
+            if merged
             else Cell("–")
-            for one in sums
+            for merged in sums
         ),
         Cell("–"),
         Cell("Not enough data", tone="calm"),

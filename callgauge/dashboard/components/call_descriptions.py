@@ -48,18 +48,20 @@ _NO_CALL = "no call was made, so there was nothing to judge"
 
 
 def describe_not_judged(row: Row) -> str | None:
-    """Return why the parser has no verdict of its own on a call; None when the parser has a verdict."""
+    """Return why the parser gives no verdict on a call; None when it gives one."""
     if row["fault_layer"] == "emission":
         return _NO_CALL
-    told = str(row["parse_error"] or "").startswith("refused_by_harness")
-    seen = "full" in (row["syntax_seen"], row["schema_seen"]) or row["parse_error"] or row["parse_warning"]
-    if told or not seen:
+    is_refused = str(row["parse_error"] or "").startswith("refused_by_harness")
+    was_checked = (
+        "full" in (row["syntax_seen"], row["schema_seen"]) or row["parse_error"] or row["parse_warning"]
+    )
+    if is_refused or not was_checked:
         return _NOT_JUDGED.get(row["args_source"], "the log keeps no definition to judge it by")
     return None
 
 
 def say_not_judged(row: Row, reason: str) -> str:
-    """Return a sentence that the parser has no verdict, and who has one where the call failed."""
+    """Return a sentence that the parser gives no verdict, and whose verdict counts if the call failed."""
     verdict = f" The agent {describe_harness(row['harness_verdict'])}." if is_harness_fault(row) else ""
     return f"The parser did not judge this: {reason}.{verdict}"
 
@@ -70,24 +72,24 @@ def is_harness_fault(row: Row) -> bool:
 
 
 def describe_no_text(row: Row) -> str:
-    """Return a sentence on why a call has no raw arguments to show."""
+    """Return a sentence on why the page shows no raw arguments for a call."""
     return _describe_unseen(row) or "The log kept no text to show."
 
 
 def _describe_unseen(row: Row) -> str | None:
-    """Return why a text that the log had is not on the page; None where it is, or the log had none."""
+    """Return why the page hides text that the log had; None if it is shown or the log had none."""
     if is_text_removed(row):
         return TEXT_REMOVED
     return None if sees_texts() or row["args_source"] == "missing" else _TEXT_HIDDEN
 
 
 def is_text_removed(row: Row) -> bool:
-    """Return True when `callgauge retain` took the texts of the call; what was judged of them stays."""
+    """Return True when `callgauge retain` removed the content of the call; its verdicts remain."""
     return bool(row.get("text_removed") or False)
 
 
 def describe_no_arguments(row: Row) -> str:
-    """Return a sentence on why a call has no resulting arguments."""
+    """Return a sentence on why parsing a call gave no arguments."""
     if is_text_removed(row):
         return TEXT_REMOVED
     if row["fault_layer"] == "emission":
@@ -103,7 +105,7 @@ def parser_message(row: Row) -> str:
 
 
 def describe_visibility(row: Row) -> str:
-    """Return two lines: how far the log allows to judge the text, and its fit to the definition."""
+    """Return two lines: how much of the text the log contains, and its fit to the definition."""
     return f"text: {_SEEN.get(row['syntax_seen'], '–')}\ndefinition: {_SEEN.get(row['schema_seen'], '–')}"
 
 
@@ -145,12 +147,12 @@ def place_in_turn(row: Row) -> str:
 
 
 def log_name(row: Row) -> str:
-    """Return the name of the log file that a call was read from, without its folders. Contains log text."""
+    """Return the file name of the log that contains a call, without folders. Contains log text."""
     return wording.visible(row["file"] or "unknown file").rpartition("/")[2]
 
 
 def full_place_in_log(row: Row) -> str:
-    """Return the whole path with line and byte offset, to be copied: /logs/night.jsonl:7 byte 5120."""
+    """Return the path with line and byte offset, for copying: /logs/night.jsonl:7 byte 5120."""
     return f"{row['file'] or 'unknown file'}:{row['line']} byte {row['byte_offset']}"
 
 

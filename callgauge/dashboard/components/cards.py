@@ -1,4 +1,4 @@
-"""Components that several pages share: cards, explanations of metrics, and messages without data."""
+"""Shared components: cards, explanations of metrics, and messages for empty pages."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from callgauge.dashboard.viewer import leave_place_out, refuse_file
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """What a card offers to download below its tables: `rows` is called on a click.
+    """A download that a card offers below its tables: `rows` is called on a click.
 
-    `name` is the file name without suffix. `what`: the sums that the figures are made of, or all rows of a
-    list of which the table shows a page.
+    `name`: the file name without suffix. `what`: the sums behind the figures, or all rows of a list whose
+    table shows one page.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Download:
 
 MOST_ROWS = 10_000
 """Rows that a download of a list holds at most."""
-_OF_RATES = "how-rates-are-counted-and-compared"  # the glossary's subject
+_OF_RATES = "how-rates-are-counted-and-compared"  # subject in the glossary
 _WHAT = {"sums": "The sums behind it", "all rows": f"All rows, not only this page; at most {MOST_ROWS:,}"}
 
 
@@ -51,26 +51,26 @@ def _draw_menu(
     metric_names: Sequence[str],
     verdict: VerdictKind | None,
 ) -> None:
-    """Draw the menu of a card: its files, and how its figures are counted.
+    """Draw the menu of a card: downloads, and how its figures are counted.
 
     shell.css hides the name of its button, which is for screen readers.
     """
     drawn = [table for table in tables if table.rows]
     if metric_names:
         shown_page.record_method(metric_names, verdict)
-    asked = {name: store_queries.last_parameters(name) for name in metric_names}
+    queries = {name: store_queries.last_parameters(name) for name in metric_names}
     has_files = bool(drawn) or take is not None
 
     def draw() -> None:
         if has_files:
             st.markdown("**Export**")
             _list_files(drawn, take)
-        if asked:
+        if queries:
             st.markdown("**How this is counted**")
-            _explain(asked, title, verdict)
+            _explain(queries, title, verdict)
 
-    if has_files or asked:
-        about = " and ".join(["export"] * has_files + ["method"] * bool(asked)).capitalize()
+    if has_files or queries:
+        about = " and ".join(["export"] * has_files + ["method"] * bool(queries)).capitalize()
         draw_popover(f"{about} of {title}", f"card_menu_{title}", draw, ":material/more_horiz:")
 
 
@@ -79,7 +79,7 @@ def _list_files(drawn: Sequence[Table], take: Download | None) -> None:
         st.caption(refusal)
         return
     for table in drawn:
-        # A page may draw the same component again, so rows are made on the click.
+        # Compute the rows on the click only: a page may draw the same component repeatedly.
         _draw_files(table.caption if len(drawn) > 1 else "As shown", table.key, table.to_frame)
     if take is not None:
         rows = take.rows
@@ -104,7 +104,7 @@ def _draw_files(heading: str, name: str, rows: Callable[[], pd.DataFrame], words
 
 
 def _leave_groups_out(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows without the counts by group of sessions: lists that only the intervals are made of."""
+    """Return the rows without the counts by session group, which only serve to compute intervals."""
     return rows[[name for name in rows.columns if not str(name).startswith("group_")]]
 
 
@@ -168,13 +168,13 @@ def draw_card(
 
 
 def draw_answer(sentence: str, limit: int) -> None:
-    """Draw the sentence that answers a page's question; of longer ones the first `limit` characters."""
+    """Draw the sentence that answers a page's question, cut to `limit` characters."""
     shown_page.record_answer(wording.one_line(sentence, limit))
     with st.container(key="verdict"):
         st.header(wording.in_markdown(sentence, limit), anchor=False)
 
 
-def _explain(asked: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
+def _explain(queries: Mapping[str, Mapping[str, Any]], place: str, verdict: VerdictKind | None) -> None:
     """Explain metrics: question and notes, with columns and SQL folded below them.
 
     First it explains how a `verdict` of this kind is made. `place` makes the keys of cards with the same
@@ -182,7 +182,7 @@ def _explain(asked: Mapping[str, Mapping[str, Any]], place: str, verdict: Verdic
     """
     if verdict:
         st.markdown(f"**How the verdict is made.** {HOW_JUDGED[verdict]}")
-    for name, parameters in asked.items():
+    for name, parameters in queries.items():
         metric = metrics()[name]
         st.markdown(f"**{metric.question}**")
         for note in metric.notes:
@@ -192,7 +192,7 @@ def _explain(asked: Mapping[str, Mapping[str, Any]], place: str, verdict: Verdic
             _list_columns(metric, place)
             st.code(metric.sql, language="sql", height=320)
         _draw_sql_link(metric, parameters)
-    if any(GROUPS in metrics()[name].columns for name in asked):
+    if any(GROUPS in metrics()[name].columns for name in queries):
         st.markdown("The 95 % interval counts sessions, not calls: calls of one session are alike.")
         st.markdown(
             "The interval also depends on how alike the other rows' calls of one session are. "
@@ -230,7 +230,7 @@ def _list_columns(metric: Metric, place: str) -> None:
 
 
 def show_no_matches(noun: str) -> None:
-    """Draw a card that says that nothing matches, names the active filters and offers to clear them."""
+    """Draw a card that says that nothing matches, lists the active filters and offers to clear them."""
     active = filters.active_filter_names()
     is_empty = not store_queries.ask("fault_layers").iloc[0].total
     shown_page.record_answer(f"No {noun} here.")
@@ -240,8 +240,8 @@ def show_no_matches(noun: str) -> None:
             st.caption(f"The filters leave nothing: {', '.join(active)}.")
             st.button("Clear all filters, show all days", on_click=filters.show_everything, key="clear")
         else:
-            asked = filters.chosen_filters().parameters()
-            has_trials = bool(store_queries.ask("trials_left_out", **asked).iloc[0].sessions)
+            parameters = filters.chosen_filters().parameters()
+            has_trials = bool(store_queries.ask("trials_left_out", **parameters).iloc[0].sessions)
             none = "The store has calls of trials only." if has_trials else "The store has no calls yet."
             st.caption(f"{none} Load logs:")
             command = f"callgauge ingest PATH --store {store_queries.store_folder()}"
@@ -249,7 +249,7 @@ def show_no_matches(noun: str) -> None:
 
 
 def show_no_store(problem: UnshownStoreError) -> None:
-    """Draw a card that says why the store cannot be shown, and how to solve the problem."""
+    """Draw a card with the reason why the store cannot be shown, and the solution."""
     with st.container(border=True):
         if isinstance(problem, NothingLoadedError):
             st.header(problem.message.removesuffix("."), anchor=False)

@@ -1,4 +1,4 @@
-"""The line that says what of a rate was not measured, for want of tool definitions or text."""
+"""The line about calls whose rate was not measured, because a definition or the text is missing."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from callgauge.analysis.measures.slices import Slice
 
 
 def draw_definition_note(slices: Iterable[Slice]) -> None:
-    """Draw the line for these slices together; nothing where all their calls had a definition.
+    """Draw the line for all these slices; nothing when all their calls had a definition.
 
-    `slices`: those of the rates defined and parse_error, of calls that are in one slice each.
+    `slices`: those of the rates defined and parse_error; each call is in one slice.
     """
     if gap := describe_gap(find_definition_share(slices)):
         st.caption(gap)
 
 
 def draw_measured_note(rate: RateDefinition, slices: Sequence[Slice]) -> None:
-    """Draw what was not measured of a rate; nothing where it was measured in full.
+    """Draw how much of a rate was not measured; nothing when all of it was.
 
     `slices`: those of `rate` and, for parse errors, of the rate defined.
     """
-    if unmeasured := describe_unmeasured(rate, [one for one in slices if one.rate is rate]):
+    if unmeasured := describe_unmeasured(rate, [slice_ for slice_ in slices if slice_.rate is rate]):
         st.caption(unmeasured)
     elif rate.name == "parse_error":
         draw_definition_note(slices)

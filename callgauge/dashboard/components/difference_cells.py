@@ -15,16 +15,20 @@ _STEP = 0.05
 _FINE = 0.01
 
 
-def track_reach(held: Sequence[SliceComparison]) -> float:
+def track_reach(comparisons: Sequence[SliceComparison]) -> float:
     """Return half the width of the track on which intervals are drawn, as a share.
 
     The track is wide enough for the intervals of all comparisons with a p-value, or else of all comparisons.
     """
     bounds = [
-        max(abs(one.difference.low), abs(one.difference.high))
-        for one in held
-        if one.difference and one.p is not None
-    ] or [max(abs(one.difference.low), abs(one.difference.high)) for one in held if one.difference]
+        max(abs(comparison.difference.low), abs(comparison.difference.high))
+        for comparison in comparisons
+        if comparison.difference and comparison.p is not None
+    ] or [
+        max(abs(comparison.difference.low), abs(comparison.difference.high))
+        for comparison in comparisons
+        if comparison.difference
+    ]
     widest = max(bounds, default=_STEP)
     step = _FINE if widest <= 2 * _STEP else _STEP
     return min(1.0, step * math.ceil(round(widest / step, 6)))
@@ -36,10 +40,10 @@ def difference_column(title: str, reach: float) -> Column:
     return Column(title, "rate", about, scale=ends, zero=0.5)
 
 
-def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:
-    """Return a cell with the difference in points and its interval; the text `none` without a difference."""
-    found = held.difference
-    if found is None:
+def difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
+    """Return a cell with the difference in points and its interval; `none` is the text without one."""
+    difference = comparison.difference
+    if difference is None:
         return Cell(none, values={"": None})
 
     def place(value: float) -> float:
@@ -47,7 +51,8 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
 
     def write(decimals: int) -> tuple[str, str]:
         estimate, low, high = (
-            sentences.fixed_points(value, decimals) for value in (found.estimate, found.low, found.high)
+            sentences.fixed_points(value, decimals)
+            for value in (difference.estimate, difference.low, difference.high)
         )
         return estimate, f"{low} to {high}"
 
@@ -55,55 +60,55 @@ def difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -
     return Cell(
         text,
         sub=sub,
-        at=place(found.estimate),
-        low=place(found.low),
-        high=place(found.high),
-        pale=held.is_thin,
-        title=found.method,
-        order=found.estimate,
-        values={"": found.estimate, "low": found.low, "high": found.high},
-        percentages=Percentages(found.estimate, None, write),
+        at=place(difference.estimate),
+        low=place(difference.low),
+        high=place(difference.high),
+        pale=comparison.is_thin,
+        title=difference.method,
+        order=difference.estimate,
+        values={"": difference.estimate, "low": difference.low, "high": difference.high},
+        percentages=Percentages(difference.estimate, None, write),
     )
 
 
-def verdict_cell(held: SliceComparison, smallest: float) -> Cell:
-    """Return a cell with the verdict in a few words; the whole sentence opens on hover, focus and tap.
+def verdict_cell(comparison: SliceComparison, smallest: float) -> Cell:
+    """Return a cell with the verdict in a few words; a tooltip shows the whole sentence.
 
     `smallest`: the smallest difference of interest, a share.
     """
-    if held.standing() is Standing.REFERENCE:
+    if comparison.standing() is Standing.REFERENCE:
         return Cell("Compared with", tone="info", leads=True)
-    word = sentences.shorten_verdict(held, smallest)
-    parts = [sentences.describe_verdict(held, smallest), sentences.describe_mix(held)]
+    word = sentences.shorten_verdict(comparison, smallest)
+    parts = [sentences.describe_verdict(comparison, smallest), sentences.describe_mix(comparison)]
     title = " ".join(part for part in parts if part)
     return Cell(
         word.text,
         sub=word.sub or None,
         tone=word.tone,
         title=title,
-        order=held.p,
+        order=comparison.p,
         leads=True,
-        values={"": word.text, "p": held.p, "in words": title},
+        values={"": word.text, "p": comparison.p, "in words": title},
     )
 
 
 def rank_column() -> Column:
-    """Return the head of the column of places."""
+    """Return the header of the rank column."""
     return Column("Rank", "number", "Those marked = share a place: none of them is proven worse than another")
 
 
-def place_cell(one: Slice, table: RankedTable) -> Cell:
-    """Return a cell with the place of a slice in the ranking; ties share one, as 1=."""
-    place = table.places.get(one.name)
+def place_cell(slice_: Slice, table: RankedTable) -> Cell:
+    """Return a cell with the rank of a slice; ties share a rank, such as 1=."""
+    place = table.places.get(slice_.name)
     if place is None:
-        if one.name in table.ranks:
+        if slice_.name in table.ranks:
             why = "several are each worse than another of them"
-        elif one.is_named:
+        elif slice_.is_named:
             why = "it has too little work in common with the others"
         else:
             why = "it may be several things"
         return Cell("–", title=f"No rank: {why}.", values={"": None})
-    first, last = table.ranks[one.name]
+    first, last = table.ranks[slice_.name]
     reach = f"any from {first} to {last}" if last > first else f"{first}"
     return Cell(
         f"{place.number}{'=' if place.is_shared else ''}",
@@ -113,15 +118,15 @@ def place_cell(one: Slice, table: RankedTable) -> Cell:
     )
 
 
-def tagged_difference_cell(held: SliceComparison, reach: float, *, none: str = "–") -> Cell:
+def tagged_difference_cell(comparison: SliceComparison, reach: float, *, none: str = "–") -> Cell:
     """Return the cell of the difference that decides, tagged plain or mix-adjusted.
 
-    The other one is on hover.
+    The other difference is in the tooltip.
     """
-    cell = difference_cell(held, reach, none=none)
-    if held.difference is None:
+    cell = difference_cell(comparison, reach, none=none)
+    if comparison.difference is None:
         return cell
-    tag = "mix-adjusted" if held.is_at_same_mix else "plain"
+    tag = "mix-adjusted" if comparison.is_at_same_mix else "plain"
     percentages = cell.percentages
     if percentages:
         write = percentages.write
@@ -129,7 +134,7 @@ def tagged_difference_cell(held: SliceComparison, reach: float, *, none: str = "
     return replace(
         cell,
         sub=f"{cell.sub}\n{tag}",
-        title=sentences.describe_other_difference(held),
+        title=sentences.describe_other_difference(comparison),
         percentages=percentages,
         values={**(cell.values or {}), "kind": tag},
     )

@@ -16,7 +16,7 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 Row = Mapping[Hashable, Any]
 
-_CODES = 10  # rows before a person asks for all
+_CODES = 10  # rows before "Show all"
 _ROWS = {
     **wording.STAGES,
     "none": ("No failure seen", "The log shows a result, and the arguments were valid or could be repaired"),
@@ -83,8 +83,8 @@ def draw_findings(chosen: Mapping[str, Any], judged: int, calls: int, *, framed:
 def _describe_nothing_found(judged: int, calls: int) -> str:
     if not judged:
         return "Not measured: these logs keep neither the model's text nor a tool definition."
-    known = wording.known_share(judged, calls, "call")
-    return f"No diagnostics in the {wording.plural(judged, 'call')} that could be checked; {known}."
+    coverage = wording.known_share(judged, calls, "call")
+    return f"No diagnostics in the {wording.plural(judged, 'call')} that could be checked; {coverage}."
 
 
 def _finding_row(row: Row) -> list[Cell]:
@@ -97,7 +97,7 @@ def _finding_row(row: Row) -> list[Cell]:
         ),
         Cell(row["severity"] or "–", tone=SEVERITY_TONES.get(row["severity"])),
         Cell(f"{row['calls']:,}", order=row["calls"]),
-        # A code that the agent reported can be on calls that the parser could not check.
+        # The agent may report codes for calls that the parser could not check.
         part_cell(row["calls"], row["measured"]) if row["calls"] <= row["measured"] else Cell("–"),
         Cell(row["summary"] or ""),
     ]

@@ -1,4 +1,4 @@
-"""Draws a text with the parser's diagnostics marked in it, then the diagnostics in order."""
+"""Draw a text with the marked diagnostics of the parser, then the list of diagnostics."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from callgauge.analysis.texts import marked_text as spans
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
 SEVERITY_TONES: dict[str, Tone] = {"error": "bad", "warning": "warn", "note": "calm"}
-_LISTED = 100  # findings of one text; a megabyte of slips has thousands
+_LISTED = 100  # diagnostics per text; a megabyte of errors has thousands
 _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
-_NARROW = 44  # columns of a marked text in half a page, and on a phone
-_LOW, _LOW_LINES = 132, 6  # pixels of such a text, and the lines beyond which it scrolls
-_FOLDED = 3  # findings of one code from which on they share a row
-_RUNS = 4  # runs of numbers that are named; of more, that there are
+_NARROW = 44  # characters per line of a marked text in half a page, and on a phone
+_LOW, _LOW_LINES = 132, 6  # pixels of such a text, and the number of lines after which it scrolls
+_FOLDED = 3  # number of diagnostics of one code that share a row
+_RUNS = 4  # listed number ranges; further ones are only counted
 _TALLEST = 480  # pixels
 _COLUMNS = (
     Column("No.", "number"),
@@ -71,20 +71,20 @@ def draw_marked_text(
     *,
     narrow: bool = False,
 ) -> None:
-    """Draw the raw text with carets under the findings and the marks in `also`.
+    """Draw the raw text with carets under the diagnostics and the marks in `also`.
 
-    The caption above names the position of the first error, or else of the first finding. A mark bears the
-    number that `draw_finding_list` gives its finding, and its code. `narrow`: for half a page: shorter lines
-    and the number alone.
+    The caption above names the position of the first error, or else of the first diagnostic. A mark shows
+    the number in `draw_finding_list` and the code. `narrow`: for half a page: shorter lines and only the
+    number.
     """
     marks = [
         spans.TextMark(
-            found.start,
-            found.end if found.end is not None else found.start,
-            str(number) if narrow else f"{number} {found.code}",
+            finding.start,
+            finding.end if finding.end is not None else finding.start,
+            str(number) if narrow else f"{number} {finding.code}",
         )
-        for number, found in enumerate(findings, start=1)
-        if found.start is not None
+        for number, finding in enumerate(findings, start=1)
+        if finding.start is not None
     ][:_LISTED]
     marks += also
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -92,7 +92,7 @@ def draw_marked_text(
         spaces = st.toggle("Show white space", key=f"{key}_spaces", width="content")
     size = {"width": _NARROW, "most": _LOW_LINES} if narrow else {}
     shown = spans.annotate(raw, marks, spaces=spaces, **size)
-    low = narrow and shown.count("\n") >= _LOW_LINES  # as high as the place that the playground keeps for it
+    low = narrow and shown.count("\n") >= _LOW_LINES  # as high as its placeholder in the playground
     st.code(shown, language=None, height=_LOW if low else _text_height(shown))
     start, end = spans.shown_window(raw, marks)
     if end - start < len(raw):
@@ -100,14 +100,16 @@ def draw_marked_text(
 
 
 def _text_height(text: str) -> int | Literal["content"]:
-    """Return a fixed height for a long text, which then scrolls, so that elements below stay in reach."""
+    """Return a fixed height for a long text, so that it scrolls and the elements below stay in reach."""
     lines = sum(1 + len(line) // spans.WIDTH for line in text.split("\n"))
     return _TALLEST if lines > _LINES else "content"
 
 
 def _describe_position(raw: str, findings: Sequence[Finding], *, narrow: bool) -> str:
-    placed = [found for found in findings if found.start is not None]
-    worst = next((found for found in placed if found.severity == "error"), placed[0] if placed else None)
+    placed = [finding for finding in findings if finding.start is not None]
+    worst = next(
+        (finding for finding in placed if finding.severity == "error"), placed[0] if placed else None
+    )
     size = wording.plural(len(raw), "character")
     if worst is None or worst.start is None:
         return size
@@ -119,12 +121,12 @@ def _describe_position(raw: str, findings: Sequence[Finding], *, narrow: bool) -
 
 
 def draw_json(text: str) -> None:
-    """Draw a JSON text indented, or unchanged when not JSON or nested too deep. Long text is cut."""
+    """Draw a JSON text indented; invalid or deeply nested JSON is drawn unchanged. Long text is cut."""
     try:
         laid_out = _join_beginning(_LAID_OUT.iterencode(json.loads(text)))
     except (ValueError, RecursionError):
         laid_out = text
-    # Without colours: those of the code block fall short of the contrast that text needs.
+    # Without colours: the contrast of code block colours is too low for text.
     shown = wording.visible(laid_out[: spans.LIMIT])
     st.code(shown, language=None, wrap_lines=True, height=_text_height(shown))
     if len(laid_out) > spans.LIMIT:
@@ -134,34 +136,34 @@ def draw_json(text: str) -> None:
 def _join_beginning(parts: Iterable[str]) -> str:
     """Return the parts joined up to just over the length that is shown.
 
-    To lay out a megabyte would take longer than to read it.
+    Laying out a megabyte would take longer than reading it.
     """
-    taken, length = [], 0
+    beginning, length = [], 0
     for part in parts:
-        taken.append(part)
+        beginning.append(part)
         length += len(part)
         if length > spans.LIMIT:
             break
-    return "".join(taken)
+    return "".join(beginning)
 
 
 def outcome_tone(outcome: str | None, fault_layer: str | None = None) -> Tone | None:
-    """Return the colour of an outcome; grey for arguments that we could read and the agent rejected.
+    """Return the colour of an outcome; grey when the agent rejected arguments that the parser could read.
 
-    `fault_layer`: where the call went wrong first, as far as the log tells.
+    `fault_layer`: the first failure stage in the log.
     """
     if outcome != "failed" and fault_layer in _REFUSED_AT:
         return "calm"
     return _OUTCOME_TONES.get(outcome or "")
 
 
-def outcome_cell(outcome: str | None, fault_layer: str | None = None, **given: Any) -> Cell:
-    """Return a table's cell with an outcome in words and its colour. `given`: other fields of the cell."""
-    return Cell(wording.outcome(outcome), tone=outcome_tone(outcome, fault_layer), **given)
+def outcome_cell(outcome: str | None, fault_layer: str | None = None, **options: Any) -> Cell:
+    """Return a table cell with an outcome in words and its colour. `options`: other fields of the cell."""
+    return Cell(wording.outcome(outcome), tone=outcome_tone(outcome, fault_layer), **options)
 
 
 def name_numbers(numbers: Iterable[int]) -> list[str]:
-    """Return ascending numbers of findings as texts, neighbours as one, “1–3” and “5”; of many the first."""
+    """Return ascending numbers as texts, with neighbours merged: “1–3” and “5”; of many only the first."""
     runs = list(_join_runs(numbers))
     named = [f"{first:,}" if first == last else f"{first:,}–{last:,}" for first, last in runs[:_RUNS]]
     return [*named, "…"] if len(runs) > _RUNS else named
@@ -180,18 +182,18 @@ def _join_runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 
 def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) -> None:
-    """Draw the findings in order, numbered from 1; three or more of one code share a row and have a fold."""
+    """Draw the diagnostics in order, numbered from 1; three or more of one code share a row with a fold."""
     if not findings:
         st.caption("No diagnostics.")
         return
     by_code: dict[str, dict[int, Finding]] = {}
-    for number, found in enumerate(findings, start=1):
-        by_code.setdefault(found.code, {})[number] = found
+    for number, finding in enumerate(findings, start=1):
+        by_code.setdefault(finding.code, {})[number] = finding
     folded = {code: several for code, several in by_code.items() if len(several) >= _FOLDED}
     shown = [
-        folded.get(found.code, {number: found})
-        for number, found in enumerate(findings, start=1)
-        if found.code not in folded or number == next(iter(folded[found.code]))
+        folded.get(finding.code, {number: finding})
+        for number, finding in enumerate(findings, start=1)
+        if finding.code not in folded or number == next(iter(folded[finding.code]))
     ]
     rows = [_build_row(raw, several) for several in shown[:_LISTED]]
     draw_table(key, "Diagnostics in order", _COLUMNS, rows)
@@ -201,34 +203,41 @@ def draw_finding_list(key: str, raw: str | None, findings: Sequence[Finding]) ->
         title = f"{len(several):,} × {code}: each place"
         with st.expander(title, key=f"{key}_{code}", on_change="rerun") as each:
             if each.open:
-                listed = [_build_row(raw, dict([one])) for one in islice(several.items(), _LISTED)]
+                listed = [_build_row(raw, dict([item])) for item in islice(several.items(), _LISTED)]
                 draw_table(f"{key}_{code}_places", f"Diagnostics of {code}", _COLUMNS, listed)
                 if len(several) > _LISTED:
                     st.caption(f"The first {_LISTED} of {len(several):,} are listed.")
 
 
 def _build_row(raw: str | None, several: Mapping[int, Finding]) -> list[Cell]:
-    """Return a row for the findings of one code, by their numbers: the first in words, the others counted."""
-    found, times = next(iter(several.values())), len(several)
+    """Return a row for the diagnostics of one code, with their numbers.
+
+    It describes the first one and counts the others.
+    """
+    finding, times = next(iter(several.values())), len(several)
     first, *further = name_numbers(several)
-    at = str(spans.locate(raw, found.start)) if raw is not None and found.start is not None else "–"
+    at = str(spans.locate(raw, finding.start)) if raw is not None and finding.start is not None else "–"
     change = "–"
-    if found.found is not None or found.became is not None:
-        change = wording.quote(found.found, 100)
-    if found.became is not None:
-        change += f" → {wording.quote(found.became, 100)}"
-    detail = wording.one_line(found.detail, 200) if found.detail else None
-    where = wording.one_line(found.path or "$", 80)
+    if finding.found is not None or finding.became is not None:
+        change = wording.quote(finding.found, 100)
+    if finding.became is not None:
+        change += f" → {wording.quote(finding.became, 100)}"
+    detail = wording.one_line(finding.detail, 200) if finding.detail else None
+    where = wording.one_line(finding.path or "$", 80)
     return [
         Cell(first, sub="\n".join(further) or None),
-        Cell(found.severity, tone=SEVERITY_TONES.get(found.severity), sub="lossy" if found.lossy else None),
         Cell(
-            f"{times:,} × {found.code}" if times > 1 else found.code,
+            finding.severity,
+            tone=SEVERITY_TONES.get(finding.severity),
+            sub="lossy" if finding.lossy else None,
+        ),
+        Cell(
+            f"{times:,} × {finding.code}" if times > 1 else finding.code,
             mono=True,
-            sub=f"{found.stage} · {where}",
-            title=found.why,
+            sub=f"{finding.stage} · {where}",
+            title=finding.why,
         ),
         Cell(at, mono=True),
         Cell(change, mono=True),
-        Cell(found.summary or "–", sub=detail),
+        Cell(finding.summary or "–", sub=detail),
     ]

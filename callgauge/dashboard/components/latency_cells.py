@@ -1,4 +1,4 @@
-"""The cells of a table that hold the latency of a slice: half of its calls, and 95 % of them."""
+"""Table cells with the latency of a slice: its median (p50) and its 95th percentile (p95)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from callgauge.analysis.measures.latency import Latency
 from callgauge.dashboard.components.table import Cell
 
 
-def latency_cells(one: Latency | None) -> list[Cell]:
+def latency_cells(latency: Latency | None) -> list[Cell]:
     """Return the cells of p50 and p95; dashes where no time was measured."""
-    if one is None or one.p50 is None or one.p95 is None:
+    if latency is None or latency.p50 is None or latency.p95 is None:
         return [Cell("–", sub="not measured"), Cell("–")]
     return [
         Cell(
-            wording.duration(one.p50 / 1000),
-            sub=wording.fraction(one.n, one.total),
-            title=one.basis,
-            order=one.p50,
-            values={"ms": one.p50, "n": one.n},
+            wording.duration(latency.p50 / 1000),
+            sub=wording.fraction(latency.n, latency.total),
+            title=latency.basis,
+            order=latency.p50,
+            values={"ms": latency.p50, "n": latency.n},
         ),
-        Cell(wording.duration(one.p95 / 1000), order=one.p95, values={"ms": one.p95}),
+        Cell(wording.duration(latency.p95 / 1000), order=latency.p95, values={"ms": latency.p95}),
     ]

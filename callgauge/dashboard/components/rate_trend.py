@@ -1,4 +1,4 @@
-"""A card with lines of rates by day, and the days on which a rate or a text changed."""
+"""A card with rates by day, and marks where a rate or a text changed."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from callgauge.dashboard.shown_slices import ask_slices
 from callgauge.memory.decisions import RecordedDecision
 from callgauge.memory.notes import Note
 
-_MARKED = 20  # rows below the lines, the newest
-_LISTED = 14  # rows of the table of points until all are asked for
+_MARKED = 20  # newest rows below the chart
+_LISTED = 14  # rows of the points table before "Show all"
 
 Points = Mapping[str, Sequence[DayRate]]
 
 
 @dataclass(frozen=True, slots=True)
 class TrendEvent:
-    """An event of a known day; the card shows a mark in the chart and a row in the table below."""
+    """An event on a day: a mark in the chart and a row in the table below."""
 
     day: date
     what: str
@@ -68,16 +68,16 @@ def draw_rate_trend(
 ) -> None:
     """Draw the card. `several`: slices by the dimension `by`, whose `also` is the day.
 
-    `events` are marked in addition to the changes of rates. So are alerts on a series, the team's notes on a
-    day, on a series and on what `about` names, and its decisions between them. `why` returns a text on what
-    else happened on the days of each change. `order`: the colour number of each series; None for that of
-    `series_colours`. The team's goal and the rate on the days of the baseline are drawn across; `before`: the
-    slices by the same dimension on these days, where they are known.
+    Marks changes of rates, `events`, alerts on a series, and the team's decisions. Also marks the team's
+    notes on a day, on a series and on the subjects in `about`. `why` returns a text on other events on the
+    days of each change. `order`: the colour number of each series; None for that of `series_colours`. Lines
+    across the chart show the team's goal and the rate on the days of the baseline; `before`: the slices by
+    the same dimension on these days, if known.
     """
     last_whole = store_queries.derive(find_last_whole_day, "last whole day")
     every = trends.group_by_day(several)
-    points = trends.group_by_day(several, last_whole)  # a change is looked for in whole days only
-    days = sorted({point.day for its in every.values() for point in its})
+    points = trends.group_by_day(several, last_whole)  # only complete days are tested for changes
+    days = sorted({point.day for series in every.values() for point in series})
     unit = trend_lines.choose_unit(days[0], days[-1]) if days else None
     title = title.replace("by day", f"by {unit.name}") if unit else title
     with cards.draw_card(
@@ -100,7 +100,7 @@ def draw_rate_trend(
         letters = _assign_letters([*shifts, *events, *marked, *notes, *decisions])
         colours = series_colours(by, points, rate) if order is None else order
         chart = trend_lines.make_trend_chart(
-            [point for its in every.values() for point in its],
+            [point for series in every.values() for point in series],
             colours,
             _make_marks(letters, {event: alert.values[by] for event, alert in marked.items()}),
             last_whole=last_whole,
@@ -114,14 +114,14 @@ def draw_rate_trend(
         draw_trend_chart(
             chart, key=key, words=words, link_calls=lambda line: _link_calls(line, rate, by, span)
         )
-        _draw_notes(chart, points, colours, shifts, rate, [one for one in alerts if one.is_open])
+        _draw_notes(chart, points, colours, shifts, rate, [alert for alert in alerts if alert.is_open])
         _draw_points(key, chart, rate, by)
         if letters:
             _draw_table(key, rate, by, letters, why(shifts) if why else {})
 
 
 def _link_calls(line: TrendLine, rate: RateDefinition, by: str, days: tuple[date, date]) -> str | None:
-    """Return a URL that lists the counted calls of a line; None for turns and for a sum of series."""
+    """Return a URL that lists the counted calls of a line; None for turns and for sums of series."""
     if line.series is None or rate.calls is None or by not in FILTERED:
         return None
     return filters.page_link("calls", {by: line.series}, rate.calls, days=days)
@@ -129,7 +129,7 @@ def _link_calls(line: TrendLine, rate: RateDefinition, by: str, days: tuple[date
 
 @st.fragment
 def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> None:
-    """Draw a fold with all points as a table, also those that the chart leaves out, with their links."""
+    """Draw a fold with all points as a table with links, including points that the chart omits."""
     fold = st.expander("As a table", key=f"{key}_points", on_change="rerun")
     if not fold.open:
         return
@@ -158,22 +158,22 @@ def _draw_points(key: str, chart: TrendChart, rate: RateDefinition, by: str) -> 
 
 
 def _find_alerts(rate: RateDefinition, by: str, points: Points) -> list[Alert]:
-    """Return the alerts on the rate of a shown series or a part of it; of one change that which leads."""
+    """Return the alerts on the rate of a shown series or a part of it; of one change only the leading one."""
     night = store_queries.derive(read_alerts, "alerts")
     shown = [
-        one
-        for one in (night.alerts if night else ())
-        if one.rate.name == rate.name and one.values.get(by) in points
+        alert
+        for alert in (night.alerts if night else ())
+        if alert.rate.name == rate.name and alert.values.get(by) in points
     ]
-    leading = {one.key for one in shown}
-    return [one for one in shown if one.part_of not in leading]
+    leading = {alert.key for alert in shown}
+    return [alert for alert in shown if alert.part_of not in leading]
 
 
-def _mark_alert(one: Alert) -> TrendEvent:
-    """Return the mark of an alert: its sentence, on its first day or on that on which it was back."""
-    day = one.back or one.since
-    item = describe_alert(one, one.days[1], filters.short_label)
-    state = "an alert that is over" if one.over else "an open alert"
+def _mark_alert(alert: Alert) -> TrendEvent:
+    """Return the mark of an alert: its sentence, on its first day or on the day when the rate was back."""
+    day = alert.back or alert.since
+    item = describe_alert(alert, alert.days[1], filters.short_label)
+    state = "an alert that is over" if alert.over else "an open alert"
     return TrendEvent(day, f"{item.subject} {item.rest}", f"{state}, {item.counts}")
 
 
@@ -186,15 +186,15 @@ def _make_event(note: Note) -> TrendEvent:
     return TrendEvent(note.day, wording.one_line(note.text, 300), f"a note{on}{by}")
 
 
-def _describe_decision(one: RecordedDecision) -> TrendEvent:
-    by = f" by {wording.one_line(one.by, 60)}" if one.by else ""
-    return TrendEvent(one.at.date(), wording.one_line(one.title, 300), f"a decision{by}")
+def _describe_decision(decision: RecordedDecision) -> TrendEvent:
+    by = f" by {wording.one_line(decision.by, 60)}" if decision.by else ""
+    return TrendEvent(decision.at.date(), wording.one_line(decision.title, 300), f"a decision{by}")
 
 
 def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, int]:
-    """Return the colour number of each series with a name: the most used and the worst ones.
+    """Return the colour number of each named series: the most used and the worst ones.
 
-    A much used model has the same colour on every page.
+    A frequently used model has the same colour on every page.
     """
     named = trends.name_series(points, rate)
     if by != "model":
@@ -210,8 +210,8 @@ def _make_levels(
     """Return the rate of the drawn series on the days of the baseline, and the team's goal."""
     levels = []
     several = _read_baseline(rate, by) if slices is None else slices
-    pinned = bool(filters.baseline_slice())  # its series need not be those that are drawn
-    whole = merge_slices(one for one in several if pinned or one.name in points)
+    pinned = bool(filters.baseline_slice())  # may contain series that are not drawn
+    whole = merge_slices(slice_ for slice_ in several if pinned or slice_.name in points)
     before = whole.share if whole else None
     if before is not None and before.rate is not None:
         levels.append(
@@ -225,14 +225,14 @@ def _make_levels(
 
 
 def _read_baseline(rate: RateDefinition, by: str) -> Sequence[Slice]:
-    asked = filters.baseline_parameters(filters.chosen_filters().parameters())
-    if asked is None:
+    parameters = filters.baseline_parameters(filters.chosen_filters().parameters())
+    if parameters is None:
         return ()
-    return ask_slices(rates=(rate.name,), by=by, **asked)
+    return ask_slices(rates=(rate.name,), by=by, **parameters)
 
 
 def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mapping[str, int]) -> str:
-    """Return what the chart shows, for those who hear it: each named series with its newest point."""
+    """Return the chart in words for screen readers: each named series with its newest point."""
     newest = [
         f"{filters.short_label(by, name)} {wording.percent(last.share.rate or 0.0)} on {last.day}"
         for name in named
@@ -242,46 +242,46 @@ def _describe_lines(rate: RateDefinition, by: str, points: Points, named: Mappin
 
 
 def _cached_shifts(points: Points) -> list[RateShift]:
-    told = {
-        name: [(point.day.toordinal(), point.share.k, point.share.n) for point in its]
-        for name, its in points.items()
+    counts = {
+        name: [(point.day.toordinal(), point.share.k, point.share.n) for point in series]
+        for name, series in points.items()
     }
-    return _find_shifts(repr(told), points)
+    return _find_shifts(repr(counts), points)
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def _find_shifts(told: str, _points: Points) -> list[RateShift]:  # noqa: ARG001
+def _find_shifts(counts: str, _points: Points) -> list[RateShift]:  # noqa: ARG001
     """Return the changes in the series, cached.
 
-    The cache compares only `told`: Streamlit takes long to hash many small objects.
+    The cache compares only `counts`: Streamlit takes long to hash many small objects.
     """
     return trends.find_shifts(_points)
 
 
 def _assign_letters(marked: Sequence[RateShift | TrendEvent]) -> dict[RateShift | TrendEvent, str]:
     """Return a letter for each of the newest changes and events, in the order of their days."""
-    newest = sorted(marked, key=lambda one: one.day)[-_MARKED:]
+    newest = sorted(marked, key=lambda event: event.day)[-_MARKED:]
     return dict(zip(newest, ascii_uppercase, strict=False))
 
 
 def _make_marks(
     letters: Mapping[RateShift | TrendEvent, str], series: Mapping[TrendEvent, str]
 ) -> list[Mark]:
-    """Return a mark for each day with changes or events; what fell on one day shares its line.
+    """Return a mark for each day with changes or events; all of one day share a line.
 
-    `series`: the series that an event is about; an event without one is about all.
+    `series`: the series of an event; an event without one applies to all.
     """
     by_day: dict[date, list[RateShift | TrendEvent]] = {}
-    for one in letters:
-        by_day.setdefault(one.day, []).append(one)
+    for event in letters:
+        by_day.setdefault(event.day, []).append(event)
     marks = []
-    for day, its in by_day.items():
-        shifts = [one for one in its if isinstance(one, RateShift)]
-        first = min((one.first for one in shifts), default=day)
-        last = max((one.last for one in shifts), default=day)
-        named = [one.series if isinstance(one, RateShift) else series.get(one) for one in its]
+    for day, events in by_day.items():
+        shifts = [event for event in events if isinstance(event, RateShift)]
+        first = min((shift.first for shift in shifts), default=day)
+        last = max((shift.last for shift in shifts), default=day)
+        named = [event.series if isinstance(event, RateShift) else series.get(event) for event in events]
         about = tuple(name for name in named if name is not None) if None not in named else ()
-        marks.append(Mark(" ".join(letters[one] for one in its), day, first, last, about))
+        marks.append(Mark(" ".join(letters[event] for event in events), day, first, last, about))
     return marks
 
 
@@ -318,8 +318,10 @@ def _draw_notes(
         )
     elif shifts or not opened:
         changes = wording.plural(len(shifts), "change")
-        seen = f"{changes} found in {examined} series, the most observed of {trends.ENOUGH_DAYS} days or more"
-        parts.append(f"{seen}. {trends.describe_doubt(examined)}")
+        summary = (
+            f"{changes} found in {examined} series, the most observed of {trends.ENOUGH_DAYS} days or more"
+        )
+        parts.append(f"{summary}. {trends.describe_doubt(examined)}")
     if opened:
         are = "is" if len(opened) == 1 else "are"
         parts.append(f"{wording.plural(len(opened), 'open alert')} of the nightly runs {are} marked.")
@@ -344,19 +346,19 @@ def _draw_table(
         *([Column("New that day", "text", "What this series had not used before")] if why else []),
     ]
     rows: list[list[Cell]] = []
-    for one in sorted(letters, key=lambda one: one.day, reverse=True):
-        if isinstance(one, TrendEvent):
+    for event in sorted(letters, key=lambda event: event.day, reverse=True):
+        if isinstance(event, TrendEvent):
             rows.append(
                 [
-                    Cell(letters[one]),
-                    Cell(one.day.isoformat()),
-                    Cell(one.what, sub=one.detail or None),
+                    Cell(letters[event]),
+                    Cell(event.day.isoformat()),
+                    Cell(event.what, sub=event.detail or None),
                     *([Cell("")] if why else []),
                 ]
             )
         else:
-            cells = _shift_row(rate, by, one, letters[one])
-            rows.append([*cells, *([Cell(why.get(one, ""))] if why else [])])
+            cells = _shift_row(rate, by, event, letters[event])
+            rows.append([*cells, *([Cell(why.get(event, ""))] if why else [])])
     draw_table(f"{key}_marks", "What changed, and when", columns, rows)
 
 

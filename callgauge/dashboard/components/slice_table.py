@@ -1,4 +1,4 @@
-"""A table of rates with their intervals; each slice's name links to its calls."""
+"""A table of rates with intervals; the name of each slice links to its calls."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ FILTERED = (
     "tool",
     "mcp_server",
     "source",
-)  # dimensions that the filter bar knows
-NEARLY_ALL = 0.95  # a cell says what was not measured where less was
-_LISTED = 15  # rows of the folded line before a person asks for all
-_LOW = 0.1  # a column whose intervals all lie below this ends its scale at a whole percent
-_HIGH = 0.5  # a column whose intervals all lie above this does not start its scale at zero
+)  # dimensions of the filter bar
+NEARLY_ALL = 0.95  # below this measured share, a cell shows the unmeasured part
+_LISTED = 15  # rows in the fold before "Show all"
+_LOW = 0.1  # if all intervals of a column are below this, its scale ends at a whole percent
+_HIGH = 0.5  # if all intervals of a column are above this, its scale does not start at zero
 
 
 @dataclass(frozen=True, slots=True)
 class IntervalScale:
-    """The rates at the left and the right end of the track on which intervals are drawn."""
+    """The rates at the left and right end of the interval track."""
 
     start: float
     end: float
@@ -53,14 +53,14 @@ class IntervalScale:
 
 
 def make_scale(shares: Sequence[Share]) -> IntervalScale:
-    """Return a scale that holds the intervals of shares with enough observations, or else of all shares."""
-    known = [share for share in shares if share.has_enough] or [share for share in shares if share.n]
-    bounds = [found for share in known if (found := share.interval)]
+    """Return a scale that contains the intervals of shares with enough observations, or else of all."""
+    scaled = [share for share in shares if share.has_enough] or [share for share in shares if share.n]
+    bounds = [interval for share in scaled if (interval := share.interval)]
     if not bounds:
         return IntervalScale(0.0, 1.0)
-    lowest = min(found.low for found in bounds)
-    # Rates near 100% would all sit in the last tenth of a scale from zero.
-    highest = max(found.high for found in bounds)
+    lowest = min(interval.low for interval in bounds)
+    # On a scale from zero, rates near 100% would all be in the last tenth.
+    highest = max(interval.high for interval in bounds)
     step = 0.01 if highest <= _LOW else 0.05
     start = math.floor(10 * lowest) / 10 if lowest > _HIGH else 0.0
     return IntervalScale(start, min(1.0, step * math.ceil(round(highest / step, 6))))
@@ -78,21 +78,21 @@ def draw_slice_table(
     ranked_by: str | None = None,
     leads: Leads | None = None,
 ) -> None:
-    """Draw a table with one row a slice and one column a rate.
+    """Draw a table with one row per slice and one column per rate.
 
-    `columns`: the slices by `dimension`, for each rate. `caption`: the name of the table. Rows are in the
-    order of the slices, or with `ranked_by` the best first by that rate. `leads` returns the link of a
-    slice's name, or None; without `leads` the link goes to the slice's calls, where the filter bar has the
-    dimension. Slices of which too little is known for each of the rates are one folded line below the table.
+    `columns`: the slices by `dimension`, for each rate. `caption`: the name of the table. Rows keep the
+    order of the slices; with `ranked_by`, the best by that rate come first. `leads` returns the link for a
+    slice's name, or None; without `leads` the name links to the slice's calls, if the filter bar has the
+    dimension. Slices with too little data for every rate share one folded line below the table.
     """
-    by_rate = {rate: {one.name: one for one in several} for rate, several in columns.items()}
-    order = list(dict.fromkeys(one.name for several in columns.values() for one in several))
+    by_rate = {rate: {slice_.name: slice_ for slice_ in several} for rate, several in columns.items()}
+    order = list(dict.fromkeys(slice_.name for several in columns.values() for slice_ in several))
     if ranked_by:
-        best = [one.name for one in rank_slices(columns[ranked_by])]
+        best = [slice_.name for slice_ in rank_slices(columns[ranked_by])]
         order = best + [name for name in order if name not in best]
-    solid = {one.name for several in columns.values() for one in several if one.is_solid}
+    solid = {slice_.name for several in columns.values() for slice_ in several if slice_.is_solid}
     shown = [name for name in order if name in solid]
-    scales = {rate: make_scale([one.share for one in several]) for rate, several in columns.items()}
+    scales = {rate: make_scale([slice_.share for slice_ in several]) for rate, several in columns.items()}
     if shown:
         draw_table(
             key,
@@ -114,7 +114,9 @@ def draw_slice_table(
                 for name in shown
             ],
         )
-    thin = {rate: [one for one in several if one.name not in shown] for rate, several in columns.items()}
+    thin = {
+        rate: [slice_ for slice_ in several if slice_.name not in shown] for rate, several in columns.items()
+    }
     draw_thin_slices(dimension, thin, key=key, leads=leads)
 
 
@@ -128,27 +130,27 @@ def draw_thin_slices(
     opens: bool | None = None,
     shown: int = _LISTED,
 ) -> None:
-    """Draw one folded line for slices of which too little is known; opened, it lists their counts.
+    """Draw one folded line for slices with too little data; the open fold lists their counts.
 
-    `columns`: the slices by `dimension`, for each rate. `noun`: what they are, None for a value of the
-    dimension. `opens`: True where the page has nothing better to show: the list is open at first and has
-    rates; the URL key `<key>_thin` holds whether it is open, unless `opens` is None. `shown`: rows before a
-    person asks for all. The list has no intervals and no order by rate: nothing in it is a finding. Nothing
-    is drawn without slices.
+    `columns`: the slices by `dimension`, for each rate. `noun`: their name, None for a value of the
+    dimension. `opens`: True when the page has nothing better to show: then the list is open at first and
+    contains rates; the URL key `<key>_thin` keeps whether it is open, unless `opens` is None. `shown`: rows
+    before "Show all". The list has no intervals and no order by rate, because it supports no conclusions.
+    Nothing is drawn without slices.
     """
-    its: dict[str, list[Slice]] = {}
+    by_name: dict[str, list[Slice]] = {}
     for several in columns.values():
-        for one in several:
-            its.setdefault(one.name, []).append(one)
-    if not its:
+        for slice_ in several:
+            by_name.setdefault(slice_.name, []).append(slice_)
+    if not by_name:
         return
 
     def place(name: str) -> tuple[int, int, str]:
-        shares = [one.share for one in its[name]]
+        shares = [slice_.share for slice_ in by_name[name]]
         return -max(share.sessions or 0 for share in shares), -max(share.n for share in shares), name
 
-    names = sorted(its, key=place)
-    label = _describe_thin(noun or DIMENSIONS[dimension].lower(), its)
+    names = sorted(by_name, key=place)
+    label = _describe_thin(noun or DIMENSIONS[dimension].lower(), by_name)
     if opens is None:
         expander = st.expander(label, on_change="rerun", key=f"{key}_thin")
         fold = expander if expander.open else None
@@ -168,21 +170,21 @@ def draw_thin_slices(
                     for rate in columns
                 ),
             ],
-            [_thin_row(dimension, name, its[name], columns, leads, rated=bool(opens)) for name in names],
+            [_thin_row(dimension, name, by_name[name], columns, leads, rated=bool(opens)) for name in names],
             shown=shown,
         )
 
 
-def _describe_thin(noun: str, its: Mapping[str, Sequence[Slice]]) -> str:
-    """Return the words for slices of which too little is known: 18 models with too few sessions.
+def _describe_thin(noun: str, by_name: Mapping[str, Sequence[Slice]]) -> str:
+    """Return the words for slices with too little data: 18 models with too few sessions.
 
-    What the logs do not name is no slice to count: it may be several, or one of the others.
+    The slice without a name is not counted: it may be several values, or one of the others.
     """
-    named = sum(several[0].is_named for several in its.values())
-    rest = f" · no {noun} named" if named < len(its) else ""
+    named = sum(several[0].is_named for several in by_name.values())
+    rest = f" · no {noun} named" if named < len(by_name) else ""
     if not named:
         return f"No {noun} named"
-    hardly = any(one.share.has_enough for several in its.values() for one in several)
+    hardly = any(slice_.share.has_enough for several in by_name.values() for slice_ in several)
     why = "too few sessions or too little known" if hardly else "too few sessions"
     return f"{wording.plural(named, noun)} with {why}{rest}"
 
@@ -196,8 +198,8 @@ def _thin_row(
     *,
     rated: bool,
 ) -> list[Cell]:
-    by_rate = {one.rate.name: one for one in several}
-    sessions = max(one.share.sessions or 0 for one in several)
+    by_rate = {slice_.rate.name: slice_ for slice_ in several}
+    sessions = max(slice_.share.sessions or 0 for slice_ in several)
     return [
         name_cell(dimension, name, leads),
         Cell(f"{sessions:,}", order=sessions),
@@ -206,7 +208,7 @@ def _thin_row(
 
 
 def rate_column(name: str, scale: IntervalScale) -> Column:
-    """Return the head of a column of one rate with its intervals."""
+    """Return the header of a rate column with intervals."""
     rate = RATES[name]
     return Column(rate.title, "rate", f"{rate.meaning}, with its 95% interval", scale=scale.ends())
 
@@ -228,24 +230,24 @@ def name_cell(dimension: str, name: str, leads: Leads | None = None) -> Cell:
 
 
 def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
-    """Return a link to the calls that `rate` counts in a slice; None where no page lists just these."""
+    """Return a link to the calls that `rate` counts in a slice; None when no page lists exactly these."""
     if rate.calls is None or not set(narrowed) <= set(FILTERED):
         return None
     return filters.page_link("calls", narrowed, rate.calls)
 
 
 def rate_cell(
-    one: Slice | None, scale: IntervalScale | None, href: str | None = None, *, unmeasured: bool = True
+    slice_: Slice | None, scale: IntervalScale | None, href: str | None = None, *, unmeasured: bool = True
 ) -> Cell:
-    """Return a cell with a rate, k / n, the interval, and the part that was not measured.
+    """Return a cell with a rate, k / n, the interval, and the unmeasured part.
 
-    `scale`: None for no drawing of the interval. `href`: a link to the calls that k counts. `unmeasured`:
-    False where the cell does not show that part.
+    `scale`: None omits the drawing of the interval. `href`: a link to the calls that k counts. `unmeasured`:
+    False omits that part.
     """
-    if one is None:
+    if slice_ is None:
         return Cell("–", values={"rate": None})
-    share, unseen = one.share, one.total - one.share.n
-    unmeasured = unmeasured and one.measured_share < NEARLY_ALL
+    share, unseen = slice_.share, slice_.total - slice_.share.n
+    unmeasured = unmeasured and slice_.measured_share < NEARLY_ALL
     if share.rate is None:
         return Cell("–", sub="not measured", values={"rate": None, "n": 0, "unmeasured": unseen})
     cell = share_cell(
@@ -253,86 +255,86 @@ def rate_cell(
         scale,
         href=href if share.k else None,
         unmeasured=unseen if unmeasured else None,
-        pale=not one.is_solid,
-        title=f"{describe_basis(share)}; {wording.known_share(share.n, one.total, one.rate.noun)}",
+        pale=not slice_.is_solid,
+        title=f"{describe_basis(share)}; {wording.known_share(share.n, slice_.total, slice_.rate.noun)}",
     )
     return replace(cell, values={**(cell.values or {}), "unmeasured": unseen})
 
 
-def judged_rate_cell(one: Slice, scale: IntervalScale, href: str | None = None) -> Cell:
-    """Return a cell with a rate and its interval; only the counts of a slice of which too little is known."""
-    if one.is_solid:
-        return rate_cell(one, scale, href)
+def judged_rate_cell(slice_: Slice, scale: IntervalScale, href: str | None = None) -> Cell:
+    """Return a cell with a rate and its interval; only the counts when there is too little data."""
+    if slice_.is_solid:
+        return rate_cell(slice_, scale, href)
     return Cell(
-        wording.fraction(one.share.k, one.share.n) if one.share.n else "–",
-        sub=describe_little(one),
-        href=href if one.share.k else None,
+        wording.fraction(slice_.share.k, slice_.share.n) if slice_.share.n else "–",
+        sub=describe_little(slice_),
+        href=href if slice_.share.k else None,
         pale=True,
-        values=count_values(one),
+        values=count_values(slice_),
     )
 
 
-def compact_rate_cell(one: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
-    """Return a narrow cell with a rate and its counts; the interval and the part not measured open on hover.
+def compact_rate_cell(slice_: Slice | None, href: str | None = None, *, heat: float | None = None) -> Cell:
+    """Return a narrow cell with a rate and its counts; the interval and the unmeasured part are in a tooltip.
 
-    Of a slice of which too little is known it has the counts alone. `heat`: the depth of its shade.
+    With too little data it has only the counts. `heat`: the depth of its shade.
     """
-    if one is None or not one.share.n:
+    if slice_ is None or not slice_.share.n:
         return Cell(
-            "–" if one else "", title="not measured" if one else None, pale=True, values={"rate": None}
+            "–" if slice_ else "", title="not measured" if slice_ else None, pale=True, values={"rate": None}
         )
-    share, counts = one.share, wording.fraction(one.share.k, one.share.n)
-    known = wording.known_share(share.n, one.total, one.rate.noun)
-    if not one.is_solid:
-        why = f"Too little to tell: {describe_little(one)}; {known}"
-        return Cell(counts, href=href, pale=True, title=why, values=count_values(one))
+    share, counts = slice_.share, wording.fraction(slice_.share.k, slice_.share.n)
+    coverage = wording.known_share(share.n, slice_.total, slice_.rate.noun)
+    if not slice_.is_solid:
+        why = f"Too little to tell: {describe_little(slice_)}; {coverage}"
+        return Cell(counts, href=href, pale=True, title=why, values=count_values(slice_))
     rate = share.k / share.n
     return Cell(
         wording.fixed_percent(rate, 1),
         sub=counts,
         href=href,
         heat=heat,
-        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {known}",
+        title=f"{wording.interval(share.interval)} · {describe_basis(share)}; {coverage}",
         order=rate,
-        values=share_values(share) | {"unmeasured": one.total - share.n},
+        values=share_values(share) | {"unmeasured": slice_.total - share.n},
         percentages=Percentages(
             rate, share.n, lambda decimals: (wording.fixed_percent(rate, decimals), counts)
         ),
     )
 
 
-def describe_little(one: Slice) -> str:
-    """Return the words for how little is known of a slice that is not judged."""
-    if not one.share.n:
+def describe_little(slice_: Slice) -> str:
+    """Return in words how little data a slice without a verdict has."""
+    if not slice_.share.n:
         return "not measured"
-    if one.share.has_enough:
-        return wording.known_share(one.share.n, one.total, one.rate.noun)
-    return wording.plural(one.share.sessions or 0, "session")
+    if slice_.share.has_enough:
+        return wording.known_share(slice_.share.n, slice_.total, slice_.rate.noun)
+    return wording.plural(slice_.share.sessions or 0, "session")
 
 
-def _count_cell(one: Slice | None, *, rated: bool) -> Cell:
-    if one is None or not one.share.n:
-        return Cell("–", title="not measured" if one else None, values={"k": None})
-    counts = wording.fraction(one.share.k, one.share.n)
+def _count_cell(slice_: Slice | None, *, rated: bool) -> Cell:
+    if slice_ is None or not slice_.share.n:
+        return Cell("–", title="not measured" if slice_ else None, values={"k": None})
+    counts = wording.fraction(slice_.share.k, slice_.share.n)
     return Cell(
-        wording.rate(one.share.k, one.share.n) if rated else counts,
+        wording.rate(slice_.share.k, slice_.share.n) if rated else counts,
         sub=counts if rated else None,
         pale=rated,
-        title=wording.known_share(one.share.n, one.total, one.rate.noun),
-        order=one.share.k / one.share.n,  # equal rates keep the list's own order: most sessions first
-        values=count_values(one) | ({"rate": one.share.rate} if rated else {}),
+        title=wording.known_share(slice_.share.n, slice_.total, slice_.rate.noun),
+        order=slice_.share.k / slice_.share.n,  # equal rates keep the default order: most sessions first
+        values=count_values(slice_) | ({"rate": slice_.share.rate} if rated else {}),
     )
 
 
-def count_values(one: Slice) -> dict[str, Any]:
-    """Return what a downloaded file holds of a slice of which too little is known: counts, and no rate."""
-    share = one.share
-    unmeasured = one.total - share.n
+def count_values(slice_: Slice) -> dict[str, Any]:
+    """Return the downloaded values of a slice with too little data: counts without a rate."""
+    share = slice_.share
+    unmeasured = slice_.total - share.n
     return {"k": share.k, "n": share.n, "sessions": share.sessions, "unmeasured": unmeasured}
 
 
 def describe_basis(share: Share) -> str:
-    """Return the basis of a rate in words: the number of sessions and the kind of interval."""
+    """Return the basis of a rate: the number of sessions and the kind of interval."""
     return f"{wording.plural(share.sessions or 0, 'session')} · {share.method_name}"
 
 
@@ -346,11 +348,11 @@ def share_cell(
     title: str | None = None,
     ordered: bool = True,
 ) -> Cell:
-    """Return a cell with a share, k / n, and the interval as a drawing and in figures.
+    """Return a cell with a share, k / n, and its interval, drawn and in figures.
 
-    `scale`: None for no drawing. `unmeasured`: how many more there are of which it is not known. `pale`: draw
-    the cell pale; None to do so when there are too few observations or sessions. `ordered`: the column can be
-    sorted by this cell.
+    `scale`: None omits the drawing. `unmeasured`: the number of unmeasured observations. `pale`: whether the
+    cell is pale; None means pale when there are too few observations or sessions. `ordered`: the column can
+    be sorted by this cell.
     """
     bounds = share.interval
 
@@ -379,7 +381,7 @@ def share_cell(
 
 
 def share_values(share: Share) -> dict[str, Any]:
-    """Return what a downloaded file holds of a share: rate, k, n, the 95 % interval, and the sessions."""
+    """Return the downloaded values of a share: rate, k, n, the 95 % interval, and the sessions."""
     bounds = share.interval
     return {
         "rate": share.rate,
@@ -411,6 +413,6 @@ def part_cell(k: int, n: int, *, href: str | None = None, counts: bool = False) 
     )
 
 
-def describe_unmeasured(unmeasured: int, known: int, decimals: int) -> str:
-    share = wording.fixed_percent(unmeasured / (unmeasured + known), decimals)
+def describe_unmeasured(unmeasured: int, measured: int, decimals: int) -> str:
+    share = wording.fixed_percent(unmeasured / (unmeasured + measured), decimals)
     return f"{share} not measured"

@@ -1,4 +1,4 @@
-"""Draws an HTML table with links, intervals and bars; any text is safe in a cell.
+"""Draw an HTML table with links, intervals and bars; cells may contain any text safely.
 
 `st.dataframe` draws on a canvas, where a link cannot stay in the session and an interval cannot be drawn.
 """
@@ -25,11 +25,11 @@ Kind = Literal["name", "file", "text", "short", "clip", "tight", "number", "rate
 Tone = Literal["bad", "warn", "good", "calm", "info"]
 
 _NUMBER = re.compile(r"[-−]?[\d,]+(\.\d+)?")
-_COMPACT = re.compile(r"[\d.]+[kMG]")  # as wording.compact writes it
+_COMPACT = re.compile(r"[\d.]+[kMG]")  # the format of wording.compact
 _NOTHING = "–"
 _UNITS = frozenset(("ms", "share", "bytes", "k"))
-_HOLDING_NAMES = frozenset(("name", "file", "text", "short", "clip"))  # log text, which no file may change
-_FEW = 100  # observations: of fewer, one more or less moves a share by over a point
+_HOLDING_NAMES = frozenset(("name", "file", "text", "short", "clip"))  # log text, unchanged in downloads
+_FEW = 100  # observations: with fewer, a single one changes a share by more than a point
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ _BY_DEFAULT = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as it is drawn: all rows, also those that wait behind "Show all"."""
+    """A table as drawn: all rows, including those behind "Show all"."""
 
     key: str
     caption: str
@@ -122,8 +122,8 @@ class Table:
     def to_frame(self) -> pd.DataFrame:
         """Return the table as plain values, row by row in the same order; rates and differences are shares.
 
-        A column of cells with several values becomes several: `Repaired rate`, `Repaired k`, `Repaired n`. An
-        amount is a number below a title with its unit: `Took ms`.
+        A column of cells with several values becomes several columns: `Repaired rate`, `Repaired k`,
+        `Repaired n`. Amounts become numbers, with their unit in the title: `Took ms`.
         """
         frame: dict[str, list[Any]] = {}
         for place, column in enumerate(self.columns):
@@ -132,14 +132,14 @@ class Table:
             fullest_first = sorted(cells, key=len, reverse=True)
             suffixes = list(dict.fromkeys(suffix for values in fullest_first for suffix in values))
             if _UNITS.intersection(suffixes) and all(values.get("") is None for values in cells):
-                suffixes = [suffix for suffix in suffixes if suffix]  # only of cells that are empty
+                suffixes = [suffix for suffix in suffixes if suffix]  # a column of empty cells
             for suffix in suffixes:
                 name = _unused(f"{title} {suffix}".strip(), frame)
                 frame[name] = [values.get(suffix) for values in cells]
         return pd.DataFrame(frame, dtype=object)
 
     def to_document(self) -> DocumentTable:
-        """Return the table as it is shown, for a document."""
+        """Return the table for a document, as shown."""
         columns = [
             DocumentColumn(column.title, column.kind == "number", column.zero) for column in self.columns
         ]
@@ -152,10 +152,10 @@ _drawn_tables: ContextVar[list[Table] | None] = ContextVar("drawn_tables", defau
 @contextmanager
 def collect_tables() -> Iterator[list[Table]]:
     """Collect the tables that the body of the `with` statement draws."""
-    found: list[Table] = []
-    token = _drawn_tables.set(found)
+    tables: list[Table] = []
+    token = _drawn_tables.set(tables)
     try:
-        yield found
+        yield tables
     finally:
         _drawn_tables.reset(token)
 
@@ -172,14 +172,12 @@ def draw_table(
     exported: bool = True,
     shared: bool = True,
 ) -> None:
-    """Draw the table. `caption` is its name for screen readers.
+    """Draw the table. `caption`: its name for screen readers.
 
-    `opens`: a click anywhere in a row follows the row's first link. `chosen`: the index of the row that is
-    shown as selected. `shown`: the number of rows before a person asks for all, None for all. `exported`: the
-    card around it offers the table as a file. `shared`: it is a part of what the page shows.
-
-    How the table is sorted and whether it shows all rows stands in the URL (`sort`, `all`), and changes
-    without a run of the page.
+    `opens`: a click anywhere in a row follows the first link of the row. `chosen`: the index of the selected
+    row. `shown`: the number of rows before "Show all", None for all. `exported`: the card offers the table
+    as a file. `shared`: the table is part of shared documents. The URL keeps the sort order (`sort`) and
+    whether all rows are shown (`all`); both change without a run of the page.
     """
     rows = _align_decimals(rows)
     table = Table(key, caption, columns, rows)
@@ -204,19 +202,19 @@ def draw_table(
         js=read_source(__file__, "drawing.js", "table.js"),
     )
     first = rows if shown is None else rows[:shown]
-    # Kept free until table.js has drawn, so that nothing below moves; then shell.css lets the height go.
+    # Reserve the height until table.js has drawn, so that nothing below moves; then shell.css frees it.
     draw(key=key, data=data, height=_estimate_height(columns, first, more=len(first) < len(rows)))
 
 
 def _estimate_height(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], *, more: bool = False) -> int:
-    """Return about how many pixels the table takes on a wide screen, where no text wraps (table.css)."""
+    """Return the approximate height in pixels on a wide screen without wrapped text (table.css)."""
     head = 41 if any(column.scale for column in columns) else 25
     tall = sum(13 + max((_cell_height(cell) for cell in row), default=0) for row in rows)
     return head + tall + (30 if more else 0)
 
 
 def _cell_height(cell: Cell) -> int:
-    below = [15] if cell.share is not None else []  # an interval stands beside its text
+    below = [15] if cell.share is not None else []  # an interval is next to its text
     if cell.bars is not None:
         below.append(20)
     if cell.sub:
@@ -225,7 +223,7 @@ def _cell_height(cell: Cell) -> int:
 
 
 def _send(cell: Cell) -> dict[str, Any]:
-    """Return the fields of a cell that table.js needs: all that are not as it knows them by default."""
+    """Return the fields of a cell that differ from the defaults of table.js."""
     return {name: value for name, usual in _BY_DEFAULT.items() if (value := getattr(cell, name)) != usual}
 
 
@@ -245,23 +243,27 @@ def _show_cell(cell: Cell) -> DocumentCell:
 
 
 def _align_decimals(rows: Sequence[Sequence[Cell]]) -> list[list[Cell]]:
-    """Return the rows; the percentages of each column are written with the same decimals."""
+    """Return the rows; all percentages of a column get the same decimals."""
     columns = [list(column) for column in zip(*rows, strict=True)]
     for cells in columns:
-        known = [cell.percentages for cell in cells if cell.percentages]
-        if known:
-            decimals = choose_decimals(known)
+        percentages = [cell.percentages for cell in cells if cell.percentages]
+        if percentages:
+            decimals = choose_decimals(percentages)
             cells[:] = [_write_percentages(cell, decimals) for cell in cells]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def choose_decimals(known: Sequence[Percentages]) -> int:
-    """Return the decimals of a column of percentages: 1, but 2 where all are below 1 %.
+def choose_decimals(percentages: Sequence[Percentages]) -> int:
+    """Return the decimals of a column of percentages: 1, but 2 when all are below 1 %.
 
-    0 where none rests on 100 observations or more and none is below 10 %.
+    0 when all are at least 10 % and none has 100 observations or more.
     """
-    sizes = [abs(one.value) for one in known if one.value]
-    if sizes and all(one.n is not None and one.n < _FEW for one in known) and min(sizes) >= 0.1:
+    sizes = [abs(percentage.value) for percentage in percentages if percentage.value]
+    if (
+        sizes
+        and all(percentage.n is not None and percentage.n < _FEW for percentage in percentages)
+        and min(sizes) >= 0.1
+    ):
         return 0
     return 2 if sizes and max(sizes) < 0.01 else 1
 
@@ -283,7 +285,7 @@ def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
     if isinstance(cell.order, str):
         values = {"": cell.order}
     elif amount is not None:
-        # Where the text is rounded, the column is sorted by the number itself.
+        # If the text is rounded, sort the column by the number itself.
         is_rounded = _COMPACT.fullmatch(cell.text) and cell.order is not None
         values = {"": cell.order} if is_rounded else dict(amount)
     elif column.kind == "number" and _NUMBER.fullmatch(cell.text):
@@ -299,9 +301,9 @@ def _plain_values(cell: Cell, column: Column) -> Mapping[str, Any]:
     return values | details
 
 
-def _unused(name: str, taken: Mapping[str, Any]) -> str:
+def _unused(name: str, values: Mapping[str, Any]) -> str:
     number, free = 1, name
-    while free in taken:
+    while free in values:
         number += 1
         free = f"{name} ({number})"
     return free
@@ -312,11 +314,11 @@ Way = Literal["ascending", "descending"]
 
 
 def order_column(column: Column, order: str, first: Way, link: OrderLink) -> Column:
-    """Return the column with a head that sorts the list, in the URL's `order`.
+    """Return the column with a header that sorts the list by the URL's `order`.
 
-    A click sorts by it, a second one turns the order round, a third one brings the list's own order back.
-    `order`: the column's name in the metric; `first`: the way of the first click. `link` returns the link of
-    a list with this order, None for its own.
+    The first click sorts by it, the second reverses the order, the third restores the default order.
+    `order`: the name of the column in the metric; `first`: the direction of the first click. `link` returns
+    the link of a list with this order, or with the default order for None.
     """
     text = st.query_params.get("order")
     other: dict[Way, Way] = {"ascending": "descending", "descending": "ascending"}

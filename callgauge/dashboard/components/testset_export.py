@@ -1,4 +1,4 @@
-"""A control that exports calls as a test set or as a trial: the format, calls left out, the download."""
+"""A control that exports calls as a test set or as a trial: format, skipped calls, download."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TRIAL_ABOUT = (
 
 
 class _Prepared(NamedTuple):
-    """A file to download, and sentences on what is in it and what is not."""
+    """A file to download, and sentences about its content and the skipped calls."""
 
     choice: tuple[str, bool]
     told: Sequence[str]
@@ -34,12 +34,12 @@ class _Prepared(NamedTuple):
 
 
 def draw_testset_export(
-    key: str, calls: Callable[[], Sequence[str]], found: int, *, is_for_trials: bool = False
+    key: str, calls: Callable[[], Sequence[str]], total: int, *, is_for_trials: bool = False
 ) -> None:
-    """Draw the export of `found` calls as a test set or a trial.
+    """Draw the export of `total` calls as a test set or a trial.
 
-    `calls` returns the ids of the calls, and is called when a person asks for the file. With
-    `is_for_trials` the control offers a trial first, and is called so.
+    `calls` returns the ids of the calls when a person asks for the file. With `is_for_trials` the control
+    offers a trial first and is named after it.
     """
     shapes = [*SHAPES, TRIAL]
     label = "Export as trial" if is_for_trials else "Export as test set"
@@ -56,7 +56,7 @@ def draw_testset_export(
         )
         is_trial = shape == TRIAL
         about = _TRIAL_ABOUT if is_trial else wording.in_markdown(SHAPES[shape].about, 200)
-        cap = f" The first {MOST:,} of {found:,} calls are looked at." if found > MOST else ""
+        cap = f" The first {MOST:,} of {total:,} calls are looked at." if total > MOST else ""
         st.caption(f"{about}{cap}")
         takes_cut = True
         if is_trial:
@@ -82,16 +82,16 @@ def draw_testset_export(
 
 def _prepare_testset(choice: tuple[str, bool], call_ids: Sequence[str]) -> _Prepared:
     made = make_case_file(choice[0], call_ids, store_queries.row_reader())
-    told = [
+    sentences = [
         f"{wording.plural(made.lines, 'line')}, each read again and found whole.",
         *_describe_left_out(made.left_out),
     ]
     if made.full:
-        told.append(
+        sentences.append(
             f"The file ends at {wording.size(MOST_BYTES)}; more calls would have fitted the selection."
         )
     return _Prepared(
-        choice, told, SHAPES[choice[0]].name, made.data if made.lines else b"", "application/jsonl"
+        choice, sentences, SHAPES[choice[0]].name, made.data if made.lines else b"", "application/jsonl"
     )
 
 
@@ -99,13 +99,13 @@ def _prepare_trial(choice: tuple[str, bool], call_ids: Sequence[str]) -> _Prepar
     left_out: Counter[str] = Counter()
     tasks = gather_tasks(call_ids, store_queries.row_reader(), left_out, takes_cut=choice[1])
     package = make_package(tasks, left_out)
-    told = [
+    sentences = [
         f"{wording.plural(package.tasks, 'task')} and a plan." if package.tasks else "No task.",
         *_describe_left_out(package.left_out),
         *package.notes,
     ]
     data = package.to_zip() if package.tasks else b""
-    return _Prepared(choice, told, name_package(tasks), data, "application/zip")
+    return _Prepared(choice, sentences, name_package(tasks), data, "application/zip")
 
 
 def _describe_left_out(left_out: Counter[str]) -> list[str]:

@@ -15,9 +15,9 @@ from callgauge.dashboard.components.controls.rate_choice import choose_one
 
 
 class VersionedText(NamedTuple):
-    """A prompt or a tool with versions, of one source or, with `source` None, of all sources.
+    """A prompt or a tool with versions, of one source; `source` None means all sources.
 
-    `kind` tells a prompt from a tool. All prompts without a name share the name that is empty.
+    `kind` distinguishes prompts and tools. All unnamed prompts share the empty name.
     """
 
     kind: str
@@ -38,10 +38,10 @@ def read_versions(subject: VersionedText) -> list[dict[Any, Any]]:
 def draw_difference(
     subject: VersionedText, rows: Sequence[dict[Any, Any]], pair: tuple[str, str] | None = None
 ) -> None:
-    """Draw selectors of two versions, and the difference between the texts of these versions.
+    """Draw selectors of two versions, and the difference between their texts.
 
-    The URL keys `before` and `after` hold the choice. `pair`: the ids of the version and of its baseline that
-    are compared unless others are chosen; without it, the newest and the one before.
+    The URL keys `before` and `after` keep the choice. `pair`: the ids of the default version and baseline;
+    without it, the newest version and the one before.
     """
     by_number = {int(row["number"]): row for row in rows}
     newest = max(by_number)
@@ -67,9 +67,9 @@ def _choose_version(
 
 
 def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) -> dict[str, str]:
-    """Return the name of each text by its number, the same as everywhere: triage@4.
+    """Return the name of each text by its number, the same on all pages: triage@4.
 
-    A prompt with several texts has the beginning of the text's hash behind its name.
+    If a prompt has several texts, the name ends with the beginning of the hash of the text.
     """
     if subject.kind != "prompt":
         return {str(number): f"Version {number}" for number in rows}
@@ -82,8 +82,8 @@ def name_texts(subject: VersionedText, rows: Mapping[int, Mapping[Any, Any]]) ->
 
 
 def _read_text(subject: VersionedText, version: dict[Any, Any]) -> str:
-    found = store_queries.ask("version_text", kind=subject.kind, id=version["id"], hash=version["hash"])
-    if found.empty:
+    rows = store_queries.ask("version_text", kind=subject.kind, id=version["id"], hash=version["hash"])
+    if rows.empty:
         return ""
-    row = found.iloc[0]
+    row = rows.iloc[0]
     return definition_text(row.text, row.definition) if subject.kind == "tool" else row.text or ""

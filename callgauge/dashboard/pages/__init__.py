@@ -16,14 +16,14 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 class PageEntry:
     """One page of the navigation.
 
-    `section`: the heading above it, empty for the ten main pages. `key`: the letter that opens the page after
-    g. `filtered`: the page shows the filter bar; `filtered_tab`: another page shows it in this tab only.
-    `needs_store`: the page needs a store. `shows_texts`: the page shows content of logs, so only an admin may
-    download from it. `for_admins`: others cannot open it. `listed`: the navigation shows it.
+    `section`: the heading above it, empty for the ten main pages. `key`: the letter that opens the page
+    after g. `filtered`: the page has the filter bar; `filtered_tab`: another page has it in this tab only.
+    `needs_store`: the page needs a store. `shows_texts`: the page shows log content, so only an admin may
+    download from it. `for_admins`: only admins can open it. `listed`: the navigation shows it.
     """
 
     section: str
-    name: str  # of the folder and of the URL
+    name: str  # name of the folder and in the URL
     title: str
     key: str
     help: str

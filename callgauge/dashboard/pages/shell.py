@@ -1,4 +1,4 @@
-"""Draws the parts common to all pages (navigation, filter bar), opens the store and runs the chosen page."""
+"""Draw the shared parts of all pages (navigation, filter bar), open the store and run the chosen page."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from callgauge.serving.identity import User
 from callgauge.serving.settings import texts_are_shown
 
 STATIC = Path(__file__).parents[2] / "static"
-_SIGN_OUT = '<a href="/sign-out" target="_self">Sign out</a>'  # leaves the app, unlike links to pages
+_SIGN_OUT = '<a href="/sign-out" target="_self">Sign out</a>'  # leaves the app, unlike page links
 _ABOUT = "Callgauge: which model and which prompt make tool calls that work."
 
 
 def show(sender: LiveSender | None = None) -> None:
-    """Draw the requested page. `sender` asks models for the playground, where the server has a key."""
+    """Draw the requested page. `sender` sends live requests to models, if the server has a key."""
     st.set_page_config(
         "Callgauge",
         str(STATIC / "favicon.png"),
         layout="wide",
         initial_sidebar_state=208,
-        menu_items={"About": _ABOUT},  # with an entry of our own, the menu also offers the theme
+        menu_items={"About": _ABOUT},  # with an own entry, the menu also offers the theme
     )
-    viewer = current_viewer()  # first of all: it ends the run where nobody is known
+    viewer = current_viewer()  # first, because it ends the run of unknown viewers
     theme = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(str(STATIC / f"wordmark-{theme}.png"), size="medium", icon_image=str(STATIC / "favicon.png"))
-    # The first page is at the root; its own name leads to it, too.
+    # The first page is at the root; its own name also leads to it.
     root = st.Page(PAGES[0].file, title=PAGES[0].title, url_path="first", default=True)
     by_page = {root: PAGES[0]} | {
         st.Page(entry.file, title=entry.title, url_path=entry.name): entry for entry in PAGES
@@ -61,7 +61,7 @@ def show(sender: LiveSender | None = None) -> None:
     log_page(entry.name, tab=tab, **{name: st.query_params.get(name) for name in ("session", "call")})
     declare_url_keys(entry.url_keys)
     note_page(shows_texts=entry.shows_texts)
-    # The server's key pays for what is asked of a model.
+    # Live requests are charged to the server's key.
     offer_sender(sender if viewer.may_write else None)
     navigation = st.sidebar.container()
     problem = _open_store()
@@ -82,7 +82,7 @@ def show(sender: LiveSender | None = None) -> None:
             _say_what_is_left_out()
             _say_what_is_gone()
     elif not entry.needs_store:
-        problem = None  # only a page that needs the store minds
+        problem = None  # only pages that need the store report it
     links = [_link_to(each, current=each is entry) for each in PAGES if _is_listed(each)]
     views = list_views({each.name: each.title for each in PAGES}) if store_queries.store_folder() else []
     may_save = bool(store_queries.store_folder()) and may_write()
@@ -101,7 +101,7 @@ def show(sender: LiveSender | None = None) -> None:
 def _draw_page(
     page: StreamlitPage, entry: PageEntry, viewer: User, problem: UnshownStoreError | None
 ) -> None:
-    """Run the page, or say why it cannot be shown."""
+    """Run the page, or draw the reason why it cannot be shown."""
     share = st.container(key="share_place")
     refusal = _refuse_page(entry, viewer)
     if refusal is not None:
@@ -111,7 +111,7 @@ def _draw_page(
         if entry.shows_texts and not texts_are_shown():
             st.caption("Content is hidden: codes and numbers are shown in place of texts.")
         page.run()
-        with share:  # last: it hands on what the page has drawn
+        with share:  # last, because it shares the drawn parts of the page
             draw_share()
     else:
         st.title(entry.title, anchor=False)
@@ -119,7 +119,7 @@ def _draw_page(
 
 
 def _is_listed(entry: PageEntry) -> bool:
-    """Return whether the navigation shows the page. Trials needs a trial run."""
+    """Return whether the navigation lists the page. The page Trials needs a trial run."""
     if entry.name != "trials" or not store_queries.is_open():
         return entry.listed
     return bool((store_queries.ask("choices").dimension == "run").any())
@@ -133,14 +133,14 @@ def _link_to(entry: PageEntry, *, current: bool) -> PageLink:
 
 
 def _refuse_page(entry: PageEntry, viewer: User) -> str | None:
-    """Return the sentence that stands in place of a page that is not for this viewer."""
+    """Return the sentence that replaces a page which this viewer may not open."""
     if entry.for_admins and not viewer.is_admin:
         return f"{entry.title} is for admins: it can ask for every text in the store."
     return None
 
 
 def _draw_account() -> None:
-    """Draw the name and role of the viewer who signed in, with a link to sign out."""
+    """Draw the name and role of the signed-in viewer, with a link to sign out."""
     viewer = signed_in_viewer()
     if viewer is not None:
         with st.container(key="account", gap="xxsmall"):
@@ -149,9 +149,9 @@ def _draw_account() -> None:
 
 
 def _open_store() -> UnshownStoreError | None:
-    """Choose the store generation that this run shows, and rerun the page when a newer one is published.
+    """Choose the store generation for this run, and rerun the page when a newer one is published.
 
-    Return None, or the problem when there is no store that can be shown.
+    Return None, or the problem when no store can be shown.
     """
     store_queries.follow_store(store_queries.named_generation())
     try:
@@ -184,7 +184,7 @@ def _filter_bar(*, shown: bool) -> None:
 
 
 def _say_what_is_left_out() -> None:
-    """Draw a quiet line where sessions of trials lie in the chosen days and are not counted."""
+    """Draw a line when the chosen days contain trial sessions, which are not counted."""
     left_out = store_queries.ask("trials_left_out", **filters.chosen_filters().parameters()).iloc[0]
     if not left_out.sessions:
         return
@@ -196,12 +196,12 @@ def _say_what_is_left_out() -> None:
 
 
 def _say_what_is_gone() -> None:
-    """Draw a quiet line where the chosen days reach back to days of which only the sums are left."""
-    kept = store_queries.ask("kept_since", **filters.chosen_filters().parameters()).iloc[0]
-    if kept.summed_only:
+    """Draw a line when the chosen days include days of which only sums are kept."""
+    retention = store_queries.ask("kept_since", **filters.chosen_filters().parameters()).iloc[0]
+    if retention.summed_only:
         st.caption(
-            f"Calls and sessions last heard before {kept.facts_before:%Y-%m-%d} are no longer kept. Rates "
-            "and sums by day still count them; lists, and what single calls are read for, do not."
+            f"Calls and sessions last heard before {retention.facts_before:%Y-%m-%d} are no longer kept. "
+            "Rates and sums by day still count them; lists, and what single calls are read for, do not."
         )
 
 

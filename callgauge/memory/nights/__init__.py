@@ -1,1 +1,1 @@
-"""What the nights of a team did, and how new the data of its sources is."""
+"""Records of nightly runs, and how new the data of each source is."""

@@ -1,4 +1,4 @@
-"""Lets one night at a time work on a store. A night that was killed holds nothing back."""
+"""Allow one nightly run at a time per store. A killed run releases the lock."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from ingest.safe_files import is_locked, lock_file
 
 _FILE = "night.lock"
-_PATIENCE = 1.0  # seconds; who only looks whether a night runs holds the lock for no time at all
+_PATIENCE = 1.0  # seconds; `is_night_running` holds the lock only for an instant
 _BETWEEN = 0.05
 
 
 class NightBusyError(Exception):
-    """Raised when another process does the night; the message names it."""
+    """Raised when another process runs the nightly job; the message names the process."""
 
 
 @contextmanager
@@ -33,5 +33,5 @@ def hold_night(folder: Path) -> Iterator[None]:
 
 
 def is_night_running(folder: Path) -> bool:
-    """Return True while a process does the night of the store in `folder`."""
+    """Return True while a process runs the nightly job of the store in `folder`."""
     return is_locked(folder / _FILE)

@@ -1,4 +1,4 @@
-"""What each night did: one record for each of its steps that began."""
+"""Records of nightly runs: one for each step that began."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STEPS: tuple[StepName, ...] = get_args(StepName)
 """The steps of a night, in their order."""
 
 Outcome = Literal["done", "failed", "skipped", "stopped", "broken off"]
-# One that is done or has nothing to do is over; the others are done again when the night is.
+# Steps that are done or were skipped are complete; a repeated run repeats all others.
 OVER: tuple[Outcome, ...] = ("done", "skipped")
 
 _NEWEST = """
@@ -27,10 +27,11 @@ _NEWEST = """
 
 @dataclass(frozen=True, slots=True)
 class NightStep:
-    """A step of a night. `outcome` None: it runs, or its process was killed and no other night began since.
+    """A step of a nightly run. `outcome`: None while it runs, or when its process was killed.
 
-    `told`: figures for people, of the step's own kind; among them `problem`, a sentence, where it failed, and
-    `reason` where it was skipped. `tries` counts how often the step began that night.
+    The next run marks killed steps. `told`: figures for people, which depend on the step; among them
+    `problem`, a sentence, when it failed, and `reason` when it was skipped. `tries` counts how often the
+    step began in that run.
     """
 
     night: date
@@ -46,22 +47,22 @@ class NightStep:
 
 
 class NightRecords:
-    """The records of the nights of the store in `folder`. All methods raise MemoryProblemError."""
+    """The nightly records of the store in `folder`. All methods raise MemoryProblemError."""
 
     def __init__(self, folder: Path) -> None:
         self._file = MemoryFile(folder)
 
     def list_steps(self, nights: int, until: date = date.max) -> Sequence[NightStep]:
-        """Return the steps of the newest nights, so many at most: the newest night first, its steps in order.
+        """Return the steps of the newest nights: the newest night first, its steps in order.
 
-        Nights after `until` do not count: a clock may have been wrong.
+        Ignores nights after `until`: a clock may have been wrong.
         """
         (rows,) = self._file.read_rows(_NEWEST, values=(until.isoformat(), nights))
         steps = (_make_step(*row) for row in rows)
-        return sorted(steps, key=lambda one: (-one.night.toordinal(), STEPS.index(one.step)))
+        return sorted(steps, key=lambda step: (-step.night.toordinal(), STEPS.index(step.step)))
 
     def begin_step(self, night: date, step: StepName, tries: int) -> None:
-        """Note that a step begins, in place of what an earlier try of the same night left."""
+        """Record that a step begins; replaces the record of an earlier try in the same night."""
         values = (night.isoformat(), step, write_now(), json.dumps({"tries": tries}))
         self._file.write(
             (
@@ -70,10 +71,12 @@ class NightRecords:
             )
         )
 
-    def end_step(self, night: date, step: StepName, outcome: Outcome, told: Mapping[str, Any]) -> None:
-        """Note how a step that began has ended."""
-        kept = {name: cut_text(value) if isinstance(value, str) else value for name, value in told.items()}
-        values = (write_now(), outcome, json.dumps(kept, default=str), night.isoformat(), step)
+    def end_step(self, night: date, step: StepName, outcome: Outcome, figures: Mapping[str, Any]) -> None:
+        """Record how a step ended."""
+        cut_figures = {
+            name: cut_text(value) if isinstance(value, str) else value for name, value in figures.items()
+        }
+        values = (write_now(), outcome, json.dumps(cut_figures, default=str), night.isoformat(), step)
         self._file.write(
             (
                 "UPDATE night_steps SET ended = ?, outcome = ?, told = ? WHERE night = ? AND step = ?",
@@ -82,14 +85,14 @@ class NightRecords:
         )
 
     def close_broken_steps(self) -> None:
-        """Mark the steps whose process was killed. Only who holds the night's lock knows that none runs."""
+        """Mark steps left running by a killed process. Call only while holding the nightly lock."""
         self._file.write(
             ("UPDATE night_steps SET outcome = 'broken off' WHERE outcome IS NULL", [()]),
         )
 
 
 def _make_step(
-    night: str, step: StepName, began: str, ended: str | None, outcome: Outcome | None, told: str
+    night: str, step: StepName, began: str, ended: str | None, outcome: Outcome | None, figures_text: str
 ) -> NightStep:
     return NightStep(
         date.fromisoformat(night),
@@ -97,7 +100,7 @@ def _make_step(
         _to_time(began),
         None if ended is None else _to_time(ended),
         outcome,
-        json.loads(told),
+        json.loads(figures_text),
     )
 
 

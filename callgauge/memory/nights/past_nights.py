@@ -1,4 +1,4 @@
-"""The last nights as a team looks at them: whole, one after another, and whether one is missing."""
+"""The last nightly runs, and whether one is overdue."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from callgauge.memory.nights.night_steps import NightRecords, NightStep, StepNam
 from callgauge.memory.nights.source_states import SourceState, SourceStates
 
 _SHOWN = 30
-_FEWEST = 3  # nights that make a rhythm
-_LATE = timedelta(hours=2)  # by which a night may be late, beyond the rhythm
-_SHORTEST = timedelta(hours=26)  # no night is overdue before, whatever the rhythm
-_RHYTHM = 14  # gaps between nights that make the rhythm
+_FEWEST = 3  # nights needed for a rhythm
+_LATE = timedelta(hours=2)  # tolerance beyond the rhythm
+_SHORTEST = timedelta(hours=26)  # minimum gap before a night is overdue
+_RHYTHM = 14  # newest gaps between nights, which define the rhythm
 
 
 @dataclass(frozen=True, slots=True)
 class PastNight:
-    """One night with its steps in order. `is_running`: a process works on it now."""
+    """One night with its steps in order. `is_running`: a process is working on it."""
 
     night: date
     steps: tuple[NightStep, ...]
@@ -33,7 +33,7 @@ class PastNight:
 
     @property
     def seconds(self) -> float | None:
-        """How long its steps took together: one that is gone on with in the morning took no whole night."""
+        """The total duration of its steps: a run that is continued in the morning excludes the pause."""
         if any(step.ended is None for step in self.steps):
             return None
         return sum((step.ended - step.began).total_seconds() for step in self.steps if step.ended)
@@ -43,7 +43,7 @@ class PastNight:
 
     @property
     def unfinished(self) -> tuple[NightStep, ...]:
-        """The steps that went wrong: failed, stopped or broken off."""
+        """The steps that failed, were stopped or were killed."""
         if self.is_running:
             return tuple(step for step in self.steps if step.outcome is not None and not step.is_over)
         return tuple(step for step in self.steps if not step.is_over)
@@ -51,7 +51,7 @@ class PastNight:
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """The last nights, the newest first, and the sources; both are empty where no night ever ran."""
+    """The last nights, the newest first, and the sources; both are empty if no nightly run exists."""
 
     nights: tuple[PastNight, ...]
     sources: tuple[SourceState, ...]
@@ -59,13 +59,13 @@ class ServiceState:
     def find_silent(self, now: datetime) -> list[SourceState]:
         """Return the sources that are silent, the longest silence first."""
         silent = [source for source in self.sources if source.is_silent(now)]
-        return sorted(silent, key=lambda one: -one.count_silent_days(now))
+        return sorted(silent, key=lambda source: -source.count_silent_days(now))
 
     def find_missing_night(self, now: datetime) -> datetime | None:
-        """Return when the newest night began if the next one is overdue by the rhythm of nights, else None.
+        """Return the start of the newest night if the next one is overdue, else None.
 
-        The rhythm is the second longest of the last gaps: so nights of working days only miss no weekend, and
-        one outage does not make the next one seem usual.
+        The expected gap is the second longest of the last gaps. So nights on working days only do not count
+        as missing at weekends, and one outage does not make the next one seem usual.
         """
         begun = [night.began for night in self.nights[: _RHYTHM + 1]]
         if len(begun) < _FEWEST:
@@ -83,6 +83,8 @@ def read_service_state(folder: Path) -> ServiceState:
 
 def _group_nights(steps: Sequence[NightStep], running: bool) -> tuple[PastNight, ...]:
     return tuple(
-        PastNight(night, found, running and any(step.outcome is None for step in found))
-        for night, found in ((night, tuple(some)) for night, some in groupby(steps, lambda one: one.night))
+        PastNight(night, night_steps, running and any(step.outcome is None for step in night_steps))
+        for night, night_steps in (
+            (night, tuple(some)) for night, some in groupby(steps, lambda step: step.night)
+        )
     )

@@ -1,4 +1,4 @@
-"""The sources of callgauge.toml, as their last load found them: when their newest data is from."""
+"""The sources of callgauge.toml after their last load: the time of their newest data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from callgauge.memory.memory_file import MemoryFile, cut_text
 
 _ALL = "SELECT name, newest, first_seen, looked, silent_after, problem FROM source_states ORDER BY name"
-# The newest data stays the newest: a log that is gone takes nothing back.
+# The time never moves back, even when a log is deleted.
 _NOTE = """
     INSERT INTO source_states VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET
       newest = coalesce(max(newest, excluded.newest), newest, excluded.newest), looked = excluded.looked,
@@ -20,10 +20,10 @@ _NOTE = """
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """A source after its last load, at `looked`. `newest`: the time of its newest data, None before any came.
+    """A source after its last load, at `looked`.
 
-    `silent_after`: days without data that are too many, None never. `problem`: why the load of it failed,
-    empty where it did not.
+    `newest`: the time of its newest data, or None. `silent_after`: the days without data after which it
+    counts as silent, or None for never. `problem`: the reason why its load failed, or empty.
     """
 
     name: str
@@ -34,12 +34,12 @@ class SourceState:
     problem: str
 
     def count_silent_days(self, now: datetime) -> float:
-        """Return for how many days no data came; before any came, since the first load."""
+        """Return the days since the newest data, or since the first load when there is no data."""
         return (now - (self.newest or self.first_seen)).total_seconds() / 86_400
 
     @property
     def silence_key(self) -> str:
-        """The key of the alert on its silence; one that is acknowledged stays so until it is silent anew."""
+        """The key of the silence alert; an acknowledgement lasts until the source's next silence."""
         return make_silence_key(self.name, (self.newest or self.first_seen).date())
 
     def is_silent(self, now: datetime) -> bool:
@@ -47,7 +47,7 @@ class SourceState:
 
 
 def make_silence_key(name: str, last_day: date) -> str:
-    """Return the key of an alert on the silence of a source after a day."""
+    """Return the key of the alert for a source that has been silent since a day."""
     return json.dumps(["silent", name, last_day.isoformat()])
 
 
@@ -58,7 +58,7 @@ class SourceStates:
         self._file = MemoryFile(folder)
 
     def read(self) -> Sequence[SourceState]:
-        """Return the sources of the last configuration, by name."""
+        """Return the sources of the last configuration, sorted by name."""
         (rows,) = self._file.read_rows(_ALL)
         return [
             SourceState(
@@ -73,16 +73,16 @@ class SourceStates:
         ]
 
     def note(self, state: SourceState) -> None:
-        """Note what a load found of a source; `first_seen` counts at the first time only."""
+        """Save the state of a source after a load; `first_seen` is set only once."""
         times = (state.newest, state.first_seen, state.looked)
-        told = (one and one.isoformat(timespec="seconds") for one in times)
-        self._file.write((_NOTE, [(state.name, *told, state.silent_after, cut_text(state.problem))]))
+        texts = (moment and moment.isoformat(timespec="seconds") for moment in times)
+        self._file.write((_NOTE, [(state.name, *texts, state.silent_after, cut_text(state.problem))]))
 
     def drop_others(self, names: Collection[str]) -> None:
-        """Remove the sources that the configuration no longer names."""
+        """Remove the sources that are no longer in the configuration."""
         self._file.write(
             (
                 "DELETE FROM source_states WHERE name = ?",
-                [(one.name,) for one in self.read() if one.name not in names],
+                [(state.name,) for state in self.read() if state.name not in names],
             )
         )

@@ -1,1 +1,1 @@
-"""What the morning report says: its data, and how a store makes it."""
+"""The content of the morning report: its data, and how it is computed from a store."""

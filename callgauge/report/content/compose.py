@@ -1,4 +1,4 @@
-"""Makes the morning report of a store: what changed, what is still open, and the figures beside it."""
+"""Make the morning report of a store: what changed, what is still open, and the headline figures."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ from callgauge.stats import Share
 Ask = Callable[..., pd.DataFrame]
 SURE_SILENCE = 0.01
 """The chance, over all sources together, that a silence which the report tells is none."""
-_OPEN = 10  # of what is still open, how many are listed
+_OPEN = 10  # listed alerts that are still open
 _TREND = 28  # days
-_LATE = 2  # days that the newest call may be old: a load sees the day before, and may be late itself
+_LATE = 2  # largest age of the newest call: a load sees the day before, and may be late
 _TOO_FEW = json.dumps(["too few"])
 _WEEK = timedelta(days=7)
 _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
@@ -58,9 +58,9 @@ _TONES: Mapping[str, Tone] = {"red": "bad", "green": "good", "gray": "calm"}
 
 @dataclass(frozen=True, slots=True)
 class SilentSource:
-    """A source that went silent: for how long, and why that is no chance, in words. `name` is log text.
+    """A source without new data. `why`: why this is not chance, in words.
 
-    `limit`: days without data, after its newest day, from which on it counts as silent.
+    `name` is log text. `limit`: the number of days without data after which the source counts as silent.
     """
 
     name: str
@@ -70,17 +70,17 @@ class SilentSource:
     limit: float = _LATE
 
     def was_silent(self, day: date) -> bool:
-        """Return True when it counted as silent on a day already."""
+        """Return True when the source already counted as silent on a day."""
         return (day - self.last_day).days > self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class TeamContext:
-    """What a team knows: acknowledged alerts by their key, prices, and what its last report told.
+    """What the report reads from the team memory.
 
-    `rules`: its own alert rules that are not muted. `states`: of error signatures that it looked at.
-    `overdue`: sources that are silent by the team's own configuration. `unloaded`: those whose last load
-    failed, each with the reason.
+    Acknowledged alerts by key, prices, and the contents of the last report. `rules`: the team's alert rules
+    that are not muted. `states`: triage states of error signatures. `overdue`: sources that are silent by
+    the team's configuration. `unloaded`: sources whose last load failed, each with the reason.
     """
 
     acknowledged: frozenset[str] = frozenset()
@@ -101,40 +101,41 @@ def make_report(
     since: date | None = None,
     address: str | None = None,
 ) -> MorningReport:
-    """Return the report of a night, over the days that were over at the last load.
+    """Return the report of a night. It covers the days that were complete at the last load.
 
-    `ask`: answers a metric. `since`: what was known on this day is not new; without, what the last report
-    told, and where there was none, what the night before knew. `store`: its name. Raises MetricError.
+    `ask`: answers a metric. `since`: report only what changed after this day; None: after the last report,
+    or after the night before when there is no report yet. `store`: the name of the store. Raises
+    MetricError.
     """
     last = min(night, find_last_whole_day(ask) or night)
-    found = find_attention(ask, {}, last)
+    attention = find_attention(ask, {}, last)
     labels = _read_labels(ask)
     items = [
-        *(_list_items(ask, team, found, labels) if found else ()),
+        *(_list_items(ask, team, attention, labels) if attention else ()),
         *_list_team_items(ask, team, last, labels),
-        *_list_silences(ask, team, night, found),
+        *_list_silences(ask, team, night, attention),
     ]
-    known, words = _find_known(ask, team, since, night, found)
-    told = frozenset(one.key for one in items) | _list_keys(found)
-    items = [one for one in items if one.alert not in team.acknowledged]
-    new = sorted((one for one in items if one.key not in known), key=_order_item)
-    still = [one for one in items if one.key in known and one.tone == "bad"]
+    known_keys, words = _find_known(ask, team, since, night, attention)
+    keys = frozenset(item.key for item in items) | _list_keys(attention)
+    items = [item for item in items if item.alert not in team.acknowledged]
+    new = sorted((item for item in items if item.key not in known_keys), key=_order_item)
+    still = [item for item in items if item.key in known_keys and item.tone == "bad"]
     shown = new if len(new) <= MOST_SENTENCES else new[: MOST_SENTENCES - 1]
-    newest = found.newest if found else None
-    is_known = found is not None and found.night is not None and found.night.tests > 0
+    newest = attention.newest if attention else None
+    is_known = attention is not None and attention.night is not None and attention.night.tests > 0
     data = _describe_data(ask, newest)
-    is_news = any(one.tone != "calm" for one in new)  # a rate that is back is no alert
-    back = sum(one.tone == "calm" for one in new)
-    answer = _describe_new(new, words) if is_news else _describe_quiet(found, len(still), back, data)
+    is_news = any(item.tone != "calm" for item in new)  # a rate that is back to normal is not an alert
+    back = sum(item.tone == "calm" for item in new)
+    answer = _describe_new(new, words) if is_news else _describe_quiet(attention, len(still), back, data)
     return MorningReport(
         store=store,
         night=night,
         newest=newest,
         since=words,
         answer=answer,
-        sentences=tuple(_add_trend(ask, one, newest) for one in shown),
+        sentences=tuple(_add_trend(ask, item, newest) for item in shown),
         further=len(new) - len(shown),
-        still_open=tuple(_add_trend(ask, one, newest) for one in still[:_OPEN]),
+        still_open=tuple(_add_trend(ask, item, newest) for item in still[:_OPEN]),
         open_further=max(0, len(still) - _OPEN),
         rates=tuple(_list_rates(ask, newest)) if newest else (),
         days_before=_TREND,
@@ -144,45 +145,52 @@ def make_report(
         ranking_link="/models",
         data=data,
         is_known=is_known,
-        is_quiet=not is_news and (is_known or _TOO_FEW in known),
-        told=told if is_known else told | {_TOO_FEW},
+        is_quiet=not is_news and (is_known or _TOO_FEW in known_keys),
+        told=keys if is_known else keys | {_TOO_FEW},
         made_at=datetime.now(UTC).replace(microsecond=0),
         address=address,
     )
 
 
 def _read_labels(ask: Ask) -> Callable[[str, str], str]:
-    """Return a function that gives the label of a value of a dimension, as pages write it."""
+    """Return a function that maps a dimension's value to its label on the pages."""
     rows = ask("choices")
     labels = {
-        str(dimension): wording.unique_labels(its.value.tolist(), its.label.tolist())
-        for dimension, its in rows.groupby("dimension", sort=False)
+        str(dimension): wording.unique_labels(
+            labels_of_dimension.value.tolist(), labels_of_dimension.label.tolist()
+        )
+        for dimension, labels_of_dimension in rows.groupby("dimension", sort=False)
     }
     return lambda dimension, value: wording.one_line(labels.get(dimension, {}).get(value, value), 60)
 
 
 def _list_items(
-    ask: Ask, team: TeamContext, found: Attention, labels: Callable[[str, str], str]
+    ask: Ask, team: TeamContext, attention: Attention, labels: Callable[[str, str], str]
 ) -> Iterator[ReportItem]:
-    """Yield changed rates and new errors; of rates that changed in the same calls only the one that leads."""
-    for one in (*found.needing, *found.improved):
-        item = describe_item(one, found.newest, labels)
-        if isinstance(one, NewError):
-            if one.signature_id in team.states:
-                continue  # somebody has looked at it
-            yield _describe_error(ask, item, one, found)
+    """Yield changed rates and new errors.
+
+    When several rates changed in the same calls, yield only the leading one.
+    """
+    for notable in (*attention.needing, *attention.improved):
+        item = describe_item(notable, attention.newest, labels)
+        if isinstance(notable, NewError):
+            if notable.signature_id in team.states:
+                continue  # already triaged
+            yield _describe_error(ask, item, notable, attention)
         else:
-            yield _describe_rate(item, one)
+            yield _describe_rate(item, notable)
 
 
 def _list_team_items(
     ask: Ask, team: TeamContext, night: date, labels: Callable[[str, str], str]
 ) -> Iterator[ReportItem]:
-    """Yield the team's rules that fire, and errors that were fixed and are back."""
-    for found in judge_rules(ask, team.rules, night):
-        if found.fires:
-            item = describe_finding(found, labels)
-            yield _make_item(item, "rule", item.counts, found.change.before.rate if found.change else None)
+    """Yield the rules that fire, and errors that were fixed and came back."""
+    for finding in judge_rules(ask, team.rules, night):
+        if finding.fires:
+            item = describe_finding(finding, labels)
+            yield _make_item(
+                item, "rule", item.counts, finding.change.before.rate if finding.change else None
+            )
     for error in find_returned_errors(ask, team.states.values()):
         if error.back_day <= night:
             item = describe_returned(error)
@@ -211,52 +219,60 @@ def _make_item(
     )
 
 
-def _describe_rate(item: AttentionItem, one: Alert) -> ReportItem:
-    counts = [item.counts, f"95% {wording.interval(one.interval)}" if one.interval else ""]
-    key = f"{one.key} over" if one.over else one.key
-    made = _make_item(item, "rate", " · ".join(filter(None, counts)), one.before.rate, key)
-    bounds = (one.interval.low, one.interval.high) if one.interval else (None, None)
+def _describe_rate(item: AttentionItem, alert: Alert) -> ReportItem:
+    counts = [item.counts, f"95% {wording.interval(alert.interval)}" if alert.interval else ""]
+    key = f"{alert.key} over" if alert.over else alert.key
+    made = _make_item(item, "rate", " · ".join(filter(None, counts)), alert.before.rate, key)
+    bounds = (alert.interval.low, alert.interval.high) if alert.interval else (None, None)
     return replace(made, low=bounds[0], high=bounds[1])
 
 
-def _describe_error(ask: Ask, item: AttentionItem, one: NewError, found: Attention) -> ReportItem:
-    """Return the item of a new error, counted by sessions: the calls of one may all meet the same error."""
-    rows = ask("slices", rates=("emission",), from_day=one.first_day, to_day=found.newest)
-    sessions = max(one.sessions, int(rows["sessions"].sum()))
-    share = Share(one.sessions, sessions)
-    counts = f"{wording.fraction(one.sessions, sessions)} sessions · 95% {wording.interval(share.interval)}"
+def _describe_error(ask: Ask, item: AttentionItem, error: NewError, attention: Attention) -> ReportItem:
+    """Return the item of a new error.
+
+    Counts sessions, not calls: one session may repeat the same error in all its calls.
+    """
+    rows = ask("slices", rates=("emission",), from_day=error.first_day, to_day=attention.newest)
+    sessions = max(error.sessions, int(rows["sessions"].sum()))
+    share = Share(error.sessions, sessions)
+    counts = f"{wording.fraction(error.sessions, sessions)} sessions · 95% {wording.interval(share.interval)}"
     return _make_item(replace(item, share=share), "error", f"{counts} · never seen before")
 
 
-def _list_silences(ask: Ask, team: TeamContext, night: date, found: Attention | None) -> Iterator[ReportItem]:
+def _list_silences(
+    ask: Ask, team: TeamContext, night: date, attention: Attention | None
+) -> Iterator[ReportItem]:
     """Yield the sources that went silent, and what is wrong with the data."""
-    for one in _find_silent(ask, team, night):
-        yield _describe_silence(one, night)
-    yield from _list_data_troubles(team, night, found)
+    for silence in _find_silent(ask, team, night):
+        yield _describe_silence(silence, night)
+    yield from _list_data_troubles(team, night, attention)
 
 
 def _find_silent(ask: Ask, team: TeamContext, night: date) -> Iterable[SilentSource]:
-    """Return the sources that are silent by the team's limits; where none is, the silent log formats."""
+    """Return the sources that are silent by the configured limits; if none is, the silent log formats."""
     newest = ask("extent").iloc[0].last_day
-    is_now = newest is not None and newest <= night  # of an earlier night nobody knows silent formats
+    is_now = newest is not None and newest <= night  # silent formats are unknown for earlier nights
     return team.overdue or (_find_silent_formats(ask) if is_now else ())
 
 
-def _list_data_troubles(team: TeamContext, night: date, found: Attention | None) -> Iterator[ReportItem]:
-    """Yield the sources whose load failed, and the whole store where its newest call is old."""
+def _list_data_troubles(team: TeamContext, night: date, attention: Attention | None) -> Iterator[ReportItem]:
+    """Yield the sources whose load failed, and a warning when the newest call of the store is old."""
     for name, problem in team.unloaded:
         key = json.dumps(["load failed", name])
         text = f"{wording.one_line(name, 40)}: its load failed"
         yield ReportItem(key, key, "data", "▼", "bad", text, wording.one_line(problem, 120), "/data")
-    if found and (night - found.newest).days > _LATE:
-        days = wording.plural((night - found.newest).days, "day")
-        key = json.dumps(["no data", found.newest.isoformat()])
-        text = f"No new data: the newest call is of {format_day(found.newest, night)}, {days} ago"
+    if attention and (night - attention.newest).days > _LATE:
+        days = wording.plural((night - attention.newest).days, "day")
+        key = json.dumps(["no data", attention.newest.isoformat()])
+        text = f"No new data: the newest call is of {format_day(attention.newest, night)}, {days} ago"
         yield ReportItem(key, key, "data", "▼", "bad", text, "does the load still run?", "/data")
 
 
 def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
-    """Yield the log formats that are silent against their own rhythm: for sure, as there are several."""
+    """Yield the log formats that are silent for longer than their usual rhythm explains.
+
+    The test is strict because it is applied to several formats.
+    """
     several = max(1, int((ask("choices").dimension == "source").sum()))
     for row in ask("silent_sources").to_dict("records"):
         if row["chance"] * several <= SURE_SILENCE:
@@ -265,83 +281,91 @@ def _find_silent_formats(ask: Ask) -> Iterator[SilentSource]:
             yield SilentSource(row["title"], row["last_day"], row["silent_days"], why)
 
 
-def _describe_silence(one: SilentSource, night: date) -> ReportItem:
-    key = make_silence_key(one.name, one.last_day)
-    since = format_day(one.last_day, night)
-    text = f"{wording.one_line(one.name, 40)}: no data after {since}, for {wording.plural(one.days, 'day')}"
-    return ReportItem(key, key, "silence", "▼", "bad", text, one.why, "/data")
+def _describe_silence(silence: SilentSource, night: date) -> ReportItem:
+    key = make_silence_key(silence.name, silence.last_day)
+    since = format_day(silence.last_day, night)
+    days = wording.plural(silence.days, "day")
+    text = f"{wording.one_line(silence.name, 40)}: no data after {since}, for {days}"
+    return ReportItem(key, key, "silence", "▼", "bad", text, silence.why, "/data")
 
 
 def _find_known(
-    ask: Ask, team: TeamContext, since: date | None, night: date, found: Attention | None
+    ask: Ask, team: TeamContext, since: date | None, night: date, attention: Attention | None
 ) -> tuple[frozenset[str], str]:
-    """Return the keys of what is not new, and in words since when the others are."""
+    """Return the keys of items that are not new, and the start of the period for new ones, in words."""
     if since is None and team.last is not None:
         return team.last.keys, f"the report of {format_day(team.last.night, night)}"
-    if found is None:
+    if attention is None:
         return frozenset(), "the beginning"
-    day = since or found.newest - timedelta(1)
+    day = since or attention.newest - timedelta(1)
     before = find_attention(ask, {}, day)
-    keys = {one.key for one in _list_data_troubles(team, night, found) if _was_late(one.key, day)}
+    keys = {item.key for item in _list_data_troubles(team, night, attention) if _was_late(item.key, day)}
     keys |= {
-        _describe_silence(one, night).key for one in _find_silent(ask, team, night) if one.was_silent(day)
+        _describe_silence(silence, night).key
+        for silence in _find_silent(ask, team, night)
+        if silence.was_silent(day)
     }
-    keys |= {one.key for one in judge_rules(ask, team.rules, day) if one.fires}
+    keys |= {finding.key for finding in judge_rules(ask, team.rules, day) if finding.fires}
     returned = find_returned_errors(ask, team.states.values())
-    keys |= {one.key for one in returned if one.back_day <= day}
+    keys |= {error.key for error in returned if error.back_day <= day}
     return _list_keys(before) | keys, format_day(day, night)
 
 
-def _list_keys(found: Attention | None) -> frozenset[str]:
-    """Return the keys of all alerts and new errors, also of those that are part of another."""
-    if found is None:
+def _list_keys(attention: Attention | None) -> frozenset[str]:
+    """Return the keys of all alerts and new errors, including those that are part of another alert."""
+    if attention is None:
         return frozenset()
-    keys = [f"{one.key} over" if one.over else one.key for one in found.alerts]
-    return frozenset([*keys, *(one.key for one in found.new_errors)])
+    keys = [f"{alert.key} over" if alert.over else alert.key for alert in attention.alerts]
+    return frozenset([*keys, *(error.key for error in attention.new_errors)])
 
 
 def _was_late(key: str, day: date) -> bool:
-    """Return True when the newest call of the store was old on a day already."""
+    """Return True when the newest call of the store was already too old on a day."""
     kind, *_, last = json.loads(key)
     return kind != "load failed" and date.fromisoformat(last) < day - timedelta(_LATE)
 
 
-def _order_item(one: ReportItem) -> tuple[int, int]:
+def _order_item(item: ReportItem) -> tuple[int, int]:
     kinds = {"data": 0, "rule": 1, "rate": 2, "error": 3, "silence": 4}
     tones: Mapping[Tone, int] = {"bad": 0, "good": 1, "calm": 2}
-    return tones[one.tone], kinds[one.kind]
+    return tones[item.tone], kinds[item.kind]
 
 
 def _describe_new(new: Sequence[ReportItem], since: str) -> str:
-    """Return in one sentence how much changed, without log text."""
-    rates = [one for one in new if one.kind == "rate"]
-    returned = sum(one.kind == "error" and json.loads(one.key)[0] == "returned" for one in new)
+    """Return one sentence that counts what changed, without log text."""
+    rates = [attention for attention in new if attention.kind == "rate"]
+    returned = sum(item.kind == "error" and json.loads(item.key)[0] == "returned" for item in new)
     counts = (
-        (sum(one.tone == "bad" for one in rates), "rate got worse", "rates got worse"),
-        (sum(one.kind == "rule" for one in new), "rule fired", "rules fired"),
-        (sum(one.kind == "error" for one in new) - returned, "new error", "new errors"),
+        (sum(item.tone == "bad" for item in rates), "rate got worse", "rates got worse"),
+        (sum(item.kind == "rule" for item in new), "rule fired", "rules fired"),
+        (sum(item.kind == "error" for item in new) - returned, "new error", "new errors"),
         (returned, "fixed error is back", "fixed errors are back"),
-        (sum(one.kind == "silence" for one in new), "source went silent", "sources went silent"),
-        (sum(one.kind == "data" for one in new), "trouble with the data", "troubles with the data"),
-        (sum(one.tone == "good" for one in rates), "rate got better", "rates got better"),
-        (sum(one.tone == "calm" for one in rates), "rate is back", "rates are back"),
+        (sum(item.kind == "silence" for item in new), "source went silent", "sources went silent"),
+        (sum(item.kind == "data" for item in new), "trouble with the data", "troubles with the data"),
+        (sum(item.tone == "good" for item in rates), "rate got better", "rates got better"),
+        (sum(item.tone == "calm" for item in rates), "rate is back", "rates are back"),
     )
-    parts = [f"{number} {one if number == 1 else several}" for number, one, several in counts if number]
+    parts = [
+        f"{number} {singular if number == 1 else several}" for number, singular, several in counts if number
+    ]
     return f"Since {since}: {wording.list_words(parts)}."
 
 
-def _describe_quiet(found: Attention | None, still: int, back: int, data: str) -> str:
-    """Return the sentence of a day without news; it says so where too little is known to say that."""
-    if found is None:
+def _describe_quiet(attention: Attention | None, still: int, back: int, data: str) -> str:
+    """Return the sentence of a day without news; it says when there is too little data to know."""
+    if attention is None:
         return "No call has a date yet, so there is nothing to report."
     still_open = f" {wording.plural(still, 'alert')} still open." if still else ""
     if back:
         still_open = f" {back} {'rate is' if back == 1 else 'rates are'} back.{still_open}"
-    return f"{describe_quiet(found, opened=still)} {data[0].upper()}{data[1:]}.{still_open}"
+    return f"{describe_quiet(attention, opened=still)} {data[0].upper()}{data[1:]}.{still_open}"
 
 
 def _describe_data(ask: Ask, newest: date | None) -> str:
-    """Return how many calls there were, and what was not read: 61,204 calls on 20 Nov, 2 files not read."""
+    """Return how many calls there were and what could not be read.
+
+    Example: 61,204 calls on 20 Nov, 2 files not read.
+    """
     load = ask("last_load").iloc[0]
     rejected = describe_rejected(int(load.rejected_files), int(load.rejected_lines))
     calls = 0
@@ -350,11 +374,11 @@ def _describe_data(ask: Ask, newest: date | None) -> str:
     return f"{wording.plural(calls, 'call')}, {f'{rejected} not read' if rejected else 'everything read'}"
 
 
-def _add_trend(ask: Ask, one: ReportItem, newest: date | None) -> ReportItem:
-    """Return an item of a rate with its newest days."""
-    if one.kind != "rate" or newest is None:
-        return one
-    _, dimension, value, rate, _ = json.loads(one.alert)
+def _add_trend(ask: Ask, item: ReportItem, newest: date | None) -> ReportItem:
+    """Return the item with its rate's newest days added."""
+    if item.kind != "rate" or newest is None:
+        return item
+    _, dimension, value, rate, _ = json.loads(item.alert)
     dimensions = dimension.split("+")
     values = [value] if len(dimensions) == 1 else value
     rows = ask(
@@ -363,32 +387,37 @@ def _add_trend(ask: Ask, one: ReportItem, newest: date | None) -> ReportItem:
         also="day",
         from_day=newest - timedelta(_TREND - 1),
         to_day=newest,
-        **{f"{each}s": (its,) for each, its in zip(dimensions, values, strict=True)},
+        **{f"{each}s": (value,) for each, value in zip(dimensions, values, strict=True)},
     )
-    return replace(one, trend=_make_trend(rows))
+    return replace(item, trend=_make_trend(rows))
 
 
 def _make_trend(rows: pd.DataFrame) -> tuple[TrendPoint, ...]:
-    its = zip(rows["also"], rows["k"], rows["n"], strict=True)
-    known = ((day, k, n) for day, k, n in its if day != "unknown" and n)
-    return tuple(TrendPoint(date.fromisoformat(day), int(k), int(n)) for day, k, n in sorted(known))
+    days = zip(rows["also"], rows["k"], rows["n"], strict=True)
+    measured = ((day, k, n) for day, k, n in days if day != "unknown" and n)
+    return tuple(TrendPoint(date.fromisoformat(day), int(k), int(n)) for day, k, n in sorted(measured))
 
 
 def _list_rates(ask: Ask, newest: date) -> Iterator[ReportRate]:
-    """Yield the headline rates of the newest day, beside the days before it."""
+    """Yield the headline rates of the newest day, compared with the days before."""
     rows = ask("slices", rates=HEADLINES, by="day", from_day=newest - timedelta(_TREND), to_day=newest)
-    several = [one for one in make_slices(rows, related=False) if one.name != "unknown"]
+    several = [slice_ for slice_ in make_slices(rows, related=False) if slice_.name != "unknown"]
     for name in HEADLINES:
-        its = sorted((one for one in several if one.rate.name == name), key=lambda one: one.name)
-        now = [one for one in its if one.name == newest.isoformat()]
+        slices = sorted(
+            (slice_ for slice_ in several if slice_.rate.name == name), key=lambda slice_: slice_.name
+        )
+        now = [slice_ for slice_ in slices if slice_.name == newest.isoformat()]
         if now and now[0].share.n:
-            yield _describe_headline(now[0], its[: its.index(now[0])])
+            yield _describe_headline(now[0], slices[: slices.index(now[0])])
 
 
 def _describe_headline(now: Slice, before: Sequence[Slice]) -> ReportRate:
     rate: RateDefinition = now.rate
     whole, interval = merge_slices(before), now.share.interval
-    points = (TrendPoint(date.fromisoformat(one.name), one.share.k, one.share.n) for one in (*before, now))
+    points = (
+        TrendPoint(date.fromisoformat(slice_.name), slice_.share.k, slice_.share.n)
+        for slice_ in (*before, now)
+    )
     return ReportRate(
         name=rate.name,
         title=rate.title,
@@ -400,12 +429,12 @@ def _describe_headline(now: Slice, before: Sequence[Slice]) -> ReportRate:
         before_k=whole.share.k if whole else 0,
         before_n=whole.share.n if whole else 0,
         link=write_link("", {"rate": rate.name}),
-        trend=tuple(one for one in points if one.n),
+        trend=tuple(point for point in points if point.n),
     )
 
 
 def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str]) -> str:
-    """Return the sentence of the page Models for parse errors of the newest four weeks."""
+    """Return the Models page's sentence for parse errors in the newest four weeks."""
     last = ask("extent").iloc[0].last_day
     chosen = {"from_day": last - timedelta(_TREND - 1), "to_day": last}
     rate = RATES[HEADLINES[0]]
@@ -414,19 +443,19 @@ def _write_ranking(ask: Ask, prices: PriceList, labels: Callable[[str, str], str
 
 
 def _describe_retries(ask: Ask, prices: PriceList, newest: date) -> str:
-    """Return what retries cost in the newest week, with the share of turns that have one."""
+    """Return the cost of retries in the newest week, and the share of turns with a retry."""
     days = (newest - _WEEK + timedelta(1), newest)
     rows = ask("slices", rates=("retried",), from_day=days[0], to_day=days[1])
-    share = next((one.share for one in make_slices(rows)), Share(0, 0))
+    share = next((slice_.share for slice_ in make_slices(rows)), Share(0, 0))
     if not share.n:
         return ""
     counts = f"{wording.fraction(share.k, share.n)}, 95% {wording.interval(share.interval)}"
-    said = f"In 7 days {wording.rate(share.k, share.n)} of turns had a retry ({counts})"
+    sentence = f"In 7 days {wording.rate(share.k, share.n)} of turns had a retry ({counts})"
     now, before = (
         next(iter(find_costs(ask, prices, from_day=first, to_day=last)), None)
         for first, last in (days, (days[0] - _WEEK, days[0] - timedelta(1)))
     )
-    return f"{said}; {_describe_cost(now, before)}."
+    return f"{sentence}; {_describe_cost(now, before)}."
 
 
 def _describe_cost(now: Cost | None, before: Cost | None) -> str:
@@ -446,11 +475,11 @@ def _describe_cost(now: Cost | None, before: Cost | None) -> str:
     return f"{steps}{part} and {_write_money(now, now.retries)}{share}{earlier}"
 
 
-def _write_money(of: Cost, amount: float) -> str:
-    return wording.money(amount, of.currency, wording.money_places(amount))
+def _write_money(cost: Cost, amount: float) -> str:
+    return wording.money(amount, cost.currency, wording.money_places(amount))
 
 
 def write_link(page: str, query: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> str:
     """Return the path of a page with its query: /compare?a_model=…"""
-    asked = urlencode(query if isinstance(query, Mapping) else list(query))
-    return f"/{page}{'?' if asked else ''}{asked}"
+    parameters = urlencode(query if isinstance(query, Mapping) else list(query))
+    return f"/{page}{'?' if parameters else ''}{parameters}"

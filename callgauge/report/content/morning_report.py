@@ -1,4 +1,4 @@
-"""The morning report as data: every format is made of it, and its JSON is it."""
+"""The morning report as data: all formats are made from it, and its JSON contains all of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Tone = Literal["bad", "good", "calm"]
 
 
 class ReportError(Exception):
-    """Raised when a report or a gate cannot be made, or a report not written; the message says what to do."""
+    """Raised when a report or a gate cannot be made or written; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class TrendPoint:
 
 @dataclass(frozen=True, slots=True)
 class ReportItem:
-    """One thing that changed, in plain text that may hold log text.
+    """One thing that changed, in plain text that may contain log text.
 
-    `key`: by which it is known again; `alert`: the key by which a team acknowledges it. `text`: the sentence;
-    `counts`: its small print. `low`, `high`: the 95 % interval of `k` / `n`. `link`: the page that proves it,
-    `/compare?…`. `expected`: the rate that the days before let one expect. `trend`: the newest days, the
-    oldest first.
+    `key`: identifies the item in later reports; `alert`: the key under which a team acknowledges it. `text`:
+    the sentence; `counts`: its small print. `low`, `high`: the 95 % interval of `k` / `n`. `link`: the page
+    that shows the evidence, `/compare?…`. `expected`: the rate that the days before predict. `trend`: the
+    newest days, the oldest first.
     """
 
     key: str
@@ -52,7 +52,7 @@ class ReportItem:
 
     @property
     def page(self) -> str:
-        """The title of the page that proves it."""
+        """The title of the page that shows the evidence."""
         return self.link.split("?")[0].strip("/").capitalize()
 
 
@@ -77,14 +77,14 @@ class ReportRate:
 class MorningReport:
     """What changed in a store up to a night.
 
-    `night`: the day on which the report is made; `newest`: the newest day with calls, None without any.
-    `since`: in words, since when something is new. `answer`: one sentence. `sentences`: what changed, the
-    worst first, at most MOST_SENTENCES; `further`: how many more there are. `still_open`: what was told
-    before and lasts; `open_further`: how many more there are. `retries`: what retries cost, in words.
-    `ranking`: which model is the best by parse errors, over four weeks; empty without calls.
-    `is_known`: enough is known to tell a change from chance. `is_quiet`: there is nothing that a team has to
-    hear: nothing got worse or better, and that is known, or it was told before that too little is; rates may
-    be back. `told`: the keys of all that it knows of.
+    `night`: the day on which the report is made; `newest`: the newest day with calls, or None. `since`: the
+    start of the period in which an item counts as new, in words. `answer`: one sentence. `sentences`: what
+    changed, the worst first, at most MOST_SENTENCES; `further`: the number of other changes. `still_open`:
+    alerts of earlier reports that are still open; `open_further`: the number of others. `retries`: the cost
+    of retries, in words. `ranking`: the model with the fewest parse errors over four weeks; empty without
+    calls. `is_known`: there is enough data to tell a change from chance. `is_quiet`: nothing got worse or
+    better, or an earlier report already said that there is too little data; rates may be back to normal.
+    `told`: the keys of all items of the report.
     """
 
     store: str
@@ -111,8 +111,8 @@ class MorningReport:
 
     @property
     def title(self) -> str:
-        """The report in a line, for subjects and titles; holds no log text."""
-        number = sum(one.tone != "calm" for one in self.sentences) + self.further
+        """The report in one line, for subjects and titles; contains no log text."""
+        number = sum(item.tone != "calm" for item in self.sentences) + self.further
         what = f"{number} thing{'' if number == 1 else 's'} changed"
         if not number:
             what = "nothing changed" if self.is_known else "not enough data"
@@ -120,11 +120,14 @@ class MorningReport:
 
     @property
     def small_print(self) -> str:
-        """How many calls there were on the newest day, and what was not read."""
+        """The number of calls on the newest day, and what could not be read."""
         return f"{self.newest.day} {self.newest:%b}: {self.data}." if self.newest else f"{self.data}."
 
     def to_data(self) -> dict[str, Any]:
-        """Return the report as JSON takes it; links are whole addresses where the dashboard's is known."""
+        """Return the report as JSON-serialisable data.
+
+        Links are full URLs when the dashboard's address is configured.
+        """
         data: dict[str, Any] = _to_plain(asdict(self))
         del data["told"]
         for each in (*data["sentences"], *data["still_open"], *data["rates"]):
@@ -138,7 +141,7 @@ class MorningReport:
         }
 
     def find_address(self, link: str) -> str:
-        """Return a page's whole address, or its path where the dashboard's address is not known."""
+        """Return a page's full URL, or its path when the dashboard's address is not configured."""
         return f"{self.address.rstrip('/')}{link}" if self.address else link
 
 

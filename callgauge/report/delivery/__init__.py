@@ -1,1 +1,1 @@
-"""Sends the report: to webhooks and by mail, tried again where nothing arrived, and never twice."""
+"""Send the report to webhooks and by mail: retried on failure, never sent twice."""

@@ -1,7 +1,7 @@
-"""Sends one report to one channel: tried again while it surely did not arrive, and at most once beyond that.
+"""Send one report to one channel, and retry only when it certainly did not arrive.
 
-A request that left this machine and got no answer may have arrived. Such a delivery is *unknown*, and no
-process sends it again: rather none than two.
+A request without a response may have arrived. Such a delivery is *unknown*, and no process sends it again: a
+missing report is better than two.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Literal
 
 from callgauge.memory.deliveries import DeliveryRecords
 
-_WAITS = (2.0, 8.0, 30.0)  # seconds before the second attempt, and those after it
-_LONGEST_WAIT = 120.0  # seconds that a server may ask to wait
+_WAITS = (2.0, 8.0, 30.0)  # seconds before the second and each later attempt
+_LONGEST_WAIT = 120.0  # longest wait that a server may ask for, in seconds
 LONGEST_ATTEMPT = 90.0
 """Seconds of one attempt, whatever the server does; four attempts and their waits stay below `LONGEST`."""
 
@@ -22,10 +22,10 @@ Result = Literal["sent", "sent before", "sent by another", "failed", "unknown"]
 
 
 class SendError(Exception):
-    """Raised when a request did not succeed; the message holds no secret.
+    """Raised when a request did not succeed; the message contains no secret.
 
-    `is_lost`: it may have arrived all the same. `may_retry`: the next attempt may succeed. `wait`: seconds
-    that the server asks to wait.
+    `is_lost`: the message may have arrived anyway. `may_retry`: the next attempt may succeed. `wait`: the
+    seconds that the server asks to wait.
     """
 
     def __init__(
@@ -39,9 +39,9 @@ class SendError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A place that takes the report; `name` holds no secret.
+    """A destination of the report; `name` contains no secret.
 
-    `send` returns the answer in words, or raises SendError.
+    `send` returns the response in words, or raises SendError.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """What became of one channel; `told` says why, in words."""
+    """The result of one channel; `told` is the reason in words."""
 
     channel: str
     result: Result
@@ -64,39 +64,39 @@ class DeliveryResult:
 def deliver(
     records: DeliveryRecords, report: str, channel: Channel, sleep: Callable[[float], object]
 ) -> DeliveryResult:
-    """Send a report to a channel, unless that was done or another process does it.
+    """Send a report to a channel, unless another process has sent it or is sending it.
 
     Raises MemoryProblemError.
     """
-    found, is_ours = records.claim(report, channel.name)
+    delivery, is_ours = records.claim(report, channel.name)
     if not is_ours:
         words: dict[str, Result] = {"sent": "sent before", "unknown": "unknown"}
-        told = found.told if found.state in words else "another process is sending it"
-        return DeliveryResult(channel.name, words.get(found.state, "sent by another"), told)
+        reason = delivery.told if delivery.state in words else "another process is sending it"
+        return DeliveryResult(channel.name, words.get(delivery.state, "sent by another"), reason)
     for number in range(len(_WAITS) + 1):
-        records.note(found, "sending")
+        records.note(delivery, "sending")
         try:
-            told = _send_in_time(channel.send)
+            reason = _send_in_time(channel.send)
         except SendError as problem:
-            told = str(problem)
+            reason = str(problem)
             if problem.is_lost:
-                records.note(found, "unknown", told)
-                return DeliveryResult(channel.name, "unknown", told)
+                records.note(delivery, "unknown", reason)
+                return DeliveryResult(channel.name, "unknown", reason)
             if not problem.may_retry or number == len(_WAITS) or problem.wait > _LONGEST_WAIT:
                 break
-            records.note(found, "trying", told)
+            records.note(delivery, "trying", reason)
             sleep(max(problem.wait, _WAITS[number]))
         else:
-            records.note(found, "sent", told)
-            return DeliveryResult(channel.name, "sent", told)
-    records.note(found, "failed", told)
-    return DeliveryResult(channel.name, "failed", told)
+            records.note(delivery, "sent", reason)
+            return DeliveryResult(channel.name, "sent", reason)
+    records.note(delivery, "failed", reason)
+    return DeliveryResult(channel.name, "failed", reason)
 
 
 def _send_in_time(send: Callable[[], str]) -> str:
-    """Return the answer of `send`, or raise SendError: also when a server dribbles its answer for ever.
+    """Return the response of `send`, or raise SendError, also when the server responds too slowly.
 
-    Timeouts of sockets hold for each read alone. A thread that is given up ends with the process.
+    Socket timeouts apply to single reads only. An abandoned thread ends with the process.
     """
     done: list[str | BaseException] = []
 

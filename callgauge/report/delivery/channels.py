@@ -1,4 +1,4 @@
-"""The channels of a configuration, each with what it is sent."""
+"""The channels of a configuration, each with the message it sends."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from ingest.version import install_command
 def list_channels(
     settings: ReportSettings, report: MorningReport, environment: Mapping[str, str]
 ) -> Iterator[Channel]:
-    """Yield each channel once, with the secrets that the environment holds.
+    """Yield each channel once, with its secrets from the environment.
 
-    Its name has the variable of the address, not the address: by it a later run knows that it was served.
+    A channel is named after the variable of its address, not after the address. Later runs use this name to
+    see that it has been served.
     """
     for hook in dict.fromkeys(settings.webhooks):
         name = f"{hook.kind} ({hook.url_variable})"
@@ -39,23 +40,23 @@ def _post(hook: WebhookSettings, report: MorningReport, environment: Mapping[str
 
 
 def _post_by_apprise(address: str, report: MorningReport) -> str:
-    """Send one message of plain text to an address of Apprise, and return the service's name.
+    """Send one plain-text message to an Apprise address, and return the service's name.
 
-    Apprise says whether a service took a message, and not why it did not: a refused message and one whose
-    answer was lost look the same. So a failed attempt is *unknown*, and is not repeated. Raises SendError.
+    Apprise does not say why a service refused a message: a refused message and a lost response look the
+    same. So a failed attempt is *unknown* and is not repeated. Raises SendError.
     """
     try:
         import apprise
     except ModuleNotFoundError:
         raise SendError(f"it needs the package apprise: {install_command('apprise')}") from None
-    # Nothing is kept on disk, and no plugin is read from the home of the user.
+    # Store nothing on disk, and load no plugin from the user's home folder.
     asset = apprise.AppriseAsset(
         storage_mode=apprise.PersistentStoreMode.MEMORY, plugin_paths=[], async_mode=False
     )
     service = apprise.Apprise.instantiate(address, asset=asset)
     if service is None:
         raise SendError("Apprise does not support its address; see https://appriseit.com/services/")
-    # Whatever the address says: no second attempt, and no second message for what does not fit into one.
+    # Override the address: no retry, and no second message for text that does not fit into one.
     service.retry = 0
     service.overflow_mode = apprise.OverflowMode.TRUNCATE
     services = apprise.Apprise(service, asset=asset)
@@ -75,7 +76,7 @@ def _mail(mail: EmailSettings, report: MorningReport, environment: Mapping[str, 
 
 
 def _read_secret(variable: str, environment: Mapping[str, str]) -> str:
-    told = environment.get(variable, "").strip()
-    if not told:
+    secret = environment.get(variable, "").strip()
+    if not secret:
         raise SendError(f"the variable {variable} is not set")
-    return told
+    return secret

@@ -1,4 +1,4 @@
-"""Hands the report to a mail server (SMTP), step by step, so that it is known how far it came."""
+"""Send the report to a mail server (SMTP), step by step, to know how far a failed attempt came."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _TEMPORARY = range(400, 500)
 
 
 def send_email(settings: EmailSettings, message: EmailMessage, password: str | None) -> str:
-    """Send a message and return for how many it was taken. Raises SendError.
+    """Send a message and return the number of accepted recipients. Raises SendError.
 
-    Recipients that the server refuses are told; the others get it. Nothing is sent to a server that cannot
-    secure the connection as `security` says, nor is the password.
+    The result names the recipients that the server refused; the others get the message. Without the
+    connection security that `security` asks for, neither the message nor the password is sent.
     """
     try:
         server = _connect(settings)
@@ -54,7 +54,7 @@ def _connect(settings: EmailSettings) -> smtplib.SMTP:
 
 
 def _leave(server: smtplib.SMTP) -> None:
-    """End the session; by then it is decided what became of the message."""
+    """End the session; its errors no longer change the result."""
     with suppress(smtplib.SMTPException, OSError):
         server.quit()
     server.close()
@@ -70,7 +70,7 @@ def _hand_over(
         server.login(settings.user, password)
     _require(server.mail(_write_path(message["From"])), _DONE)
     refused: dict[str, tuple[int, bytes]] = {}
-    people = [one.addr_spec for one in message["To"].addresses]
+    people = [address.addr_spec for address in message["To"].addresses]
     for person in people:
         answer = server.rcpt(person)
         if answer[0] not in (_DONE, 251):
@@ -78,7 +78,7 @@ def _hand_over(
     if len(refused) == len(people):
         raise _describe_refusal(*next(iter(refused.values())))
     _require(server.docmd("DATA"), _GO_ON)
-    server.send(_quote(message.as_bytes()))  # what breaks here has no end, and no server takes it
+    server.send(_quote(message.as_bytes()))  # a message cut short here is discarded by servers
     try:
         _require(server.getreply(), _DONE)
     except smtplib.SMTPResponseException:
@@ -99,19 +99,22 @@ def _write_path(header: object) -> str:
 
 
 def _quote(data: bytes) -> bytes:
-    """Return a message as DATA takes it: a dot before a line is doubled, a lone one ends it (RFC 5321)."""
+    """Return a message encoded for DATA (RFC 5321).
+
+    Doubles a dot at the start of a line: a line with a single dot ends the message.
+    """
     lines = re.sub(rb"(?m)^\.", b"..", re.sub(rb"(?:\r\n|\n|\r(?!\n))", b"\r\n", data))
     return lines + (b"" if lines.endswith(b"\r\n") else b"\r\n") + b".\r\n"
 
 
 def _describe_taken(people: int, refused: Mapping[str, tuple[int, bytes]]) -> str:
-    taken = f"taken for {wording.plural(people - len(refused), 'recipient')}"
+    accepted = f"taken for {wording.plural(people - len(refused), 'recipient')}"
     if not refused:
-        return taken
+        return accepted
     named = ", ".join(f"{wording.one_line(name, 80)} ({code})" for name, (code, _) in refused.items())
-    return f"{taken}; refused: {named}"
+    return f"{accepted}; refused: {named}"
 
 
-def _describe_refusal(code: int, said: bytes | str) -> SendError:
-    words = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+def _describe_refusal(code: int, reply: bytes | str) -> SendError:
+    words = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
     return SendError(f"answered {code}: {wording.one_line(words, 120)}", may_retry=code in _TEMPORARY)

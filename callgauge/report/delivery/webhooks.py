@@ -1,4 +1,4 @@
-"""Posts the report to a webhook. Its address is a secret: no message and no exception holds it."""
+"""Post the report to a webhook. Its address is a secret: messages and exceptions never contain it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from callgauge.report.formats.teams import make_teams_message
 
 TIMEOUT = 15.0
 """Seconds to connect, and for each read."""
-_MOST_BYTES = 2_000  # of an answer
+_MOST_BYTES = 2_000  # read from a response
 _REFUSED_FOR_NOW = frozenset((408, 425, 429, 500, 503))
-_LOST = frozenset((502, 504))  # a gateway gave up on the server behind it, which may have got the request
+_LOST = frozenset((502, 504))  # gateway errors: the server behind it may have received the request
 
 MESSAGES: Mapping[str, Callable[[MorningReport], dict[str, Any]]] = {
     "slack": make_slack_message,
@@ -34,16 +34,16 @@ MESSAGES: Mapping[str, Callable[[MorningReport], dict[str, Any]]] = {
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would turn the POST into a GET, or send the report to somebody else."""
+    """Refuse redirects: they would turn the POST into a GET, or send the report to another host."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def post_message(address: str, message: Mapping[str, Any]) -> str:
-    """Send a message to the address of a webhook and return the status. Raises SendError.
+    """Send a message to a webhook and return the status. Raises SendError.
 
-    The proxies of the environment are used. 429 and what a server refuses for now may be tried again.
+    Uses the proxies of the environment. Status 429 and temporary refusals may be retried.
     """
     _check_address(address)
     body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
@@ -56,7 +56,7 @@ def post_message(address: str, message: Mapping[str, Any]) -> str:
     except urllib.error.HTTPError as refused:
         with refused:
             raise _describe_refusal(refused, address) from None
-    except urllib.error.URLError as problem:  # urllib wraps what failed before the whole request was sent
+    except urllib.error.URLError as problem:  # urllib wraps failures before the request was sent completely
         is_for_good = isinstance(problem.reason, ssl.SSLCertVerificationError)
         raise SendError(f"not reached: {_describe(problem.reason)}", may_retry=not is_for_good) from None
     except (OSError, HTTPException) as problem:
@@ -83,14 +83,14 @@ def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendErro
     if 300 <= refused.code < 400:
         return SendError(f"answered {refused.code}: it moved; name its new address")
     try:
-        said = refused.read(_MOST_BYTES).decode("utf-8", "replace")
+        reply = refused.read(_MOST_BYTES).decode("utf-8", "replace")
     except (OSError, HTTPException):
-        said = ""
+        reply = ""
     parts = urlsplit(address)
     secrets = {address, f"{parts.path}?{parts.query}", parts.path, parts.query, *parts.path.split("/")}
     for secret in sorted(secrets, key=len, reverse=True):
-        said = said.replace(secret, "…") if len(secret) > 3 else said
-    words = f"answered {refused.code}: {wording.one_line(said, 120)}".rstrip(": ")
+        reply = reply.replace(secret, "…") if len(secret) > 3 else reply
+    words = f"answered {refused.code}: {wording.one_line(reply, 120)}".rstrip(": ")
     return SendError(
         words,
         is_lost=refused.code in _LOST,
@@ -100,7 +100,7 @@ def _describe_refusal(refused: urllib.error.HTTPError, address: str) -> SendErro
 
 
 def _describe(problem: object) -> str:
-    """Return what went wrong in words: the system's alone, as an exception's text may quote the request."""
+    """Return the system's error text; the exception's own text may quote the request."""
     if isinstance(problem, TimeoutError):
         return "timed out"
     if isinstance(problem, ssl.SSLCertVerificationError):

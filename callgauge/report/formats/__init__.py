@@ -1,4 +1,4 @@
-"""The morning report as a page, Markdown, JSON, and what Slack, Teams, Discord and mail programs take."""
+"""The morning report as HTML, Markdown, JSON, e-mail, and as Slack, Teams and Discord messages."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from callgauge.report.formats.slack import make_slack_message
 
 
 def write_json(report: MorningReport) -> str:
-    """Return the report as JSON: its own data."""
+    """Return the report data as JSON."""
     return json.dumps(report.to_data(), ensure_ascii=False, indent=2) + "\n"
 
 
 def write_slack(report: MorningReport) -> str:
-    """Return the message of Slack's Block Kit as JSON."""
+    """Return the Slack Block Kit message as JSON."""
     return json.dumps(make_slack_message(report), ensure_ascii=False, indent=2) + "\n"
 
 

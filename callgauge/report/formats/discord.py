@@ -1,4 +1,4 @@
-"""The report as a message of Discord: one embed that mentions nobody.
+"""The report as a Discord message: one embed that mentions nobody.
 
 Limits: https://docs.discord.com/developers/resources/message#embed-object-embed-limits
 """
@@ -18,7 +18,7 @@ _COLOURS = {True: 0x57606A, False: 0xB3261E}
 
 
 def make_discord_message(report: MorningReport) -> dict[str, Any]:
-    """Return the message; the last lines are left out where it would be too long."""
+    """Return the message; drops the last lines of a message that would be too long."""
     lines = list(_list_lines(report))
     while len("\n".join(lines)) > LONGEST_TEXT:
         lines.pop()
@@ -34,17 +34,17 @@ def make_discord_message(report: MorningReport) -> dict[str, Any]:
 
 def _list_lines(report: MorningReport) -> Iterator[str]:
     yield escape_text(report.answer)
-    yield from (_write_item(report, one) for one in report.sentences)
+    yield from (_write_item(report, item) for item in report.sentences)
     if report.further:
         yield f"{report.further} more: {write_place(report, 'Overview', '/')}"
     if report.still_open:
         yield "**Still open**"
-        yield from (_write_item(report, one) for one in report.still_open)
+        yield from (_write_item(report, item) for item in report.still_open)
     if report.open_further:
         yield f"{report.open_further} more: {write_place(report, 'Overview', '/')}"
     yield from map(escape_text, filter(None, (report.ranking, report.retries, report.small_print)))
 
 
-def _write_item(report: MorningReport, one: ReportItem) -> str:
-    place = write_place(report, one.page, one.link)
-    return f"{one.sign} {escape_text(one.text)} ({escape_text(one.counts)}) {place}"
+def _write_item(report: MorningReport, item: ReportItem) -> str:
+    place = write_place(report, item.page, item.link)
+    return f"{item.sign} {escape_text(item.text)} ({escape_text(item.counts)}) {place}"

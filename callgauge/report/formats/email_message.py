@@ -1,4 +1,4 @@
-"""The report as an e-mail: plain text, and the page as HTML."""
+"""The report as an e-mail with a plain-text and an HTML part."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 from callgauge.report.formats.html_page import write_html
 
-_LONGEST = 400  # characters of a sentence
-# What a chat makes a link, a mention or a tag without any other sign.
+_LONGEST = 400  # characters in a sentence
+# Text that chats turn into a link, a mention or a tag without other markup.
 _CHAT_SIGN = re.compile(r"https?:(?=//)|www(?=\.)|[@<]", re.IGNORECASE)
-_WORD_JOINER = "\u2060"  # has no width, and nothing goes on behind it
+_WORD_JOINER = "\u2060"  # zero width; links and mentions end before it
 
 
 class EmailAddressError(ValueError):
-    """Raised when an address of the configuration is none; the message names it."""
+    """Raised when a configured address is invalid; the message names it."""
 
 
 def make_email(report: MorningReport, sender: str = "", to: Sequence[str] = ()) -> EmailMessage:
-    """Return the message, with both its forms. Raises EmailAddressError.
+    """Return the message with its two parts. Raises EmailAddressError.
 
-    No header holds log text. The same report to the same people has the same Message-ID.
+    Headers contain no log text. The same report to the same recipients has the same Message-ID.
     """
     message = EmailMessage(policy=SMTP)
     message["Subject"] = report.title
@@ -36,18 +36,18 @@ def make_email(report: MorningReport, sender: str = "", to: Sequence[str] = ()) 
     if sender:
         own = _read_address(sender)
         message["From"] = own
-        message["To"] = [_read_address(one) for one in to]
-        known = "\n".join((report.store, report.night.isoformat(), sender, *to))
-        digest = sha256(known.encode(errors="replace")).hexdigest()[:16]
+        message["To"] = [_read_address(address) for address in to]
+        identity = "\n".join((report.store, report.night.isoformat(), sender, *to))
+        digest = sha256(identity.encode(errors="replace")).hexdigest()[:16]
         message["Message-ID"] = f"<callgauge-{report.night:%Y%m%d}-{digest}@{own.domain}>"
-    message["Auto-Submitted"] = "auto-generated"  # nobody's absence note answers it (RFC 3834)
+    message["Auto-Submitted"] = "auto-generated"  # suppresses automatic replies (RFC 3834)
     message.set_content(write_plain_text(report), cte="quoted-printable")
     message.add_alternative(write_html(report), subtype="html", cte="quoted-printable")
     return message
 
 
 def write_plain_text(report: MorningReport, *, for_chats: bool = False) -> str:
-    """Return the report as plain text. `for_chats`: log text makes no link and mentions nobody."""
+    """Return the report as plain text. `for_chats`: log text creates no links and mentions nobody."""
 
     def show(text: str) -> str:
         shown = wording.one_line(text, _LONGEST)
@@ -62,7 +62,7 @@ def write_email(report: MorningReport) -> str:
 
 
 def _read_address(text: str) -> Address:
-    """Return an address with its name. One with a line break would begin another header."""
+    """Return an address with its name. Refuses line breaks, which would begin another header."""
     name, spec = parseaddr(text)
     try:
         address = Address(name, addr_spec=spec)
@@ -75,14 +75,14 @@ def _read_address(text: str) -> Address:
 
 def _list_lines(report: MorningReport, show: Callable[[str], str]) -> Iterator[str]:
     yield from (show(report.answer), "")
-    for one in report.sentences:
-        yield from _write_item(report, one, show)
+    for item in report.sentences:
+        yield from _write_item(report, item, show)
     if report.further:
         yield from (f"{report.further} more: {report.find_address('/')}", "")
     if report.still_open:
         yield from ("Still open", "")
-        for one in report.still_open:
-            yield from _write_item(report, one, show)
+        for item in report.still_open:
+            yield from _write_item(report, item, show)
         if report.open_further:
             yield from (f"{report.open_further} more: {report.find_address('/')}", "")
     for each in report.rates:
@@ -96,7 +96,7 @@ def _list_lines(report: MorningReport, show: Callable[[str], str]) -> Iterator[s
     yield from ("", f"{show(report.small_print)} {report.find_address('/data')}")
 
 
-def _write_item(report: MorningReport, one: ReportItem, show: Callable[[str], str]) -> Iterator[str]:
-    yield f"{one.sign} {show(one.text)}"
-    yield f"  {show(one.counts)}"
-    yield from (f"  {report.find_address(one.link)}", "")
+def _write_item(report: MorningReport, item: ReportItem, show: Callable[[str], str]) -> Iterator[str]:
+    yield f"{item.sign} {show(item.text)}"
+    yield f"  {show(item.counts)}"
+    yield from (f"  {report.find_address(item.link)}", "")

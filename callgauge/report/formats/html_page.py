@@ -1,4 +1,4 @@
-"""The report as one HTML file; in a mail it is the part that mail programs show."""
+"""The report as one HTML file; also the HTML part of e-mails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.stats import Interval
 
 
 def write_html(report: MorningReport) -> str:
-    """Return the page. Every text is escaped: log text is never HTML."""
+    """Return the page. Every text is escaped, so log text is never parsed as HTML."""
     return write_page(report.title, list(_list_parts(report)))
 
 
@@ -43,23 +43,23 @@ def _list_parts(report: MorningReport) -> Iterator[str]:
 
 
 def _write_items(report: MorningReport, items: Sequence[ReportItem], further: str) -> str:
-    lines = [_write_item(report, one) for one in items] + ([f"<li>{further}</li>"] if further else [])
+    lines = [_write_item(report, item) for item in items] + ([f"<li>{further}</li>"] if further else [])
     return "<ul>\n" + "\n".join(lines) + "\n</ul>"
 
 
-def _write_item(report: MorningReport, one: ReportItem) -> str:
-    words = f"{one.text}, day by day"
-    trend = _draw_trend(one.trend, words, one.expected) if len(one.trend) > 1 else ""
-    link = _write_place(report, one.page, one.link)
+def _write_item(report: MorningReport, item: ReportItem) -> str:
+    words = f"{item.text}, day by day"
+    trend = _draw_trend(item.trend, words, item.expected) if len(item.trend) > 1 else ""
+    link = _write_place(report, item.page, item.link)
     return (
-        f'<li class="{one.tone}"><span class="sign">{one.sign}</span>'
-        f'<div class="said"><p>{escape(one.text)}</p>'
-        f'<p class="counts">{escape(one.counts)} · {link}</p></div>{trend}</li>'
+        f'<li class="{item.tone}"><span class="sign">{item.sign}</span>'
+        f'<div class="said"><p>{escape(item.text)}</p>'
+        f'<p class="counts">{escape(item.counts)} · {link}</p></div>{trend}</li>'
     )
 
 
 def _write_rates(report: MorningReport) -> str:
-    rows = "\n".join(_write_rate(report, one) for one in report.rates)
+    rows = "\n".join(_write_rate(report, rate) for rate in report.rates)
     return (
         '<table>\n<thead><tr><th scope="col">Rate</th>'
         f'<th scope="col" class="number">{report.newest:%d %b}</th>'
@@ -69,28 +69,31 @@ def _write_rates(report: MorningReport) -> str:
     )
 
 
-def _write_rate(report: MorningReport, one: ReportRate) -> str:
-    name = _write_place(report, one.title, one.link) if report.address else escape(one.title)
-    interval = wording.interval(Interval(one.low, one.high))
-    counts = wording.fraction(one.k, one.n)
-    trend = _draw_trend(one.trend, f"{one.title}, day by day", None) if len(one.trend) > 1 else ""
+def _write_rate(report: MorningReport, rate: ReportRate) -> str:
+    name = _write_place(report, rate.title, rate.link) if report.address else escape(rate.title)
+    interval = wording.interval(Interval(rate.low, rate.high))
+    counts = wording.fraction(rate.k, rate.n)
+    trend = _draw_trend(rate.trend, f"{rate.title}, day by day", None) if len(rate.trend) > 1 else ""
     small = f'<span class="narrow">{counts} · {interval}</span>'
     return (
-        f'<tr><th scope="row">{name}{small}</th><td class="number">{wording.rate(one.k, one.n)}</td>'
+        f'<tr><th scope="row">{name}{small}</th><td class="number">{wording.rate(rate.k, rate.n)}</td>'
         f'<td class="number wide">{counts}</td><td class="number wide">{interval}</td>'
-        f'<td class="number">{wording.rate(one.before_k, one.before_n)}</td>'
+        f'<td class="number">{wording.rate(rate.before_k, rate.before_n)}</td>'
         f'<td class="wide">{trend}</td></tr>'
     )
 
 
 def _draw_trend(points: Sequence[TrendPoint], words: str, expected: float | None) -> str:
-    """Return a small line of a rate by day, with the expected rate as a dashed line."""
-    rates = [(float(one.day.toordinal()), one.k / one.n) for one in points]
+    """Return a small line chart of a rate by day; a dashed line shows the expected rate."""
+    rates = [(float(point.day.toordinal()), point.k / point.n) for point in points]
     return draw_small_trend(rates, words, expected)
 
 
 def _write_place(report: MorningReport, title: str, link: str) -> str:
-    """Return a link where the dashboard's address is known, else the path: a file has no pages beside it."""
+    """Return a link, or the path when the dashboard's address is not configured.
+
+    A relative link would be broken, as the file is opened without the dashboard.
+    """
     if not report.address:
         return f"{escape(title)} <code>{escape(link)}</code>"
     return f'<a href="{html.escape(report.find_address(link))}">{escape(title)}</a>'

@@ -1,6 +1,6 @@
-"""The report as a message of Slack: Block Kit, within its limits.
+"""The report as a Slack message: Block Kit, within its limits.
 
-Its limits: https://docs.slack.dev/reference/block-kit/blocks
+Limits: https://docs.slack.dev/reference/block-kit/blocks
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 
 MOST_BLOCKS, LONGEST_TEXT, LONGEST_HEADER = 50, 3000, 150
-# Before escaping, which may make five characters of one: so no text comes near the limit.
+# Before escaping, which may turn one character into five: texts stay below the limit.
 _LONGEST, _LONGEST_COUNTS, _LONGEST_LINK = 250, 150, 800
 _Block = dict[str, Any]
 
@@ -27,13 +27,13 @@ def _list_blocks(report: MorningReport) -> Iterator[_Block]:
     title = wording.shorten(report.title, LONGEST_HEADER)
     yield {"type": "header", "text": {"type": "plain_text", "text": title, "emoji": False}}
     yield _make_section(escape_slack(report.answer))
-    yield from (_make_item(report, one) for one in report.sentences)
+    yield from (_make_item(report, item) for item in report.sentences)
     if report.further:
         yield _make_section(f"{report.further} more: {_write_place(report, 'Overview', '/')}")
     if report.still_open:
         yield {"type": "divider"}
         yield _make_section("*Still open*")
-        yield from (_make_item(report, one) for one in report.still_open)
+        yield from (_make_item(report, item) for item in report.still_open)
         if report.open_further:
             yield _make_section(f"{report.open_further} more: {_write_place(report, 'Overview', '/')}")
     if report.ranking:
@@ -45,10 +45,10 @@ def _list_blocks(report: MorningReport) -> Iterator[_Block]:
     yield _make_context(f"{escape_slack(report.small_print)} {_write_place(report, 'Data', '/data')}")
 
 
-def _make_item(report: MorningReport, one: ReportItem) -> _Block:
-    place = _write_place(report, one.page, one.link)
+def _make_item(report: MorningReport, item: ReportItem) -> _Block:
+    place = _write_place(report, item.page, item.link)
     return _make_section(
-        f"{one.sign} {escape_slack(one.text)}\n_{escape_slack(one.counts, _LONGEST_COUNTS)}_ {place}"
+        f"{item.sign} {escape_slack(item.text)}\n_{escape_slack(item.counts, _LONGEST_COUNTS)}_ {place}"
     )
 
 
@@ -61,7 +61,7 @@ def _make_context(text: str) -> _Block:
 
 
 def _make_text(text: str) -> _Block:
-    # Verbatim: Slack makes no link, no channel and no mention of what stands in a log.
+    # Verbatim: Slack creates no links, channels or mentions from log text.
     return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
@@ -73,5 +73,5 @@ def _write_place(report: MorningReport, title: str, link: str) -> str:
 
 
 def escape_slack(text: str, limit: int = _LONGEST) -> str:
-    """Return a text as Slack shows it, cut to `limit` characters: &, < and > would begin its own signs."""
+    """Return a text for Slack, cut to `limit` characters; escapes &, < and >, Slack's control characters."""
     return wording.one_line(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,7 +1,7 @@
-"""The report as a message of Microsoft Teams: an adaptive card, for an incoming webhook or a workflow.
+"""The report as a Microsoft Teams message: an adaptive card, for an incoming webhook or a workflow.
 
-Its blocks: https://adaptivecards.io/explorer/ ; a message may have 28 KB. Text runs read no Markdown, so log
-text stays text.
+Blocks: https://adaptivecards.io/explorer/ ; a message may have 28 KB. Text runs ignore Markdown, so log text
+needs no escaping.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from callgauge.analysis import wording
 from callgauge.report.content.morning_report import MorningReport, ReportItem
 
 MOST_BYTES = 27_000
-_LONGEST = 500  # characters of a sentence
+_LONGEST = 500  # characters in a sentence
 _COLOURS = {"bad": "attention", "good": "good", "calm": "default"}
 _Block = dict[str, Any]
 
 
 def make_teams_message(report: MorningReport) -> dict[str, Any]:
-    """Return the message with its card; the last blocks are left out where it would be too large."""
+    """Return the message with its card; drops the last blocks of a card that would be too large."""
     body = list(_list_blocks(report))
     while len(json.dumps(_make_message(report, body))) > MOST_BYTES:
         body.pop()
@@ -46,26 +46,26 @@ def _make_message(report: MorningReport, body: list[_Block]) -> dict[str, Any]:
 def _list_blocks(report: MorningReport) -> Iterator[_Block]:
     yield _make_line(_make_run(report.title, size="large", weight="bolder"))
     yield _make_line(_make_run(report.answer))
-    yield from (_make_item(report, one) for one in report.sentences)
+    yield from (_make_item(report, item) for item in report.sentences)
     if report.further:
         yield _make_line(_make_run(f"{report.further} more on the Overview"))
     if report.still_open:
         yield _make_line(_make_run("Still open", weight="bolder"))
-        yield from (_make_item(report, one) for one in report.still_open)
+        yield from (_make_item(report, item) for item in report.still_open)
         if report.open_further:
             yield _make_line(_make_run(f"{report.open_further} more on the Overview"))
     for text in filter(None, (report.ranking, report.retries, report.small_print)):
         yield _make_line(_make_run(text, isSubtle=True))
 
 
-def _make_item(report: MorningReport, one: ReportItem) -> _Block:
-    sentence = _make_run(one.text)
+def _make_item(report: MorningReport, item: ReportItem) -> _Block:
+    sentence = _make_run(item.text)
     if report.address:
-        sentence["selectAction"] = {"type": "Action.OpenUrl", "url": report.find_address(one.link)}
+        sentence["selectAction"] = {"type": "Action.OpenUrl", "url": report.find_address(item.link)}
     return _make_line(
-        _make_run(f"{one.sign} ", color=_COLOURS[one.tone]),
+        _make_run(f"{item.sign} ", color=_COLOURS[item.tone]),
         sentence,
-        _make_run(f" ({one.counts})", isSubtle=True),
+        _make_run(f" ({item.counts})", isSubtle=True),
     )
 
 

@@ -1,4 +1,4 @@
-"""A chart that is drawn when it comes into view: the script for charts is larger than all others together."""
+"""A chart that is drawn when it scrolls into view: its script is larger than all others together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HTML = "<div class='place' role='status'>The chart is drawn as you scroll to it
 
 @st.fragment
 def draw_chart(figure: dict[str, Any], *, key: str, alt: str, config: dict[str, Any]) -> None:
-    """Draw a Plotly figure, or keep its place until it comes into view. The figure says how high it is."""
+    """Draw a Plotly figure, or a placeholder until it scrolls into view. The figure sets the height."""
     shown_page.record_part(key, lambda: [read_figure(figure, alt)])
     if CHARTS_LOADED in st.session_state:
         st.plotly_chart(figure, config=config, key=key, alt=alt)

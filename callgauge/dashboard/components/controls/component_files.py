@@ -1,4 +1,4 @@
-"""Reads the scripts and styles of components, with a cache, since every table needs them."""
+"""Read the scripts and styles of components, with a cache, because every table needs them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 
 @cache
 def read_source(beside: str, *names: str) -> str:
-    """Return the text of the files that lie beside the module `beside` (its `__file__`), joined in order."""
+    """Return the joined text of files in the folder of the module `beside` (its `__file__`)."""
     return "".join(Path(beside).with_name(name).read_text(encoding="utf-8") for name in names)
 
 
 def beside_folder(module: str) -> str:
-    """Return the path of a module's folder, for `read_source` of the files that lie beside the folder."""
+    """Return the path of a module's folder, so that `read_source` reads files next to the folder."""
     return str(Path(module).parent)

@@ -14,10 +14,10 @@ def copy_text(key: str, label: str, text: str) -> None:
 
 
 def copy_link(key: str, label: str, path: str) -> None:
-    """Draw a button that copies the whole address of a page.
+    """Draw a button that copies the full URL of a page.
 
-    `path` is relative to the current page, as `filters.page_link` returns it. How tables are sorted is known
-    to the browser alone, which adds it.
+    `path` is relative to the current page, as `filters.page_link` returns it. The browser adds the sort
+    order of tables, which only it knows.
     """
     _draw(key, label, "", path)
 

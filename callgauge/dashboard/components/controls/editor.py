@@ -12,11 +12,11 @@ import streamlit as st
 
 from callgauge.dashboard.components.controls.component_files import read_source
 
-# Label and height stand in it from the start: the page below would move when the script sets them.
+# Contains label and height from the start: setting them later would move the page below.
 _HTML = """<label for='text'>{label}</label>
 <textarea id='text' spellcheck='false' autocomplete='off' style='height: {height}px'></textarea>"""
 _LABEL = 22  # pixels
-_LONGEST = 2_000_002  # UTF-16 units that are sent: certainly more than a million characters
+_LONGEST = 2_000_002  # UTF-16 units that are sent: room for a million characters of any kind
 
 
 def editor(
@@ -31,8 +31,8 @@ def editor(
 ) -> str:
     """Draw the editor and return its current text. `height`: pixels.
 
-    The editor starts with `text`; a new `version` puts `text` in again. `on_run` is called with the text,
-    before the page is drawn, when a person presses Ctrl+Enter.
+    The editor starts with `text`; a new `version` resets it to `text`. Ctrl+Enter calls `on_run` with the
+    text before the page is drawn.
     """
     draw = st.components.v2.component(
         f"editor_{key}_{height}",
@@ -42,7 +42,7 @@ def editor(
     )
     draw(
         key=key,
-        height=height + _LABEL,  # until it is drawn; then it is as high as a person makes it
+        height=height + _LABEL,  # until it is drawn; then a person can resize it
         data={
             "label": label,
             "text": text,
@@ -60,8 +60,8 @@ def editor(
 
 
 def edited_text(key: str, text: str, version: int) -> str:
-    """Return the text of the editor `key`; `text` when nothing was typed since the start of `version`."""
+    """Return the text of the editor `key`, or `text` when nothing was typed since `version` started."""
     edited = st.session_state[key].edit
     if not edited or edited["version"] != version:
-        return text  # nothing was typed since this text was put in
+        return text  # nothing was typed since the last reset
     return str(edited["text"])

@@ -1,4 +1,4 @@
-"""Links to another view of the same page: `st.page_link` does nothing there but load the page again.
+"""Links to another view of the same page, where `st.page_link` would only reload the page.
 
 Each adds one entry to the browser's history and keeps the session.
 """
@@ -18,16 +18,16 @@ _HTML = "<div class='page-link'>\n</div>"
 
 
 def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) -> None:
-    """Draw a link to a relative URL, as `filters.page_link` returns it; without a URL the label, pale.
+    """Draw a link to a relative URL, as `filters.page_link` returns it; without a URL a pale label.
 
-    `arrives`: the page is scrolled to the link where it is out of sight, each time its URL is another.
+    `arrives`: when the URL has changed, scroll to the link if it is out of view.
     """
     draw = st.components.v2.component(
         "page_link",
         html=_HTML,
         css=read_source(__file__, "page_links.css"),
         js=read_source(beside_folder(__file__), "drawing.js") + read_source(__file__, "page_links.js"),
-        isolate_styles=False,  # so that a key can find and press the link
+        isolate_styles=False,  # lets a keyboard shortcut find and press the link
     )
     draw(key=key, data={"label": label, "href": href, "arrives": arrives}, width="content")
 
@@ -48,18 +48,18 @@ def call_link(call: str) -> str:
     return filters.page_link("calls", {}, {"call": call})
 
 
-def draw_replay_link(tool: str, definition: str = "", kept: Mapping[str, str] | None = None) -> None:
+def draw_replay_link(tool: str, definition: str = "", query: Mapping[str, str] | None = None) -> None:
     """Draw a link that parses a tool's stored calls again; nothing when the store has no call of the tool.
 
-    `definition`: the definition to parse them with. One that is too long for a link is left out: the page
-    then starts from the newest definition in the store. `kept`: other URL keys of the playground.
+    `definition`: the definition to use. If it is too long for a link, the page starts from the newest stored
+    definition instead. `query`: other URL keys of the playground.
     """
     if not store_queries.is_open():
         return
     choices = store_queries.ask("choices")
     if tool not in choices[choices.dimension == "tool"].value.tolist():
         return
-    own = {**(kept or {}), "tab": "stored", "replay_tool": tool}
+    own = {**(query or {}), "tab": "stored", "replay_tool": tool}
     with suppress(LinkError):
         own |= {"definition": pack_text(definition)} if definition.strip() else {}
     label = "Try on stored calls" if "definition" in own else "Try another definition"

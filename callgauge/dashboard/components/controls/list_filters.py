@@ -43,9 +43,9 @@ ATTEMPTS: Mapping[str, str] = {
 
 @contextmanager
 def fold_filters(*keys: str) -> Iterator[None]:
-    """Fold the selectors that the body draws behind one button, which says how many are set.
+    """Put the selectors that the body draws behind one button, which shows how many are set.
 
-    `keys`: the URL keys of the selectors. The list is filtered by the URL, whether they are drawn or not.
+    `keys`: the URL keys of the selectors. The URL filters the list even when the selectors are not drawn.
     """
     count = sum(bool(st.query_params.get(key)) for key in keys)
     label = f"Filter this list: {count} set" if count else "Filter this list"
@@ -54,7 +54,7 @@ def fold_filters(*keys: str) -> Iterator[None]:
 
 
 def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -> str | None:
-    """Draw a selector and return the chosen value; None for the empty value.
+    """Draw a selector and return the chosen value; None when nothing is chosen.
 
     `options`: the words for each value; `key`: the URL key.
     """
@@ -81,13 +81,13 @@ def draw_pick(label: str, key: str, options: Mapping[str, str], *, width: int) -
 
 
 def read_pick(key: str, options: Mapping[str, str]) -> str | None:
-    """Return the value that the URL names for a selector, whether it is drawn or not; None for none."""
+    """Return the selector value in the URL, even if the selector is not drawn; None for no choice."""
     text = st.query_params.get(key)
     return text if text and text in options else None
 
 
 def read_order(orders: Iterable[str]) -> dict[str, Any]:
-    """Return `order` and `reversed` for the metric of a list, from the URL's `order`: `tool`, or `-tool`."""
+    """Return `order` and `reversed` for a list metric, from the URL's `order`: `tool`, or `-tool`."""
     text = st.query_params.get("order") or ""
     order = text.removeprefix("-")
     return {"order": order, "reversed": text != order or None} if order in orders else {}

@@ -19,18 +19,20 @@ Row = Mapping[Hashable, Any]
 PER_PAGE = 25
 
 
-def read_page_of(metric: str, key: str, per_page: int = PER_PAGE, **asked: Any) -> tuple[list[Row], int]:
-    """Return the rows of the page that the URL names as `key`, and the number of pages.
+def read_page_of(metric: str, key: str, per_page: int = PER_PAGE, **parameters: Any) -> tuple[list[Row], int]:
+    """Return the rows of the page number in the URL key `key`, and the number of pages.
 
-    `asked`: the parameters of the metric. The first page when the URL names none or an empty page.
+    `parameters`: those of the metric. Returns the first page when the URL has no number, or an empty page.
     """
-    given = {"sources": filters.chosen_filters().sources, **asked}
-    reset_page_number(key, given)
-    rows = store_queries.ask(metric, **given, limit=per_page, offset=per_page * (_page_number(key) - 1))
+    all_parameters = {"sources": filters.chosen_filters().sources, **parameters}
+    reset_page_number(key, all_parameters)
+    rows = store_queries.ask(
+        metric, **all_parameters, limit=per_page, offset=per_page * (_page_number(key) - 1)
+    )
     if rows.empty:
-        rows = store_queries.ask(metric, **given, limit=per_page, offset=0)
-    found = int(rows.found.iloc[0]) if len(rows) else 0
-    return list(rows.to_dict("records")), -(-found // per_page)
+        rows = store_queries.ask(metric, **all_parameters, limit=per_page, offset=0)
+    count = int(rows.found.iloc[0]) if len(rows) else 0
+    return list(rows.to_dict("records")), -(-count // per_page)
 
 
 def _page_number(key: str) -> int:
@@ -38,16 +40,20 @@ def _page_number(key: str) -> int:
     return int(text) if text and text.isdecimal() and int(text) > 0 else 1
 
 
-def read_newest(one: DayList, key: str, given: Mapping[str, Any]) -> tuple[ListPage, int]:
-    """Return the page of a list paged by day that the URL names as `key`, and the number of pages."""
-    reset_page_number(key, given)
+def read_newest(day_list: DayList, key: str, parameters: Mapping[str, Any]) -> tuple[ListPage, int]:
+    """Return the page, given by the URL key `key`, of a list paged by day, and the number of pages."""
+    reset_page_number(key, parameters)
     asked_for = read_page(
-        store_queries.keep_asking(), one, given, one.per_page, one.per_page * (_page_number(key) - 1)
+        store_queries.keep_asking(),
+        day_list,
+        parameters,
+        day_list.per_page,
+        day_list.per_page * (_page_number(key) - 1),
     )
     if asked_for.rows.empty and _page_number(key) > 1:
         write_to_url(key, None)
-        asked_for = read_page(store_queries.keep_asking(), one, given, one.per_page)
-    return asked_for, -(-asked_for.found // one.per_page)
+        asked_for = read_page(store_queries.keep_asking(), day_list, parameters, day_list.per_page)
+    return asked_for, -(-asked_for.found // day_list.per_page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,32 +65,34 @@ class ListStep:
 
 
 def find_steps(
-    one: DayList,
+    day_list: DayList,
     key: str,
-    given: Mapping[str, Any],
+    parameters: Mapping[str, Any],
     listed: tuple[ListPage, int],
     is_chosen: Callable[[Row], bool],
 ) -> tuple[ListStep | None, ListStep | None]:
-    """Return the rows before and after the chosen one, also across pages; None where the list ends.
+    """Return the rows before and after the chosen one, also across pages; None at the ends of the list.
 
-    `key`, `given`, `listed`: as `read_newest` takes and gives them. Where no row of the page is chosen, the
-    first one comes next.
+    `key`, `parameters`, `listed`: as in `read_newest`. If no row of the page is chosen, the first one is the
+    next.
     """
-    found, pages = listed
-    rows = found.rows.to_dict("records")
+    listing, pages = listed
+    rows = listing.rows.to_dict("records")
     number = _page_number(key)
     at = next((place for place, row in enumerate(rows) if is_chosen(row)), None)
     if at is None:
         return None, ListStep(rows[0], number) if rows else None
 
     def read_row(page: int, place: int) -> ListStep | None:
-        offset = one.per_page * (page - 1) + place
-        beyond = read_page(store_queries.keep_asking(), one, given, 1, offset).rows.to_dict("records")
+        offset = day_list.per_page * (page - 1) + place
+        beyond = read_page(store_queries.keep_asking(), day_list, parameters, 1, offset).rows.to_dict(
+            "records"
+        )
         return ListStep(beyond[0], page) if beyond else None
 
     before = ListStep(rows[at - 1], number) if at else None
     if at == 0 and number > 1:
-        before = read_row(number - 1, one.per_page - 1)
+        before = read_row(number - 1, day_list.per_page - 1)
     after = ListStep(rows[at + 1], number) if at + 1 < len(rows) else None
     if after is None and number < pages:
         after = read_row(number + 1, 0)
@@ -92,43 +100,45 @@ def find_steps(
 
 
 def draw_steps(before: str | None, after: str | None) -> None:
-    """Draw links to the item before and after, which the keys k and j press too; pale without a link."""
+    """Draw links to the previous and next item, also on the keys k and j; pale without a target."""
     draw_link("step_previous", "↑ Previous", before)
     draw_link("step_next", "↓ Next", after)
 
 
-def describe_count(found: ListPage, noun: str) -> str:
-    """Return the number of rows found with the noun, and the words or more for a lower bound."""
-    return wording.plural(found.found, noun) + ("" if found.is_complete else " or more")
+def describe_count(listing: ListPage, noun: str) -> str:
+    """Return the number of rows with the noun; adds "or more" when it is a lower bound."""
+    return wording.plural(listing.found, noun) + ("" if listing.is_complete else " or more")
 
 
-def show_nothing_found(found: ListPage, noun: str, nothing: Callable[[], object], *, among: str = "") -> None:
+def show_nothing_found(
+    listing: ListPage, noun: str, nothing: Callable[[], object], *, among: str = ""
+) -> None:
     """Draw the message of an empty page.
 
-    `nothing` draws the message when all days were searched. Otherwise the message says that none was found so
-    far, with an offer to search further. `among`: words before the noun.
+    `nothing` draws the message when all days were searched. Otherwise the message offers to search further.
+    `among`: words before the noun.
     """
-    if found.is_complete:
+    if listing.is_complete:
         nothing()
         return
     st.caption(f"No {among}{noun} was found so far.")
-    offer_further_days(found, noun)
+    offer_further_days(listing, noun)
 
 
-def offer_further_days(found: ListPage, noun: str) -> None:
-    """Draw how far back days were searched, and offer to search further; nothing when all days were."""
-    if found.is_complete:
+def offer_further_days(listing: ListPage, noun: str) -> None:
+    """Draw how far back the search went, and offer to search further; nothing when all days were searched."""
+    if listing.is_complete:
         return
-    if found.is_sorted:
-        st.caption(f"Sorted: the {noun}s since {found.since}. Choose other days or filters to sort others.")
+    if listing.is_sorted:
+        st.caption(f"Sorted: the {noun}s since {listing.since}. Choose other days or filters to sort others.")
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        looked = f"Looked through the days back to {found.since}, the newest first."
-        if found.found >= ENOUGH:
+        looked = f"Looked through the days back to {listing.since}, the newest first."
+        if listing.found >= ENOUGH:
             st.caption(f"{looked} Choose earlier days or other filters to see older ones.", width="content")
         else:
             st.caption(looked, width="content")
-            # What was looked at is remembered: another run goes on behind it.
+            # The searched days are cached: the next run continues behind them.
             st.button(wording.link_label(f"Look for older {noun}s"), key=f"older_{noun}s", type="tertiary")
 
 

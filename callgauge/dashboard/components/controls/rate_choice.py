@@ -98,10 +98,10 @@ def choose_one(
     width: int | Literal["stretch"] = 200,
     words: str | None = None,
 ) -> str:
-    """Draw a selector and return the value; the URL's `key` holds the value unless it is `empty`.
+    """Draw a selector and return the value; the URL's `key` contains the value unless it is `empty`.
 
-    `named` returns the label of a value. A URL value that is none of `among` counts as `empty`. `words`:
-    shown before each value in place of the label above.
+    `named` returns the label of a value. A URL value outside `among` counts as `empty`. `words`: shown
+    before each value in place of the label above.
     """
 
     def draw(name: str) -> str:
@@ -144,7 +144,7 @@ def choose_segment(label: str, key: str, among: Sequence[str], named: Callable[[
 
 
 def choose_toggle(label: str, key: str) -> bool:
-    """Draw a switch and return whether it is on; the URL's `key` is `yes` then."""
+    """Draw a switch and return whether it is on; then the URL's `key` is `yes`."""
     return draw_url_widget(
         lambda name: st.toggle(label, st.session_state[name], key=name),
         key,
@@ -162,7 +162,7 @@ def _keep_in_url(
     describe: Callable[[str], tuple[str, str]],
 ) -> str:
     if st.session_state.get(key) not in among:
-        # Another page's selector of the same key left a value that this one does not know.
+        # Another page's selector with the same key left a value that this one lacks.
         st.session_state.pop(key, None)
 
     def require_known(text: str) -> str:
@@ -175,8 +175,8 @@ def _keep_in_url(
 
 def link_here(page: str, narrowed: Mapping[str, str], **changed: str) -> str:
     """Return a link to `page` that keeps the URL values of these selectors, except those in `changed`."""
-    kept = {key: value for key in _SELECTORS if (value := st.query_params.get(key))}
-    return filters.page_link(page, narrowed, kept | changed)
+    selectors = {key: value for key in _SELECTORS if (value := st.query_params.get(key))}
+    return filters.page_link(page, narrowed, selectors | changed)
 
 
 def baseline_key(dimension: str) -> str:
@@ -187,23 +187,23 @@ def baseline_key(dimension: str) -> str:
 def choose_baseline(dimension: str, several: Sequence[Slice]) -> Slice:
     """Draw the selector "Compared with" and return the chosen one of the slices of one rate.
 
-    `several` has one slice or more. The default is the slice with most sessions. It is never chosen by its
-    rate: next to the luckiest slice, the others would look worse than they are. What the logs do not name is
-    several things, and is only offered when there is nothing else.
+    `several` has one slice or more. The default is the slice with most sessions, never the best one: next to
+    the luckiest slice, the others would look worse than they are. The slice without a name is offered only
+    if there is no other, because it may mix several values.
     """
     usual = choose_reference(several)
-    named = [one for one in several if one.is_named]
-    known = {one.name: one for one in [usual, *sorted(named, key=_use_key)]}
+    named = [slice_ for slice_ in several if slice_.is_named]
+    by_name = {slice_.name: slice_ for slice_ in [usual, *sorted(named, key=_use_key)]}
     name = choose_one(
         "Compared with",
         baseline_key(dimension),
-        list(known),
+        list(by_name),
         usual.name,
         lambda value: filters.short_label(dimension, value),
         width=280,
     )
-    return known[name]
+    return by_name[name]
 
 
-def _use_key(one: Slice) -> tuple[bool, int, str]:
-    return not one.is_solid, -(one.share.sessions or 0), one.name
+def _use_key(slice_: Slice) -> tuple[bool, int, str]:
+    return not slice_.is_solid, -(slice_.share.sessions or 0), slice_.name

@@ -1,6 +1,6 @@
 """Widgets whose values are kept in the URL.
 
-The values survive Back after the page was left, unlike those of Streamlit's `bind=`.
+Unlike with Streamlit's `bind=`, the values survive going Back to a page.
 """
 
 from __future__ import annotations
@@ -28,33 +28,33 @@ def draw_url_widget(
 ) -> Value:
     """Draw a widget whose value is kept in the URL as `key`, and return the value.
 
-    `draw` gets the widget's key and returns the value. It also passes `st.session_state[key]` as the widget's
-    default: where a newer run begins at once, the browser may never see the value that the state set, and it
-    sends the default as if a person had chosen it. `parse` turns the URL's text into a value and raises
-    ValueError for an invalid text, which counts as `empty`. `write` turns a value into text; the URL has no
-    `key` while the value is `empty`, unless a link named it: the next load may have another `empty`.
-    `describe` returns what was chosen, its name and its value in words, for those who share the page.
+    `draw` gets the widget's key and returns the value. It also passes `st.session_state[key]` as the default
+    of the widget: if a newer run starts immediately, the browser may miss the value that the state set, and
+    send the default as if a person had chosen it. `parse` turns the URL's text into a value; a ValueError
+    means that the text counts as `empty`. `write` turns a value into text. The URL omits the `key` while the
+    value is `empty`, unless a link set it: after the next load `empty` may differ. `describe` returns the
+    name and value of the choice in words, for shared documents.
     """
     require_declared(key)
-    seen = f"_url_{key}"
+    seen_key = f"_url_{key}"
     text = st.query_params.get(key)
-    if key not in st.session_state or text != st.session_state.get(seen):
+    if key not in st.session_state or text != st.session_state.get(seen_key):
         st.session_state[key] = _parse_or_empty(text, parse, empty)
     value = draw(key)
     written = None if value == empty or value is None else write(value)
     if value and text == write(value) and _parse_or_empty(text, parse, empty) == value:
         written = text
     record_setting(key, write(value) if value else written, *(describe(value) if describe else ()))
-    st.session_state[seen] = written
+    st.session_state[seen_key] = written
     if written != text:
-        write_to_url(key, written)  # last of all: a newer click may end the run here
+        write_to_url(key, written)  # last, because a newer click may end the run here
     return value
 
 
 def write_changed(key: str, empty: str) -> None:
-    """Write the value that was just chosen in a widget into the URL: the `on_change` of the widget.
+    """Write a newly chosen widget value into the URL: the `on_change` of the widget.
 
-    The navigation is drawn before the widget. Its links keep a value only if the URL already has it.
+    The navigation is drawn before the widget, and its links keep only values that the URL already has.
     """
     value = st.session_state[key]
     written = None if value in (empty, None) else str(value)
@@ -69,23 +69,23 @@ def _parse_or_empty(text: str | None, parse: Callable[[str], Value], empty: Valu
         return empty
 
 
-def reset_page_number(key: str, asked: Mapping[str, Any]) -> None:
-    """Remove the page number `key` from the URL when the parameters `asked` differ from the last run's."""
+def reset_page_number(key: str, parameters: Mapping[str, Any]) -> None:
+    """Remove the page number `key` from the URL when the `parameters` differ from the last run's."""
     require_declared(key)
     remembered = f"_asked_{key}"
     before, page = st.session_state.get(remembered), st.query_params.get(key)
-    # Back brings its own page number along with its filters: that one stays.
-    if before is not None and before[0] != asked and before[1] == page:
+    # Going Back restores a page number with its filters: keep that number.
+    if before is not None and before[0] != parameters and before[1] == page:
         write_to_url(key, None)
-    st.session_state[remembered] = (dict(asked), st.query_params.get(key))
+    st.session_state[remembered] = (dict(parameters), st.query_params.get(key))
 
 
 @contextmanager
 def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
-    """Draw tabs; the body of the `with` statement draws the content of the open one, whose name it gets.
+    """Draw tabs; the `with` body draws the content of the open tab, whose name it receives.
 
-    `tabs`: the label of each tab by its name. The URL's `key` holds the name of the open tab unless it is the
-    first. A name in the URL that is none of `tabs` counts as the first.
+    `tabs`: the label of each tab by its name. The URL's `key` contains the name of the open tab unless it is
+    the first. An unknown name in the URL counts as the first.
     """
     names, labels = list(tabs), list(tabs.values())
     drawn: Sequence[Any] = ()
@@ -109,12 +109,12 @@ def draw_tabs(key: str, tabs: Mapping[str, str]) -> Iterator[str]:
 def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
     """Draw a fold, and return the container for its content; None while it is closed.
 
-    `opens`: it is open until a person closes it. `key`: the URL key, which holds 1 while the fold is open and
-    0 while it is closed, or nothing where it is as at first.
+    `opens`: it is open at first. `key`: the URL key, which is 1 while the fold is open, 0 while it is
+    closed, and absent in the initial state.
     """
     at_first = f"_at_first_{key}"
     if key not in st.query_params and st.session_state.get(at_first, opens) != opens:
-        del st.session_state[key]  # nobody chose: it follows what the page now opens with
+        del st.session_state[key]  # no choice yet: follow the page's default
     st.session_state[at_first] = opens
     drawn: list[Any] = []
 
@@ -129,10 +129,10 @@ def draw_fold(label: str, key: str, *, opens: bool = False) -> Any | None:
 
 @st.fragment
 def draw_popover(label: str, key: str, draw: Callable[[], None], icon: str | None = None) -> None:
-    """Draw a popover; `draw` draws its content once it is opened, without a run of the page.
+    """Draw a popover; opening it calls `draw` for its content, without a run of the page.
 
-    A page has a dozen of them, and the content of all would be most of what the browser has to draw. In a row
-    of other things it needs a container as wide as its content.
+    A page has a dozen popovers, and their content would be most of what the browser has to draw. In a row it
+    needs a container as wide as its content.
     """
     popover = st.popover(label, type="tertiary", icon=icon, width="content", key=key, on_change="rerun")
     if is_open(popover):

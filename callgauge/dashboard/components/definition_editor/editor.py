@@ -14,14 +14,15 @@ from callgauge.dashboard.components.definition_editor.form import DefinitionForm
 URL_KEY = "as"
 """The URL key that holds whether the definition is edited as JSON or as a form; the page declares it."""
 _WAYS = {"json": "JSON", "form": "Form"}
-_ECHOED = 20_000  # characters; a longer text is not sent back to the browser at each keystroke
+_ECHOED = 20_000  # characters; longer texts are not sent back to the browser on each keystroke
 
 
 @dataclass(slots=True)
 class _EditedDefinition:
     """The state of the editor in a browser session.
 
-    `version`: the caller's; `text`: as edited; `put`: as last put in by the page, for the `puts`th time.
+    `version`: the caller's; `text`: the edited text; `put`: the text that the page last set, for the
+    `puts`th time.
     """
 
     version: Hashable = None
@@ -46,10 +47,10 @@ def edit_definition(
     tool: str | None = None,
     placeholder: str = "",
 ) -> str:
-    """Draw the editor and return the definition's current text. `height`: pixels of the JSON editor.
+    """Draw the editor and return the current text of the definition. `height`: pixels of the JSON editor.
 
-    The editor begins with `text`; a new `version` puts `text` in again. `parse` returns the tools of a text,
-    none for one that cannot be read. `tool`: the tool that the form edits, the first without it.
+    The editor begins with `text`; a new `version` resets it to `text`. `parse` returns the tools of a text,
+    or none for an invalid text. `tool`: the tool that the form edits; by default the first.
     """
     edited: _EditedDefinition = st.session_state.setdefault(f"_{key}_edited", _EditedDefinition())
     if edited.version != version or not edited.puts:

@@ -27,8 +27,8 @@ Parse = Callable[[str], Sequence[ToolDefinition]]
 class DefinitionForm:
     """The state of a form in a browser session.
 
-    `text`: the definition as the form last returned it, None before the form is drawn; `base`: the text from
-    which its fields were filled; `filled`: how often they were; `added`: how many lines were added below.
+    `text`: the definition as the form last returned it, None before the form is drawn; `base`: the text that
+    filled its fields; `filled`: how often they were filled; `added`: the number of added lines.
     """
 
     text: str | None = None
@@ -37,22 +37,22 @@ class DefinitionForm:
     added: int = 0
 
     def fill(self, text: str) -> None:
-        """Fill the form from a definition, in place of its content."""
+        """Replace the content of the form with a definition."""
         self.text = self.base = text
         self.filled += 1
         self.added = 0
 
     def close(self) -> None:
-        """Forget the form's text: the next form is filled again."""
+        """Discard the text of the form; the next form is filled again."""
         self.text = None
 
 
 def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse, tool: str | None) -> str:
-    """Draw the form of one tool of the definitions in `text`, and return the text as edited.
+    """Draw the form of one tool of the definitions in `text`, and return the edited text.
 
-    `parse` returns the tools of a text, none for a text that it cannot read. `tool`: the name of the tool to
-    edit; the first one without it. The text is unchanged until something is edited; an edited one is written
-    in Anthropic's shape.
+    `parse` returns the tools of a text, or none for an invalid text. `tool`: the name of the tool to edit;
+    by default the first. The text is unchanged until the first edit; then it is written in Anthropic's
+    format.
     """
     if form.text != text:
         form.fill(text)
@@ -60,12 +60,12 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
     if not tools:
         st.caption("The form needs a valid definition. Write one as JSON first.")
         return text
-    which = next((place for place, one in enumerate(tools) if one.name == tool), 0)
+    which = next((place for place, candidate in enumerate(tools) if candidate.name == tool), 0)
     schema = tools[which].to_json_schema()
     before = list_parameters(schema)
     after = [
-        _draw_line(key, form, number, one)
-        for number, one in enumerate([*before, *(ParameterField() for _ in range(form.added))])
+        _draw_line(key, form, number, field)
+        for number, field in enumerate([*before, *(ParameterField() for _ in range(form.added))])
     ]
     st.button("Add a parameter", key=f"{key}_add", icon=":material/add:", on_click=_add_line, args=(form,))
     more = len(tools[which].parameters) - MOST
@@ -76,14 +76,14 @@ def draw_definition_form(key: str, form: DefinitionForm, text: str, parse: Parse
     if after == before:
         form.text = form.base
     else:
-        written = [one.to_anthropic(defaults=True) for one in tools]
+        written = [definition.to_anthropic(defaults=True) for definition in tools]
         written[which]["input_schema"] = write_parameters(schema, before, after)
         form.text = json.dumps(written[0] if len(written) == 1 else written, indent=2, ensure_ascii=False)
     return form.text
 
 
 def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterField) -> ParameterField | None:
-    """Draw the line of one parameter and return it as edited; None when its name was emptied."""
+    """Draw the line of one parameter and return the edited parameter; None when its name is empty."""
     line = f"{key}_{form.filled}_{number}"
     named = _name_in_label(begins.name) if begins.name else "the new parameter"
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -100,12 +100,12 @@ def _draw_line(key: str, form: DefinitionForm, number: int, begins: ParameterFie
             label_visibility="collapsed", width=120,
         )  # fmt: skip
         required = st.checkbox("Required", begins.required, key=f"{line}_required", width="content")
-    kept = begins.types if set(types) == set(begins.types) else tuple(types)
-    return ParameterField(name.strip(), kept, required, allowed.strip()) if name.strip() else None
+    kept_types = begins.types if set(types) == set(begins.types) else tuple(types)
+    return ParameterField(name.strip(), kept_types, required, allowed.strip()) if name.strip() else None
 
 
 def _name_in_label(name: str) -> str:
-    """Return the name for a label, which screen readers read with the escapes: a plain word needs none."""
+    """Return the name for a label; plain words are not escaped, because screen readers read escapes."""
     return name if _WORD.fullmatch(name) else wording.in_markdown(name, 40)
 
 

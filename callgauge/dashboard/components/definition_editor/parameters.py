@@ -1,4 +1,4 @@
-"""The parameters of a tool definition as a form edits them, and the schema with the edits written in."""
+"""Parameters of a tool definition for the form, and the schema with their edits applied."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class ParameterField:
 
 
 def list_types(schema: Any) -> tuple[str, ...]:
-    """Return the names of the JSON types that a schema allows, those of a union included."""
+    """Return the names of the JSON types that a schema allows, including those of a union."""
     if not isinstance(schema, Mapping):
         return ()
-    found = type_names(schema)
+    types = type_names(schema)
     for union in _UNIONS:
         branches = schema.get(union)
         for branch in branches if isinstance(branches, list) else ():
-            found += list_types(branch)
-    if schema.get("nullable") is True and found:
-        found.append("null")
-    return tuple(dict.fromkeys(found))
+            types += list_types(branch)
+    if schema.get("nullable") is True and types:
+        types.append("null")
+    return tuple(dict.fromkeys(types))
 
 
 def describe_parameter(parameter: ToolParameter) -> str:
@@ -67,10 +67,10 @@ def list_parameters(schema: Mapping[str, Any]) -> list[ParameterField]:
 def write_parameters(
     schema: Mapping[str, Any], before: Sequence[ParameterField], after: Sequence[ParameterField | None]
 ) -> dict[str, Any]:
-    """Return the schema with its parameters edited; what the form does not show stays as it is.
+    """Return the schema with edited parameters; parts that the form does not show are unchanged.
 
-    `before`: what `list_parameters` returned. `after`: one entry for each of them, None to remove it, and
-    then the new parameters; a new one without a name is left out.
+    `before`: the result of `list_parameters`. `after`: one entry for each of them, None to remove it,
+    followed by new parameters; new ones without a name are ignored.
     """
     edited = {old.name: (old, new) for old, new in zip(before, after, strict=False)}
     properties: dict[str, Any] = {}
@@ -100,14 +100,14 @@ def write_parameters(
 
 def schema_properties(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that a JSON schema declares, by name."""
-    found = schema.get("properties")
-    return dict(found) if isinstance(found, Mapping) else {}
+    properties = schema.get("properties")
+    return dict(properties) if isinstance(properties, Mapping) else {}
 
 
 def required_names(schema: Mapping[str, Any]) -> list[str]:
     """Return the names that a JSON schema requires."""
-    found = schema.get("required")
-    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+    required = schema.get("required")
+    return [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
 
 
 def _write_parameter(inner: Any, old: ParameterField, new: ParameterField) -> Any:
@@ -122,13 +122,17 @@ def _write_parameter(inner: Any, old: ParameterField, new: ParameterField) -> An
 
 
 def _write_types(schema: dict[str, Any], types: Sequence[str]) -> None:
-    """Write the types into a schema: into the union that it has, else as its `type`."""
+    """Write the types into the union of a schema if it has one, else into its `type`."""
     schema.pop("nullable", None)
     union = next((name for name in _UNIONS if isinstance(schema.get(name), list)), None)
     if union and types:
-        kept = [one for one in schema[union] if not list_types(one) or set(list_types(one)) & set(types)]
-        told = {name for one in kept for name in list_types(one)}
-        schema[union] = kept + [{"type": name} for name in types if name not in told]
+        branches = [
+            branch
+            for branch in schema[union]
+            if not list_types(branch) or set(list_types(branch)) & set(types)
+        ]
+        covered = {name for branch in branches for name in list_types(branch)}
+        schema[union] = branches + [{"type": name} for name in types if name not in covered]
         return
     for name in ("type", *_UNIONS):
         schema.pop(name, None)
@@ -143,7 +147,7 @@ def _write_values(values: Any) -> str:
 
 
 def parse_values(text: str) -> list[Any]:
-    """Return the values of a text such as `"guide", 3`; a text that is not JSON is split at its commas."""
+    """Return the values of a text such as `"guide", 3`; splits text that is not JSON at its commas."""
     try:
         values: list[Any] = json.loads(f"[{text}]")
     except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""What pages show of the team's memory, and the forms that change it."""
+"""Decisions and notes of the team on pages, and the forms that change them."""

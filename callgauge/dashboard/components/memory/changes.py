@@ -1,4 +1,4 @@
-"""Changes that a person makes to the team's memory: who may, under which name, and what went wrong."""
+"""Changes to decisions and notes: permissions, author names, and errors."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from callgauge.memory.memory_file import MemoryFile, MemoryProblemError
 from callgauge.memory.records import TeamRecords
 
 _NAME = "_acknowledged_by"
-_LONGEST = 200  # characters of a name
+_LONGEST = 200  # characters in a name
 
 
 def read_records() -> TeamRecords:
-    """Return what the team's memory holds; nothing where it cannot be read, which the filter bar says."""
+    """Return the records of the team memory; empty when it cannot be read, which the filter bar reports."""
     try:
         return store_queries.team_records()
     except MemoryProblemError:
@@ -29,38 +29,38 @@ def may_write() -> bool:
 
 
 def describe_reader() -> str:
-    """Return the sentence for a person who may not change the memory."""
+    """Return the sentence for a person without permission to change records."""
     if current_viewer().name:
         return "You can read the team's decisions and notes, but not change them."
     return "Without sign-in, only users of this machine can change decisions and notes."
 
 
 def author_name() -> str:
-    """Return under which name this person writes: that of the sign-in, or the one typed here before."""
+    """Return the author name of this person: from the sign-in, or the one typed before."""
     return current_viewer().name or str(st.session_state.get(_NAME, ""))
 
 
 def draw_author_field(key: str) -> None:
-    """Draw the field for the name, where nobody is signed in; it holds the name that was typed before."""
+    """Draw the name field if nobody is signed in; it starts with the name typed before."""
     if not current_viewer().name:
         st.text_input("Your name", author_name(), key=key, placeholder="optional", max_chars=_LONGEST)
 
 
 def take_author(key: str) -> str:
-    """Return the name for a form with `draw_author_field(key)`, and keep it for the next form."""
+    """Return the name from `draw_author_field(key)`, and remember it for the next form."""
     if not current_viewer().name:
         st.session_state[_NAME] = str(st.session_state.get(key, "")).strip()
     return author_name()
 
 
 def owns(owner: str) -> bool:
-    """Return True when this person may change what `owner` wrote: it is their own, or they are an admin."""
+    """Return True when this person may change the record of `owner`: as its author or as an admin."""
     viewer = current_viewer()
     return viewer.may_write and (viewer.is_admin or owner == author_name())
 
 
 def apply_change(write: Callable[[MemoryFile], None]) -> None:
-    """Carry out a change and draw the page anew; draw what went wrong in its place."""
+    """Apply a change and redraw the page; draw the error if it fails."""
     if problem := try_change(write):
         st.error(wording.in_markdown(problem, 600))
     else:
@@ -68,13 +68,13 @@ def apply_change(write: Callable[[MemoryFile], None]) -> None:
 
 
 def try_change(write: Callable[[MemoryFile], None]) -> str | None:
-    """Carry out a change of the memory; return what went wrong, None where nothing did."""
+    """Apply a change to the memory; return the error, or None on success."""
     if not may_write():
         return describe_reader()
     try:
         write(store_queries.team_memory().file)
     except MemoryProblemError as problem:
         return leave_place_out(str(problem))
-    except ValueError as problem:  # a field that the form lets through and the memory does not
+    except ValueError as problem:  # a value that passes the form but not the memory
         return f"{str(problem)[:1].upper()}{str(problem)[1:]}."
     return None

@@ -1,4 +1,4 @@
-"""What the chosen days are compared with: a selector, and the form that names days for the whole team."""
+"""The days that the chosen days are compared with: a selector, and the form that names days for the team."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callgauge.memory.kept_slices import KeptSlice, take_slice
 
 
 def choose_compared_days() -> None:
-    """Draw the selector of the days that the chosen days are compared with; a range can be typed, too."""
+    """Draw the selector of the days to compare with; a range can also be typed."""
     offered = [DAYS_BEFORE, *filters.kept_baselines(), NOTHING]
 
     def draw(key: str) -> str:
@@ -51,7 +51,7 @@ def choose_compared_days() -> None:
 
 
 def _write_changed_days() -> None:
-    with suppress(ValueError):  # nothing is written for an invalid text
+    with suppress(ValueError):  # an invalid text leaves the URL unchanged
         filters.read_compared_with(st.session_state[COMPARED_WITH])
         write_changed(COMPARED_WITH, DAYS_BEFORE)
 
@@ -74,23 +74,23 @@ def draw_named_days() -> None:
 
 
 def describe_baseline(baseline: Baseline) -> str:
-    """Return a line with the name of a baseline, its days and the filters it keeps."""
+    """Return a line with the name of a baseline, its days and its filters."""
     pinned = f", {filters.describe_slice(baseline.slice)}" if baseline.slice else ""
     return f"{wording.one_line(baseline.name, 40)}: {baseline.first_day} to {baseline.last_day}{pinned}"
 
 
 def _ask_baseline() -> None:
     chosen = filters.chosen_filters()
-    kept: KeptSlice = take_slice(chosen.parameters())
+    kept_slice: KeptSlice = take_slice(chosen.parameters())
     with st.form("kept_baseline", border=False, clear_on_submit=True):
         days = f"{chosen.from_day} to {chosen.to_day}" if chosen.from_day else "all days"
         name = st.text_input(f"Keep {days} as", placeholder="before release 13", key="baseline_name")
-        pins = bool(kept) and st.checkbox(
-            f"Pinned to {wording.in_markdown(filters.describe_slice(kept), 100)}", key="baseline_pinned"
+        pins = bool(kept_slice) and st.checkbox(
+            f"Pinned to {wording.in_markdown(filters.describe_slice(kept_slice), 100)}", key="baseline_pinned"
         )
         draw_author_field("baseline_by")
         is_sent = st.form_submit_button("Keep", disabled=not (chosen.from_day and chosen.to_day))
     if is_sent and name.strip() and chosen.from_day and chosen.to_day:
         span = chosen.from_day, chosen.to_day
         by = take_author("baseline_by")
-        apply_change(lambda file: save_baseline(file, name, span, kept if pins else {}, by=by))
+        apply_change(lambda file: save_baseline(file, name, span, kept_slice if pins else {}, by=by))

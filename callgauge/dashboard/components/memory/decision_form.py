@@ -1,4 +1,4 @@
-"""The popover that records a decision, with the comparison that a page shows as it is now."""
+"""The popover that records a decision with the current comparison of a page."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _SAVED = "_decision_saved"
 
 
 def draw_decide(key: str, figures: Mapping[str, tuple[str, FrozenComparison]], link: str) -> None:
-    """Draw the popover. `figures`: a title to begin with, and the numbers, for each pair to decide on.
+    """Draw the popover. `figures`: a suggested title and the numbers, for each pair to decide on.
 
-    `link`: the relative address of the page with what it shows.
+    `link`: the relative URL of the current view of the page.
     """
     with st.container(width="content"):
         draw_popover("Decide", f"decide_{key}", lambda: _ask_decision(key, figures, link))
 
 
 def freeze_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters of the metrics as JSON holds them, those that choose nothing left out."""
+    """Return metric parameters as JSON values, without unused ones."""
     return {
         name: value.isoformat() if isinstance(value, date) else list(value)
         for name, value in parameters.items()
@@ -42,15 +42,12 @@ def freeze_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def thaw_parameters(frozen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters of the metrics again, from those that `freeze_parameters` wrote.
-
-    Raises ValueError for others.
-    """
+    """Return metric parameters from the JSON of `freeze_parameters`. Raises ValueError for other values."""
     read: dict[str, Any] = {}
     for name, value in frozen.items():
         if name in ("from_day", "to_day"):
             read[name] = date.fromisoformat(str(value))
-        elif isinstance(value, list) and all(isinstance(one, str) for one in value):
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
             read[name] = tuple(value)
         else:
             raise ValueError(f"{name} is not a list of values")
@@ -70,7 +67,7 @@ def _ask_decision(key: str, figures: Mapping[str, tuple[str, FrozenComparison]],
     title, frozen = figures[about]
     with st.form(f"decision_{key}", border=False):
         st.caption("Saved for the team with this comparison: numbers, verdict, filters and link.")
-        said = st.text_input("Decision", title, key=f"decision_title_{key}_{about}", max_chars=300)
+        decision = st.text_input("Decision", title, key=f"decision_title_{key}_{about}", max_chars=300)
         reason = st.text_area(
             "Because",
             key=f"decision_reason_{key}",
@@ -83,5 +80,5 @@ def _ask_decision(key: str, figures: Mapping[str, tuple[str, FrozenComparison]],
     if is_sent:
         by = take_author(f"decision_by_{key}")
         st.session_state[_SAVED] = key
-        apply_change(lambda file: record_decision(file, said, reason, link, frozen, by=by))
-        st.session_state.pop(_SAVED, None)  # it was not
+        apply_change(lambda file: record_decision(file, decision, reason, link, frozen, by=by))
+        st.session_state.pop(_SAVED, None)  # the change failed

@@ -34,7 +34,7 @@ def draw_goals_form(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
         return
     with st.form("goals", border=False):
         st.caption("The limit for each rate, in percent. Charts and cards show it to the whole team.")
-        asked = {
+        percents = {
             name: st.number_input(
                 f"{RATES[name].title}, {'at least' if RATES[name].is_good else 'at most'} (%)",
                 0.0,
@@ -48,13 +48,13 @@ def draw_goals_form(among: Sequence[str], goals: Mapping[str, Goal]) -> None:
             for name in among
         }
         if st.form_submit_button("Save goals"):
-            _save(asked, goals)
+            _save(percents, goals)
 
 
-def _save(asked: Mapping[str, float | None], goals: Mapping[str, Goal]) -> None:
+def _save(percents: Mapping[str, float | None], goals: Mapping[str, Goal]) -> None:
     def write(file: MemoryFile) -> None:
         memory = TeamMemory(file.path.parent)
-        for name, percent in asked.items():
+        for name, percent in percents.items():
             if percent is None and name in goals:
                 memory.remove_goal(name)
             elif percent is not None and (name not in goals or goals[name].goal != percent / 100):

@@ -1,4 +1,4 @@
-"""Notes of the team on the page of the thing that they are about, and the forms that write them."""
+"""Notes of the team on the page of their subject, and the forms that write them."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from callgauge.dashboard.components.memory.changes import (
 from callgauge.dashboard.components.memory.trend_marks import SERIES, Subject
 from callgauge.memory.notes import Note, SubjectKind, add_note, change_note, delete_note
 
-_LONGEST = 2_000  # characters of a note
+_LONGEST = 2_000  # characters in a note
 
 
 def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None:
-    """Draw the notes on a thing and a quiet control to add one; nothing for a reader where there are none.
+    """Draw the notes on a subject and a control to add one; nothing for a viewer if there are no notes.
 
-    `day`: the day that is offered for the mark on trends, if the thing has one.
+    `day`: the suggested day for the mark on trends, if the subject has one.
     """
-    known = [note for note in read_records().notes if (note.kind, note.subject) == (kind, subject)]
-    if not known and not may_write():
+    notes = [note for note in read_records().notes if (note.kind, note.subject) == (kind, subject)]
+    if not notes and not may_write():
         return
     with st.container(gap="xxsmall", key=f"memory_of_{kind}"):
-        for note in known:
+        for note in notes:
             draw_note(note)
         if may_write():
             place = f"{kind}_{_digest(subject)}"
@@ -43,14 +43,14 @@ def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None
 
 
 def draw_note(note: Note, about: str = "", href: str | None = None) -> None:
-    """Draw one note in a line, with a way to change and delete it for who may.
+    """Draw one note in a line, with controls for those who may change or delete it.
 
-    `about`: what it is on, in words; `href`: where that is, a relative URL.
+    `about`: its subject in words; `href`: the relative URL of its subject.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         day = f"{note.day}: " if note.day else ""
-        said = wording.in_markdown(f"{day}{note.text}", _LONGEST)
-        st.markdown(said, width="content")
+        text = wording.in_markdown(f"{day}{note.text}", _LONGEST)
+        st.markdown(text, width="content")
         if about:
             draw_link(f"note_about_{note.id}", wording.one_line(about, 120), href)
         st.caption(_describe_author(note), width="content")
@@ -76,7 +76,7 @@ def _describe_author(note: Note) -> str:
 
 
 def draw_trend_note_control(key: str, by: str, series: Sequence[str], newest: date) -> None:
-    """Draw a quiet control that adds a note on a day, or on a series of a trend since a day."""
+    """Draw a control that adds a note to a day, or to a series of a trend from a day on."""
     if not may_write():
         return
     kind = SERIES.get(by)

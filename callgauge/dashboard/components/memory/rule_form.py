@@ -1,4 +1,4 @@
-"""The form of an alert rule, and the sentences that rules are told in."""
+"""The form of an alert rule, and rules in words."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def describe_rule(rule: AlertRule) -> str:
 
 
 def ask_rule() -> None:
-    """Draw the form that keeps a rule on what the filters choose now; a sentence for who may not."""
+    """Draw the form that saves a rule for the current filters; a sentence for those who may not."""
     if not may_write():
         st.caption(describe_reader())
         return
-    kept = take_slice(filters.chosen_filters().parameters())
+    kept_slice = take_slice(filters.chosen_filters().parameters())
     with st.form("alert_rule", border=False):
         st.caption(
-            f"For {wording.in_markdown(filters.describe_slice(kept), 120)}, as the filters choose. Checked "
-            "in every nightly run, whatever days are chosen. The rule fires when the whole 95 % interval is "
-            "beyond the limit, or when a change exceeds the usual variation between days."
+            f"For {wording.in_markdown(filters.describe_slice(kept_slice), 120)}, as the filters choose. "
+            "Checked in every nightly run, whatever days are chosen. The rule fires when the whole 95 % "
+            "interval is beyond the limit, or when a change exceeds the usual variation between days."
         )
         rate = st.selectbox("Rate", LISTED, format_func=name_rate, key="rule_rate")
         with st.container(horizontal=True, gap="small"):
@@ -65,12 +65,12 @@ def ask_rule() -> None:
             return
         by = take_author("rule_by")
         apply_change(
-            lambda file: save_rule(file, name, str(rate), _KINDS[str(word)], percent / 100, kept, by=by)
+            lambda file: save_rule(file, name, str(rate), _KINDS[str(word)], percent / 100, kept_slice, by=by)
         )
 
 
 def ask_mute(rule: AlertRule, place: str) -> None:
-    """Draw the buttons that mute a rule for a while, or let it speak again. `place`: of their keys."""
+    """Draw the buttons that mute a rule for a while, or unmute it. `place`: part of their keys."""
     today = datetime.now(UTC).date()
     if rule.is_muted(today):
         if st.button("Unmute", key=f"speak_{place}"):
@@ -85,5 +85,5 @@ def ask_mute(rule: AlertRule, place: str) -> None:
 
 
 def _find_last_day(today: date, days: int) -> date:
-    """Return the last of so many days, today being the first."""
+    """Return the last of a number of days that begin today."""
     return today + timedelta(days - 1)

@@ -1,4 +1,4 @@
-"""Saved views: those that a person sees, and the dialog that keeps the current address as one."""
+"""Saved views: the list that a person sees, and the dialog that saves the current URL."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from callgauge.dashboard.viewer import current_viewer
 from callgauge.memory.views import SavedView, save_view
 from callgauge.serving.moved_pages import find_page
 
-_NAMED = 2  # chosen values in the name that is offered
+_NAMED = 2  # chosen values in the suggested name
 
 
 @dataclass(frozen=True, slots=True)
 class ViewLink:
-    """A saved view as the navigation and the palette offer it. `page`: of its icon; `href`: its address."""
+    """A saved view for the navigation and the palette. `page`: the page with its icon; `href`: its URL."""
 
     title: str
     about: str
@@ -35,9 +35,9 @@ class ViewLink:
 
 
 def list_views(titles: Mapping[str, str]) -> list[ViewLink]:
-    """Return the views that this person sees, own ones first. `titles`: of the pages, by their names.
+    """Return the views that this person sees, own ones first. `titles`: page titles by page name.
 
-    A view of a page that this version does not have is left out.
+    Skips views of pages that this version does not have.
     """
     return [
         ViewLink(
@@ -52,13 +52,13 @@ def list_views(titles: Mapping[str, str]) -> list[ViewLink]:
 
 
 def visible_views(views: Sequence[SavedView]) -> list[SavedView]:
-    """Return the views that this person sees, own ones first: those of the team too, not others' own.
+    """Return the views that this person sees: own ones first, then shared ones.
 
-    Without sign-in nobody is kept from anything, and all are seen.
+    Without sign-in all views are visible.
     """
     me, is_signed_in = author_name(), bool(current_viewer().name)
-    seen = [view for view in views if view.shared or view.owner == me or not is_signed_in]
-    return sorted(seen, key=lambda view: view.owner != me)
+    visible = [view for view in views if view.shared or view.owner == me or not is_signed_in]
+    return sorted(visible, key=lambda view: view.owner != me)
 
 
 def _describe(view: SavedView, page: str) -> str:
@@ -68,20 +68,20 @@ def _describe(view: SavedView, page: str) -> str:
 
 
 def view_link(view: SavedView) -> str:
-    """Return the relative address of a view; its query is written anew, so that it can be nothing else."""
+    """Return the relative URL of a view; encodes the query again, so that it cannot be anything else."""
     page, query = find_page(view.page, parse_qsl(view.query, keep_blank_values=True))
     return f"{page}?{urlencode(query)}" if query else page
 
 
 def read_query() -> str:
-    """Return what follows the question mark of the current address."""
+    """Return the query string of the current URL."""
     pairs = [(key, value) for key in st.query_params for value in st.query_params.get_all(key)]
     return urlencode(pairs)
 
 
 @st.dialog("Save this view")
 def ask_view_name(page: str, title: str, query: str) -> None:
-    """Ask for a name and keep an address under it. `page`: its name, `title`: how people call it."""
+    """Ask for a name and save a URL under it. `page`: the name of the page, `title`: its title."""
     with st.form("save_view", border=False):
         st.caption("Saves the page with its filters. A range such as 7 days moves with time.")
         name = st.text_input("Name", suggest_name(title), key="view_name", max_chars=200)
@@ -97,7 +97,7 @@ def ask_view_name(page: str, title: str, query: str) -> None:
 
 
 def suggest_name(title: str) -> str:
-    """Return a name for the current view: its page and the first chosen values."""
+    """Return a suggested name for the current view: its page and the first chosen values."""
     values = [
         filters.short_label(name, value)
         for name, several in filters.chosen_filters().by_dimension().items()

@@ -1,4 +1,4 @@
-"""What the team remembers of a day, for the marks on a trend: its notes and its decisions."""
+"""Notes and decisions of a day, for the marks on a trend."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def find_trend_notes(
 ) -> list[Note]:
     """Return the notes with a mark on a trend: on a day, on one of its series, or on `also`.
 
-    What the filters alone choose counts, too: a note on a tool stands on the trends of this tool.
+    Includes values chosen by the filters: a note on a tool is on the trends of this tool.
     """
     shown = _find_shown(by, series, also)
     return [
@@ -42,20 +42,20 @@ def find_trend_notes(
 def find_trend_decisions(
     by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
 ) -> list[RecordedDecision]:
-    """Return the decisions of these days between things that a trend shows, or between days alone."""
+    """Return the decisions of these days that compare shown values, or only days."""
     shown = _find_shown(by, series, also)
     return [
-        one
-        for one in read_records().decisions
-        if days[0] <= one.at.date() <= days[1]
-        and one.figures is not None
-        and not one.figures.run  # of trials, whose calls are on no trend of the logs
-        and (not (about := _list_subjects(one.figures)) or about & shown)
+        decision
+        for decision in read_records().decisions
+        if days[0] <= decision.at.date() <= days[1]
+        and decision.figures is not None
+        and not decision.figures.run  # trial calls are not part of log trends
+        and (not (about := _list_subjects(decision.figures)) or about & shown)
     ]
 
 
 def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> set[Subject]:
-    """Return what a trend is about: its series, `also`, and what the filters alone choose."""
+    """Return the subjects of a trend: its series, `also`, and the values chosen by the filters."""
     chosen = filters.chosen_filters()
     narrowed = {
         (kind, values[0])
@@ -67,7 +67,7 @@ def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> se
 
 
 def _list_subjects(figures: FrozenComparison) -> set[Subject]:
-    """Return what the sides of a comparison were chosen by; of an import, whatever stands there."""
+    """Return the values that selected the sides of a comparison; imports may contain any values."""
     return {
         (kind, str(value))
         for side in (figures.of, figures.against)

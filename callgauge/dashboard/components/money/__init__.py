@@ -1,1 +1,1 @@
-"""What pages show of money: cells of tables, the chart of cost against success, the prices in use."""
+"""Costs on pages: table cells, the chart of cost against success, and the prices in use."""

@@ -1,4 +1,4 @@
-"""Cells of money, each beside what of it is not known; an unknown amount is never 0."""
+"""Cells with costs, each with its unknown part; an unknown amount is never shown as 0."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MakeCell = Callable[[Cost, int], Cell]
 
 
 def make_cells(costs: Sequence[Cost], make: MakeCell) -> list[Cell]:
-    """Return the cells of a column, with the same decimals in each.
+    """Return the cells of a column, all with the same decimals.
 
-    Means of which enough is known show two digits of the smallest, other columns three of the largest.
+    Means with enough data show two digits of the smallest, other columns three digits of the largest.
     """
-    found = [make(cost, 2) for cost in costs]
-    amounts = [(float(cell.order), cell.pale) for cell in found if cell.order is not None]
+    cells = [make(cost, 2) for cost in costs]
+    amounts = [(float(cell.order), cell.pale) for cell in cells if cell.order is not None]
     solid = [amount for amount, pale in amounts if amount and not pale]
     if solid and make in (per_turn_cell, per_completed_cell):
         places = wording.money_places(min(solid))
@@ -74,13 +74,13 @@ def total_cell(cost: Cost, places: int) -> Cell:
 
 
 def describe_unpriced(cost: Cost) -> str:
-    """Return why calls are unpriced: the log tells no tokens, or the model has no price on their day."""
+    """Return why calls are unpriced: the log has no tokens, or the model has no price on that day."""
     if not cost.unpriced_calls:
         return f"All {wording.plural(cost.calls, 'model call')} are priced"
     untold, without = cost.calls - cost.told_calls, cost.told_calls - cost.priced_calls
-    told = [f"{untold:,} without tokens in the log"] if untold else []
-    told += [f"{without:,} without a price on their day"] if without else []
-    return f"Unpriced of {wording.plural(cost.calls, 'model call')}: {', '.join(told)}"
+    reasons = [f"{untold:,} without tokens in the log"] if untold else []
+    reasons += [f"{without:,} without a price on their day"] if without else []
+    return f"Unpriced of {wording.plural(cost.calls, 'model call')}: {', '.join(reasons)}"
 
 
 def _tell_unpriced(unpriced: int, calls: int) -> str | None:
@@ -100,8 +100,8 @@ def _turns(mean: MeanCost | None) -> int:
     return mean.turns if mean else 0
 
 
-def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str, base: str | None = None) -> Cell:
-    """Return the cell of a mean. `known`: what it rests on, on hover; `base`: the same in the small lines."""
+def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, basis: str, base: str | None = None) -> Cell:
+    """Return the cell of a mean. `basis`: its tooltip; `base`: the same in the small lines."""
     if mean is None:
         return Cell("–", pale=True, title=describe_unpriced(cost), values={"": None})
     if not cost.is_priced_enough:
@@ -113,7 +113,7 @@ def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str, base:
         sub=f"{between}\n{base}" if base and mean.turns < cost.turns else between,
         order=mean.amount,
         pale=mean.turns < ENOUGH or bounds is None,
-        title=known if bounds else f"{known}; too few sessions for an interval",
+        title=basis if bounds else f"{basis}; too few sessions for an interval",
         values={
             "": mean.amount,
             "low": bounds.low if bounds else None,
@@ -124,7 +124,7 @@ def _mean_cell(cost: Cost, mean: MeanCost | None, places: int, known: str, base:
 
 
 def _write_interval(bounds: Interval, currency: str, places: int) -> str:
-    """Return both ends with the same decimals: `places`, or what the lower end needs to be a figure."""
+    """Return both ends with the same decimals: `places`, or as many as the lower end needs."""
     least = bounds.low or bounds.high
     places = max(places, wording.money_places(least, 1))
     return f"{wording.money(bounds.low, currency, places)}–{bounds.high:,.{places}f}"
@@ -156,6 +156,6 @@ MONEY_COLUMNS: Mapping[str, tuple[Column, MakeCell]] = {
 
 
 def make_money_columns(costs: Sequence[Cost]) -> tuple[list[Column], list[tuple[Cell, ...]]]:
-    """Return the heads of all columns of money, and for each cost its cells in them."""
+    """Return the headers of all cost columns, and the cells of each cost."""
     columns = [make_cells(costs, make) for _, make in MONEY_COLUMNS.values()]
     return [head for head, _ in MONEY_COLUMNS.values()], list(zip(*columns, strict=True))

@@ -1,4 +1,4 @@
-"""A chart of what a turn costs against how many turns complete, one point a model."""
+"""A chart of the cost per turn against turn success, with one point per model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callgauge.dashboard.charts import SERIES, Figure, layout
 from callgauge.stats import ENOUGH, Share
 
 _GREY = "rgba(128,128,128,0.9)"
-_APART = 8  # times: dearer by more, and the axis of money is logarithmic
+_APART = 8  # cost ratio above which the cost axis is logarithmic
 _LABELLED = 12  # points
 
 
@@ -30,14 +30,14 @@ class CostPoint:
 
     @property
     def is_solid(self) -> bool:
-        """True when enough is known of both: 30 turns, ten sessions, and an interval of the cost."""
+        """True when both have enough data: 30 turns, ten sessions, and an interval of the cost."""
         return self.success.has_enough and self.cost.turns >= ENOUGH and self.cost.interval is not None
 
 
 def find_front(points: Sequence[CostPoint]) -> list[CostPoint]:
     """Return the Pareto front, the cheapest first: no other point is as cheap and succeeds more often."""
     front: list[CostPoint] = []
-    for point in sorted(points, key=lambda one: (one.cost.amount, -one.rate)):
+    for point in sorted(points, key=lambda point: (point.cost.amount, -point.rate)):
         if not front or point.rate > front[-1].rate:
             front.append(point)
     return front
@@ -49,7 +49,9 @@ def draw_cost_chart(
     """Return the figure. `front`: the marked points; `rate`: the title of the rate."""
     amounts = [point.cost.amount for point in points]
     is_log = min(amounts) > 0 and max(amounts) > _APART * min(amounts)
-    named = {point.name for point in [*front, *sorted(points, key=lambda one: -one.success.n)][:_LABELLED]}
+    named = {
+        point.name for point in [*front, *sorted(points, key=lambda point: -point.success.n)][:_LABELLED]
+    }
     middle = math.sqrt(min(amounts) * max(amounts)) if is_log else (min(amounts) + max(amounts)) / 2
     others = [point for point in points if point not in front]
     traces = [
@@ -68,7 +70,7 @@ def draw_cost_chart(
 
 
 def _draw_front(front: Sequence[CostPoint]) -> Figure:
-    """Return the line through the front: what less or as much money can complete at most."""
+    """Return the line through the front: the best success for at most this cost."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -83,7 +85,7 @@ def _draw_front(front: Sequence[CostPoint]) -> Figure:
 def _draw_points(
     title: str, points: Sequence[CostPoint], colour: str, named: Collection[str], currency: str, middle: float
 ) -> Figure:
-    """Return the points; the labels of those dearer than `middle` stand to the left."""
+    """Return the points; labels of points dearer than `middle` are on their left."""
     return {
         "type": "scatter",
         "mode": "markers+text",

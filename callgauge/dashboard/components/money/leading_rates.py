@@ -1,4 +1,4 @@
-"""Table of ranked slices by the four leading rates: what choosing one of them means."""
+"""Table of ranked slices with the four leading rates, to show what a choice implies."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def draw_leading_rates(
 ) -> None:
     """Draw a row for each of `rows`: its rank, the rate that ranks it, the leading rates, and the cost.
 
-    `slices`: those of each rate. `costs`: of each value; without any the column is left out.
+    `slices`: those of each rate. `costs`: by value; without costs the column is omitted.
     """
     by, rate = ranking.by, ranking.rate
     names = [rate.name]
     names += [name for name in reversed(LEADING) if name not in (rate.name, ranking.asked.name)]
-    by_rate = {name: {one.name: one for one in slices.get(name, ())} for name in names}
+    by_rate = {name: {slice_.name: slice_ for slice_ in slices.get(name, ())} for name in names}
     columns = [Column(DIMENSIONS[by], "name"), rank_column()]
     columns += [Column(RATES[name].title, "cell", RATES[name].meaning) for name in names]
     money = {cost.slice: cost for cost in costs}
-    priced = [money[one.name] for one in rows if one.name in money]
+    priced = [money[slice_.name] for slice_ in rows if slice_.name in money]
     head, make = MONEY_COLUMNS["cost_per_completed"]
     prices = dict(zip((cost.slice for cost in priced), make_cells(priced, make), strict=True))
     if priced:
@@ -44,14 +44,16 @@ def draw_leading_rates(
         columns,
         [
             [
-                name_cell(by, one.name),
-                place_cell(one, ranking.table),
+                name_cell(by, slice_.name),
+                place_cell(slice_, ranking.table),
                 *(
-                    compact_rate_cell(by_rate[name].get(one.name), calls_link(RATES[name], {by: one.name}))
+                    compact_rate_cell(
+                        by_rate[name].get(slice_.name), calls_link(RATES[name], {by: slice_.name})
+                    )
                     for name in names
                 ),
-                *([prices.get(one.name, Cell("–", pale=True))] if priced else []),
+                *([prices.get(slice_.name, Cell("–", pale=True))] if priced else []),
             ]
-            for one in rows
+            for slice_ in rows
         ],
     )

@@ -1,4 +1,4 @@
-"""Costs of the chosen turns, asked from the store that a page shows and at the prices of its team."""
+"""Costs of the chosen turns, from the store of the page and the team's prices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from callgauge.prices import PriceList, PriceMatch
 
 
 def read_prices() -> PriceList:
-    """Return the prices that hold for the store: the team's and ours. Raises MetricError."""
+    """Return the prices for the store: the team's and ours. Raises MetricError."""
     return PriceList(list_prices())
 
 
@@ -43,16 +43,16 @@ def ask_costs(by: str | None = None, **chosen: Any) -> list[Cost]:
 
 
 def ask_ranked_costs(by: str, chosen: Mapping[str, Any]) -> list[Cost]:
-    """Return the cost of each value of a dimension for its ranking; none where prices cannot be read."""
-    with suppress(MetricError):  # the filter bar says why
+    """Return the cost of each value of a dimension for its ranking; empty if prices cannot be read."""
+    with suppress(MetricError):  # the filter bar shows the reason
         return ask_costs(by, **chosen) if by in DIMENSIONS else []
     return []
 
 
 def summarise_costs(chosen: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> CostSummary:
-    """Return what the chosen turns cost, by model, and what those of the baseline `before` do.
+    """Return the cost of the chosen turns by model, and that of the baseline `before`.
 
-    Both are parameters of the metrics, as `filters.chosen_filters().parameters()`. Raises MetricError.
+    Both are metric parameters, as from `filters.chosen_filters().parameters()`. Raises MetricError.
     """
     return CostSummary(
         next(iter(ask_costs(**chosen)), None),

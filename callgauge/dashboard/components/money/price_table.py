@@ -1,4 +1,4 @@
-"""The prices in use: of which model, since when, whose, and how its name was matched."""
+"""The prices in use: model, start day, owner, and how the name was matched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WHOSE = {Owner.TEAM: "the team's", Owner.OURS: "ours"}
 
 
 def draw_no_price() -> None:
-    """Say that nothing is priced, and how a team's prices are loaded."""
+    """Draw a message that nothing has a price, and how to load a team's prices."""
     st.caption(
         "No model call of the chosen logs has a price, or no log tells its tokens. Load your prices, a CSV "
         "file with the columns model, from_day, input, output, cached_input, cache_write and currency:"
@@ -26,7 +26,7 @@ def draw_no_price() -> None:
 
 
 def draw_prices(prices: PriceList, matches: Mapping[str, PriceMatch | None]) -> None:
-    """Draw the table of the prices of each model that the store names, and who keeps them."""
+    """Draw the prices of each model in the store, and who maintains them."""
     st.caption(
         f"Per million tokens, in {prices.currency}. The team's prices come before ours. Ours are public "
         f"{describe_our_list()}, and may be outdated. Names match exactly, or without provider or date."
@@ -39,7 +39,7 @@ def draw_prices(prices: PriceList, matches: Mapping[str, PriceMatch | None]) -> 
         Column("Output", "number"), Column("Whose", "tight"), Column("Price of", "short"),
         Column("Matched by", "tight"),
     ]  # fmt: skip
-    known = [
+    priced = [
         _price_row(match, price) for match in matches.values() if match is not None for price in match.prices
     ]
     without = [
@@ -47,7 +47,7 @@ def draw_prices(prices: PriceList, matches: Mapping[str, PriceMatch | None]) -> 
         for name, match in matches.items()
         if match is None
     ]
-    draw_table("prices", "Prices of the models in the store", columns, [*known, *without], shown=20)
+    draw_table("prices", "Prices of the models in the store", columns, [*priced, *without], shown=20)
     st.code(COMMAND, language="bash")
 
 

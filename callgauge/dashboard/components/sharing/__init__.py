@@ -1,1 +1,1 @@
-"""Share: the link to what a page shows, the page as Markdown, and as one HTML file."""
+"""Sharing of a page: a link, Markdown, or one HTML file."""

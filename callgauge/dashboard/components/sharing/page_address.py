@@ -1,4 +1,4 @@
-"""The address that shows the same view again, also after the next load, and what was chosen in words."""
+"""The URL that shows the same view again, even after the next load, and the selection in words."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from callgauge.dashboard.shown_page import ShownPage
 from callgauge.dashboard.url_keys import declared_url_keys
 from ingest.time_ranges import PRESETS, TimeRange, read_range
 
-_LONGEST_VALUE = 60  # characters of a filter's value, of which a few are named
+_LONGEST_VALUE = 60  # characters per filter value
 _NAMED = 3
 
 
 def write_path(page: ShownPage, days: str | None) -> str:
-    """Return the relative address of the view, with every default written out and with these `days`.
+    """Return the relative URL of the view, with all defaults written out and with these `days`.
 
-    Without a filter bar the page has no days.
+    A page without a filter bar has no days.
     """
     pairs = {key: st.query_params.get_all(key) for key in st.query_params}
     if page.is_filtered:
@@ -36,7 +36,7 @@ def write_path(page: ShownPage, days: str | None) -> str:
 def fix_days() -> str:
     """Return the chosen days as dates.
 
-    All days stay all days where some calls have no time: no dates hold those.
+    All days stay "all days" if some calls have no time, because no dates include those.
     """
     chosen = filters.chosen_filters()
     if chosen.from_day and chosen.to_day:
@@ -46,12 +46,14 @@ def fix_days() -> str:
         return TimeRange().text
     parameters = chosen.parameters()
     dated = parameters | {"from_day": extent.first_day, "to_day": extent.last_day}
-    counted, of = (store_queries.ask("fault_layers", **one).total.max() for one in (dated, parameters))
-    return TimeRange(first=extent.first_day, last=extent.last_day).text if counted == of else TimeRange().text
+    counted, total = (store_queries.ask("fault_layers", **query).total.max() for query in (dated, parameters))
+    return (
+        TimeRange(first=extent.first_day, last=extent.last_day).text if counted == total else TimeRange().text
+    )
 
 
 def moving_days() -> str | None:
-    """Return the chosen days where they move with new data (28 days, all days); None for dates."""
+    """Return the chosen days if they move with new data (28 days, all days); None for dates."""
     text = st.query_params.get(filters.DAYS) or PRESETS[0]
     try:
         days = read_range(text)
@@ -61,12 +63,12 @@ def moving_days() -> str | None:
 
 
 def find_whole_address(path: str) -> str:
-    """Return the whole address of a path, or the path where no browser has said where the server is."""
+    """Return the full URL of a path, or the path when no browser has sent the server's address."""
     return urljoin(st.context.url, path) if st.context.url else f"/{path.lstrip('.')}"
 
 
 def describe_view(page: ShownPage) -> dict[str, str]:
-    """Return what was chosen, by its name: the days, the filters, and the settings of the page."""
+    """Return the selection by name: the days, the filters, and the settings of the page."""
     settings = {}
     if page.is_filtered:
         settings["Days"] = fix_days().replace(TimeRange().text, "all days")
@@ -76,7 +78,9 @@ def describe_view(page: ShownPage) -> dict[str, str]:
     for key, words in declared_url_keys().narrowing.items():
         if (text := st.query_params.get(key)) and key not in page.settings:
             settings[words.capitalize()] = wording.one_line(text, _LONGEST_VALUE)
-    described = {one.name: one.value for one in page.settings.values() if one.name and one.value}
+    described = {
+        setting.name: setting.value for setting in page.settings.values() if setting.name and setting.value
+    }
     return settings | described
 
 
@@ -87,5 +91,5 @@ def _list_values(name: str, values: tuple[str, ...]) -> str:
 
 
 def list_chosen(settings: Mapping[str, str]) -> str:
-    """Return what was chosen as one line."""
+    """Return the selection as one line."""
     return " · ".join(f"{name}: {value}" for name, value in settings.items())

@@ -1,6 +1,6 @@
-"""The button Share in the top bar of every page, and what it hands on.
+"""The Share button in the top bar of every page, and its documents.
 
-Nothing is made before somebody opens it: a page records only what it drew.
+Nothing is computed before somebody opens it: a page only records its parts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from callgauge.documents.document import Chart, Document, Method
 from callgauge.documents.html_page import write_html
 from callgauge.documents.markdown import write_markdown
 
-_LONGEST_LINK = 8_000  # characters that servers and chats take
+_LONGEST_LINK = 8_000  # URL length that servers and chats accept
 _TOO_LONG = "The address of this view is too long."
 _UNDATED = "All days, as some calls have no time: new data changes the numbers."
 _SESSIONS = (
@@ -88,7 +88,7 @@ def _draw_ways(page: ShownPage) -> None:
 def make_document(
     page: ShownPage, settings: Mapping[str, str], address: str | None, *, with_parts: bool
 ) -> Document:
-    """Return what the page shows. `with_parts`: with its tables and charts, which may hold texts of logs."""
+    """Return the content of the page. `with_parts`: include tables and charts, which may contain log text."""
     parts: list[Part] = [part for make in page.parts.values() for part in make()] if with_parts else []
     return Document(
         title=page.title,
@@ -103,16 +103,16 @@ def make_document(
 
 
 def _list_methods(page: ShownPage) -> list[Method]:
-    asked = [metrics()[name] for name in page.metrics]
+    page_metrics = [metrics()[name] for name in page.metrics]
     how = [HOW_JUDGED[verdict] for verdict in page.verdicts]
     judged = [Method("How the verdict is made", how)] if how else []
-    counted = [Method(metric.question, [f"Unit: {metric.unit}.", *metric.notes]) for metric in asked]
-    by_session = any(GROUPS in metric.columns for metric in asked)
+    counted = [Method(metric.question, [f"Unit: {metric.unit}.", *metric.notes]) for metric in page_metrics]
+    by_session = any(GROUPS in metric.columns for metric in page_metrics)
     return [*judged, *counted, *([Method("Intervals", [_SESSIONS])] if by_session else [])]
 
 
 def _describe_data() -> str:
-    """Return which state of the store the page shows, without its place on the server."""
+    """Return which state of the store the page shows, without its path on the server."""
     if not store_queries.is_open():
         return ""
     shown = store_queries.shown_generation()

@@ -1,4 +1,4 @@
-"""The filter bar: days, and one panel with the values of all dimensions; what is chosen is kept in the URL.
+"""The filter bar: days, and one panel with the values of all dimensions; the URL keeps the selection.
 
 The bar is drawn before the page runs, so that its widgets exist on every page and navigation keeps their
 values. The panel is our own component. Hidden multiselects keep its values: Streamlit binds them to the URL.
@@ -28,7 +28,7 @@ _CALENDAR = "_calendar"
 _PICK_DATES = "Pick dates"
 _INVALID = "_invalid_days"
 _PANEL = "filters"
-_SHORTENED = 120  # characters of a label in the panel
+_SHORTENED = 120  # characters per label in the panel
 
 
 def draw_filter_bar(
@@ -39,7 +39,7 @@ def draw_filter_bar(
     *,
     shown: bool = True,
 ) -> None:
-    """Draw the filter bar and keep what it chooses for the rest of the run.
+    """Draw the filter bar and keep its selection for the rest of the run.
 
     `choices`: the rows of the metric `choices`; `first`, `last`: the first and the last day of the store;
     `baselines`: those of the team. With `shown` False the widgets are drawn but hidden: without them the URL
@@ -78,7 +78,7 @@ def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
 
 
 def _is_offered(name: str, rows: pd.DataFrame) -> bool:
-    """Return whether the bar offers this dimension: where it can narrow, or a value is chosen."""
+    """Return whether the bar shows this dimension: if it can narrow the data, or a value is chosen."""
     is_chosen = name not in TRIALS and (bool(st.session_state.get(name)) or name in st.query_params)
     return is_chosen or filters.can_narrow(name, rows.value)
 
@@ -91,7 +91,7 @@ def _has_something_to_reset() -> bool:
 
 
 def _draw_panel(labels: Mapping[str, Mapping[str, str]]) -> None:
-    """Draw the button that opens the panel, and a chip for each chosen value, which removes it."""
+    """Draw the button that opens the panel, and a removable chip for each chosen value."""
     draw = st.components.v2.component(
         "filters",
         html="<div class='filters'></div>",
@@ -117,7 +117,7 @@ def _draw_panel(labels: Mapping[str, Mapping[str, str]]) -> None:
 
 
 def _take_choice() -> None:
-    """Put what a click in the panel chose into the hidden field of its dimension."""
+    """Copy the panel's selection into the hidden field of its dimension."""
     event: Any = st.session_state.get(_PANEL)
     choice = event.choose if event is not None else None
     if not isinstance(choice, dict) or choice.get("name") not in DIMENSIONS:
@@ -130,9 +130,10 @@ def _take_choice() -> None:
 
 
 def _find_value(labels: Mapping[str, str], shown: Mapping[str, Any]) -> str | None:
-    """Return the value that the panel showed as `text` at `place`; None where there is none.
+    """Return the value that the panel showed as `text` at `place`; None if there is none.
 
-    The text decides: a load since then may have changed the order. The place tells apart what is cut alike.
+    The text decides, because a load may have changed the order. `place` distinguishes texts that are cut to
+    the same characters.
     """
     place, text = shown.get("place"), shown.get("text")
     alike = [number for number, label in enumerate(labels.values()) if _shorten(label) == text]
@@ -156,7 +157,7 @@ def _draw_field(name: str, labels: Mapping[str, str]) -> tuple[str, ...] | None:
         bind="query-params",
     )
     if [labels[value] for value in values] != chosen:
-        st.rerun()  # after Back the widget has the values of the URL, and only then does its state
+        st.rerun()  # after going Back, the widget gets the values of the URL, and its state follows later
     return tuple(values) or None
 
 
@@ -173,9 +174,9 @@ def _draw_days(first: date | None, last: date | None) -> Days | None:
 
 
 def _draw_range(newest: date) -> str:
-    """Draw the selector of days, in which a range can be typed too, and return its text.
+    """Draw the selector of days, in which a range can also be typed, and return its text.
 
-    `newest`: the last day of the dates with which a person begins to pick others.
+    `newest`: the last day of the initial range in the calendar.
     """
 
     def take() -> None:
@@ -198,19 +199,19 @@ def _draw_range(newest: date) -> str:
         width=220,
         label_visibility="collapsed",
     )
-    ends = st.query_params.get_all(DAYS)  # links of before November 2026 hold a range as two values
-    meant = " to ".join(ends) if len(ends) == 2 else str(text)
-    known = _read_days_text(meant, PRESETS[0])
-    if known != text:
-        # A link's own words: the widget shows them as the page writes them from the next run on.
-        st.session_state[_REWRITTEN] = known
+    ends = st.query_params.get_all(DAYS)  # links from before November 2026 contain a range as two values
+    range_text = " to ".join(ends) if len(ends) == 2 else str(text)
+    days_text = _read_days_text(range_text, PRESETS[0])
+    if days_text != text:
+        # A link's own spelling: from the next run on, the widget shows the page's spelling.
+        st.session_state[_REWRITTEN] = days_text
         st.rerun()
-    st.session_state[_KEPT_TEXT] = known
-    return known
+    st.session_state[_KEPT_TEXT] = days_text
+    return days_text
 
 
 def _read_days_text(text: str, otherwise: str) -> str:
-    """Return the range that a text means, written as links hold it; `otherwise` for an invalid text."""
+    """Return the range of a text in its link form; `otherwise` for an invalid text."""
     try:
         return read_range(text).text
     except ValueError as problem:
@@ -219,14 +220,14 @@ def _read_days_text(text: str, otherwise: str) -> str:
 
 
 def _draw_calendar(shown: Days, first: date, last: date) -> None:
-    """Draw a calendar next to the selector of days, from which dates can be picked instead of typed."""
+    """Draw a calendar next to the selector of days, to pick dates instead of typing them."""
 
     def take() -> None:
         picked = st.session_state[_CALENDAR]
         if len(picked) == 2:
             st.session_state[DAYS] = TimeRange(first=picked[0], last=picked[1]).text
 
-    if len(st.session_state.get(_CALENDAR, ())) != 1:  # the first end is picked, the second is to come
+    if len(st.session_state.get(_CALENDAR, ())) != 1:  # only the first end is picked so far
         st.session_state[_CALENDAR] = shown
     st.date_input(
         "From, to",

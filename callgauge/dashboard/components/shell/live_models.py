@@ -1,8 +1,8 @@
-"""Live requests of the playground to a model, where the server's environment names an endpoint and a key.
+"""Live requests of the playground to a model, if the environment names an endpoint and a key.
 
-CALLGAUGE_LIVE_ENDPOINT is the address (`https://api.openai.com/v1`), CALLGAUGE_LIVE_KEY the key that pays,
-CALLGAUGE_LIVE_WIRE the API (default: openai-chat), CALLGAUGE_LIVE_MODELS names of models between commas.
-A server without a key does not import the gateway.
+CALLGAUGE_LIVE_ENDPOINT is the address (`https://api.openai.com/v1`), CALLGAUGE_LIVE_KEY the API key,
+CALLGAUGE_LIVE_WIRE the API (default: openai-chat), CALLGAUGE_LIVE_MODELS comma-separated model names. A
+server without a key does not import the gateway.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from callgauge.dashboard.components.shell.live_requests import LiveSender
     from callgauge.gateway import ChatRequest, Endpoint
 
-_TIMEOUT = 60.0  # seconds; somebody waits
+_TIMEOUT = 60.0  # seconds, short because a person waits
 _AT_ONCE = 4
 
 
@@ -69,7 +69,7 @@ async def _send_one(endpoint: Endpoint, request: ChatRequest) -> LiveReply:
 
 
 def find_live_models(environment: Mapping[str, str] | None = None) -> LiveSender | None:
-    """Return the sender of live requests, None where the environment names none."""
+    """Return the sender of live requests; None if it is not configured."""
     variables = os.environ if environment is None else environment
     url, key = variables.get("CALLGAUGE_LIVE_ENDPOINT"), variables.get("CALLGAUGE_LIVE_KEY")
     if not url or not key:

@@ -1,4 +1,4 @@
-"""What the dashboard asks of whoever can ask a model for it: the entry hands in a sender, or none."""
+"""The interface for live requests to a model: the entry point passes a sender, or none."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, Protocol
 
 import streamlit as st
 
-MOST_AT_ONCE = 20  # the server's key pays
+MOST_AT_ONCE = 20  # the server's key is charged
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRequest:
-    """One request: messages in OpenAI's chat format, definitions in Anthropic's shape."""
+    """One request: messages in OpenAI's chat format, definitions in Anthropic's format."""
 
     model: str
     messages: Sequence[Mapping[str, Any]]
@@ -22,7 +22,7 @@ class LiveRequest:
 
 @dataclass(frozen=True, slots=True)
 class LiveReply:
-    """One reply: its calls as (tool, raw arguments), its text, seconds and tokens; or why there is none."""
+    """One reply: its calls as (tool, raw arguments), text, seconds and tokens; or the error."""
 
     calls: tuple[tuple[str, str], ...] = ()
     text: str = ""
@@ -33,13 +33,16 @@ class LiveReply:
 
 
 class LiveSender(Protocol):
-    """Asks models. `endpoint` is shown to people; without `models`, that of the stored call is asked."""
+    """Sends requests to models. `endpoint`: its address, shown to people.
+
+    `models`: the offered models; without them, the model of the stored call is used.
+    """
 
     endpoint: str
     models: tuple[str, ...]
 
     def send(self, request: LiveRequest, times: int) -> list[LiveReply]:
-        """Return the replies to so many requests."""
+        """Return the replies to a request that is sent several times."""
         ...
 
 
@@ -52,6 +55,6 @@ def offer_sender(sender: LiveSender | None) -> None:
 
 
 def find_sender() -> LiveSender | None:
-    """Return the sender that the entry handed in, or None."""
-    found: LiveSender | None = st.session_state.get(_KEY)
-    return found
+    """Return the sender from the entry point, or None."""
+    sender: LiveSender | None = st.session_state.get(_KEY)
+    return sender

@@ -1,7 +1,7 @@
-"""The list of pages and saved views in the sidebar, the palette (find by name or id), and the keys.
+"""The pages and saved views in the sidebar, the palette (find by name or id), and keyboard shortcuts.
 
-Streamlit's own list is no valid list for a screen reader (axe: list, listitem), and its links lose the
-filters when they are copied.
+Streamlit's own list is not valid for screen readers (axe: list, listitem), and its links lose the filters
+when they are copied.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from callgauge.dashboard.components.controls.component_files import beside_folde
 from callgauge.dashboard.components.controls.links import call_link, session_link
 from callgauge.dashboard.components.memory.saved_views import ViewLink
 
-# Dimension, heading, page, and the URL key that the page takes the value from.
+# Dimension, heading, page, and the URL key from which the page reads the value.
 _KINDS = (
     ("model", "Models", "models", "model"),
     ("provider", "Hosts", "models", "provider"),
     ("prompt", "Prompts", "prompts", "prompt"),
     ("tool", "Tools", "tools", "tool_open"),
 )
-_MOST_VALUES = 200  # of a kind; of more, those that hold the text
-_SHORTEST, _LONGEST = 3, 200  # characters of a text that ids are found by
-_MOST_IDS = 6  # sessions, and calls
+_MOST_VALUES = 200  # per kind; beyond that, those that contain the search text
+_SHORTEST, _LONGEST = 3, 200  # length of a search text for ids, in characters
+_MOST_IDS = 6  # sessions, and as many calls
 _ASKED = "_palette_asked"
 _SAVING = "_palette_saving"
 _KEY = "palette_find"
@@ -40,10 +40,9 @@ _MOST_VIEWS = 6
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A page as the navigation and the palette offer it.
+    """A page for the navigation and the palette. `href`: a relative URL that keeps the filters.
 
-    `href`: a relative URL that keeps the filters. `key`: the letter that opens it after g. `about`: what it
-    shows, a sentence.
+    `key`: the letter that opens it after g. `about`: its purpose in a sentence.
     """
 
     section: str
@@ -56,9 +55,9 @@ class PageLink:
 
 
 def draw_navigation(pages: Sequence[PageLink], views: Sequence[ViewLink], all_views: str) -> None:
-    """Draw the pages in sections, then the saved views; pages of one section must stand beside each other.
+    """Draw the pages in sections, then the saved views; pages of a section must be adjacent.
 
-    `all_views`: the relative URL of the list of all views, to which a line leads where there are more.
+    `all_views`: the relative URL of the list of all views, which a line links to if there are more.
     """
     sections = [
         {"title": title, "pages": [asdict(page) for page in several]}
@@ -85,24 +84,24 @@ def draw_navigation(pages: Sequence[PageLink], views: Sequence[ViewLink], all_vi
 
 
 def draw_palette(pages: Sequence[PageLink], views: Sequence[ViewLink], *, may_save: bool, tour: bool) -> None:
-    """Draw the button of the palette and install the keys.
+    """Draw the button of the palette and install the keyboard shortcuts.
 
-    `may_save`: it offers to save the view; `tour`: a new visitor is shown the tour here.
+    `may_save`: offers to save the view; `tour`: shows the tour to a new visitor.
     """
     with st.container(key="palette"):
         _draw(pages, views, may_save, tour)
 
 
 def take_save_wish() -> bool:
-    """Return True once after somebody chose to save the view."""
+    """Return True once after a person chose to save the view."""
     return bool(st.session_state.pop(_SAVING, False))
 
 
 @st.fragment
 def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, tour: bool) -> None:
-    # The values travel when somebody opens the palette, not with every page.
-    asked = st.session_state.pop(_ASKED, None)
-    is_asked = asked is not None and store_queries.is_open()
+    # The values are sent when somebody opens the palette, not with every page.
+    search = st.session_state.pop(_ASKED, None)
+    is_asked = search is not None and store_queries.is_open()
     draw = st.components.v2.component(
         "palette",
         html=_HTML,
@@ -114,8 +113,8 @@ def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, 
         data={
             "pages": [asdict(page) for page in pages],
             "kept": filters.page_link("", {}, {}).removeprefix("?"),
-            "values": list_values(asked) if is_asked else None,
-            "found": {"text": asked, "rows": find_ids(asked)} if is_asked else None,
+            "values": list_values(search) if is_asked else None,
+            "found": {"text": search, "rows": find_ids(search)} if is_asked else None,
             "tour": tour,
             "views": [asdict(view) for view in views],
             "may_save": may_save,
@@ -124,12 +123,12 @@ def _draw(pages: Sequence[PageLink], views: Sequence[ViewLink], may_save: bool, 
         on_save_change=_note_save,
     )
     if st.session_state.get(_SAVING):
-        st.rerun()  # a dialog that this fragment opened would go with its next run
+        st.rerun()  # a dialog of this fragment would close on its next run
 
 
 def _note_asked() -> None:
     event = st.session_state.get(_KEY)
-    if event is not None:  # gone where the page changed before its answer to this came
+    if event is not None:  # missing if the page changed before this answer
         st.session_state[_ASKED] = str(event.ask or "").strip()[:_LONGEST]
 
 
@@ -138,9 +137,9 @@ def _note_save() -> None:
 
 
 def list_values(text: str) -> list[dict[str, Any]]:
-    """Return the most used models, hosts, prompts and tools, each as its label and what a URL calls it.
+    """Return the most used models, hosts, prompts and tools, each with its label and its URL value.
 
-    Of a kind with more values than are sent, those that hold `text` come first.
+    If a kind has more values than are sent, those that contain `text` come first.
     """
     choices = store_queries.ask("choices")
     kinds = []
@@ -162,13 +161,13 @@ def list_values(text: str) -> list[dict[str, Any]]:
 
 
 def _name_value(dimension: str, key: str, label: str, value: str) -> tuple[str, str]:
-    # A filter is named by its label in the URL, a page's own key by the value.
+    # In the URL, filters contain labels, a page's own key contains the value.
     in_url = filters.value_label(dimension, value) if key == dimension else value
     return wording.one_line(label, 120), in_url
 
 
 def find_ids(text: str) -> list[dict[str, Any]]:
-    """Return the sessions and calls whose id holds a text, with their links; none for a short text."""
+    """Return the sessions and calls whose id contains a text, with links; none for a short text."""
     if len(text) < _SHORTEST:
         return []
     rows = store_queries.ask("id_find", text=text, limit=_MOST_IDS).to_dict("records")

@@ -1,4 +1,4 @@
-"""Draws rates over time as lines. Dragging chooses days, a click on a point opens its calls, as do keys."""
+"""Draw rates over time as lines. Dragging selects days; a click or a key on a point opens its calls."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from callgauge.dashboard.components.controls.component_files import beside_folde
 from callgauge.dashboard.components.trend.trend_document import convert_trend
 from callgauge.dashboard.shown_page import record_part
 
-_LABEL = 60  # characters of a series' name
+_LABEL = 60  # characters per series name
 _PANEL, _LEGEND, _ONE = 224, 28, 340  # pixels, as in trend_chart.js
 _COLUMNS = 3  # panels side by side on a wide screen
 CallsLink = Callable[[TrendLine], str | None]
 
 
 def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: CallsLink) -> None:
-    """Draw the chart. `words` say what it shows, for those who hear it.
+    """Draw the chart. `words` describe it for screen readers.
 
-    `link_calls` returns a URL that lists the calls of a line, on any days; None where no list has them.
+    `link_calls` returns a URL that lists the calls of a line on given days; None if no list has them.
     """
     draw = st.components.v2.component(
         "trend_chart",
@@ -33,16 +33,16 @@ def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: Cal
     record_part(key, lambda: convert_trend(chart, words))
     rows = -(-len(chart.lines) // _COLUMNS)
     height = _LEGEND + (rows * _PANEL if chart.has_panels else _ONE)
-    # Kept free until the script has drawn, so that nothing below moves; then shell.css lets the height go.
+    # Reserve the height until the script has drawn, so that nothing below moves; then shell.css frees it.
     draw(key=key, data=send_chart(chart, words, link_calls), height=height)
 
 
 def send_chart(chart: TrendChart, words: str, link_calls: CallsLink) -> dict[str, Any]:
-    """Return what trend_chart.js draws; its head describes the format."""
+    """Return the data for trend_chart.js, whose header describes the format."""
     units = chart.list_units()
     numbers = {line.series: number for number, line in enumerate(chart.lines)}
     return {
-        "theme": st.context.theme.type,  # another theme has other colours: the script has to run again
+        "theme": st.context.theme.type,  # another theme has other colours, so the script must run again
         "words": f"{words} Arrow keys go from point to point, Enter opens the calls of a point; "
         "with Shift, arrow keys choose days.",
         "unit": chart.unit.name,
@@ -118,7 +118,7 @@ def _send_point(point: LinePoint, unit: TimeUnit) -> dict[str, Any]:
 
 
 def describe_point(point: LinePoint) -> list[str]:
-    """Return what the hover text says of a point, line by line: its days, its rate, what limits it."""
+    """Return the tooltip of a point, line by line: its days, its rate, and its limitations."""
     k, n = point.share.k, point.share.n
     days = f"{point.first}" if point.first == point.last else f"{point.first} to {point.last}"
     bounds = wording.interval(point.share.interval)

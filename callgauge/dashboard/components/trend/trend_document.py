@@ -17,13 +17,13 @@ from callgauge.documents.document import (
 )
 
 _MOST_TICKS = 8
-_HALF = 0.5  # of a day: a mark is drawn before its day
+_HALF = 0.5  # share of a day: a mark is drawn before its day
 
 
 def convert_trend(chart: TrendChart, words: str) -> list[Chart]:
-    """Return one chart with all lines, or one for each line where each has a panel of its own.
+    """Return one chart with all lines, or one for each line that has its own panel.
 
-    `words`: what the chart shows, for readers who cannot see it.
+    `words`: a description for screen readers.
     """
     if not chart.has_panels:
         return [_convert_panel(chart, chart.title, words, chart.lines, chart.drawn_marks)]
@@ -87,12 +87,12 @@ def _list_mark_bands(mark: Mark) -> Iterator[ChartBand]:
 
 
 def _convert_line(chart: TrendChart, line: TrendLine, *, has_points: bool = True) -> Iterator[ChartSeries]:
-    """Return the line, broken at gaps, and a dotted one through the points that are not complete."""
+    """Return the line, broken at gaps, and a dotted line through the incomplete points."""
     solid: list[ChartPoint] = []
     dotted: list[ChartPoint] = []
     for stretch in line.split_at_gaps(chart.unit.gap):
         points = [_convert_point(chart, point) for point in stretch]
-        whole = sum(not point.is_partial for point in stretch)  # the newest units are those not complete
+        whole = sum(not point.is_partial for point in stretch)  # only the newest units are incomplete
         solid += [*points[:whole], _break_line(points)]
         if whole < len(points):
             dotted += [*points[max(0, whole - 1) :], _break_line(points)]

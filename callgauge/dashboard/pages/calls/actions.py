@@ -26,7 +26,7 @@ _NEIGHBOURS = {
     "fault_before": "← Previous failure",
     "fault_after": "Next failure →",
 }
-_COPIED = 200_000  # characters; more is saved as a file, not sent along with the page
+_COPIED = 200_000  # characters; longer text becomes a download instead of part of the page
 _CURL = (
     'curl "$BASE_URL/chat/completions" -H "Authorization: Bearer $API_KEY" '
     '-H "Content-Type: application/json" -d @-'

@@ -15,18 +15,18 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 
 Row = Mapping[Hashable, Any]
 _COMPARED = 20_000  # characters of each text
-_LINES = 12  # of the changes of one attempt
-_MOST = 200  # attempts, as the metric gives them
+_LINES = 12  # listed changes per attempt
+_MOST = 200  # most attempts that the metric returns
 _ENDS = {"recovered": "The last one worked", "abandoned": "The call was given up"}
 
 
 def list_attempts(call: Row) -> Sequence[Row]:
-    """Return the attempts of the call's retry sequence in order; none for a call that is in no sequence."""
+    """Return the attempts of the call's retry sequence in order; empty if it is in no sequence."""
     if call["chain_id"] is None:
         return []
     rows = store_queries.ask("chain_calls", chain=call["chain_id"], turn=call["turn_id"])
-    found: Sequence[Row] = rows.to_dict("records")
-    return found
+    attempts: Sequence[Row] = rows.to_dict("records")
+    return attempts
 
 
 def show(call: Row, rows: Sequence[Row]) -> None:
@@ -72,7 +72,7 @@ def _build_row(row: Row, before: Row | None, current: str, *, has_tools: bool) -
 
 
 def _change_cell(before: Row, after: Row) -> Cell:
-    """Return a cell with the members that an attempt changed against the attempt before."""
+    """Return a cell with the members that an attempt changed since the previous attempt."""
     if not before["length"] and not after["length"]:
         return Cell(f"{after['retry_kind'] or 'unknown'} (no text in the store)")
     if before["raw"] == after["raw"]:

@@ -1,4 +1,4 @@
-"""The filters of the list of calls: their widgets, and what the URL asks for also without them."""
+"""The filters of the call list: their widgets, and the values in the URL."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _FIRST_RETRIES = {
     "identical_worked": "identical arguments, and worked",
     "unknown": "arguments not kept, so not compared",
 }
-_MOST = 10  # attempts; the daily sums take ten and more together
+_MOST = 10  # attempts; the daily sums merge ten and more
 _ATTEMPTS = re.compile(r"(\d{1,2})(-?)")
 _PICKS = (
     ("outcome", "Outcome", OUTCOMES),
@@ -66,7 +66,7 @@ _PICKS = (
     ("chain", "Retry sequence", CHAINS),
     ("attempt", "Attempt", ATTEMPTS),
 )
-_WIDTH = 280  # pixels of a filter
+_WIDTH = 280  # width of a filter in pixels
 
 
 def draw_filters() -> None:
@@ -86,9 +86,9 @@ def draw_filters() -> None:
 
 
 def read_filters() -> dict[str, Any]:
-    """Return the parameters of the metric `calls` that the filter bar and the URL ask for."""
+    """Return the parameters of the metric `calls` from the filter bar and the URL."""
     first, last = _read_attempts()
-    asked: dict[str, Any] = {name: read_pick(name, options) for name, _, options in _PICKS} | {
+    picks: dict[str, Any] = {name: read_pick(name, options) for name, _, options in _PICKS} | {
         "code": read_pick("code", _code_options()),
         "search": st.query_params.get("q") or None,
         "signature": st.query_params.get("signature") or None,
@@ -96,7 +96,7 @@ def read_filters() -> dict[str, Any]:
         "attempts_to": last,
         "first_retry": read_pick("first_retry", _FIRST_RETRIES),
     }
-    return filters.chosen_filters().parameters() | asked | read_order(ORDERS)
+    return filters.chosen_filters().parameters() | picks | read_order(ORDERS)
 
 
 def is_narrowed() -> bool:
@@ -105,7 +105,7 @@ def is_narrowed() -> bool:
 
 
 def kept_keys(*left_out: str) -> dict[str, str]:
-    """Return the URL keys that make up the list: filters, order, page number and chosen row."""
+    """Return the URL keys of the list: filters, order, page number and chosen row."""
     return read_dropped(URL_KEYS, *left_out)
 
 
@@ -115,12 +115,12 @@ def _code_options() -> dict[str, str]:
 
 
 def _read_attempts() -> tuple[int | None, int | None]:
-    """Return the smallest and the largest number of attempts of a chain: `3` means 3, `3-` 3 or more."""
-    found = _ATTEMPTS.fullmatch(st.query_params.get("attempts") or "")
-    if not found or not 1 <= int(found[1]) <= _MOST:
+    """Return the smallest and largest length of a retry sequence: `3` means 3, `3-` means 3 or more."""
+    match = _ATTEMPTS.fullmatch(st.query_params.get("attempts") or "")
+    if not match or not 1 <= int(match[1]) <= _MOST:
         return None, None
-    number = int(found[1])
-    return number, None if found[2] or number == _MOST else number
+    number = int(match[1])
+    return number, None if match[2] or number == _MOST else number
 
 
 def _describe_attempts() -> str | None:
@@ -136,7 +136,7 @@ def _describe_first_retry() -> str | None:
 
 
 def _draw_signature(signature: str) -> None:
-    """Draw the error signature that narrows the list of calls, and a button that removes this filter."""
+    """Draw the error signature that filters the list, and a button that removes this filter."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.page_link(
             page_file("errors"),

@@ -1,4 +1,4 @@
-"""The rows of the list of calls: raw arguments next to the tool, the searched text marked in them."""
+"""The rows of the call list: raw arguments next to the tool, with the search text marked."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from callgauge.dashboard.pages.calls.call_filters import kept_keys
 
 Row = Mapping[Hashable, Any]
 _PREVIEW = 160  # characters
-_NAME = 26  # characters, as many as the column has room for
-_BESIDE = 5  # columns that are left beside the peek view
+_NAME = 26  # characters, the width of the column
+_BESIDE = 5  # columns left next to the peek view
 
 
 def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> None:
     """Draw one page of the list; a click on a row shows the call next to the list.
 
-    `chosen`: the id of the call that is shown; `is_narrow`: draw the first columns only.
+    `chosen`: the id of the shown call; `is_narrow`: draw only the first columns.
     """
     has_hosts = filters.has_several_hosts()
     columns = [
@@ -63,8 +63,8 @@ def draw_rows(rows: Sequence[Row], chosen: str | None, *, is_narrow: bool) -> No
 
 
 def _order_link(order: str | None) -> str:
-    kept = kept_keys("page", "order", "peek")
-    return filters.page_link("calls", {}, kept | ({"order": order} if order else {}))
+    query = kept_keys("page", "order", "peek")
+    return filters.page_link("calls", {}, query | ({"order": order} if order else {}))
 
 
 def _build_row(row: Row, searched: str | None, *, is_narrow: bool, has_hosts: bool) -> list[Cell]:

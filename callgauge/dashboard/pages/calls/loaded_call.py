@@ -1,4 +1,4 @@
-"""Reads one call of the store with its findings, and the definition of its tool."""
+"""Read one call with its diagnostics and its tool definition from the store."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Row = Mapping[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class LoadedCall:
-    """One call: a row of the metric `call`, the parser's findings in order, and the tool's definition.
+    """One call: a row of the metric `call`, the diagnostics in order, and the tool definition.
 
-    `description`: of the tool; None when the store holds no definition, as for `tool`.
+    `description`: of the tool; None when the store has no definition, as for `tool`.
     """
 
     row: Row
@@ -28,11 +28,11 @@ class LoadedCall:
 
 
 def load_call(call_id: str) -> LoadedCall | None:
-    """Return the call with this id; None when the store holds none."""
-    found = store_queries.ask("call", call=call_id)
-    if found.empty:
+    """Return the call with this id; None if the store has none."""
+    rows = store_queries.ask("call", call=call_id)
+    if rows.empty:
         return None
-    row: Row = found.iloc[0].to_dict()
+    row: Row = rows.iloc[0].to_dict()
     records = store_queries.ask("call_findings", call=row["call_id"], file=row["file_id"]).to_dict("records")
     description = _tool_description(row)
     findings = tuple(_make_finding(record) for record in records)
@@ -42,8 +42,8 @@ def load_call(call_id: str) -> LoadedCall | None:
 def _tool_description(row: Row) -> str | None:
     if row["definition_id"] is None:
         return None
-    told = store_queries.ask("version_text", kind="tool", id=row["definition_id"])
-    return None if told.empty else told.iloc[0].text
+    rows = store_queries.ask("version_text", kind="tool", id=row["definition_id"])
+    return None if rows.empty else rows.iloc[0].text
 
 
 def _make_finding(record: Row) -> Finding:

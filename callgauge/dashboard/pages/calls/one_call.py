@@ -1,4 +1,4 @@
-"""Draws one call in full: raw arguments with findings, outcome, verdicts, result, definition and turn."""
+"""Draw one call in full: raw arguments with diagnostics, outcome, verdicts, result, definition and turn."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from callgauge.dashboard.pages.calls import actions, attempts, parser_reading
 from callgauge.dashboard.pages.calls.heading_and_result import draw_heading, draw_result
 from callgauge.dashboard.pages.calls.loaded_call import load_call
 
-_CALLS_SHOWN = 12  # of the turn, before a person asks for all
+_CALLS_SHOWN = 12  # calls of the turn before "Show all"
 
 
 def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -> None:
     """Draw the call.
 
-    `back`: the link to the list it was opened from; `steps`: the links to the calls before and after it in
-    that list, None where it was not opened from one.
+    `back`: the link to the list from which it was opened; `steps`: the links to the previous and next call
+    in that list, None if it was opened from elsewhere.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         draw_link("all_calls", "← All calls", back)
@@ -68,7 +68,7 @@ def show(call_id: str, back: str, steps: tuple[str | None, str | None] | None) -
 
 def _say_no_such_call() -> str:
     facts_before = store_queries.ask("kept_since").iloc[0].facts_before
-    if facts_before is not None and facts_before == facts_before:  # NaT is not itself
+    if facts_before is not None and facts_before == facts_before:  # NaT does not equal itself
         return f"The store keeps no calls before {facts_before:%Y-%m-%d}; this one may be older."
     return "The store has no call with this id. It may have been loaded into another store."
 
@@ -102,9 +102,9 @@ def _draw_facts(row: Row) -> None:
 
 
 def _draw_raw(row: Row, findings: Sequence[Finding]) -> None:
-    said = call_descriptions.TEXT_IS.get(row["args_source"], row["args_source"])
+    description = call_descriptions.TEXT_IS.get(row["args_source"], row["args_source"])
     verb = "was" if call_descriptions.is_text_removed(row) else "is"
-    with cards.draw_card("Raw arguments", caption=f"The text {verb} {said}."):
+    with cards.draw_card("Raw arguments", caption=f"The text {verb} {description}."):
         raw = row["raw_arguments"]
         if raw is None:
             st.caption(call_descriptions.describe_no_text(row))
@@ -192,7 +192,7 @@ def _draw_turn(row: Row) -> None:
             "Calls of the turn in order",
             columns,
             [_turn_row(call, row["call_id"]) for call in calls],
-            shown=max(_CALLS_SHOWN, place + 3),  # this call and those next to it are among them
+            shown=max(_CALLS_SHOWN, place + 3),  # includes this call and its neighbours
         )
 
 

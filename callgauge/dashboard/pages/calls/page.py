@@ -1,4 +1,4 @@
-"""The page Calls: matching calls in pages, one beside the list; with `?call=` in the URL, one in full."""
+"""The page Calls: matching calls in pages, one next to the list; with `?call=` in the URL, one in full."""
 
 from __future__ import annotations
 
@@ -53,21 +53,21 @@ def show() -> None:
     slot = st.container(key="verdict")
     draw_filters()
     chosen = read_filters()
-    found, pages = read_newest(CALLS, "page", chosen)
-    if found.rows.empty:
-        show_nothing_found(found, "call", lambda: cards.show_no_matches("calls"))
+    listing, pages = read_newest(CALLS, "page", chosen)
+    if listing.rows.empty:
+        show_nothing_found(listing, "call", lambda: cards.show_no_matches("calls"))
         return
-    record_answer(answer := _describe_calls(chosen, found))
+    record_answer(answer := _describe_calls(chosen, listing))
     slot.header(answer, anchor=False)
     if peeked is None:
-        _draw_list(chosen, found, pages, None)
+        _draw_list(chosen, listing, pages, None)
         return
     with st.container(key="list_and_peek"):
         left, right = st.columns((11, 8), gap="small")
         with left:
-            _draw_list(chosen, found, pages, peeked)
+            _draw_list(chosen, listing, pages, peeked)
         with right, st.container(border=True, key="peek_view", gap="small"):
-            before, after = find_steps(CALLS, "page", chosen, (found, pages), _is_call(peeked))
+            before, after = find_steps(CALLS, "page", chosen, (listing, pages), _is_call(peeked))
             draw_peek(peeked, kept_keys("peek"), _step_link(before), _step_link(after))
 
 
@@ -76,7 +76,7 @@ def _is_call(call_id: str) -> Callable[[Row], bool]:
 
 
 def _step_link(step: ListStep | None, *, in_full: bool = False) -> str | None:
-    """Return the link that shows the row of a step beside the list, or in full."""
+    """Return the link that shows the call of a row next to the list, or in full."""
     if step is None:
         return None
     call_id = step.row["call_id"]
@@ -86,28 +86,28 @@ def _step_link(step: ListStep | None, *, in_full: bool = False) -> str | None:
 
 
 def _find_call_steps(call_id: str) -> tuple[str | None, str | None]:
-    """Return the links to the calls before and after one in the list it was opened from, shown in full."""
+    """Return the links to the previous and next call in the original list, shown in full."""
     chosen = read_filters()
     listed = read_newest(CALLS, "page", chosen)
     before, after = find_steps(CALLS, "page", chosen, listed, _is_call(call_id))
     return _step_link(before, in_full=True), _step_link(after, in_full=True)
 
 
-def _describe_calls(chosen: Mapping[str, Any], found: ListPage) -> str:
-    """Return a sentence on how many calls match, and on how many of them failed."""
+def _describe_calls(chosen: Mapping[str, Any], listing: ListPage) -> str:
+    """Return a sentence on how many calls match, and how many of them failed."""
     layers = store_queries.ask("fault_layers", **filters.chosen_filters().parameters())
     total = int(layers.total.iloc[0])
     if not is_narrowed():
         return describe_failures(layers.to_dict("records"))
     failed = None
-    if found.is_complete and not chosen.get("fault"):
+    if listing.is_complete and not chosen.get("fault"):
         failures = read_page(store_queries.keep_asking(), CALLS, {**chosen, "fault": "any"}, 1)
         failed = failures.found if failures.is_complete else None
-    count = f"{found.found:,}" + ("" if found.is_complete else " or more")
+    count = f"{listing.found:,}" + ("" if listing.is_complete else " or more")
     return describe_matches(count, total, failed)
 
 
-def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int, peeked: str | None) -> None:
+def _draw_list(chosen: Mapping[str, Any], listing: ListPage, pages: int, peeked: str | None) -> None:
     order = chosen.get("order")
     title = f"Sorted by {_ORDERED[order]}" if order else "Newest first"
     read = partial(read_page, store_queries.keep_asking(), CALLS, chosen)
@@ -119,12 +119,12 @@ def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int, peeked: s
     with cards.draw_card(
         title,
         "calls",
-        beside=lambda: draw_testset_export("calls", listed_ids, found.found),
+        beside=lambda: draw_testset_export("calls", listed_ids, listing.found),
         take=cards.Download("calls", lambda: read(cards.MOST_ROWS).rows.drop(columns="found"), "all rows"),
         height=600,
     ):
-        draw_rows(found.rows.to_dict("records"), peeked, is_narrow=peeked is not None)
-        offer_further_days(found, "call")
+        draw_rows(listing.rows.to_dict("records"), peeked, is_narrow=peeked is not None)
+        offer_further_days(listing, "call")
         draw_pager("page", pages)
 
 

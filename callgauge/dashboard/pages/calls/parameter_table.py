@@ -1,4 +1,4 @@
-"""Builds one row for each parameter of a call: the declaration, the value sent, the resulting value."""
+"""Build one row per parameter of a call: the declaration, the sent value, the resulting value."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _CARDINALITIES = {
     Cardinality.MAP: "map of {}",
     Cardinality.OPTIONAL: "{} or null",
 }
-_ENUM = 12  # values of an enumeration that are named
+_ENUM = 12  # listed values of an enum
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterRow:
-    """One parameter of a call: its declaration, the value sent, the resulting value, its diagnostics.
+    """One parameter of a call: its declaration, the sent value, the resulting value, its diagnostics.
 
-    `kind`, `required`: the declared type and whether the parameter is required; None when the definition does
-    not declare the parameter. `sent`: the raw text of the value, or where the text was repaired the value as
-    JSON; `became`: the value as JSON after parsing; both None when there is no value. `sent_as`: the name
-    under which the model sent the parameter, None when that is `name`. `has_changed`: the values differ.
+    `kind`, `required`: the declared type and whether it is required; None for an undeclared parameter.
+    `sent`: the raw text of the value, or JSON if the text was repaired; `became`: the value as JSON after
+    parsing; both None without a value. `sent_as`: the name that the model used, None if it is `name`.
+    `has_changed`: the values differ.
     """
 
     name: str
@@ -43,39 +43,39 @@ class ParameterRow:
 
     @property
     def severity(self) -> str | None:
-        """The worst severity among the findings: error, warning or note; None without findings."""
-        return min((str(found.severity) for found in self.findings), key=_RANKS.__getitem__, default=None)
+        """The worst severity of the diagnostics: error, warning or note; None without diagnostics."""
+        return min((str(finding.severity) for finding in self.findings), key=_RANKS.__getitem__, default=None)
 
     @property
     def is_mended_only(self) -> bool:
-        """True when `sent` is not the model's text: it was mended with a loss, then not changed."""
+        """True when `sent` is not the model's text but a lossy repair, which was not changed further."""
         return self.is_lossy and self.became is not None and not self.has_changed
 
     @property
     def is_lossy(self) -> bool:
-        """True when the mend of the text may have lost or invented part of this value."""
-        return any(found.lossy for found in self.findings)
+        """True when the repair of the text may have lost or invented part of this value."""
+        return any(finding.lossy for finding in self.findings)
 
     def describe_required(self, tool: ToolDefinition | None) -> str:
-        """Return whether the parameter is required by `tool`, None for no known definition."""
+        """Return whether `tool` requires the parameter; None without a definition."""
         if tool is None:
             return "no definition"
         return {True: "required", False: "optional", None: "not declared"}[self.required]
 
 
 def list_parameters(request: ToolCallRequest, tool: ToolDefinition | None) -> list[ParameterRow]:
-    """Return a row for each declared parameter in the definition's order, then for each undeclared one."""
+    """Return a row for each declared parameter in the order of the definition, then undeclared ones."""
     sent, texts = _sent_object(request), read_member_texts(request)
     became: Mapping[str, Any] = request.arguments or {}
-    found: dict[str, list[Diagnostic]] = {}
-    for one in request.diagnostics:
-        if (name := first_name(one.path)) is not None:
-            found.setdefault(name, []).append(one)
+    by_name: dict[str, list[Diagnostic]] = {}
+    for diagnostic in request.diagnostics:
+        if (name := first_name(diagnostic.path)) is not None:
+            by_name.setdefault(name, []).append(diagnostic)
     declared = {parameter.name: parameter for parameter in tool.parameters} if tool else {}
-    renamed = {name: old for name, several in found.items() if (old := _old_name(several)) is not None}
-    others = [name for name in (*sent, *found) if name not in declared and name not in renamed.values()]
+    renamed = {name: old for name, several in by_name.items() if (old := _old_name(several)) is not None}
+    others = [name for name in (*sent, *by_name) if name not in declared and name not in renamed.values()]
     return [
-        _make_row(name, declared.get(name), sent, texts, renamed.get(name), became, found.get(name, ()))
+        _make_row(name, declared.get(name), sent, texts, renamed.get(name), became, by_name.get(name, ()))
         for name in dict.fromkeys((*declared, *others))
     ]
 
@@ -88,8 +88,11 @@ def first_name(path: str) -> str | None:
     return match[1] if match[1] is not None else re.sub(r"\\(.)", r"\1", match[2])
 
 
-def _old_name(found: Iterable[Diagnostic]) -> str | None:
-    return next((one.found for one in found if one.code == "parameter_name_normalised"), None)
+def _old_name(diagnostics: Iterable[Diagnostic]) -> str | None:
+    return next(
+        (diagnostic.found for diagnostic in diagnostics if diagnostic.code == "parameter_name_normalised"),
+        None,
+    )
 
 
 def _make_row(
@@ -99,7 +102,7 @@ def _make_row(
     texts: Mapping[str, str],
     old: str | None,
     became: Mapping[str, Any],
-    found: Iterable[Diagnostic],
+    diagnostics: Iterable[Diagnostic],
 ) -> ParameterRow:
     key = name if old is None or old not in sent else old
     before = _to_json(sent[key]) if key in sent else None
@@ -113,7 +116,7 @@ def _make_row(
         sent_as=old if key == old and old != name else None,
         became=after,
         has_changed=before != after,
-        findings=tuple(found),
+        findings=tuple(diagnostics),
     )
 
 
@@ -131,10 +134,10 @@ def _to_json(value: Any) -> str:
 
 
 def _sent_object(request: ToolCallRequest) -> Mapping[str, Any]:
-    """Return the object that the model sent: decoded and repaired, before any coercion of its values."""
+    """Return the object that the model sent: decoded and repaired, but before type coercion."""
     for stage, _, before, after in reversed(request.trace):
-        held = before if stage == "coerce" else after
-        value = held if isinstance(held, dict) else _decode(held)
+        arguments = before if stage == "coerce" else after
+        value = arguments if isinstance(arguments, dict) else _decode(arguments)
         if isinstance(value, dict):
             return value
     value = _decode(request.raw_arguments) if not request.trace else None

@@ -1,4 +1,4 @@
-"""Draws one call parsed again: its arguments next to the definition, and the parser's steps."""
+"""Draw one call parsed again: its arguments next to the definition, and the parser's steps."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def _describe_caption(reading: ReparsedCall, tool: ToolDefinition | None) -> str
     return " ".join(filter(None, (without, reading.note))) or None
 
 
-def _draw_parameters(held: list[ParameterRow], tool: ToolDefinition | None) -> None:
-    if not held:
+def _draw_parameters(parameters: list[ParameterRow], tool: ToolDefinition | None) -> None:
+    if not parameters:
         st.caption("No parameter is declared, and none was sent.")
         return
     columns = [
@@ -50,37 +50,43 @@ def _draw_parameters(held: list[ParameterRow], tool: ToolDefinition | None) -> N
         "parameters",
         "Parameters: declared, sent, become",
         columns,
-        [_build_row(one, tool) for one in held[:_ROWS]],
+        [_build_row(parameter, tool) for parameter in parameters[:_ROWS]],
     )
-    if len(held) > _ROWS:
-        st.caption(f"{len(held) - _ROWS:,} more parameters are not listed.")
+    if len(parameters) > _ROWS:
+        st.caption(f"{len(parameters) - _ROWS:,} more parameters are not listed.")
 
 
-def _build_row(one: ParameterRow, tool: ToolDefinition | None) -> list[Cell]:
-    heat = HEAT.get(one.severity or "")
-    sent_as = f"as {wording.one_line(one.sent_as, 80)}" if one.sent_as else None
-    codes = dict.fromkeys(found.code for found in one.findings)
+def _build_row(parameter: ParameterRow, tool: ToolDefinition | None) -> list[Cell]:
+    heat = HEAT.get(parameter.severity or "")
+    sent_as = f"as {wording.one_line(parameter.sent_as, 80)}" if parameter.sent_as else None
+    codes = dict.fromkeys(finding.code for finding in parameter.findings)
     places = dict.fromkeys(
-        found.path for found in one.findings if found.path.count(".") + found.path.count("[") > 1
+        finding.path
+        for finding in parameter.findings
+        if finding.path.count(".") + finding.path.count("[") > 1
     )
-    hints = dict.fromkeys(found.hint for found in one.findings if found.hint)
+    hints = dict.fromkeys(finding.hint for finding in parameter.findings if finding.hint)
     sub = "\n".join(wording.one_line(text, 160) for text in (*places, *hints)) or None
     return [
         Cell(
-            wording.one_line(one.name, 80),
-            sub=wording.one_line(one.description, 160) or None,
+            wording.one_line(parameter.name, 80),
+            sub=wording.one_line(parameter.description, 160) or None,
             mono=True,
             heat=heat,
         ),
-        Cell(wording.one_line(one.kind or "–", 160), mono=one.kind is not None, heat=heat),
-        Cell(one.describe_required(tool), heat=heat),
+        Cell(wording.one_line(parameter.kind or "–", 160), mono=parameter.kind is not None, heat=heat),
+        Cell(parameter.describe_required(tool), heat=heat),
         Cell("repaired, see the marks", sub=sent_as, heat=heat)
-        if one.is_mended_only
-        else Cell(_format_value(one.sent, "not sent"), sub=sent_as, mono=one.sent is not None, heat=heat),
-        Cell(_format_value(one.became, "–"), sub=describe_result(one), mono=True, heat=heat)
-        if one.is_mended_only
-        else Cell(describe_result(one), mono=one.became is not None and one.has_changed, heat=heat),
-        Cell(", ".join(codes) or "–", sub=sub, tone=SEVERITY_TONES.get(one.severity or ""), heat=heat),
+        if parameter.is_mended_only
+        else Cell(
+            _format_value(parameter.sent, "not sent"), sub=sent_as, mono=parameter.sent is not None, heat=heat
+        ),
+        Cell(_format_value(parameter.became, "–"), sub=describe_result(parameter), mono=True, heat=heat)
+        if parameter.is_mended_only
+        else Cell(
+            describe_result(parameter), mono=parameter.became is not None and parameter.has_changed, heat=heat
+        ),
+        Cell(", ".join(codes) or "–", sub=sub, tone=SEVERITY_TONES.get(parameter.severity or ""), heat=heat),
     ]
 
 
@@ -88,10 +94,10 @@ def _format_value(text: str | None, absent: str) -> str:
     return absent if text is None else wording.visible(wording.shorten(text, _VALUE))
 
 
-def describe_result(one: ParameterRow) -> str:
-    """Return what a parameter became: its value, or in words that it is invalid, left out or kept."""
-    if one.became is None:
-        return "–" if one.sent is None else "invalid" if one.severity == "error" else "left out"
-    if one.has_changed:
-        return _format_value(one.became, "–")
-    return "what could be read; part of it may be lost" if one.is_lossy else "as sent"
+def describe_result(parameter: ParameterRow) -> str:
+    """Return the resulting value of a parameter, or that it is invalid, left out or unchanged."""
+    if parameter.became is None:
+        return "–" if parameter.sent is None else "invalid" if parameter.severity == "error" else "left out"
+    if parameter.has_changed:
+        return _format_value(parameter.became, "–")
+    return "what could be read; part of it may be lost" if parameter.is_lossy else "as sent"

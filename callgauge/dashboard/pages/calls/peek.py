@@ -1,4 +1,4 @@
-"""The peek view next to the list of calls: one call's text, diagnostics, parameters and result, in short."""
+"""The peek view next to the call list: text, diagnostics, parameters and result of one call, in short."""
 
 from __future__ import annotations
 
@@ -23,25 +23,26 @@ from callgauge.dashboard.pages.calls.parameter_table import ParameterRow, list_p
 from callgauge.dashboard.pages.calls.parser_reading import HEAT
 from lenient import ToolDefinition
 
-_COLUMNS = 40  # characters of a line of the raw text
+_COLUMNS = 40  # characters per line of the raw text
 _TEXT = 4_000  # characters of the raw text around its first mark
-_LISTED = 12  # findings and parameters
+_LISTED = 12  # listed diagnostics and parameters
 
 
-def draw_peek(call_id: str, kept: Mapping[str, str], before: str | None, after: str | None) -> None:
-    """Draw the call with links to the rows before and after it.
+def draw_peek(call_id: str, query: Mapping[str, str], before: str | None, after: str | None) -> None:
+    """Draw the call with links to the previous and next row.
 
-    `kept`: the URL keys of the list, without the peek; `before`, `after`: the links that show these rows.
+    `query`: the URL keys of the list, without the peek view; `before`, `after`: the links that show these
+    rows.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="peek_ways"):
         draw_link(
             "open_fully",
             "Open fully",
-            filters.page_link("calls", {}, {**kept, "peek": call_id, "call": call_id}),
+            filters.page_link("calls", {}, {**query, "peek": call_id, "call": call_id}),
             arrives=True,
         )
         draw_steps(before, after)
-        draw_link("close_peek", "Close", filters.page_link("calls", {}, kept))
+        draw_link("close_peek", "Close", filters.page_link("calls", {}, query))
     loaded = load_call(call_id)
     if loaded is None:
         st.caption("The store has no call with this id.")
@@ -81,9 +82,9 @@ def _draw_raw(loaded: LoadedCall) -> None:
         st.caption(call_descriptions.describe_no_text(row))
     else:
         marks = [
-            TextMark(one.start, one.end if one.end is not None else one.start, one.code)
-            for one in findings[:_LISTED]
-            if one.start is not None
+            TextMark(finding.start, finding.end if finding.end is not None else finding.start, finding.code)
+            for finding in findings[:_LISTED]
+            if finding.start is not None
         ] + call_descriptions.harness_marks(row)
         shown = annotate(raw[:_TEXT], [mark for mark in marks if mark.start <= _TEXT], width=_COLUMNS)
         st.code(shown, language=None, height=240 if shown.count("\n") > 10 else "content")
@@ -100,24 +101,26 @@ def _draw_raw(loaded: LoadedCall) -> None:
             "peek_findings",
             "Diagnostics",
             columns,
-            [_finding_row(one) for one in findings[:_LISTED]],
+            [_finding_row(finding) for finding in findings[:_LISTED]],
         )
         if len(findings) > _LISTED:
             st.caption(f"The first {_LISTED} of {len(findings):,}.")
 
 
-def _finding_row(found: Finding) -> list[Cell]:
-    change = wording.quote(found.found, 60) if found.found is not None or found.became is not None else ""
-    if found.became is not None:
-        change += f" → {wording.quote(found.became, 60)}"
+def _finding_row(finding: Finding) -> list[Cell]:
+    change = (
+        wording.quote(finding.found, 60) if finding.found is not None or finding.became is not None else ""
+    )
+    if finding.became is not None:
+        change += f" → {wording.quote(finding.became, 60)}"
     return [
         Cell(
-            found.code,
-            tone=SEVERITY_TONES.get(found.severity),
-            sub=wording.one_line(found.path or "$", 80),
-            title=found.why,
+            finding.code,
+            tone=SEVERITY_TONES.get(finding.severity),
+            sub=wording.one_line(finding.path or "$", 80),
+            title=finding.why,
         ),
-        Cell(found.summary or found.severity, sub=change or None),
+        Cell(finding.summary or finding.severity, sub=change or None),
     ]
 
 
@@ -129,8 +132,8 @@ def _draw_parameters(loaded: LoadedCall) -> None:
     if reading.request is None:
         st.caption(reading.note or "The call was not read again.")
         return
-    held = list_parameters(reading.request, loaded.tool)
-    if not held:
+    parameters = list_parameters(reading.request, loaded.tool)
+    if not parameters:
         st.caption("No parameter is declared, and none was sent.")
         return
     columns = [Column("Parameter", "text"), Column("Sent → became", "text")]
@@ -138,26 +141,26 @@ def _draw_parameters(loaded: LoadedCall) -> None:
         "peek_parameters",
         "Parameters: declared, sent",
         columns,
-        [_parameter_row(one, loaded.tool) for one in held[:_LISTED]],
+        [_parameter_row(parameter, loaded.tool) for parameter in parameters[:_LISTED]],
     )
-    if len(held) > _LISTED:
-        st.caption(f"The first {_LISTED} of {len(held):,}.")
+    if len(parameters) > _LISTED:
+        st.caption(f"The first {_LISTED} of {len(parameters):,}.")
 
 
-def _parameter_row(one: ParameterRow, tool: ToolDefinition | None) -> list[Cell]:
-    heat = HEAT.get(one.severity or "")
-    required = one.describe_required(tool)
-    sent = "not sent" if one.sent is None else wording.one_line(one.sent, 120)
-    if one.has_changed and one.sent is not None:
-        became = "invalid" if one.became is None else wording.one_line(one.became, 120)
+def _parameter_row(parameter: ParameterRow, tool: ToolDefinition | None) -> list[Cell]:
+    heat = HEAT.get(parameter.severity or "")
+    required = parameter.describe_required(tool)
+    sent = "not sent" if parameter.sent is None else wording.one_line(parameter.sent, 120)
+    if parameter.has_changed and parameter.sent is not None:
+        became = "invalid" if parameter.became is None else wording.one_line(parameter.became, 120)
         sent = f"{sent} → {became}"
-    codes = ", ".join(dict.fromkeys(found.code for found in one.findings))
+    codes = ", ".join(dict.fromkeys(finding.code for finding in parameter.findings))
     return [
         Cell(
-            wording.one_line(one.name, 80),
-            sub=", ".join(filter(None, (wording.one_line(one.kind or "", 80), required))),
+            wording.one_line(parameter.name, 80),
+            sub=", ".join(filter(None, (wording.one_line(parameter.kind or "", 80), required))),
             mono=True,
             heat=heat,
         ),
-        Cell(sent, sub=codes or None, mono=one.sent is not None, heat=heat),
+        Cell(sent, sub=codes or None, mono=parameter.sent is not None, heat=heat),
     ]

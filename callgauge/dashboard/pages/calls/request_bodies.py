@@ -1,8 +1,8 @@
-"""Builds a provider's request that continues a session from a given call.
+"""Build a provider's request that continues a session from a given call.
 
-The shape is that of OpenAI's chat completions. Nearly every server accepts this shape, and it is the only
-common one that carries arguments as text, so broken arguments stay broken. The body is ASCII: no character in
-it is invisible.
+The format is OpenAI chat completions. Nearly every server accepts it. It is the only common format that
+carries arguments as text, so invalid arguments stay as they are. The body is ASCII, so all its characters
+are visible.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 Row = Mapping[Any, Any]
 
-_LONGEST_ID = 40  # characters of a call's id that servers take
+_LONGEST_ID = 40  # longest call id that servers accept
 _NO_RESULT = "(The log keeps no result.)"
 
 
@@ -56,10 +56,10 @@ def _make_messages(rows: Iterable[Row], prompt: str | None) -> Iterable[dict[str
         yield {"role": "system", "content": prompt}
     ids: set[str] = set()
     for _, step in groupby(rows, key=lambda row: (row["turn"], row["step"])):
-        told = list(step)
-        calls = [row for row in told if row["kind"] == "call"]
-        words = "\n".join(row["text"] or "" for row in told if row["kind"] != "call")
-        if told[0]["kind"] == "user":
+        step_rows = list(step)
+        calls = [row for row in step_rows if row["kind"] == "call"]
+        words = "\n".join(row["text"] or "" for row in step_rows if row["kind"] != "call")
+        if step_rows[0]["kind"] == "user":
             yield {"role": "user", "content": words}
         elif calls:
             yield from _step_messages(words, calls, ids)
@@ -84,7 +84,7 @@ def _step_messages(words: str, calls: Sequence[Row], ids: set[str]) -> Iterable[
 
 
 def _call_id(row: Row, ids: set[str]) -> str:
-    """Return the call's own id, or a new one when servers would refuse it: missing, too long, used before."""
+    """Return the id of the call, or a new one if servers would reject it: missing, too long, duplicate."""
     own = row["tool_call_id"]
     chosen = own if own and len(own) <= _LONGEST_ID and own not in ids else f"call_{len(ids) + 1}"
     ids.add(chosen)

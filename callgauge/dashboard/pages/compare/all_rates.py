@@ -1,4 +1,4 @@
-"""Every rate of two slices: a line for each group of rates, and the table of one group."""
+"""Every rate of two slices: a line per group of rates, and the table of one group."""
 
 from __future__ import annotations
 
@@ -34,26 +34,26 @@ _MIX_DIFFERS = Cell(
     sub="open the rate",
     title="A and B got different work. Open the rate to see it mix-adjusted.",
 )
-_COST = "cost"  # has a table of its own
+_COST = "cost"  # drawn as its own table
 _TOLD = (Standing.WORSE, Standing.BETTER, Standing.MORE, Standing.LESS, Standing.UNDECIDED, Standing.ALIKE)
 _WORDS = {Standing.UNDECIDED: "without clear difference", Standing.ALIKE: "equivalent"}
 
 
 def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | None, smallest: float) -> None:
-    """Draw a line for each group of rates, and the table of the group that the URL key `group` chooses.
+    """Draw a line per group of rates, and the table of the group in the URL key `group`.
 
-    `chosen`: the comparison of the chosen rate. Where the mix of work matters in it, the other rates get no
-    verdict here: their plain differences may be those of the work.
+    `chosen`: the comparison of the chosen rate. If the mix matters there, the other rates get no verdict: a
+    different mix may explain their plain differences.
     """
     both = [
         name for name in LISTED if any(name in side.rates and side.rates[name].share.n for side in (a, b))
     ]
     pairs = [(b.rates[name], a.rates[name]) for name in both if name in a.rates and name in b.rates]
-    by_rate = {one.slice.rate.name: one for one in compare_pairs(pairs, family="rates")}
+    by_rate = {comparison.slice.rate.name: comparison for comparison in compare_pairs(pairs, family="rates")}
     if chosen is not None:
         by_rate[chosen.slice.rate.name] = chosen
     mixed = chosen is not None and (chosen.is_at_same_mix or chosen.does_other_work)
-    judged = {name: one for name, one in by_rate.items() if not mixed or one is chosen}
+    judged = {name: comparison for name, comparison in by_rate.items() if not mixed or comparison is chosen}
     lines = [
         f"**{group.capitalize()}**: {_describe_group(_choose_group(judged.values(), group), smallest)}"
         for group in GROUPS
@@ -89,23 +89,23 @@ def draw_all_rates(a: CompareSide, b: CompareSide, chosen: SliceComparison | Non
         draw_table("other_rates", f"{group.capitalize()}: rates of the two slices", columns, rows)
 
 
-def _choose_group(held: Iterable[SliceComparison], group: str) -> list[SliceComparison]:
-    return [one for one in held if one.slice.rate.group == group]
+def _choose_group(comparisons: Iterable[SliceComparison], group: str) -> list[SliceComparison]:
+    return [comparison for comparison in comparisons if comparison.slice.rate.group == group]
 
 
-def _describe_group(held: Sequence[SliceComparison], smallest: float) -> str:
-    """Say in one line which rates of a group are worse or better, and how many are neither."""
-    found: dict[Standing, list[str]] = {}
-    for one in held:
-        found.setdefault(one.standing(smallest), []).append(one.slice.rate.phrase)
-    told = [
-        f"{_WORDS.get(standing, standing.value)} in {_list_titles(found[standing])}"
+def _describe_group(comparisons: Sequence[SliceComparison], smallest: float) -> str:
+    """Return which rates of a group are worse or better, and how many are neither, in one line."""
+    by_standing: dict[Standing, list[str]] = {}
+    for comparison in comparisons:
+        by_standing.setdefault(comparison.standing(smallest), []).append(comparison.slice.rate.phrase)
+    parts = [
+        f"{_WORDS.get(standing, standing.value)} in {_list_titles(by_standing[standing])}"
         if standing in (Standing.WORSE, Standing.BETTER)
-        else f"{len(found[standing])} {_WORDS.get(standing, standing.name.lower())}"
+        else f"{len(by_standing[standing])} {_WORDS.get(standing, standing.name.lower())}"
         for standing in _TOLD
-        if standing in found
+        if standing in by_standing
     ]
-    return f"{'; '.join(told) or 'not measured'}."
+    return f"{'; '.join(parts) or 'not measured'}."
 
 
 def _list_titles(titles: Sequence[str]) -> str:
@@ -118,7 +118,7 @@ def _build_row(
     name: str,
     a: CompareSide,
     b: CompareSide,
-    held: SliceComparison | None,
+    comparison: SliceComparison | None,
     reach: float,
     smallest: float,
     *,
@@ -127,13 +127,17 @@ def _build_row(
     rate = RATES[name]
     sides = [side.rates.get(name) for side in (a, b)]
     hrefs = [calls_link(side.arm, rate.calls) if rate.calls else None for side in (a, b)]
-    cells = [_rate_cell(rate), *(count_cell(one, href) for one, href in zip(sides, hrefs, strict=True))]
-    if held is None or held.difference is None:
+    cells = [_rate_cell(rate), *(count_cell(slice_, href) for slice_, href in zip(sides, hrefs, strict=True))]
+    if comparison is None or comparison.difference is None:
         return [*cells, Cell("–"), Cell("–" if all(sides) else "Only in one", tone="calm")]
-    return [*cells, difference_cell(held, reach), verdict_cell(held, smallest) if is_judged else _MIX_DIFFERS]
+    return [
+        *cells,
+        difference_cell(comparison, reach),
+        verdict_cell(comparison, smallest) if is_judged else _MIX_DIFFERS,
+    ]
 
 
 def _rate_cell(rate: RateDefinition) -> Cell:
-    kept = {key: text for key in URL_KEYS.place if (text := st.query_params.get(key))}
-    href = filters.page_link("compare", {}, kept | {"rate": rate.name})
+    query = {key: text for key in URL_KEYS.place if (text := st.query_params.get(key))}
+    href = filters.page_link("compare", {}, query | {"rate": rate.name})
     return Cell(rate.title, href=href, title=f"{rate.noun.capitalize()}s that {rate.hit}")

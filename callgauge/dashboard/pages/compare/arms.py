@@ -1,4 +1,4 @@
-"""Draws the choice of the two slices, A and B, on the page Compare; every choice is kept in the URL."""
+"""Draw the choice of the slices A and B on the page Compare; the URL keeps every choice."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from callgauge.dashboard.pages.compare import ARM_KEYS
 from callgauge.dashboard.url_keys import write_to_url
 from callgauge.memory.baselines import Baseline
 
-_PROMPTS, _BASELINES = 3, 3  # offered at once
+_PROMPTS, _BASELINES = 3, 3  # offered baselines
 _WEEK = timedelta(days=7)
 Labels = Mapping[str, Mapping[str, str]]
 
 
 def read_labels() -> Labels:
-    """Return, for each dimension, the displayed label of each value; the most used values come first."""
+    """Return the labels of the values of each dimension; the most used values come first."""
     choices = store_queries.ask("choices")
     return {
         name: dict(zip(rows.value, rows.label, strict=True))
@@ -33,7 +33,7 @@ def read_labels() -> Labels:
     }
 
 
-def choose_arms(known: Labels, first: date | None, last: date | None) -> tuple[Arm, Arm]:
+def choose_arms(labels: Labels, first: date | None, last: date | None) -> tuple[Arm, Arm]:
     """Draw the choices of the slices A and B and return both.
 
     `first` and `last`: the first and the last day in the store. Before anything is chosen, the slices are the
@@ -43,11 +43,11 @@ def choose_arms(known: Labels, first: date | None, last: date | None) -> tuple[A
         rate = RATES.get(st.query_params.get("rate") or "", RATES["parse_error"])
         for key, text in _most_measured_models(rate).items():
             write_to_url(key, text)
-    return _choose_arm("A", known, first, last), _choose_arm("B", known, first, last)
+    return _choose_arm("A", labels, first, last), _choose_arm("B", labels, first, last)
 
 
 def are_same(arms: tuple[Arm, Arm]) -> bool:
-    """Return whether nothing tells A and B apart, so that there is nothing to compare."""
+    """Return whether A and B are identical, so that there is nothing to compare."""
     a, b = arms
     return a.own == b.own and a.days == b.days
 
@@ -59,12 +59,12 @@ def draw_swap() -> None:
 
 def choose_at_once(
     rate: RateDefinition,
-    known: Labels,
+    labels: Labels,
     first: date | None,
     last: date | None,
     baselines: Sequence[Baseline],
 ) -> None:
-    """Draw links that choose both slices of a common comparison, or kept days as slice A."""
+    """Draw links that select both slices of a common comparison, or a baseline as slice A."""
     ready = {"The two models measured most": _most_measured_models(rate)}
     if first and last and last - first >= _WEEK:
         days = (last - _WEEK + timedelta(1), last)
@@ -80,22 +80,22 @@ def choose_at_once(
             **arm_filters.arm_query("B", {"prompt": [str(row.newest)]}),
         }
     b = {key: text for key in ARM_KEYS if key[0] == "b" and (text := st.query_params.get(key))}
-    if filters.has_several_hosts(known):
-        # What slice B is otherwise narrowed to holds for both: one model, say, on two hosts.
+    if filters.has_several_hosts(labels):
+        # Other filters of slice B apply to both: for example one model on two hosts.
         rest = {key[1:]: text for key, text in b.items() if key != "b_provider"}
-        hosts = [name for name in known["provider"] if name != "unknown"][:2]
+        hosts = [name for name in labels["provider"] if name != "unknown"][:2]
         ready["The two hosts used most"] = {
             f"{letter}{key}": text
             for letter, host in zip("ab", hosts, strict=True)
             for key, text in (rest | {"_provider": arm_filters.join_values([host])}).items()
         }
-    for one in baselines[:_BASELINES]:
-        name = wording.one_line(one.name, 40)
-        ready[f"Compared with {name}"] = arm_filters.arm_query("A", one.slice, one.days) | b
-    kept = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
+    for baseline in baselines[:_BASELINES]:
+        name = wording.one_line(baseline.name, 40)
+        ready[f"Compared with {name}"] = arm_filters.arm_query("A", baseline.slice, baseline.days) | b
+    kept_rate = {"rate": st.query_params["rate"]} if "rate" in st.query_params else {}
     with st.container(horizontal=True, gap="medium", key="at_once"):
         for number, (label, query) in enumerate(ready.items()):
-            draw_link(f"ready_{number}", label, filters.page_link("compare", {}, query | kept))
+            draw_link(f"ready_{number}", label, filters.page_link("compare", {}, query | kept_rate))
 
 
 def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
@@ -111,36 +111,39 @@ def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
     )
     if len(by_use) < 2:
         return {}
-    one, other = (str(row["slice"]) for row in by_use[:2])
-    return {**arm_filters.arm_query("A", {"model": [one]}), **arm_filters.arm_query("B", {"model": [other]})}
+    first, other = (str(row["slice"]) for row in by_use[:2])
+    return {
+        **arm_filters.arm_query("A", {"model": [first]}),
+        **arm_filters.arm_query("B", {"model": [other]}),
+    }
 
 
 def _swap() -> None:
-    held = {key: st.query_params.get(key) for key in ARM_KEYS}
-    for key, text in held.items():
+    texts = {key: st.query_params.get(key) for key in ARM_KEYS}
+    for key, text in texts.items():
         write_to_url(f"{'b' if key[0] == 'a' else 'a'}{key[1:]}", text)
 
 
-def _choose_arm(letter: Letter, known: Labels, first: date | None, last: date | None) -> Arm:
+def _choose_arm(letter: Letter, labels: Labels, first: date | None, last: date | None) -> Arm:
     prefix = letter.lower()
-    with st.popover(_name_button(letter, known), width="content", key=f"slice_{prefix}"):
+    with st.popover(_name_button(letter, labels), width="content", key=f"slice_{prefix}"):
         st.caption("A: what B is compared with" if letter == "A" else "B: compared with A")
-        shown = [name for name in PARAMETERS if filters.can_narrow(name, known.get(name, ()))]
-        own = {name: _choose_values(f"{prefix}_{name}", name, known) for name in shown}
+        shown = [name for name in PARAMETERS if filters.can_narrow(name, labels.get(name, ()))]
+        own = {name: _choose_values(f"{prefix}_{name}", name, labels) for name in shown}
         days = _choose_days(f"{prefix}_days", first, last) if first and last else None
     chosen = {name: values for name, values in own.items() if values}
     return Arm(letter, chosen, days, filters.chosen_filters().parameters())
 
 
-def _name_button(letter: Letter, known: Labels) -> str:
-    """Return the letter and what is chosen for the slice: A: falcon-3, triage@4."""
+def _name_button(letter: Letter, all_labels: Labels) -> str:
+    """Return the letter and the selection of the slice: A: falcon-3, triage@4."""
     parts = []
     for name in PARAMETERS:
         key = f"{letter.lower()}_{name}"
         text = st.query_params.get(key)
         is_newer = key in st.session_state and text == st.session_state.get(f"_url_{key}")
         values = st.session_state[key] if is_newer else arm_filters.split_values(text or "")
-        labels = [known.get(name, {}).get(value, value) for value in values]
+        labels = [all_labels.get(name, {}).get(value, value) for value in values]
         if labels:
             more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
             parts.append(f"{wording.short_name(labels[0], 30)}{more}")
@@ -149,12 +152,12 @@ def _name_button(letter: Letter, known: Labels) -> str:
     return wording.link_label(f"{letter}: {', '.join(parts) or 'all calls'}")
 
 
-def _choose_values(key: str, name: str, known: Labels) -> tuple[str, ...]:
-    options = known.get(name, {})
+def _choose_values(key: str, name: str, labels: Labels) -> tuple[str, ...]:
+    options = labels.get(name, {})
     words = wording.dimension(name)
 
     def draw(drawn: str) -> list[str]:
-        # A load may have taken away what was chosen.
+        # A load may have removed the chosen value.
         st.session_state[drawn] = [value for value in st.session_state[drawn] if value in options]
         return st.multiselect(
             f"{words.capitalize()} of slice {key[0].upper()}",
@@ -176,8 +179,8 @@ def _choose_values(key: str, name: str, known: Labels) -> tuple[str, ...]:
 
 def _choose_days(key: str, first: date, last: date) -> Days | None:
     def draw(drawn: str) -> tuple[date, ...]:
-        held = st.session_state[drawn]
-        if any(not first <= day <= last for day in held):
+        span = st.session_state[drawn]
+        if any(not first <= day <= last for day in span):
             st.session_state[drawn] = ()
         picked = st.date_input(
             f"Days of slice {key[0].upper()} (UTC)",

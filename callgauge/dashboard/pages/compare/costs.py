@@ -1,4 +1,4 @@
-"""Draws the success of repeated trials (pass^k) of two slices, and their tokens, steps and seconds."""
+"""Draw the success of repeated trials (pass^k) of two slices, and their tokens, steps and seconds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from callgauge.dashboard.components.table import Cell, Column, Percentages, draw
 from callgauge.stats import ENOUGH, pass_k
 
 Row = Mapping[Hashable, Any]
-_MOST = 4  # trials in a row, as tau-bench reports them
+_MOST = 4  # consecutive trials, as in tau-bench
 _VERDICTS = ("turn_success", "recorded_ok", "derived_ok")
 
 
@@ -68,28 +68,30 @@ def _build_pass_row(side: CompareSide, measure: str) -> list[Cell]:
 
 
 def _pass_cell(outcomes: list[tuple[int, int, int]], k: int) -> Cell:
-    found = pass_k(outcomes, k)
-    if found is None:
+    estimate = pass_k(outcomes, k)
+    if estimate is None:
         return Cell("–", sub=f"no task tried {wording.plural(k, 'time')}", values={"rate": None})
-    bounds = found.interval
+    bounds = estimate.interval
 
     def write(decimals: int) -> tuple[str, str]:
         between = f" · {wording.fixed_interval(bounds, decimals)}" if bounds else ""
-        return wording.fixed_percent(found.rate, decimals), f"{wording.plural(found.tasks, 'task')}{between}"
+        return wording.fixed_percent(
+            estimate.rate, decimals
+        ), f"{wording.plural(estimate.tasks, 'task')}{between}"
 
     text, sub = write(1)
     return Cell(
         text,
         sub=sub,
-        pale=found.tasks < ENOUGH,
-        order=found.rate,
+        pale=estimate.tasks < ENOUGH,
+        order=estimate.rate,
         values={
-            "rate": found.rate,
-            "tasks": found.tasks,
+            "rate": estimate.rate,
+            "tasks": estimate.tasks,
             "low": bounds.low if bounds else None,
             "high": bounds.high if bounds else None,
         },
-        percentages=Percentages(found.rate, found.tasks, write),
+        percentages=Percentages(estimate.rate, estimate.tasks, write),
     )
 
 
@@ -101,8 +103,8 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
     """Draw the money, tokens, steps and seconds of both slices per turn and per successful turn."""
     _draw_money(a, b)
     with cards.draw_card("Tokens, steps and seconds", "turn_costs", height=200):
-        found = {side.arm.letter: _read_cost(side) for side in (a, b)}
-        if not any(found.values()):
+        costs = {side.arm.letter: _read_cost(side) for side in (a, b)}
+        if not any(costs.values()):
             st.caption("No turn in either slice.")
             return
         columns = [
@@ -115,7 +117,7 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
                 for unit in ("turn", "success")
             ),
         ]
-        rows = [[_name_cell(side), *_cost_cells(found[side.arm.letter])] for side in (a, b)]
+        rows = [[_name_cell(side), *_cost_cells(costs[side.arm.letter])] for side in (a, b)]
         draw_table("costs", "Tokens, steps and seconds of both slices", columns, rows)
         split = sorted({*a.arm.split_by_call(), *b.arm.split_by_call()})
         st.caption(
@@ -127,16 +129,16 @@ def draw_costs(a: CompareSide, b: CompareSide) -> None:
 
 def _draw_money(a: CompareSide, b: CompareSide) -> None:
     with cards.draw_card("What turns cost", "costs", height=200):
-        found = [next(iter(ask_costs(**side.arm.parameters())), None) for side in (a, b)]
-        known = [(side, cost) for side, cost in zip((a, b), found, strict=True) if cost]
-        if not any(cost.total is not None for _, cost in known):
+        costs = [next(iter(ask_costs(**side.arm.parameters())), None) for side in (a, b)]
+        priced = [(side, cost) for side, cost in zip((a, b), costs, strict=True) if cost]
+        if not any(cost.total is not None for _, cost in priced):
             draw_no_price()
             return
-        before, after = found
+        before, after = costs
         if before and after:
             st.markdown(f"**{_compare_money(before, after)}**")
-        heads, drawn = make_money_columns([cost for _, cost in known])
-        rows = [[_name_cell(side), *cells] for (side, _), cells in zip(known, drawn, strict=True)]
+        heads, drawn = make_money_columns([cost for _, cost in priced])
+        rows = [[_name_cell(side), *cells] for (side, _), cells in zip(priced, drawn, strict=True)]
         draw_table(
             "money", "What turns cost in both slices, in money", [Column("Slice", "name"), *heads], rows
         )
@@ -144,7 +146,7 @@ def _draw_money(a: CompareSide, b: CompareSide) -> None:
 
 
 def _compare_money(before: Cost, after: Cost) -> str:
-    """Say how many times as much a successful turn costs in B as in A."""
+    """Draw how many times as much a successful turn costs in B as in A."""
     first, second = before.per_completed, after.per_completed
     if first is None or second is None or not first.amount:
         return "The cost of a successful turn is not known for both."
@@ -165,8 +167,8 @@ def _read_cost(side: CompareSide) -> Row | None:
 def _cost_cells(row: Row | None) -> list[Cell]:
     if row is None:
         return [Cell("–")] * 8
-    turns, ok, known = row["turns"], row["ok"], row["ok_known"]
-    success = ok / known if known else 0.0
+    turns, ok, measured = row["turns"], row["ok"], row["ok_known"]
+    success = ok / measured if measured else 0.0
     amounts = [
         (row["steps"] or 0, turns),
         (row["tokens"], row["tokens_known"]),
@@ -174,19 +176,21 @@ def _cost_cells(row: Row | None) -> list[Cell]:
     ]
     cells = [
         Cell(f"{turns:,}", order=turns),
-        part_cell(ok, known, counts=True) if known else Cell("–", sub="not measured", values={"rate": None}),
+        part_cell(ok, measured, counts=True)
+        if measured
+        else Cell("–", sub="not measured", values={"rate": None}),
     ]
-    for total, of in amounts:
-        each = cost_per_turn(total, of)
+    for total, count in amounts:
+        each = cost_per_turn(total, count)
         cells += [
-            _amount_cell(each, of, turns),
-            _amount_cell(each / success if each is not None and success else None, of, turns),
+            _amount_cell(each, count, turns),
+            _amount_cell(each / success if each is not None and success else None, count, turns),
         ]
     return cells
 
 
-def _amount_cell(value: float | None, known: int, turns: int) -> Cell:
+def _amount_cell(value: float | None, measured: int, turns: int) -> Cell:
     if value is None:
         return Cell("–", sub="unknown")
-    sub = None if known == turns else f"of {wording.rate(known, turns)}"
-    return Cell(format_amount(value), sub=sub, pale=known < MEASURED_ENOUGH * turns, order=value)
+    sub = None if measured == turns else f"of {wording.rate(measured, turns)}"
+    return Cell(format_amount(value), sub=sub, pale=measured < MEASURED_ENOUGH * turns, order=value)

@@ -1,4 +1,4 @@
-"""What a decision on the page Compare keeps: both slices and the verdict as the page shows them."""
+"""A decision on the page Compare: both slices and the verdict as shown."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from callgauge.memory.decisions import FrozenComparison, FrozenSide
 
 
 def draw_compare_decision(title: str, frozen: FrozenComparison) -> None:
-    """Draw the popover that keeps a decision. `title`: what it begins with; empty for a split verdict."""
+    """Draw the popover that records a decision. `title`: the suggested title; empty for a split verdict."""
     draw_decide("compare", {"": (title, frozen)}, f"compare?{read_query()}")
 
 
 def freeze_comparison(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, sentence: str
+    a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison, sentence: str
 ) -> FrozenComparison:
-    """Return B held against A with all numbers as they are now."""
-    found = held.difference
+    """Return the comparison of B with A, with all current numbers."""
+    difference = comparison.difference
     return FrozenComparison(
         rate.name,
         sentence,
         _freeze_side(b, rate),
         _freeze_side(a, rate),
-        found.estimate if found else None,
-        found.low if found else None,
-        found.high if found else None,
-        held.p,
-        found.method if found else "",
+        difference.estimate if difference else None,
+        difference.low if difference else None,
+        difference.high if difference else None,
+        comparison.p,
+        difference.method if difference else "",
     )
 
 

@@ -21,12 +21,14 @@ def make_breakdown_export(a: CompareSide, b: CompareSide, rate: RateDefinition) 
     return cards.Download(f"compare_{rate.name}_broken_down", rows)
 
 
-def make_export(a: Arm, b: Arm, metric: str, **given: Any) -> Callable[[], pd.DataFrame]:
-    """Return a function that reads the metric's rows of both slices, also after the run has ended.
+def make_export(a: Arm, b: Arm, metric: str, **parameters: Any) -> Callable[[], pd.DataFrame]:
+    """Return a function that reads the metric rows of both slices, even after the run has ended.
 
-    The column `compared` of its DataFrame holds the letter of the slice.
+    The column `compared` of its DataFrame contains the letter of the slice.
     """
-    asked = {arm.letter: store_queries.ask_later(metric, **given, **arm.parameters()) for arm in (a, b)}
+    readers = {
+        arm.letter: store_queries.ask_later(metric, **parameters, **arm.parameters()) for arm in (a, b)
+    }
     return lambda: pd.concat(
-        [rows().assign(compared=letter) for letter, rows in asked.items()], ignore_index=True
+        [rows().assign(compared=letter) for letter, rows in readers.items()], ignore_index=True
     )

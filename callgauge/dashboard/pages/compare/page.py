@@ -1,4 +1,4 @@
-"""The page Compare: is slice B better than A, for whom, and which other traits differ?"""
+"""The page Compare: is slice B better than A, for which values, and what else differs?"""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from callgauge.dashboard.pages.compare.exports import make_breakdown_export
 from callgauge.dashboard.pages.compare.verdict import draw_nothing, draw_warnings, draw_ways
 from callgauge.dashboard.pages.compare.work_makeup import draw_makeup
 
-_LONGEST = 60  # characters of the name of a slice
+_LONGEST = 60  # characters per slice name
 _TABS = {
     "rates": "All rates",
     "ways": "The difference in several ways",
@@ -50,22 +50,22 @@ _TABS = {
 
 def show() -> None:
     title = st.container()
-    known = read_labels()
-    if not known:
+    labels = read_labels()
+    if not labels:
         title.title("Compare", anchor=False)
         cards.show_no_matches("calls")
         return
     extent = store_queries.ask("extent").iloc[0]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        arms = choose_arms(known, extent.first_day, extent.last_day)
+        arms = choose_arms(labels, extent.first_day, extent.last_day)
         draw_swap()
     at_once, answer = st.container(), st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         rate = choose_rate()
         with st.popover("Settings", type="tertiary", width="content"):
             smallest = choose_smallest()
-    with at_once:  # its links keep slice B, which is chosen by now
-        choose_at_once(rate, known, extent.first_day, extent.last_day, read_records().baselines)
+    with at_once:  # its links keep slice B, which is already chosen
+        choose_at_once(rate, labels, extent.first_day, extent.last_day, read_records().baselines)
     if filters.chosen_filters().active_names():
         answer.caption("The filter bar narrows both slices, unless a slice has its own choice.")
     if are_same(arms):
@@ -75,45 +75,45 @@ def show() -> None:
                 "Nothing to compare yet: choose a model, a prompt or days for A and for B.", 200
             )
         return
-    a, b = measure_sides(store_queries.ask, arms, arm_filters.name_arms(*arms, known))
+    a, b = measure_sides(store_queries.ask, arms, arm_filters.name_arms(*arms, labels))
     names = ArmNames(*(wording.short_name(side.name, _LONGEST) for side in (b, a)))
-    # What A and B are is known only now.
+    # A and B are known only now.
     title.title(wording.in_markdown(f"{names.of} against {names.against}", 300), anchor=False)
     basis = find_basis(a, b, rate)
     reason = f"{basis.reason[0].upper()}{basis.reason[1:]}." if basis.reason else ""
     rate = RATES[basis.rate or rate.name]
     work = read_work(store_queries.ask, a, b, rate)
-    held = compare_sides(a, b, rate, work)
+    comparison = compare_sides(a, b, rate, work)
     if basis.rate is None:
         with answer:
             cards.draw_answer(reason, 400)
-    elif held is None or held.plain is None or held.other is None:
+    elif comparison is None or comparison.plain is None or comparison.other is None:
         with answer:
             draw_nothing(a, b, rate)
     else:
-        found = break_sides_down(store_queries.ask, a, b, rate, held, work, smallest)
-        sentence = write_headline(found, names, filters.short_label, smallest)
-        decision = suggest_decision(found, names, smallest)
+        breakdown = break_sides_down(store_queries.ask, a, b, rate, comparison, work, smallest)
+        sentence = write_headline(breakdown, names, filters.short_label, smallest)
+        decision = suggest_decision(breakdown, names, smallest)
         with answer:
-            draw_headline(found, names, smallest, sentence)
-            draw_compare_decision(decision, freeze_comparison(a, b, rate, held, sentence))
-            draw_warnings(a, b, rate, held, reason)
+            draw_headline(breakdown, names, smallest, sentence)
+            draw_compare_decision(decision, freeze_comparison(a, b, rate, comparison, sentence))
+            draw_warnings(a, b, rate, comparison, reason)
 
         def link(place: int, narrowed: Mapping[str, str]) -> str | None:
             return calls_link(arms[place], rate.calls, narrowed) if rate.calls else None
 
-        draw_breakdown(found, names, smallest, link, make_breakdown_export(a, b, rate))
-    _draw_tabs(a, b, rate, held, smallest)
+        draw_breakdown(breakdown, names, smallest, link, make_breakdown_export(a, b, rate))
+    _draw_tabs(a, b, rate, comparison, smallest)
 
 
 def _draw_tabs(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison | None, smallest: float
+    a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison | None, smallest: float
 ) -> None:
     with draw_tabs("show", _TABS) as tab:
         if tab == "rates":
-            draw_all_rates(a, b, held, smallest)
+            draw_all_rates(a, b, comparison, smallest)
         elif tab == "ways":
-            draw_ways(a, b, rate, held)
+            draw_ways(a, b, rate, comparison)
         elif tab == "work":
             draw_makeup(a, b)
         else:

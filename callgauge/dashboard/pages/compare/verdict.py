@@ -36,10 +36,10 @@ _OTHER_INTERVAL = (
 
 @dataclass(frozen=True, slots=True)
 class ComparisonWay:
-    """One way to compute the difference between the two slices.
+    """One method to compute the difference between the two slices.
 
-    `a`, `b`: both rates as text, empty when the way uses the plain rates. `rests_on`: the method and its data
-    in words. `thin`: True when the strata that both slices have do not represent them well.
+    `a`, `b`: both rates as text, empty if the method uses the plain rates. `rests_on`: the method and its
+    data in words. `thin`: True when the strata in both slices do not represent them well.
     """
 
     title: str
@@ -50,8 +50,10 @@ class ComparisonWay:
     thin: bool = False
 
 
-def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison | None) -> None:
-    """Draw the difference of B from A, computed in several ways. `held`: None without a pair to compare."""
+def draw_ways(
+    a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison | None
+) -> None:
+    """Draw the difference of B from A by several methods. `comparison`: None without a pair to compare."""
     with cards.draw_card(
         f"{rate.title}: the difference",
         "slices",
@@ -62,38 +64,38 @@ def draw_ways(a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceC
         height=240,
         verdict="difference",
     ):
-        if held is None or held.plain is None or held.other is None:
+        if comparison is None or comparison.plain is None or comparison.other is None:
             st.caption("Nothing to compare: choose another rate, or widen what narrows a slice.")
             return
         drawn_anew = choose_toggle("Check the interval by resampling sessions", "anew")
-        ways = list(_list_ways(a, b, rate, held.plain, held.same_mix, anew=drawn_anew))
-        _draw_ways_table(a, b, rate, ways, held.slice)
-        measured = f"{_describe_measured(a, held.other)} {_describe_measured(b, held.slice)}"
+        ways = list(_list_ways(a, b, rate, comparison.plain, comparison.same_mix, anew=drawn_anew))
+        _draw_ways_table(a, b, rate, ways, comparison.slice)
+        measured = f"{_describe_measured(a, comparison.other)} {_describe_measured(b, comparison.slice)}"
         st.caption(f"{measured} {_describe_notes(a, b, rate, anew=drawn_anew)}")
 
 
 def draw_nothing(a: CompareSide, b: CompareSide, rate: RateDefinition) -> None:
-    """Draw the sentence that names the side of which nothing was measured."""
-    unseen = [one.name for one in (a, b) if not ((whole := one.whole_slice(rate)) and whole.share.n)]
+    """Draw the sentence that names the side without measurements."""
+    unseen = [side.name for side in (a, b) if not ((whole := side.whole_slice(rate)) and whole.share.n)]
     sentence = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} was measured."
     cards.draw_answer(sentence, 300)
     st.caption("Choose another rate, or widen what narrows that slice.")
 
 
 def draw_warnings(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, held: SliceComparison, reason: str
+    a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison, reason: str
 ) -> None:
-    """Draw what makes the comparison doubtful: little measured, or slices that overlap.
+    """Draw the reasons to doubt the comparison: little was measured, or the slices overlap.
 
-    `reason`: why it is by another rate than the chosen one; empty where it is not.
+    `reason`: why it uses another rate than the chosen one; empty if it does not.
     """
-    for warning in filter(None, [reason, *list_cautions(a, b, rate, held)]):
+    for warning in filter(None, [reason, *list_cautions(a, b, rate, comparison)]):
         st.warning(warning, icon=":material/warning:")
 
 
 def _describe_measured(side: CompareSide, whole: Slice) -> str:
-    known = wording.known_share(whole.share.n, whole.total, whole.rate.noun)
-    return f"{side.arm.letter}, {wording.in_markdown(side.name, 80)}: {known}."
+    coverage = wording.known_share(whole.share.n, whole.total, whole.rate.noun)
+    return f"{side.arm.letter}, {wording.in_markdown(side.name, 80)}: {coverage}."
 
 
 def _list_ways(
@@ -107,15 +109,15 @@ def _list_ways(
 ) -> Iterator[ComparisonWay]:
     yield ComparisonWay("Unadjusted", "", "", plain, plain.method)
     if same_mix is not None and same_mix.by:
-        found = same_mix.found
+        adjusted = same_mix.found
         yield ComparisonWay(
             f"Mix-adjusted by {same_mix.words}",
-            wording.percent(found.against),
-            wording.percent(found.of),
-            found.difference,
-            f"{found.difference.method}: {wording.percent(found.covered)} of the {rate.noun}s are in groups "
-            "that both have",
-            thin=not found.is_representative,
+            wording.percent(adjusted.against),
+            wording.percent(adjusted.of),
+            adjusted.difference,
+            f"{adjusted.difference.method}: {wording.percent(adjusted.covered)} of the {rate.noun}s are in "
+            "groups that both have",
+            thin=not adjusted.is_representative,
         )
     yield from _compare_by_task(a, b, rate)
     if anew:
@@ -126,14 +128,14 @@ def _compare_by_task(a: CompareSide, b: CompareSide, rate: RateDefinition) -> It
     if rate.name not in BY_TASK or a.arm.split_by_call() or b.arm.split_by_call():
         return
     rows = store_queries.ask("shared_tasks", measure=rate.name, **a.arm.add_prefix(), **b.arm.add_prefix())
-    for origin, its in rows.groupby("origin"):
-        differences = (its.b_k / its.b_n - its.a_k / its.a_n).astype(float).tolist()
-        tasks = its.tasks.astype(int).tolist()
-        found = compare_paired(differences, tasks)
-        if found is None:
+    for origin, group in rows.groupby("origin"):
+        differences = (group.b_k / group.b_n - group.a_k / group.a_n).astype(float).tolist()
+        tasks = group.tasks.astype(int).tolist()
+        difference = compare_paired(differences, tasks)
+        if difference is None:
             continue
         first, second = (
-            sum(k / n * many for k, n, many in zip(its[f"{arm}_k"], its[f"{arm}_n"], tasks, strict=True))
+            sum(k / n * many for k, n, many in zip(group[f"{arm}_k"], group[f"{arm}_n"], tasks, strict=True))
             / sum(tasks)
             for arm in "ab"
         )
@@ -141,22 +143,22 @@ def _compare_by_task(a: CompareSide, b: CompareSide, rate: RateDefinition) -> It
             "On the tasks that both saw",
             wording.percent(first),
             wording.percent(second),
-            found,
-            f"{found.method}; a task is known by {_ORIGINS.get(str(origin), 'its name')}",
+            difference,
+            f"{difference.method}; a task is known by {_ORIGINS.get(str(origin), 'its name')}",
         )
 
 
 def _bootstrap(
     a: CompareSide, b: CompareSide, rate: RateDefinition, plain: Difference
 ) -> Iterator[ComparisonWay]:
-    counts = [store_queries.ask("session_counts", rate=rate.name, **one.arm.parameters()) for one in (b, a)]
+    counts = [store_queries.ask("session_counts", rate=rate.name, **side.arm.parameters()) for side in (b, a)]
     pairs = [list(zip(rows.k.astype(int), rows.n.astype(int), strict=True)) for rows in counts]
     weights = tuple(rows.sessions.astype(int).tolist() for rows in counts)
-    found = bootstrap_interval(pairs[0], pairs[1], (weights[0], weights[1]))
-    if found is None:
+    interval = bootstrap_interval(pairs[0], pairs[1], (weights[0], weights[1]))
+    if interval is None:
         return
     sessions = " and ".join(f"{sum(many):,}" for many in reversed(weights))
-    low, high = found
+    low, high = interval
     anew = Difference(plain.estimate, low, high, float("nan"), "cluster bootstrap, 95 %")
     yield ComparisonWay(
         "Unadjusted, sessions resampled", "", "", anew, f"{anew.method}: 2,000 draws of {sessions} sessions"
@@ -164,10 +166,10 @@ def _bootstrap(
 
 
 def _draw_ways_table(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, ways: list[ComparisonWay], of: Slice
+    a: CompareSide, b: CompareSide, rate: RateDefinition, ways: list[ComparisonWay], slice_: Slice
 ) -> None:
-    held = [SliceComparison(of, way.found, way.found.p) for way in ways]
-    reach = track_reach(held)
+    comparisons = [SliceComparison(slice_, way.found, way.found.p) for way in ways]
+    reach = track_reach(comparisons)
     columns = [
         Column("Compared", "text"),
         *name_columns(ArmNames(b.name, a.name)),
@@ -184,7 +186,7 @@ def _draw_ways_table(
             Cell("–" if isnan(way.found.p) else format_chance(way.found.p)),
             Cell(way.rests_on, pale=way.thin),
         ]
-        for way, each in zip(ways, held, strict=True)
+        for way, each in zip(ways, comparisons, strict=True)
     ]
     draw_table("compared", "The difference, compared in several ways", columns, rows)
 

@@ -1,4 +1,4 @@
-"""What differs in the work of two slices: models, tools, prompts, sizes and so on."""
+"""Differences in the mix of two slices: models, tools, prompts, sizes and so on."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SHIFTS = 12
 
 
 def draw_makeup(a: CompareSide, b: CompareSide) -> None:
-    """Draw the largest differences in the composition of the slices.
+    """Draw the largest differences in the mix of the slices.
 
-    Dimensions that a slice's own filters narrow are left out.
+    Skips dimensions that a slice's own filters restrict.
     """
     with cards.draw_card(
         "What differs in their work",
@@ -35,8 +35,8 @@ def draw_makeup(a: CompareSide, b: CompareSide) -> None:
         height=300,
     ):
         chosen = set(a.arm.own) | set(b.arm.own)
-        found = find_makeup_shifts(read_makeup(a.arm), read_makeup(b.arm), chosen)
-        if not found:
+        shifts = find_makeup_shifts(read_makeup(a.arm), read_makeup(b.arm), chosen)
+        if not shifts:
             st.caption(
                 "Nothing: their calls have the same tools, prompts, sources and kinds in the same shares."
             )
@@ -48,17 +48,17 @@ def draw_makeup(a: CompareSide, b: CompareSide) -> None:
             Column("B", "number", "Share of the calls of B"),
             Column("B − A", "number", "In points"),
         ]
-        rows = [_shift_row(shift) for shift in found]
+        rows = [_shift_row(shift) for shift in shifts]
         draw_table("makeup", "What differs between the slices", columns, rows, shown=_SHIFTS)
 
 
 def _shift_row(shift: MakeupShift) -> list[Cell]:
     if shift.dimension in TITLES:
-        of, value = TITLES[shift.dimension], class_words(shift.dimension, int(shift.value))
+        title, value = TITLES[shift.dimension], class_words(shift.dimension, int(shift.value))
     else:
-        of, value = DIMENSIONS[shift.dimension], filters.value_label(shift.dimension, shift.value)
+        title, value = DIMENSIONS[shift.dimension], filters.value_label(shift.dimension, shift.value)
     return [
-        Cell(of, order=of),
+        Cell(title, order=title),
         Cell(wording.one_line(value, 60), title=wording.one_line(value, 400), order=value),
         _part_cell(shift.a, shift.a_total),
         _part_cell(shift.b, shift.b_total),

@@ -1,4 +1,4 @@
-"""URL keys of the page Data, which shows loaded and rejected data and the limits of each source."""
+"""URL keys of the page Data: loaded and unreadable data, and the limits of each source."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -16,7 +16,7 @@ def describe_feed(
     """Return the sentence on the newest of the `loads` and on the `silent` sources. Contains stored text.
 
     `loads`: the rows of this metric. `silent`: see `describe_silence`. `newest`: the time of the newest turn
-    of the store. `night`: what was wrong with the last night, empty where nothing was.
+    in the store. `night`: the problem of the last nightly run, or empty.
     """
     if not loads:
         return "Nothing has been loaded yet."
@@ -30,7 +30,7 @@ def describe_feed(
 
 
 def describe_replaced(load: Row) -> str:
-    """Return what went in a load because files had other content than before; '' when nothing did."""
+    """Return what a load removed because the content of files had changed; empty if nothing."""
     counts = ((load["sessions_replaced"], "replaced"), (load["sessions_removed"], "removed"))
     changes = [f"{wording.plural(count, 'session')} {how}" for count, how in counts if count]
     return (
@@ -39,7 +39,7 @@ def describe_replaced(load: Row) -> str:
 
 
 def describe_status(row: Row) -> str:
-    """Return what became of a file: loaded, rejected, or with which other file it is read. Stored text."""
+    """Return the status of a file: loaded, rejected, or merged with another file. Stored text."""
     if row["status"] == "earlier":
         return "loaded; the file has changed since"
     if row["status"] != "companion" or not row["reason"]:

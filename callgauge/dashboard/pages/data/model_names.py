@@ -1,4 +1,4 @@
-"""Card of the page Data that lists the names of models, and which of them count as one."""
+"""Card of the page Data with model names, and which of them count as the same model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RULES = {
 
 
 def show() -> None:
-    """Draw the fold on names of models; closed, it asks nothing."""
+    """Draw the fold on model names; a closed fold runs no query."""
     if (fold := draw_fold("Names of models", "names")) is not None:
         with fold:
             _draw_names()

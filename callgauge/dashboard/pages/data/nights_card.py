@@ -1,4 +1,4 @@
-"""Card of the page Data on the nightly job: what its last runs did, and how new each source's data is."""
+"""Card of the page Data on the nightly job: its last runs, and the newest data of each source."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from callgauge.memory.nights.night_steps import STEPS, NightStep
 from callgauge.memory.nights.past_nights import PastNight
 from callgauge.memory.nights.source_states import SourceState
 
-_SHOWN = 7  # nights before a person asks for all
+_SHOWN = 7  # nights before "Show all"
 _TONES: dict[str, Tone] = {"failed": "bad", "broken off": "bad", "stopped": "bad"}
 
 
 def show() -> None:
-    """Draw the card; nothing where the nightly job never ran."""
+    """Draw the card; nothing if the nightly job never ran."""
     try:
         state = store_queries.service_state()
     except MemoryProblemError as problem:
@@ -51,21 +51,25 @@ def _draw_nights(nights: Sequence[PastNight]) -> None:
         *(Column(step.capitalize(), "tight") for step in STEPS), Column("Problem"),
     ]  # fmt: skip
     draw_table(
-        "nights", "Nightly runs, the newest first", columns, [_night_row(one) for one in nights], shown=_SHOWN
+        "nights",
+        "Nightly runs, the newest first",
+        columns,
+        [_night_row(night) for night in nights],
+        shown=_SHOWN,
     )
 
 
 def _night_row(night: PastNight) -> list[Cell]:
     load = night.step("load")
-    told = load.told if load else {}
-    refused = [(told.get("refused_files", 0), "file"), (told.get("refused_lines", 0), "line")]
+    figures = load.told if load else {}
+    refused = [(figures.get("refused_files", 0), "file"), (figures.get("refused_lines", 0), "line")]
     lost = ", ".join(wording.plural(count, noun) for count, noun in refused if count)
     return [
         Cell(f"{night.night}"),
         Cell(f"{night.began:%H:%M}", title=wording.utc(night.began)),
         Cell(wording.duration(night.seconds) if night.seconds is not None else "–"),
-        *(Cell(f"{told[name]:,}" if name in told else "–") for name in ("files", "calls")),
-        Cell(lost or ("0" if "files" in told else "–"), tone="bad" if lost else None),
+        *(Cell(f"{figures[name]:,}" if name in figures else "–") for name in ("files", "calls")),
+        Cell(lost or ("0" if "files" in figures else "–"), tone="bad" if lost else None),
         *(_step_cell(night.step(name), is_running=night.is_running) for name in STEPS),
         _trouble_cell(night),
     ]
@@ -87,15 +91,17 @@ def _step_cell(step: NightStep | None, *, is_running: bool) -> Cell:
 
 
 def _trouble_cell(night: PastNight) -> Cell:
-    """Return a cell with the problem of each step that went wrong, as far as one is known. Stored text.
+    """Return a cell with the known problem of each failed step. Stored text.
 
-    Problems name places of the server and of the logs, which are for admins.
+    Problems contain paths of the server and of logs, which only admins may see.
     """
     if night.unfinished and not current_viewer().is_admin:
         return Cell("visible to admins")
-    told = [(step.step, str(step.told["problem"])) for step in night.unfinished if step.told.get("problem")]
-    short = "\n".join(f"{name}: {wording.one_line(problem, 120)}" for name, problem in told)
-    whole = "\n".join(f"{name}: {wording.visible(problem)}" for name, problem in told)
+    problems = [
+        (step.step, str(step.told["problem"])) for step in night.unfinished if step.told.get("problem")
+    ]
+    short = "\n".join(f"{name}: {wording.one_line(problem, 120)}" for name, problem in problems)
+    whole = "\n".join(f"{name}: {wording.visible(problem)}" for name, problem in problems)
     return Cell(short, title=whole or None)
 
 
@@ -104,7 +110,7 @@ def _draw_sources(sources: Sequence[SourceState], now: datetime) -> None:
         Column("Source", "name"), Column("Newest data", "tight"), Column("Last checked", "tight"),
         Column("Silent after", "tight"), Column("State"),
     ]  # fmt: skip
-    rows = [_source_row(one, now) for one in sources]
+    rows = [_source_row(source, now) for source in sources]
     draw_table("team_sources", "Sources of callgauge.toml", columns, rows)
 
 

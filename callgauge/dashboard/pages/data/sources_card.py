@@ -14,7 +14,7 @@ from callgauge.dashboard.components.controls.paging import Row, draw_pager, read
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.table import Cell, Column, Tone, draw_table
 
-# What can be told, the promise's field, and of how many calls or turns it is known.
+# The fact, the field of its promise, and the column that counts known calls or turns.
 _TELLS = (
     ("Raw arguments", "raw_arguments", "text_known", "calls"),
     ("Invalid arguments", "argument_failures", "parse_known", "calls"),
@@ -29,14 +29,14 @@ _TONES: dict[str, Tone] = {"yes": "good", "partly": "warn", "no": "bad"}
 
 
 def show_limits() -> None:
-    """Draw the fold on what each source logs; closed, it asks nothing."""
+    """Draw the fold on what each source logs; a closed fold runs no query."""
     if (fold := draw_fold("What each source logs", "formats")) is not None:
         with fold:
             _draw_limits()
 
 
 def show_copies() -> None:
-    """Draw the fold on sessions that are in several files; closed, it asks nothing."""
+    """Draw the fold on sessions that are in several files; a closed fold runs no query."""
     if (fold := draw_fold("Sessions in several files", "doubles")) is not None:
         with fold:
             _draw_copies()
@@ -85,7 +85,9 @@ def _draw_table(key: str, caption: str, rows: list[list[Cell]]) -> None:
 
 
 def _build_measured_row(row: Row) -> list[Cell]:
-    cells = (_told_cell(row[promise], row[known], row[total], total) for _, promise, known, total in _TELLS)
+    cells = (
+        _told_cell(row[promise], row[measured], row[total], total) for _, promise, measured, total in _TELLS
+    )
     counts = f"{wording.plural(row['calls'], 'call')}\n{wording.plural(row['turns'], 'turn')}"
     return [Cell(row["title"], sub=counts), *cells, Cell(row["cannot_tell"] or "–")]
 
@@ -98,17 +100,18 @@ def _build_promised_row(row: Row) -> list[Cell]:
     ]
 
 
-def _told_cell(promise: str | None, known: int | None = None, total: int = 0, noun: str = "") -> Cell:
+def _told_cell(promise: str | None, measured: int | None = None, total: int = 0, noun: str = "") -> Cell:
     """Return a cell with the first word of the promise: yes, partly or no.
 
-    Below that word stand the share of loaded records for which the fact is known, and the rest of the
-    promise.
+    Below it are the share of loaded records with the fact, and the rest of the promise.
     """
-    found = _PROMISE.fullmatch(promise or "")
-    word, rest = found.groups() if found else ("not documented", promise or "")
-    here = f"here {wording.rate(known, total)} of {noun}" if known is not None and total else ""
-    share = known / total if known is not None and total else None
-    return Cell(word, sub="\n".join(filter(None, (here, rest))) or None, tone=_TONES.get(word), share=share)
+    match = _PROMISE.fullmatch(promise or "")
+    word, rest = match.groups() if match else ("not documented", promise or "")
+    coverage = f"here {wording.rate(measured, total)} of {noun}" if measured is not None and total else ""
+    share = measured / total if measured is not None and total else None
+    return Cell(
+        word, sub="\n".join(filter(None, (coverage, rest))) or None, tone=_TONES.get(word), share=share
+    )
 
 
 def _draw_copies() -> None:

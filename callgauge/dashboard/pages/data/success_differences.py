@@ -1,4 +1,4 @@
-"""The fold on turns where the success in the log and the derived success differ."""
+"""The fold with turns whose logged success and derived success differ."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Row = Mapping[Hashable, Any]
 
 
 def show() -> None:
-    """Draw the fold; closed, it asks nothing."""
+    """Draw the fold; a closed fold runs no query."""
     if (fold := draw_fold("Turns whose reported and derived success differ", "disagree")) is not None:
         with fold:
             _draw_turns(filters.chosen_filters().parameters())
@@ -45,13 +45,13 @@ def _draw_turns(chosen: Mapping[str, Any]) -> None:
         framed=False,
     ):
         st.caption(_describe_rate(chosen))
-        found, pages = read_newest(DISAGREEMENTS, "turn_page", chosen)
-        if found.rows.empty:
+        listing, pages = read_newest(DISAGREEMENTS, "turn_page", chosen)
+        if listing.rows.empty:
             none = "Reported and derived success agree on every turn of this selection."
-            show_nothing_found(found, "turn", lambda: st.caption(none), among="such ")
+            show_nothing_found(listing, "turn", lambda: st.caption(none), among="such ")
             return
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(f"{describe_count(found, 'turn')}, the newest first.", width="content")
+            st.caption(f"{describe_count(listing, 'turn')}, the newest first.", width="content")
             st.page_link(
                 page_file("calls"),
                 label=wording.link_label("See their calls"),
@@ -63,9 +63,9 @@ def _draw_turns(chosen: Mapping[str, Any]) -> None:
             Column("Derived", "name"), Column("Calls", "number"), Column("Failed calls", "number"),
             Column("Turn", "tight"),
         ]  # fmt: skip
-        rows = [_build_row(row) for row in found.rows.to_dict("records")]
+        rows = [_build_row(row) for row in listing.rows.to_dict("records")]
         draw_table("disagreements", "Turns whose reported and derived success differ", heads, rows)
-        offer_further_days(found, "turn")
+        offer_further_days(listing, "turn")
         draw_pager("turn_page", pages)
 
 

@@ -1,4 +1,4 @@
-"""Card of the page Data that lists the runs of trials that were loaded."""
+"""Card of the page Data with the loaded trial runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from callgauge.dashboard.pages.data.sources_card import file_name
 
 
 def show() -> None:
-    """Draw the fold on runs of trials; closed, it asks nothing."""
+    """Draw the fold on trial runs; a closed fold runs no query."""
     if (fold := draw_fold("Trial runs", "runs")) is not None:
         with fold:
             _draw_runs()

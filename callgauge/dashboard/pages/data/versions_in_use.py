@@ -14,7 +14,7 @@ from callgauge.dashboard.components.version_texts import VersionedText, draw_dif
 
 
 def show() -> None:
-    """Draw the fold on prompts and tools that changed, open where the URL names one of them."""
+    """Draw the fold on changed prompts and tools, open if the URL names one of them."""
     subject = _chosen_subject()
     if subject is not None:
         _draw_changed(subject)
@@ -61,7 +61,7 @@ def _build_row(row: Row) -> list[Cell]:
 
 
 def _chosen_subject() -> VersionedText | None:
-    """Return the prompt or tool that the URL names, None when it names none; the name may contain colons."""
+    """Return the prompt or tool in the URL, or None; its name may contain colons."""
     parts = (st.query_params.get("changed") or "").split(":", 2)
     return VersionedText(*parts) if len(parts) == 3 else None
 

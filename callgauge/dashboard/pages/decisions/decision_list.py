@@ -1,4 +1,4 @@
-"""The list of decisions: each with the comparison as it was, and the same comparison since then."""
+"""The list of decisions, each with its comparison at that time and since then."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.memory.decisions import FrozenComparison, FrozenSide, RecordedDecision, delete_decision
 from callgauge.memory.kept_slices import take_slice
 
-_SHOWN = 10  # decisions, until all are asked for: each asks the store
+_SHOWN = 10  # decisions before "Show all": each runs queries
 _EMPTY = "No decisions yet. Press Decide next to the verdict on Compare or on a trial run."
 
 
 @dataclass(frozen=True, slots=True)
 class LaterComparison:
-    """A decision's comparison on the days after those that it rests on; `days`: both ends inclusive."""
+    """A decision's comparison on the days after its own; `days`: both ends inclusive."""
 
     days: Days
     held: SliceComparison
@@ -45,51 +45,51 @@ def draw_decisions(decisions: Sequence[RecordedDecision]) -> None:
             draw_link("to_compare", "Open Compare", filters.page_link("compare", {}, {}))
         return
     shown = decisions if st.session_state.get("all_decisions") else decisions[:_SHOWN]
-    for one in shown:
-        _draw_decision(one)
+    for decision in shown:
+        _draw_decision(decision)
     if len(decisions) > _SHOWN:
         st.toggle(f"Show all {len(decisions)}", key="all_decisions")
 
 
-def _draw_decision(one: RecordedDecision) -> None:
-    with cards.draw_card(wording.one_line(one.title, 200).replace("$", r"\$"), "slices", "strata"):
-        by = f"{wording.in_markdown(one.by, 60)}, " if one.by else ""
-        if one.reason:
-            st.markdown(wording.in_markdown(one.reason, 2000))
+def _draw_decision(decision: RecordedDecision) -> None:
+    with cards.draw_card(wording.one_line(decision.title, 200).replace("$", r"\$"), "slices", "strata"):
+        by = f"{wording.in_markdown(decision.by, 60)}, " if decision.by else ""
+        if decision.reason:
+            st.markdown(wording.in_markdown(decision.reason, 2000))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(f"{by}{one.at:%Y-%m-%d}", width="content")
-            draw_link(f"open_{one.id}", "Open the comparison", one.link)
-            if owns(one.by):
+            st.caption(f"{by}{decision.at:%Y-%m-%d}", width="content")
+            draw_link(f"open_{decision.id}", "Open the comparison", decision.link)
+            if owns(decision.by):
                 with st.container(width="content"):
-                    draw_popover("Delete", f"drop_{one.id}", lambda: _ask_delete(one))
-        if one.figures is None:
+                    draw_popover("Delete", f"drop_{decision.id}", lambda: _ask_delete(decision))
+        if decision.figures is None:
             st.caption("This version cannot read its numbers.")
             return
-        later = compare_later(one.figures, one.at.date())
-        _draw_figures(one, one.figures, later)
+        later = compare_later(decision.figures, decision.at.date())
+        _draw_figures(decision, decision.figures, later)
 
 
-def _ask_delete(one: RecordedDecision) -> None:
+def _ask_delete(decision: RecordedDecision) -> None:
     st.caption("Deletes the decision and its numbers for the whole team.")
-    if st.button("Delete decision", key=f"delete_decision_{one.id}"):
-        apply_change(lambda file: delete_decision(file, one))
+    if st.button("Delete decision", key=f"delete_decision_{decision.id}"):
+        apply_change(lambda file: delete_decision(file, decision))
 
 
 def compare_later(figures: FrozenComparison, decided: date) -> LaterComparison | None:
-    """Return the comparison on the days after those it rests on, up to the newest; None where there is none.
+    """Return the comparison on the days after its own, up to the newest day; None if there are none.
 
-    Sides that only their days tell apart have nothing to be compared with later. `decided`: the day of the
-    decision, for a comparison of all days. Raises MetricError.
+    Sides that differ only by their days cannot be compared later. `decided`: the day of the decision, for a
+    comparison of all days. Raises MetricError.
     """
     if figures.run or figures.measure not in RATES:
         return None
     try:
-        known = [thaw_parameters(side.parameters) for side in (figures.against, figures.of)]
+        sides = [thaw_parameters(side.parameters) for side in (figures.against, figures.of)]
     except ValueError:
         return None
-    last = max(each.get("to_day") or decided for each in known)
+    last = max(each.get("to_day") or decided for each in sides)
     newest = store_queries.ask("extent").iloc[0].last_day
-    slices = [take_slice(each) for each in known]
+    slices = [take_slice(each) for each in sides]
     if newest is None or newest <= last or slices[0] == slices[1]:
         return None
     days = (last + timedelta(1), newest)
@@ -97,11 +97,13 @@ def compare_later(figures: FrozenComparison, decided: date) -> LaterComparison |
     rate = RATES[figures.measure]
     names = figures.against.name, figures.of.name
     a, b = measure_sides(store_queries.ask_all, arms, names)
-    held = compare_sides(a, b, rate, read_work(store_queries.ask_all, a, b, rate))
-    return LaterComparison(days, held) if held else None
+    comparison = compare_sides(a, b, rate, read_work(store_queries.ask_all, a, b, rate))
+    return LaterComparison(days, comparison) if comparison else None
 
 
-def _draw_figures(one: RecordedDecision, figures: FrozenComparison, later: LaterComparison | None) -> None:
+def _draw_figures(
+    decision: RecordedDecision, figures: FrozenComparison, later: LaterComparison | None
+) -> None:
     st.caption(f"Verdict then: {wording.in_markdown(figures.sentence, 900)}")
     rate = RATES.get(figures.measure)
     title = rate.title if rate else wording.one_line(figures.measure, 60)
@@ -115,7 +117,7 @@ def _draw_figures(one: RecordedDecision, figures: FrozenComparison, later: Later
         columns.append(Column(f"Since, {later.days[0]} to {later.days[1]}", "number"))
         cells = _later_cell(later.held.other), _later_cell(later.held.slice), _later_difference_cell(later)
         rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
-    draw_table(f"decision_{one.id}", f"Numbers of the decision {one.title}", columns, rows)
+    draw_table(f"decision_{decision.id}", f"Numbers of the decision {decision.title}", columns, rows)
     if later is None and not figures.run:
         st.caption("No later data yet.")
 
@@ -130,7 +132,7 @@ def _describe_days(side: FrozenSide) -> str:
 
 
 def _is_share(rate: RateDefinition | None, figures: FrozenComparison) -> bool:
-    """Return True when the numbers are shares: of all rates, and of what trials measure by hits and tries."""
+    """Return True when the numbers are shares: rates, and trial measures that count hits."""
     sides = (figures.of, figures.against)
     return rate is not None or all(0 <= side.k <= side.n for side in sides)
 
@@ -146,10 +148,10 @@ def _then_cell(side: FrozenSide, rate: RateDefinition | None, figures: FrozenCom
     return Cell(wording.percent(side.k / side.n), sub=f"{side.k:,.0f} / {side.n:,.0f}{bounds}")
 
 
-def _later_cell(one: Slice | None) -> Cell:
-    if one is None or not one.share.n:
+def _later_cell(slice_: Slice | None) -> Cell:
+    if slice_ is None or not slice_.share.n:
         return Cell("–")
-    share = one.share
+    share = slice_.share
     bounds = f" · {wording.interval(share.interval)}" if share.interval else ""
     return Cell(wording.percent(share.rate or 0.0), sub=f"{wording.fraction(share.k, share.n)}{bounds}")
 
@@ -166,9 +168,9 @@ def _difference_cell(figures: FrozenComparison, rate: RateDefinition | None) -> 
 
 
 def _later_difference_cell(later: LaterComparison) -> Cell:
-    found = later.held.difference
-    if found is None:
+    difference = later.held.difference
+    if difference is None:
         return Cell("–")
     verdict = shorten_verdict(later.held, SMALLEST)
-    ends = f"{format_points(found.low)} to {format_points(found.high)} points"
-    return Cell(f"{format_points(found.estimate)} points", sub=f"{ends} · {verdict.text.lower()}")
+    ends = f"{format_points(difference.low)} to {format_points(difference.high)} points"
+    return Cell(f"{format_points(difference.estimate)} points", sub=f"{ends} · {verdict.text.lower()}")

@@ -1,4 +1,4 @@
-"""The lists of notes, alert rules, saved views and baselines, each line with what may be done to it."""
+"""The lists of notes, alert rules, saved views and baselines, each line with its controls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callgauge.memory.baselines import Baseline, remove_baseline
 from callgauge.memory.notes import Note
 from callgauge.memory.views import SavedView, delete_view, rename_view, share_view
 
-_SHOWN = 50  # notes, until all are asked for
+_SHOWN = 50  # notes before "Show all"
 _STATES: Mapping[RuleState, str] = {
     RuleState.FIRES: ":red[fires]",
     RuleState.QUIET: ":green[quiet]",
@@ -34,7 +34,7 @@ _STATES: Mapping[RuleState, str] = {
 
 
 def draw_all_notes(notes: Sequence[Note]) -> None:
-    """Draw the notes, the newest first, each with the way to what it is about."""
+    """Draw the notes, the newest first, each with a link to its subject."""
     if not notes:
         _say_nothing(
             "No notes yet. Add one on a trend, or on the page of a tool, prompt, error, session or call."
@@ -72,16 +72,16 @@ def _subject_link(note: Note) -> str | None:
 
 
 def draw_rules(rules: Sequence[AlertRule]) -> None:
-    """Draw the rules, those that fire first, with what the newest night says of each."""
+    """Draw the rules with their result for the newest night, those that fire first."""
     if not rules:
         _say_nothing("No rules yet. Add one on Overview, in Needs attention. It watches the filtered calls.")
         return
     today = datetime.now(UTC).date()
     with st.container(border=True, gap="xxsmall", key="memory_rules"):
-        for number, found in enumerate(judge_rules(store_queries.ask_all, rules)):
-            rule = found.rule
+        for number, finding in enumerate(judge_rules(store_queries.ask_all, rules)):
+            rule = finding.rule
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.markdown(_describe_finding(found), width="content")
+                st.markdown(_describe_finding(finding), width="content")
                 muted = f"muted until {rule.muted_until} · " if rule.is_muted(today) else ""
                 by = f"{wording.in_markdown(rule.by, 60)}, " if rule.by else ""
                 st.caption(f"{muted}{by}{rule.at:%Y-%m-%d}", width="content")
@@ -90,15 +90,15 @@ def draw_rules(rules: Sequence[AlertRule]) -> None:
                         draw_popover("Change", f"rule_{number}", lambda rule=rule: _change_rule(rule))  # type: ignore[misc]
 
 
-def _describe_finding(found: RuleFinding) -> str:
-    name = wording.in_markdown(found.rule.name, 80)
-    what = wording.in_markdown(describe_rule(found.rule), 200)
+def _describe_finding(finding: RuleFinding) -> str:
+    name = wording.in_markdown(finding.rule.name, 80)
+    what = wording.in_markdown(describe_rule(finding.rule), 200)
     now = ""
-    if found.share is not None and found.share.n:
-        share = found.share
+    if finding.share is not None and finding.share.n:
+        share = finding.share
         now = f": {wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)})"
-    since = f" since {found.since}" if found.fires else ""
-    return f"**{name}**: {what} · {_STATES[found.state]}{since}{wording.in_markdown(now)}"
+    since = f" since {finding.since}" if finding.fires else ""
+    return f"**{name}**: {what} · {_STATES[finding.state]}{since}{wording.in_markdown(now)}"
 
 
 def _change_rule(rule: AlertRule) -> None:
@@ -109,19 +109,19 @@ def _change_rule(rule: AlertRule) -> None:
 
 
 def draw_views(views: Sequence[SavedView]) -> None:
-    """Draw the saved views that this person sees, with the ways to rename, share and delete own ones."""
-    seen = visible_views(views)
-    if not seen:
+    """Draw the saved views that this person sees, with controls to rename, share and delete own ones."""
+    visible = visible_views(views)
+    if not visible:
         _say_nothing("No saved views yet. Press Save this view in the navigation, or Ctrl K on any page.")
         return
     with st.container(border=True, gap="xxsmall", key="memory_views"):
-        for number, view in enumerate(seen):
+        for number, view in enumerate(visible):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 draw_link(f"view_{number}", wording.one_line(view.name, 80), view_link(view))
                 by = f"{view.owner}, " if view.owner else ""
                 whose = "for the team" if view.shared else "own"
-                told = f"{view.page} · {whose} · {by}{view.at:%Y-%m-%d}"
-                st.caption(wording.in_markdown(told, 200), width="content")
+                caption = f"{view.page} · {whose} · {by}{view.at:%Y-%m-%d}"
+                st.caption(wording.in_markdown(caption, 200), width="content")
                 if owns(view.owner):
                     with st.container(width="content"):
                         draw_popover("Change", f"change_view_{number}", lambda view=view: _change_view(view))  # type: ignore[misc]
@@ -132,7 +132,7 @@ def _change_view(view: SavedView) -> None:
     with st.form(f"rename_{place}", border=False):
         name = st.text_input("Name", view.name, key=f"name_{place}", max_chars=200)
         if st.form_submit_button("Rename") and name.strip() != view.name:
-            if any((one.owner, one.name) == (view.owner, name.strip()) for one in read_records().views):
+            if any((other.owner, other.name) == (view.owner, name.strip()) for other in read_records().views):
                 st.error("A view with this name exists. Choose another name.")
             else:
                 apply_change(lambda file: rename_view(file, view, name))
@@ -148,13 +148,13 @@ def draw_baselines(baselines: Sequence[Baseline]) -> None:
         _say_nothing("No named days yet. Name the chosen days on Overview, above the rates.")
         return
     with st.container(border=True, gap="xxsmall", key="memory_baselines"):
-        for number, one in enumerate(baselines):
+        for number, baseline in enumerate(baselines):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.markdown(wording.in_markdown(describe_baseline(one), 300), width="content")
-                by = f"{wording.in_markdown(one.by, 60)}, " if one.by else ""
-                st.caption(f"{by}{one.at:%Y-%m-%d}", width="content")
-                if owns(one.by) and st.button("Remove", key=f"remove_kept_{number}", type="tertiary"):
-                    apply_change(lambda file, name=one.name: remove_baseline(file, name))  # type: ignore[misc]
+                st.markdown(wording.in_markdown(describe_baseline(baseline), 300), width="content")
+                by = f"{wording.in_markdown(baseline.by, 60)}, " if baseline.by else ""
+                st.caption(f"{by}{baseline.at:%Y-%m-%d}", width="content")
+                if owns(baseline.by) and st.button("Remove", key=f"remove_kept_{number}", type="tertiary"):
+                    apply_change(lambda file, name=baseline.name: remove_baseline(file, name))  # type: ignore[misc]
 
 
 def _say_nothing(words: str) -> None:
@@ -163,5 +163,5 @@ def _say_nothing(words: str) -> None:
 
 
 def _digest(*names: str) -> str:
-    """Return a short name for the widgets of a record: people may call it anything."""
+    """Return a short key for the widgets of a record, whose name may be any text."""
     return sha256(json.dumps(names).encode()).hexdigest()[:12]

@@ -69,14 +69,14 @@ def count_records(records: TeamRecords) -> str:
         (len(records.baselines), "baseline"),
         (len(records.signature_states), "error with a status"),
     ]
-    known = [
+    phrases = [
         wording.plural(n, noun) if noun != "error with a status" or n == 1 else f"{n:,} errors with a status"
         for n, noun in counts
         if n
     ]
-    if not known:
+    if not phrases:
         return "No decisions or notes yet."
-    return f"The team has recorded {wording.list_words(known)}."
+    return f"The team has recorded {wording.list_words(phrases)}."
 
 
 show()

@@ -1,4 +1,4 @@
-"""Correlates failure with traits of calls: a rate for each class of a trait, and the traits that stand out.
+"""Find traits of calls that correlate with failures: a rate for each class of a trait.
 
 A correlation is not a cause: the tool or the model may explain both the trait and the failure.
 """
@@ -36,10 +36,10 @@ class TraitClass:
 
 @dataclass(frozen=True, slots=True)
 class Standout:
-    """A trait, split where its classes differ most: the calls from the class `start` on, and those below it.
+    """A trait, split where its classes differ most: calls from the class `start` on, and those below it.
 
-    `difference` is `above` minus `below`. `p` is corrected by Holm's method over the `compared` splits of all
-    traits.
+    `difference` is `above` minus `below`. `p` is corrected by Holm's method over the `compared` splits of
+    all traits.
     """
 
     start: TraitClass
@@ -55,75 +55,81 @@ class Standout:
 
 
 def trait_classes(rows: pd.DataFrame) -> list[TraitClass]:
-    """Return the classes with checked calls, sorted by trait in the order of TITLES, then by class number.
+    """Return the classes with checked calls, sorted by trait as in TITLES, then by class number.
 
-    `rows`: those of the metric `traits`.
-    Traits that TITLES does not name are left out.
+    `rows`: those of the metric `traits`. Skips traits that are not in TITLES.
     """
     shares = relate_shares(read_shares(rows), list(rows["trait"]))
-    known = [
+    classes = [
         TraitClass(trait, number, share)
         for trait, number, share in zip(rows["trait"], rows["class"], shares, strict=True)
         if trait in TITLES and share.n
     ]
-    return sorted(known, key=lambda one: (list(TITLES).index(one.trait), one.number))
+    return sorted(
+        classes, key=lambda trait_class: (list(TITLES).index(trait_class.trait), trait_class.number)
+    )
 
 
 def find_standouts(classes: Sequence[TraitClass]) -> list[Standout]:
-    """Return each trait at the split of its classes that is least likely by chance, the clearest trait first.
+    """Return each trait at its split with the smallest p-value, the clearest trait first.
 
-    The classes of every trait have an order, so a trait is judged by its splits: all calls from a class on
-    against all below it, where both sides have enough checked calls and sessions. Holm's correction is over
-    the splits of all traits, since the clearest was picked after looking.
+    The classes of every trait are ordered. A split compares all calls from a class on with all calls below
+    it, if both sides have enough checked calls and sessions. Holm's correction covers the splits of all
+    traits, because the clearest one was selected afterwards.
     """
     splits = [split for trait in TITLES for split in _split(trait, classes)]
     corrected = holm([difference.p for _, _, _, difference in splits])
     clearest: dict[str, Standout] = {}
     for (start, above, below, difference), p in zip(splits, corrected, strict=True):
-        known = clearest.get(start.trait)
-        if known is None or difference.p < known.difference.p:
+        before = clearest.get(start.trait)
+        if before is None or difference.p < before.difference.p:
             clearest[start.trait] = Standout(start, above, below, difference, p, len(splits))
-    return sorted(clearest.values(), key=lambda one: one.difference.p)
+    return sorted(clearest.values(), key=lambda standout: standout.difference.p)
 
 
 def _split(trait: str, classes: Sequence[TraitClass]) -> list[tuple[TraitClass, Share, Share, Difference]]:
-    its = sorted((one for one in classes if one.trait == trait), key=lambda one: one.number)
-    found = []
-    for place in range(1, len(its)):
-        below = reduce(add, (one.share for one in its[:place]))
-        above = reduce(add, (one.share for one in its[place:]))
+    ordered = sorted(
+        (trait_class for trait_class in classes if trait_class.trait == trait),
+        key=lambda trait_class: trait_class.number,
+    )
+    splits = []
+    for place in range(1, len(ordered)):
+        below = reduce(add, (trait_class.share for trait_class in ordered[:place]))
+        above = reduce(add, (trait_class.share for trait_class in ordered[place:]))
         if below.has_enough and above.has_enough and (difference := compare_rates(above, below)):
-            found.append((its[place], above, below, difference))
-    return found
+            splits.append((ordered[place], above, below, difference))
+    return splits
 
 
 def find_apart(classes: Sequence[TraitClass]) -> tuple[TraitClass, TraitClass] | None:
-    """Return two classes of one trait whose intervals do not touch, those furthest apart; None for none.
+    """Return the two classes of one trait whose intervals are furthest apart; None if all overlap.
 
-    Only classes with enough checked calls and sessions count: the others are drawn pale.
+    Only classes with enough checked calls and sessions count; the others are pale.
     """
     gaps = [
-        (other.share.interval.low - one.share.interval.high, one, other)
-        for one in classes
+        (other.share.interval.low - lower.share.interval.high, lower, other)
+        for lower in classes
         for other in classes
-        if one.trait == other.trait
-        and one.share.has_enough
+        if lower.trait == other.trait
+        and lower.share.has_enough
         and other.share.has_enough
-        and one.share.interval
+        and lower.share.interval
         and other.share.interval
     ]
-    gap, one, other = max(gaps, key=lambda found: found[0], default=(0.0, None, None))
-    return (one, other) if gap > 0 and one and other else None
+    gap, lower, other = max(gaps, key=lambda candidate: candidate[0], default=(0.0, None, None))
+    return (lower, other) if gap > 0 and lower and other else None
 
 
-def describe_standout(found: Sequence[Standout], apart: tuple[TraitClass, TraitClass] | None = None) -> str:
-    """Return sentences on the trait that correlates most with failures, or that none stands out or is known.
+def describe_standout(
+    standouts: Sequence[Standout], apart: tuple[TraitClass, TraitClass] | None = None
+) -> str:
+    """Return sentences on the trait that correlates most with failures, or that there is none.
 
-    `apart`: two classes whose intervals do not touch, of which a reader wants to know what they mean.
+    `apart`: two classes whose intervals do not touch, which readers would otherwise wonder about.
     """
-    if not found:
+    if not standouts:
         return f"No trait can be compared: it takes two classes with {RULE} each."
-    first = found[0]
+    first = standouts[0]
     if first.is_decisive:
         return (
             f"{TITLES[first.start.trait]} correlates most with failures. {_describe_split(first)} "
@@ -137,18 +143,18 @@ def describe_standout(found: Sequence[Standout], apart: tuple[TraitClass, TraitC
             f"{_describe_split(first)}"
         )
     if apart:
-        one, other = apart
+        lower, other = apart
         parts.append(
-            f"{TITLES[one.trait]}: the intervals of {one.class_words} and {other.class_words} do not touch, "
-            "but with so many classes that can be chance."
+            f"{TITLES[lower.trait]}: the intervals of {lower.class_words} and {other.class_words} do not "
+            "touch, but with so many classes that can be chance."
         )
     return " ".join(parts)
 
 
-def _describe_split(one: Standout) -> str:
-    above, below = one.above, one.below
+def _describe_split(standout: Standout) -> str:
+    above, below = standout.above, standout.below
     return (
-        f"From {one.start.class_words} on, {wording.rate(above.k, above.n)} fail "
+        f"From {standout.start.class_words} on, {wording.rate(above.k, above.n)} fail "
         f"({wording.fraction(above.k, above.n)}); below that, {wording.rate(below.k, below.n)} "
         f"({wording.fraction(below.k, below.n)})."
     )

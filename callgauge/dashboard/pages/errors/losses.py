@@ -51,7 +51,7 @@ def _draw_parallel(chosen: Mapping[str, Any]) -> None:
 
 
 def lost_beside(rows: Sequence[Row]) -> tuple[Share, Share]:
-    """Return the shares of valid calls that were lost: in steps with a failed call, and in all other steps.
+    """Return the shares of lost valid calls: in steps with a failed call, and in all other steps.
 
     `rows`: rows of the metric `parallel`, which counts only steps with several calls. A lost call was
     denied, or got no result.

@@ -1,4 +1,4 @@
-"""The page Errors: what fails and which errors are new, and in a second tab what failures cost."""
+"""The page Errors: failures and new errors, and in a second tab the cost of failures."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def show() -> None:
 
 
 def _draw_errors(chosen: Mapping[str, Any]) -> None:
-    known = store_queries.ask("slices", rates=("parse_error", "defined", "emission"), **chosen)
-    if known.empty:
+    rows = store_queries.ask("slices", rates=("parse_error", "defined", "emission"), **chosen)
+    if rows.empty:
         cards.show_no_matches("calls")
         return
     layers = store_queries.ask("fault_layers", **chosen).to_dict("records")
     known_errors = read_known_errors()
     recent = signatures.read_recent(known_errors, chosen)
     cards.draw_answer(f"{describe_failures(layers)} {_describe_recent(recent)}".rstrip(), 600)
-    draw_definition_note(make_slices(known, related=False))
+    draw_definition_note(make_slices(rows, related=False))
     signatures.show_recent(recent, known_errors)
     signatures.show(known_errors, chosen, recent)
     stages = draw_fold("Failed calls by stage and by diagnostic", "stages")
@@ -68,9 +68,9 @@ def _draw_errors(chosen: Mapping[str, Any]) -> None:
         with stages:
             wide, narrow = st.columns([8, 5], gap="small")
             with wide:
-                totals = {row["rate"]: row for row in known.to_dict("records")}
+                totals = {row["rate"]: row for row in rows.to_dict("records")}
                 judged = totals["defined"]["n"] if "defined" in totals else 0
-                fault_cards.draw_findings(chosen, judged, known.total.max())
+                fault_cards.draw_findings(chosen, judged, rows.total.max())
             with narrow:
                 fault_cards.draw_layers(chosen)
     traits = draw_fold("What correlates with failures", "traits")
@@ -80,7 +80,7 @@ def _draw_errors(chosen: Mapping[str, Any]) -> None:
 
 
 def _describe_recent(recent: signatures.RecentErrors) -> str:
-    """Return which errors are new; empty where no earlier day has calls, since then all would be new."""
+    """Return the new errors in words; empty if no earlier day has calls, because all would be new."""
     if recent.day is None:
         return ""
     return describe_new_errors(
@@ -101,10 +101,12 @@ def _draw_correlates(chosen: Mapping[str, Any]) -> None:
         answer = describe_standout(find_standouts(classes), find_apart(classes))
         st.markdown(wording.in_markdown(answer, 800))
         st.caption(f"Parse errors by traits of the calls. {READING}")
-        scale = make_scale([one.share for one in classes])
+        scale = make_scale([trait_class.share for trait_class in classes])
         with st.grid(3, min_column_width=300, gap="medium"):
-            for trait in dict.fromkeys(one.trait for one in classes):
-                _draw_trait(trait, [one for one in classes if one.trait == trait], scale)
+            for trait in dict.fromkeys(trait_class.trait for trait_class in classes):
+                _draw_trait(
+                    trait, [trait_class for trait_class in classes if trait_class.trait == trait], scale
+                )
 
 
 def _draw_trait(trait: str, classes: Sequence[TraitClass], scale: IntervalScale) -> None:
@@ -113,8 +115,11 @@ def _draw_trait(trait: str, classes: Sequence[TraitClass], scale: IntervalScale)
         Column("Parse errors", "rate", "Share of judged calls, with its 95% interval", scale=scale.ends()),
     ]
     rows = [
-        [Cell(one.class_words), share_cell(one.share, scale, title=describe_basis(one.share), ordered=False)]
-        for one in classes
+        [
+            Cell(trait_class.class_words),
+            share_cell(trait_class.share, scale, title=describe_basis(trait_class.share), ordered=False),
+        ]
+        for trait_class in classes
     ]
     draw_table(f"trait_{trait}", f"Parse errors by {TITLES[trait].lower()}", heads, rows)
 

@@ -1,4 +1,4 @@
-"""Computes the outcome of retry sequences and the cost of retries from rows of the metric `chains`."""
+"""Compute the outcomes of retry sequences and the cost of retries from the metric `chains`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from callgauge.analysis.measures.slices import sum_groups
 from callgauge.stats import Share, relate_shares
 
 Row = Mapping[Any, Any]
-MOST = 10  # attempts; the rollup takes ten and more together
+MOST = 10  # attempts; the daily sums merge ten and more
 
 
 @dataclass(frozen=True, slots=True)
 class FunnelStage:
     """One stage of the funnel: the retry sequences that reached attempt `number`.
 
-    `recovered`, `abandoned`, `open`: the sequences that ended with this attempt, by their end;
+    `recovered`, `abandoned`, `open`: the sequences that ended with this attempt, by outcome;
     `continued_count`: the sequences with a further attempt.
     """
 
@@ -34,7 +34,7 @@ class FunnelStage:
 
 @dataclass(frozen=True, slots=True)
 class RetryCost:
-    """The cost of the attempts after the first; it is known for `known` of `retried` sequences."""
+    """The cost of the attempts after the first; measured on `known` of `retried` sequences."""
 
     total: float
     known: int
@@ -47,7 +47,7 @@ class RetryCost:
 
 
 def group_by_slice(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows by the failure stage, model or tool of the first call, as the metric was asked by."""
+    """Return the rows by the failure stage, model or tool of the first call."""
     by_slice: dict[str, list[Row]] = {}
     for row in rows:
         by_slice.setdefault(row["slice"], []).append(row)
@@ -55,7 +55,7 @@ def group_by_slice(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def count_ended(rows: Iterable[Row], ended: str) -> int:
-    """Return the number of sequences with this end: recovered, abandoned or open."""
+    """Return the number of sequences with this outcome: recovered, abandoned or open."""
     return sum(row["chains"] for row in rows if row["ended"] == ended)
 
 
@@ -91,7 +91,7 @@ def recovery_share(rows: Sequence[Row]) -> Share:
 
 
 def relate_recoveries(by_slice: Mapping[str, Sequence[Row]]) -> dict[str, Share]:
-    """Return the recovered share of each slice; as one table, they lend each other likeness."""
+    """Return the recovered share of each slice, judged together as one table."""
     shares = [recovery_share(rows) for rows in by_slice.values()]
     return dict(zip(by_slice, relate_shares(shares), strict=True))
 
@@ -111,7 +111,7 @@ def first_retry_share(rows: Sequence[Row], kind: str) -> Share:
 
 
 def sum_cost(rows: Sequence[Row], what: str) -> RetryCost:
-    """Return the summed cost of retries. `what`: `steps` (always known), `tokens`, or `ms`."""
+    """Return the total cost of retries. `what`: `steps` (always known), `tokens`, or `ms`."""
     retried = sum(row["chains"] for row in rows if row["attempts"] > 1)
-    known = retried if what == "steps" else sum(row[f"{what}_known"] for row in rows)
-    return RetryCost(sum(row[what] for row in rows), known, retried)
+    measured = retried if what == "steps" else sum(row[f"{what}_known"] for row in rows)
+    return RetryCost(sum(row[what] for row in rows), measured, retried)

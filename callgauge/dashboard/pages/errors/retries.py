@@ -1,4 +1,4 @@
-"""The tab of Errors on retries: the tool given up on most, the outcome of failures, and their cost."""
+"""The Retries tab of Errors: the tool given up on most, the outcome of failures, and their cost."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from callgauge.dashboard.pages.errors.retry_table import draw_chain_table, draw_
 from callgauge.stats import Share, compare_rates
 
 Row = Mapping[Hashable, Any]
-_ROWS = 10  # tools or models, until all are asked for
+_ROWS = 10  # tools or models before "Show all"
 _WAYS = {"tool": "By tool", "model": "By model", "layer": "By stage", "attempt": "By attempt"}
-_EXAMPLES = 3  # retry sequences, each with as many of its calls
+_EXAMPLES = 3  # retry sequences, and calls per sequence
 
 
 def show(chosen: Mapping[str, Any]) -> None:
@@ -104,9 +104,9 @@ def _draw_attempts(by_layer: Mapping[str, Sequence[Row]], rows: Sequence[Row]) -
 
 
 def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) -> None:
-    """Draw the models or tools, those given up on most first; those with too few sequences come last."""
+    """Draw models or tools by how often they were given up on; those with too few sequences come last."""
     by_slice = recovery.group_by_slice(rows)
-    # Of the table of this rate that the pages Tools and Models show, so that each interval is the same there.
+    # From the same table as on the pages Tools and Models, so that the intervals are equal.
     shares = recovery.relate_recoveries(by_slice)
     shares |= {
         each.name: each.share
@@ -117,7 +117,7 @@ def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) 
     def sort_key(name: str) -> tuple[bool, float, int, str]:
         share = shares[name]
         given_up = share.n - share.k
-        is_ranked = share.has_enough and name != "unknown"  # what logs do not name is several things
+        is_ranked = share.has_enough and name != "unknown"  # unnamed values may be several
         return not is_ranked, -given_up / share.n if is_ranked else 0.0, -given_up, name
 
     draw_chain_table(dimension, by_slice, sorted(by_slice, key=sort_key), shares=shares, shown=_ROWS)
@@ -127,7 +127,7 @@ def _draw_most(dimension: str, rows: Sequence[Row], recovered: Iterable[Slice]) 
 
 
 def _draw_examples(chosen: Mapping[str, Any], tool: str | None) -> None:
-    """Draw the newest sequences that were given up: of the tool that the sentence names, or of any."""
+    """Draw the newest given-up sequences: of the tool in the sentence, or of any tool."""
     title = f"Given up: {filters.short_label('tool', tool)}" if tool else "Given up: newest examples"
     narrowed = {**chosen, "tools": (tool,)} if tool else dict(chosen)
     calls = _read_examples(narrowed)
@@ -155,7 +155,7 @@ def _draw_examples(chosen: Mapping[str, Any], tool: str | None) -> None:
 def _read_examples(chosen: Mapping[str, Any]) -> Sequence[Row]:
     """Return the calls of the examples: rows of the metric `sequence_calls`."""
     firsts: dict[str, Row] = {}
-    for attempts in (2, None):  # without a retry there is less to see
+    for attempts in (2, None):  # sequences with a retry show more
         wanted = {**chosen, "attempt": "first", "chain": "abandoned", "attempts_from": attempts}
         newest = read_page(store_queries.ask, CALLS, wanted, _EXAMPLES).rows.to_dict("records")
         firsts |= {row["call_id"]: row for row in newest if len(firsts) < _EXAMPLES}

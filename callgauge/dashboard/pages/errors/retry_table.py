@@ -13,7 +13,7 @@ from callgauge.dashboard.pages.errors import recovery
 from callgauge.stats import Share
 
 Row = Mapping[Hashable, Any]
-_AGAIN = {"attempts": "2-"}  # URL keys of the list of calls: sequences with a second attempt
+_AGAIN = {"attempts": "2-"}  # URL keys of the call list: sequences with a second attempt
 _NO_FAILURE = ("No failure", "Only the log reports the retry")
 _OPEN = Column("Not known", "number", "The log ends before the end of the turn")
 
@@ -37,10 +37,10 @@ def draw_chain_table(
     """Draw one row for each slice, in this order.
 
     `dimension`: tool, model or layer; `shares`: the recovered share of each slice, as other pages show it;
-    without, the slices make a table of their own. `shown`: the number of rows before a person asks for all.
+    by default the slices are judged as their own table. `shown`: the number of rows before "Show all".
     """
-    known = shares or recovery.relate_recoveries(by_slice)
-    given_up = {name: known.get(name, Share(0, 0)).complement for name in by_slice}
+    recoveries = shares or recovery.relate_recoveries(by_slice)
+    given_up = {name: recoveries.get(name, Share(0, 0)).complement for name in by_slice}
     scale = make_scale(list(given_up.values()))
     has_open = any(recovery.count_ended(rows, "open") for rows in by_slice.values())
     heads = [
@@ -112,9 +112,9 @@ def _count_cell(count: int, href: str, sub: str | None = None) -> Cell:
 
 
 def draw_funnel(rows: Sequence[Row], layer: str) -> None:
-    """Draw one row for each attempt: how many sequences reached it, and how they ended with it.
+    """Draw one row per attempt: how many sequences reached it, and their outcomes with it.
 
-    `layer`: the stage at which all these sequences began; empty for any.
+    `layer`: the failure stage of the first call of these sequences; empty for any.
     """
     stages = recovery.build_funnel(rows)
     heads = [

@@ -1,4 +1,4 @@
-"""Draws new errors, the list of error signatures, or one signature with its tools and models."""
+"""Draw new errors, the list of error signatures, or one signature with its tools and models."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from callgauge.stats.day_spread import LEAST_DAYS
 
 Row = Mapping[Hashable, Any]
 PER_PAGE = 200
-_SHOWN = 10  # of a page, until all are asked for
-_NAMED = 2  # tools and models that a cell names
+_SHOWN = 10  # rows of a page before "Show all"
+_NAMED = 2  # tools and models listed per cell
 
 
 @dataclass(frozen=True, slots=True)
 class RecentErrors:
-    """The errors that a reader should see first; each is a row of the metric `signatures`.
+    """The errors to show first; each is a row of the metric `signatures`.
 
-    `day`: the newest chosen day with calls; None where no day before it has calls. `on_day`: first seen on
-    it. `earlier`: first seen in the six days before, and often since. `returned`: back after a fix.
-    `returned_count`: of the whole store, whatever the filters say.
+    `day`: the newest chosen day with calls; None if no day before it has calls. `on_day`: first seen on it.
+    `earlier`: first seen in the six days before, and frequent since. `returned`: back after a fix.
+    `returned_count`: their number in the whole store, regardless of the filters.
     """
 
     day: date | None
@@ -61,15 +61,15 @@ class RecentErrors:
         return tuple(row["signature_id"] for row in self.rows)
 
 
-def read_recent(known: KnownErrors, chosen: Mapping[str, Any]) -> RecentErrors:
-    """Return the errors that are new or back. `chosen`: the filters as parameters of the metrics."""
-    rows = _ask(**chosen, **known.narrow("all"))
-    returned = [row for row in rows if row["signature_id"] in known.returned]
+def read_recent(known_errors: KnownErrors, chosen: Mapping[str, Any]) -> RecentErrors:
+    """Return the new and returned errors. `chosen`: the filters as parameters of the metrics."""
+    rows = _ask(**chosen, **known_errors.narrow("all"))
+    returned = [row for row in rows if row["signature_id"] in known_errors.returned]
     days = rows[0]["days"] if rows else None
     newest = date.fromisoformat(days[-1]) if days else None
     oldest = store_queries.ask("extent").iloc[0].first_day
     if newest is None or not oldest < newest:
-        return RecentErrors(None, (), (), returned, len(known.returned))
+        return RecentErrors(None, (), (), returned, len(known_errors.returned))
     fresh = store_queries.ask(
         "new_errors",
         newest=newest,
@@ -83,16 +83,16 @@ def read_recent(known: KnownErrors, chosen: Mapping[str, Any]) -> RecentErrors:
         on_day,
         _ask(**chosen, among=tuple(sorted(earlier))) if earlier else (),
         returned,
-        len(known.returned),
+        len(known_errors.returned),
     )
 
 
-def _ask(*, limit: int = PER_PAGE, offset: int = 0, **asked: Any) -> Sequence[Row]:
-    return store_queries.ask("signatures", **asked, limit=limit, offset=offset).to_dict("records")
+def _ask(*, limit: int = PER_PAGE, offset: int = 0, **parameters: Any) -> Sequence[Row]:
+    return store_queries.ask("signatures", **parameters, limit=limit, offset=offset).to_dict("records")
 
 
-def show_recent(recent: RecentErrors, known: KnownErrors) -> None:
-    """Draw the card of errors that are new or back; nothing without such errors."""
+def show_recent(recent: RecentErrors, known_errors: KnownErrors) -> None:
+    """Draw the card of new and returned errors; nothing without such errors."""
     if not recent.rows:
         return
     back = {row["signature_id"] for row in recent.returned}
@@ -101,11 +101,11 @@ def show_recent(recent: RecentErrors, known: KnownErrors) -> None:
         "signatures",
         "new_errors",
     ):
-        _draw_rows("new_signatures", "New errors", recent.rows, known, back=back)
+        _draw_rows("new_signatures", "New errors", recent.rows, known_errors, back=back)
 
 
-def show(known: KnownErrors, chosen: Mapping[str, Any], recent: RecentErrors) -> None:
-    """Draw the list of error signatures, without those that the card above it has, by status if chosen."""
+def show(known_errors: KnownErrors, chosen: Mapping[str, Any], recent: RecentErrors) -> None:
+    """Draw the list of error signatures without those in the card above, optionally by triage status."""
     every = store_queries.ask_later("signatures", **chosen, limit=cards.MOST_ROWS, offset=0)
     wrong = sum(
         row["calls"]
@@ -119,8 +119,8 @@ def show(known: KnownErrors, chosen: Mapping[str, Any], recent: RecentErrors) ->
         take=cards.Download("signatures", lambda: every().drop(columns=["days", "found"]), "all rows"),
         height=400,
     ):
-        status = _choose_status(known)
-        narrowed = known.narrow(status)
+        status = _choose_status(known_errors)
+        narrowed = known_errors.narrow(status)
         if status == "all" and recent.rows:
             narrowed = {"without": recent.ids}
         rows = _read_page({**chosen, **narrowed})
@@ -134,20 +134,20 @@ def show(known: KnownErrors, chosen: Mapping[str, Any], recent: RecentErrors) ->
             f"{wording.plural(total, 'signature')}: the text of the error without what differs each time."
             f"{drawn}"
         )
-        # A head that sorts one page of several would not show the worst of all.
-        _draw_rows("signatures", "Errors by signature", rows, known, ordered=total <= PER_PAGE)
+        # Sorting one page of several would not show the worst of all.
+        _draw_rows("signatures", "Errors by signature", rows, known_errors, ordered=total <= PER_PAGE)
         draw_pager("signature_page", -(-total // PER_PAGE))
 
 
-def _choose_status(known: KnownErrors) -> str:
-    """Return the chosen triage status; its choice is folded until somebody wants it."""
-    if not known.states:
+def _choose_status(known_errors: KnownErrors) -> str:
+    """Return the chosen triage status; its selector is in a fold."""
+    if not known_errors.states:
         return "all"
     fold = draw_fold("Filter this list", "narrow", opens=KEY in st.query_params)
     if fold is None:
         return "all"
     with fold:
-        return choose_status(known)
+        return choose_status(known_errors)
 
 
 def _describe_none(status: str, recent: RecentErrors) -> str:
@@ -156,38 +156,38 @@ def _describe_none(status: str, recent: RecentErrors) -> str:
     return "No other errors." if recent.rows else "No failed calls here."
 
 
-def _read_page(asked: Mapping[str, Any]) -> Sequence[Row]:
-    """Return the signatures of the page that the URL names, the most frequent first.
+def _read_page(parameters: Mapping[str, Any]) -> Sequence[Row]:
+    """Return the signatures of the page in the URL, the most frequent first.
 
-    `asked`: parameters of the metric `signatures`.
+    `parameters`: those of the metric `signatures`.
     """
-    reset_page_number("signature_page", asked)
+    reset_page_number("signature_page", parameters)
     text = st.query_params.get("signature_page")
     page = int(text) if text and text.isdecimal() and int(text) > 0 else 1
-    rows = _ask(**asked, offset=PER_PAGE * (page - 1))
-    return rows if rows or page == 1 else _ask(**asked)
+    rows = _ask(**parameters, offset=PER_PAGE * (page - 1))
+    return rows if rows or page == 1 else _ask(**parameters)
 
 
 def _draw_rows(
     key: str,
     caption: str,
     rows: Sequence[Row],
-    known: KnownErrors,
+    known_errors: KnownErrors,
     *,
     ordered: bool = True,
     back: Set[str] = frozenset(),
 ) -> None:
-    """Draw a table of signatures. `back`: those to mark as back after a fix."""
+    """Draw a table of signatures. `back`: those to mark as returned after a fix."""
     built = [_build_row(row, ordered=ordered, is_back=row["signature_id"] in back) for row in rows]
     heads = list(_HEADS)
-    if known.states:
+    if known_errors.states:
         heads.insert(1, _STATUS)
-        cells = (status_cell(known, row["signature_id"]) for row in rows)
+        cells = (status_cell(known_errors, row["signature_id"]) for row in rows)
         built = [[each[0], cell, *each[1:]] for each, cell in zip(built, cells, strict=True)]
     draw_table(key, caption, heads, built, shown=_SHOWN)
 
 
-def _draw_export(key: str, chosen: Mapping[str, Any], found: int, signature: str | None = None) -> None:
+def _draw_export(key: str, chosen: Mapping[str, Any], total: int, signature: str | None = None) -> None:
     """Draw the export of the failed calls, or of those with one signature."""
     wanted = {**chosen, "fault": "any", "signature": signature}
     read = partial(read_page, store_queries.keep_asking(), CALLS, wanted)
@@ -196,7 +196,7 @@ def _draw_export(key: str, chosen: Mapping[str, Any], found: int, signature: str
         ids: list[str] = read(testsets.MOST).rows.call_id.tolist()
         return ids
 
-    draw_testset_export(key, listed_ids, found, is_for_trials=True)
+    draw_testset_export(key, listed_ids, total, is_for_trials=True)
 
 
 _HEADS = (
@@ -250,7 +250,7 @@ def bar_shares(counts: Sequence[int]) -> tuple[float, ...]:
 
 
 def _describe_bars(days: Sequence[str], counts: Sequence[int]) -> str | None:
-    """Return the days with calls and their counts, one day a line, as hover text; None without calls."""
+    """Return the tooltip of the bars, one day per line with its count; None without calls."""
     return "\n".join(f"{day}: {count:,}" for day, count in zip(days, counts, strict=False) if count) or None
 
 
@@ -293,9 +293,9 @@ def show_one(signature: str) -> None:
     ):
         st.code(wording.visible(row["text"] or "–"), language=None, wrap_lines=True)
         first, last = _format_day(row["first_day"]), _format_day(row["last_day"])
-        seen = f"First seen {first}, last {last} in this selection."
+        sightings = f"First seen {first}, last {last} in this selection."
         new = " New: never seen before that day." if row["new"] else ""
-        st.caption(f"{seen}{new} Id: {signature[:12]}")
+        st.caption(f"{sightings}{new} Id: {signature[:12]}")
         draw_status(signature)
         draw_notes("signature", signature)
         with st.container(horizontal=True, gap="medium"):

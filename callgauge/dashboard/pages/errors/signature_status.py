@@ -1,4 +1,4 @@
-"""The triage status of error signatures: which are known or fixed, and which fixed ones are back."""
+"""Triage status of error signatures: which are known or fixed, and which fixed ones returned."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NOT_TRIAGED = "not triaged"
 
 @dataclass(frozen=True, slots=True)
 class KnownErrors:
-    """The triage status that the team set, and which fixed errors are back, by signature."""
+    """The triage status set by the team, and the returned errors, by signature."""
 
     states: Mapping[str, SignatureState]
     returned: Mapping[str, ReturnedError]
@@ -61,7 +61,7 @@ class KnownErrors:
         return tuple(name for name in self.states if self.find_status(name) == status)
 
     def narrow(self, chosen: str) -> dict[str, Any]:
-        """Return the parameters of the metric `signatures` for a chosen status; errors that are back lead."""
+        """Return the `signatures` parameters for a triage status; returned errors come first."""
         first = {"first": tuple(self.returned) or None}
         if chosen == "all":
             return first
@@ -76,9 +76,11 @@ def read_known_errors() -> KnownErrors:
     return KnownErrors(states, {error.state.signature: error for error in returned})
 
 
-def choose_status(known: KnownErrors) -> str:
-    """Draw the choice of a triage status and return it; in the URL it is `status`."""
-    counted = {status: len(known.list_with(_read_status(status))) for status in _WORDS if status != "all"}
+def choose_status(known_errors: KnownErrors) -> str:
+    """Draw the selector of a triage status and return the choice; the URL key is `status`."""
+    counted = {
+        status: len(known_errors.list_with(_read_status(status))) for status in _WORDS if status != "all"
+    }
     always = ("all", "new", st.query_params.get(KEY))
     shown = [status for status in _WORDS if status in always or counted[status]]
 
@@ -95,12 +97,12 @@ def _read_status(text: str) -> Status:
     raise ValueError(text)
 
 
-def status_cell(known: KnownErrors, signature: str) -> Cell:
-    """Return the triage status of a signature for its row; empty where nobody set one."""
-    status = known.find_status(signature)
+def status_cell(known_errors: KnownErrors, signature: str) -> Cell:
+    """Return a cell with the triage status of a signature; empty if it has none."""
+    status = known_errors.find_status(signature)
     if status == "new":
         return Cell("", values={"": _NOT_TRIAGED})
-    state = known.states[signature]
+    state = known_errors.states[signature]
     return Cell(
         status,
         sub=(f"fixed {_describe_fix(state)}" if status == "back" else _describe_fix(state)) or None,
@@ -117,9 +119,9 @@ def _describe_fix(state: SignatureState) -> str:
 
 
 def draw_status(signature: str) -> None:
-    """Draw the triage status of one signature, and the control that changes it."""
-    known = read_known_errors()
-    state, back = known.states.get(signature), known.returned.get(signature)
+    """Draw the triage status of one signature, with the control that changes it."""
+    known_errors = read_known_errors()
+    state, back = known_errors.states.get(signature), known_errors.returned.get(signature)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="memory_status"):
         if state:
             st.markdown(_describe_state(state, back), width="content")
@@ -142,11 +144,11 @@ def _describe_state(state: SignatureState, back: ReturnedError | None) -> str:
 
 
 def _ask_status(signature: str, state: SignatureState | None) -> None:
-    known: Sequence[str] = [_NOT_TRIAGED, *STATES]
+    statuses: Sequence[str] = [_NOT_TRIAGED, *STATES]
     chosen = st.selectbox(
         "Triage status",
-        known,
-        known.index(state.state) if state else 0,
+        statuses,
+        statuses.index(state.state) if state else 0,
         format_func=str.capitalize,
         key="status_state",
     )
@@ -179,7 +181,7 @@ def _ask_status(signature: str, state: SignatureState | None) -> None:
 
 def _keep_status(signature: str, chosen: str, version: str, fixed_on: date | None, note: str) -> None:
     by = take_author("status_by")
-    state: State | None = next((one for one in STATES if one == chosen), None)
+    state: State | None = next((name for name in STATES if name == chosen), None)
     if state is None:
         apply_change(lambda file: clear_state(file, signature))
         return

@@ -1,4 +1,4 @@
-"""URL keys of the page Glossary, which explains the words of all pages."""
+"""URL keys of the page Glossary, which explains the terms of all pages."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

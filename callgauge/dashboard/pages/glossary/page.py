@@ -1,4 +1,4 @@
-"""The page Glossary: the words of all pages, by subject."""
+"""The page Glossary: the terms of all pages, by subject."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def show() -> None:
 
 
 def _name(text: str) -> str:
-    """Return the name of a subject in the URL: how-rates-are-counted-and-compared."""
+    """Return the URL name of a subject: how-rates-are-counted-and-compared."""
     return re.sub(r"\W+", "-", text.partition("\n")[0].lower())
 
 

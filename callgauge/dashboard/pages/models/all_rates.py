@@ -21,13 +21,13 @@ from callgauge.dashboard.components.slice_table import NEARLY_ALL, calls_link, c
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.models.turn_effort import read_effort_rows
 
-_SHOWN = 8  # slices that have a column
-_TITLE = 16  # characters of a slice's name in the head
+_SHOWN = 8  # slices with a column
+_TITLE = 16  # characters per slice name in the header
 
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """One line: a rate, a cost or a time, its meaning, and its cell for each slice by name."""
+    """One line: a rate, cost or time, its meaning, and its cell for each slice by name."""
 
     title: str
     meaning: str | None
@@ -35,7 +35,7 @@ class RateRow:
 
 
 def draw_all_rates(by: str, names: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    """Draw the fold; opened, it asks for what it shows. `names`: the slices of `by`, the best first."""
+    """Draw the fold; it runs its queries only when open. `names`: the slices of `by`, the best first."""
     fold = draw_fold("All rates", "all_rates")
     if fold is None or not names:
         return
@@ -72,7 +72,7 @@ def _draw_group(group: str, by: str, shown: Sequence[str], rows: Sequence[RateRo
 
 def _read_rates(group: str, by: str, chosen: Mapping[str, Any]) -> list[RateRow]:
     names = tuple(name for name in LISTED if RATES[name].group == group)
-    found = make_slices(store_queries.ask("slices", rates=names, by=by, **chosen))
+    slices = make_slices(store_queries.ask("slices", rates=names, by=by, **chosen))
     return [
         RateRow(
             RATES[name].title,
@@ -81,7 +81,7 @@ def _read_rates(group: str, by: str, chosen: Mapping[str, Any]) -> list[RateRow]
                 each.name: compact_rate_cell(
                     each, calls_link(RATES[name], {by: each.name}) if each.share.k else None
                 )
-                for each in found
+                for each in slices
                 if each.rate.name == name
             },
         )
@@ -106,18 +106,20 @@ def _read_cost(by: str, chosen: Mapping[str, Any]) -> list[RateRow]:
 
 
 def _read_latency(by: str, chosen: Mapping[str, Any]) -> list[RateRow]:
-    found = read_latencies(store_queries.ask("latency", by=by, **chosen)) if by != "harness_version" else []
+    latencies = (
+        read_latencies(store_queries.ask("latency", by=by, **chosen)) if by != "harness_version" else []
+    )
     rows = [
         RateRow(
             f"{title}, {percentile}",
             f"{meaning[0].upper()}{meaning[1:]}",
-            {each.slice: _latency_cell(each, percentile) for each in found if each.kind == kind},
+            {each.slice: _latency_cell(each, percentile) for each in latencies if each.kind == kind},
         )
         for kind, title in KINDS.items()
         for percentile, meaning in PERCENTILES.items()
     ]
     if by not in PRICED:
-        return rows if found else []
+        return rows if latencies else []
     effort = store_queries.ask("turn_costs", by=by, **chosen).to_dict("records")
     return rows + [RateRow(*row) for row in read_effort_rows(effort, "seconds")]
 

@@ -1,4 +1,4 @@
-"""Card that holds each model's calling strategy against its probe results and its parse errors."""
+"""Card that compares each model's calling strategy with its probe results and parse errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _STRATEGIES = {"tool_use": "native", "json_fallback": "as text", "none": "not ca
 
 
 def draw_strategies(chosen: Mapping[str, Any]) -> None:
-    """Draw the card: one row for each model, host and strategy; rows that stand out come first."""
+    """Draw the card: one row per model, host and strategy; notable rows come first."""
     title = "Calling strategy: probe results and calls"
     take = cards.Download("strategy_audit", store_queries.ask_later("strategy_audit", **chosen))
     with cards.draw_card(title, "strategy_audit", take=take, height=320):
@@ -50,22 +50,30 @@ def draw_strategies(chosen: Mapping[str, Any]) -> None:
         if not used:
             st.caption("No calls and no probes in the chosen logs.")
             return
-        found = audit_strategies(used, least)
-        told = [
-            one for one in found if one.used.calls.is_solid or one.used.probes or one.tone in ("bad", "warn")
+        findings = audit_strategies(used, least)
+        listed = [
+            finding
+            for finding in findings
+            if finding.used.calls.is_solid or finding.used.probes or finding.tone in ("bad", "warn")
         ]
-        shown = told[:_SHOWN]
+        shown = listed[:_SHOWN]
         if shown:
-            scale = make_scale([one.used.calls.share for one in shown])
-            draw_table("audit", title, _build_columns(scale), [_build_row(one, scale) for one in shown])
-        named = [replace(one.used.calls, name=_name_use(one.used)) for one in found if one not in told]
+            scale = make_scale([finding.used.calls.share for finding in shown])
+            draw_table(
+                "audit", title, _build_columns(scale), [_build_row(finding, scale) for finding in shown]
+            )
+        named = [
+            replace(finding.used.calls, name=_name_use(finding.used))
+            for finding in findings
+            if finding not in listed
+        ]
         draw_thin_slices(
             "model", {"parse_error": named}, key="audit", leads=lambda _: None, noun="combination"
         )
-        known = sum(one.used.probes > 0 for one in found)
+        probed = sum(finding.used.probes > 0 for finding in findings)
         st.caption(
-            (f"{known} of {wording.plural(len(found), 'row')} were probed." if known else _NO_PROBE)
-            + (f" {len(shown)} rows are shown." if len(told) > len(shown) else "")
+            (f"{probed} of {wording.plural(len(findings), 'row')} were probed." if probed else _NO_PROBE)
+            + (f" {len(shown)} rows are shown." if len(listed) > len(shown) else "")
         )
 
 
@@ -108,8 +116,8 @@ def _build_columns(scale: IntervalScale) -> Sequence[Column]:
     ]
 
 
-def _build_row(found: AuditFinding, scale: IntervalScale) -> list[Cell]:
-    used = found.used
+def _build_row(finding: AuditFinding, scale: IntervalScale) -> list[Cell]:
+    used = finding.used
     calls = used.calls
     narrowed = {"model": calls.name, "provider": calls.also}
     return [
@@ -117,11 +125,11 @@ def _build_row(found: AuditFinding, scale: IntervalScale) -> list[Cell]:
             filters.short_label("model", calls.name),
             href=filters.page_link("calls", narrowed, {}),
         ),
-        Cell(found.text, tone=found.tone) if found.tone else Cell(found.text, pale=True),
+        Cell(finding.text, tone=finding.tone) if finding.tone else Cell(finding.text, pale=True),
         Cell(wording.one_line(calls.also, 40)),
         Cell(_name_strategy(used)),
         _make_probe_cell(used),
-        # The Calls page knows no strategy: of a model that is called in both ways it would list too many.
+        # The Calls page has no filter by strategy: for a model with two strategies it would list too many.
         judged_rate_cell(calls, scale, calls_link(calls.rate, narrowed) if used.strategy == NATIVE else None),
     ]
 

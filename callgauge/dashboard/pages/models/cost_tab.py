@@ -1,4 +1,4 @@
-"""The tab of cost: which models succeed most for their money, what each costs, and at which prices."""
+"""The Cost tab: which models succeed most for their cost, what each costs, and the prices in use."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from callgauge.dashboard.components.money.price_table import draw_no_price, draw
 from callgauge.dashboard.components.slice_table import name_cell
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_SHOWN = 12  # rows before a person asks for all
-_NAMED = 3  # models of the front that the sentence lists
+_SHOWN = 12  # rows before "Show all"
+_NAMED = 3  # models of the Pareto front in the sentence
 
 
 def draw_cost(by: str, chosen: Mapping[str, Any]) -> None:
@@ -91,9 +91,9 @@ def _draw_chart(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> No
 
 
 def _make_points(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> list[CostPoint]:
-    """Return a point for each slice whose cost and turn success are known."""
+    """Return a point for each slice with known cost and turn success."""
     rows = store_queries.ask("slices", rates=("turn_success",), by=by, **chosen)
-    success = {one.name: one.share for one in make_slices(rows) if one.share.n}
+    success = {slice_.name: slice_.share for slice_ in make_slices(rows) if slice_.share.n}
     priced = {cost.slice: cost.per_turn for cost in costs if cost.per_turn and cost.is_priced_enough}
     return [
         CostPoint(filters.value_label(by, name), mean, success[name])
@@ -116,8 +116,8 @@ def _describe_front(front: Sequence[CostPoint], currency: str) -> str:
 
 
 def _draw_table(by: str, costs: Sequence[Cost], chosen: Mapping[str, Any]) -> None:
-    asked = shown_parameters(by, chosen)
-    take = cards.Download(f"costs_by_{by}", store_queries.ask_later("costs", **asked))
+    parameters = shown_parameters(by, chosen)
+    take = cards.Download(f"costs_by_{by}", store_queries.ask_later("costs", **parameters))
     title = f"What turns cost, by {DIMENSIONS[by].lower()}"
     with cards.draw_card(title, "costs", take=take, height=320):
         heads, drawn = make_money_columns(costs)

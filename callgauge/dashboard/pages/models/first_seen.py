@@ -1,4 +1,4 @@
-"""Names the versions, prompts and hosts that a model first used when a rate shifted: hints, not proofs."""
+"""Find versions, prompts and hosts that a model first used when a rate shifted: hints, not proof."""
 
 from __future__ import annotations
 

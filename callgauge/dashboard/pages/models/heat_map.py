@@ -1,4 +1,4 @@
-"""Draws one rate for each pair of a model and a prompt or tool, as a table shaded by badness of the rate."""
+"""Draw one rate for each pair of a model and a prompt or tool, as a table with shades."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.models.ranking import SliceRanking
 
 _ROWS, _COLUMNS = 40, 14
-_STEPS = 5  # of the legend
-DEEPEST = 0.5  # of the shade's colour, so that text stays legible on it
+_STEPS = 5  # steps of the legend
+DEEPEST = 0.5  # deepest shade on which text stays legible
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,65 +39,65 @@ class HeatMap:
     columns_in_all: int
     worst: float
 
-    def cell_heat(self, one: Slice) -> float | None:
+    def cell_heat(self, slice_: Slice) -> float | None:
         """Return the depth of the cell's shade: 0 (best) to DEEPEST (as bad as `worst`).
 
         Return None when too little was observed for a verdict. The depth grows with the square root of the
         badness, so that one cell much worse than the others leaves these distinguishable.
         """
-        bad = badness(one)
-        if bad is None or not one.is_solid:
+        bad = badness(slice_)
+        if bad is None or not slice_.is_solid:
             return None
         return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
 
     def legend_shades(self, steps: int) -> list[tuple[float, float]]:
-        """Return `steps` pairs of a shade's depth and the badness for which it stands, the best first."""
+        """Return `steps` pairs of a shade's depth and its badness, the best first."""
         places = [step / (steps - 1) for step in range(steps)]
         return [(DEEPEST * place, self.worst * place * place) for place in places]
 
 
-def badness(one: Slice) -> float | None:
+def badness(slice_: Slice) -> float | None:
     """Return the rate, or 1 minus the rate when a high rate is good; None when nothing was measured."""
-    rate = one.share.rate
-    return None if rate is None else 1 - rate if one.rate.is_good else rate
+    rate = slice_.share.rate
+    return None if rate is None else 1 - rate if slice_.rate.is_good else rate
 
 
 def build_heat_map(several: Sequence[Slice], rows: Sequence[str], columns: int) -> HeatMap:
     """Build the heat map from slices: `name` of a slice is the row, `also` the column.
 
-    `rows`: the names that get a row, in their order. `columns`: how many columns are kept, the most observed
-    in these rows.
+    `rows`: the names of the rows, in order. `columns`: the number of columns, the most observed in these
+    rows.
     """
     shown = set(rows)
-    inside = [one for one in several if one.name in shown]
-    across = _sort_by_use((one.also, one) for one in inside)
+    inside = [slice_ for slice_ in several if slice_.name in shown]
+    across = _sort_by_use((slice_.also, slice_) for slice_ in inside)
     drawn = set(across[:columns])
-    kept = {(one.name, one.also): one for one in inside if one.also in drawn}
-    solid = [bad for one in kept.values() if one.is_solid and (bad := badness(one)) is not None]
-    return HeatMap(rows, across[:columns], kept, len(across), max(solid, default=0.0))
+    cells = {(slice_.name, slice_.also): slice_ for slice_ in inside if slice_.also in drawn}
+    solid = [bad for slice_ in cells.values() if slice_.is_solid and (bad := badness(slice_)) is not None]
+    return HeatMap(rows, across[:columns], cells, len(across), max(solid, default=0.0))
 
 
 def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
-    """Return the names by the number of their observations, then by their total, the largest first."""
+    """Return the names by number of observations, then by total, the largest first."""
     totals: dict[str, tuple[int, int]] = {}
-    for name, one in named:
+    for name, slice_ in named:
         n, total = totals.get(name, (0, 0))
-        totals[name] = (n + one.share.n, total + one.total)
+        totals[name] = (n + slice_.share.n, total + slice_.total)
     return sorted(totals, key=lambda name: (-totals[name][0], -totals[name][1], name))
 
 
 def draw_heat_map(ranking: SliceRanking, also: str, chosen: Mapping[str, Any], smallest: float) -> None:
     """Draw the card: a row for each ranked slice, a column for each value of the dimension `also`."""
     by, rate = ranking.by, ranking.rate
-    asked = {"rates": (rate.name,), "by": by, "also": also}
+    grouping = {"rates": (rate.name,), "by": by, "also": also}
     take = cards.Download(
-        f"{rate.name}_by_{by}_and_{also}", store_queries.ask_later("slices", **asked, **chosen)
+        f"{rate.name}_by_{by}_and_{also}", store_queries.ask_later("slices", **grouping, **chosen)
     )
     title = f"{rate.title} by {ranking.noun} and {wording.dimension(also)}"
     with cards.draw_card(title, "slices", "strata", take=take, height=480, verdict="rank"):
         rows = [row.slice.name for row in ranking.rows]
         if rows:
-            cells = make_slices(store_queries.ask("slices", **asked, **chosen))
+            cells = make_slices(store_queries.ask("slices", **grouping, **chosen))
             shown = build_heat_map(cells, rows[:_ROWS], _COLUMNS)
             _draw_table(ranking, also, shown, smallest)
             _draw_legend(shown, rate)
@@ -135,12 +135,14 @@ def _draw_table(ranking: SliceRanking, also: str, shown: HeatMap, smallest: floa
     draw_table("heat_map", title, columns, rows)
 
 
-def _build_cell(shown: HeatMap, one: Slice | None, narrowed: Mapping[str, str]) -> Cell:
-    """Return the cell of a pair: its rate, or its counts where there is too little; empty without a call."""
-    if one is None:
+def _build_cell(shown: HeatMap, slice_: Slice | None, narrowed: Mapping[str, str]) -> Cell:
+    """Return the cell of a pair: its rate, or counts if there is too little data; empty without a call."""
+    if slice_ is None:
         return Cell("")
-    href = filters.page_link("calls", narrowed, one.rate.calls if one.rate.calls and one.share.k else {})
-    return compact_rate_cell(one, href, heat=shown.cell_heat(one))
+    href = filters.page_link(
+        "calls", narrowed, slice_.rate.calls if slice_.rate.calls and slice_.share.k else {}
+    )
+    return compact_rate_cell(slice_, href, heat=shown.cell_heat(slice_))
 
 
 def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
@@ -163,14 +165,14 @@ def _draw_legend(shown: HeatMap, rate: RateDefinition) -> None:
 
 
 def _draw_bounds(ranking: SliceRanking, also: str, shown: HeatMap, rows: int) -> None:
-    """Draw how many of the rows and columns are shown. `rows`: those with enough sessions, in all."""
+    """Draw how many of the rows and columns are shown. `rows`: the number of rows with enough sessions."""
     parts = [
-        f"{seen} of {in_all:,} {wording.plural_of(noun)}"
-        for seen, in_all, noun in (
+        f"{drawn} of {in_all:,} {wording.plural_of(noun)}"
+        for drawn, in_all, noun in (
             (len(shown.rows), rows, ranking.noun),
             (len(shown.columns), shown.columns_in_all, wording.dimension(also)),
         )
-        if in_all > seen
+        if in_all > drawn
     ]
     if parts:
         st.caption(f"Shown are {' and '.join(parts)}, those with most calls. A filter brings up the others.")

@@ -1,4 +1,4 @@
-"""Draws each model split into its hosts, each host compared with the model's other hosts."""
+"""Draw each model by host; each host is compared with the model's other hosts."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from callgauge.dashboard.components.slice_table import (
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_ALERTS = 2  # that the sentence names
-_BEFORE_ALL = 15  # rows before a person asks for all
-_MOST_LINKED = 100  # hosts that a link names
+_ALERTS = 2  # hosts in the sentence
+_BEFORE_ALL = 15  # rows before "Show all"
+_MOST_LINKED = 100  # most hosts in a link
 
 
 def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> None:
@@ -42,42 +42,51 @@ def draw_hosts(rate: RateDefinition, chosen: Mapping[str, Any], smallest: float)
 
     `smallest`: the smallest difference of interest, a share.
     """
-    asked = {"rates": (rate.name,), "by": "model", "also": "provider"}
+    grouping = {"rates": (rate.name,), "by": "model", "also": "provider"}
     title = f"{rate.title} by model and host"
     take = cards.Download(
-        f"{rate.name}_by_model_and_provider", store_queries.ask_later("slices", **asked, **chosen)
+        f"{rate.name}_by_model_and_provider", store_queries.ask_later("slices", **grouping, **chosen)
     )
     with cards.draw_card(title, "slices", "strata", take=take, height=220, verdict="difference"):
-        found = compare_hosts(store_queries.ask, rate, chosen)
-        st.markdown(f"**{wording.in_markdown(_describe(found, rate, chosen, smallest), 900)}**")
-        if found.rows:
-            _draw_table(rate, title, found, smallest)
-            st.caption(_describe_reading(found))
-        # Cut apart, so that a long name of a model leaves room for the host.
+        comparison = compare_hosts(store_queries.ask, rate, chosen)
+        st.markdown(f"**{wording.in_markdown(_describe(comparison, rate, chosen, smallest), 900)}**")
+        if comparison.rows:
+            _draw_table(rate, title, comparison, smallest)
+            st.caption(_describe_reading(comparison))
+        # Cut both names separately, so that a long model name leaves room for the host.
         named = [
-            replace(one, name=f"{wording.one_line(_label(one.name), 30)} on {wording.one_line(one.also, 24)}")
-            for one in found.thin
+            replace(
+                slice_,
+                name=f"{wording.one_line(_label(slice_.name), 30)} on {wording.one_line(slice_.also, 24)}",
+            )
+            for slice_ in comparison.thin
         ]
         draw_thin_slices("provider", {rate.name: named}, key="hosts", leads=lambda _: None, noun="host")
 
 
-def _describe(found: HostComparison, rate: RateDefinition, chosen: Mapping[str, Any], smallest: float) -> str:
-    """Return the verdict on the hosts, and the open alerts of hosts: rates over all days hide a change."""
+def _describe(
+    comparison: HostComparison, rate: RateDefinition, chosen: Mapping[str, Any], smallest: float
+) -> str:
+    """Return the verdict on the hosts, and open alerts of hosts: rates over all days hide changes."""
     if chosen["providers"] and len(chosen["providers"]) == 1:
         return "The filter chooses one host: clear it to compare the hosts of each model."
-    sentence = describe_hosts(found.rows, _label, smallest, has_thin=bool(found.thin))
+    sentence = describe_hosts(comparison.rows, _label, smallest, has_thin=bool(comparison.thin))
     night = store_queries.derive(read_alerts, "alerts")
     alerts = [
         describe_open_alert(each, night.night if night else each.found, filters.short_label)
         for each in (night.alerts if night else ())
         if each.rate is rate and each.is_open and "provider" in each.values and each.agrees_with(chosen)
     ]
-    return " ".join(filter(None, [sentence, found.basis.sentence, *alerts[:_ALERTS]]))
+    return " ".join(filter(None, [sentence, comparison.basis.sentence, *alerts[:_ALERTS]]))
 
 
-def _describe_reading(found: HostComparison) -> str:
-    judged = wording.plural(len(found.judged), "difference")
-    few = f" {len(found.rows)} of {len(found.rows) + found.left} rows are shown." if found.left else ""
+def _describe_reading(comparison: HostComparison) -> str:
+    judged = wording.plural(len(comparison.judged), "difference")
+    few = (
+        f" {len(comparison.rows)} of {len(comparison.rows) + comparison.left} rows are shown."
+        if comparison.left
+        else ""
+    )
     return (
         "Each host is compared with the model's other hosts together. Verdicts are corrected for "
         f"{judged} looked at together (Holm). The rates are averages over the chosen days; the alerts on "
@@ -89,9 +98,9 @@ def _label(model: str) -> str:
     return filters.short_label("model", model)
 
 
-def _draw_table(rate: RateDefinition, title: str, found: HostComparison, smallest: float) -> None:
-    rows = found.rows
-    scale, reach = make_scale([one.slice.share for one in rows]), track_reach(rows)
+def _draw_table(rate: RateDefinition, title: str, comparison: HostComparison, smallest: float) -> None:
+    rows = comparison.rows
+    scale, reach = make_scale([slice_.slice.share for slice_ in rows]), track_reach(rows)
     columns = [
         Column("Model", "name"),
         Column("Host", "short"),
@@ -100,7 +109,7 @@ def _draw_table(rate: RateDefinition, title: str, found: HostComparison, smalles
         Column("Verdict", "tight", "Against the model's other hosts, corrected for all differences (Holm)"),
         Column("Sessions", "number"),
     ]
-    drawn = [_build_row(row, found.list_against(row), scale, reach, smallest) for row in rows]
+    drawn = [_build_row(row, comparison.list_against(row), scale, reach, smallest) for row in rows]
     draw_table("hosts", title, columns, drawn, shown=_BEFORE_ALL)
 
 
@@ -111,25 +120,29 @@ def _build_row(
     reach: float,
     smallest: float,
 ) -> list[Cell]:
-    one = row.slice
-    narrowed = {"model": one.name, "provider": one.also}
+    slice_ = row.slice
+    narrowed = {"model": slice_.name, "provider": slice_.also}
     return [
-        Cell(_label(one.name), href=filters.page_link("calls", {"model": one.name}, {}), order=one.name),
         Cell(
-            wording.one_line(one.also, 60),
-            href=filters.page_link("calls", narrowed, {}),
-            title=wording.one_line(one.also, 400),
-            order=one.also,
+            _label(slice_.name),
+            href=filters.page_link("calls", {"model": slice_.name}, {}),
+            order=slice_.name,
         ),
-        rate_cell(one, scale, calls_link(one.rate, narrowed)),
+        Cell(
+            wording.one_line(slice_.also, 60),
+            href=filters.page_link("calls", narrowed, {}),
+            title=wording.one_line(slice_.also, 400),
+            order=slice_.also,
+        ),
+        rate_cell(slice_, scale, calls_link(slice_.rate, narrowed)),
         replace(tagged_difference_cell(row, reach), href=_compare_link(row, against)),
         verdict_cell(row, smallest),
-        Cell(f"{one.share.sessions or 0:,}", order=one.share.sessions or 0),
+        Cell(f"{slice_.share.sessions or 0:,}", order=slice_.share.sessions or 0),
     ]
 
 
 def _compare_link(row: SliceComparison, against: Sequence[str]) -> str | None:
-    """Return the link to Compare with a host as B and those it is compared with as A; None for too many."""
+    """Return the link to Compare with a host as B and the other hosts as A; None if there are too many."""
     if not 0 < len(against) <= _MOST_LINKED:
         return None
     model = row.slice.name

@@ -1,4 +1,4 @@
-"""Draws a source's agent versions in the order of first use, and the versions that changed a rate."""
+"""Draw a source's agent versions in order of first use, and the versions that changed a rate."""
 
 from __future__ import annotations
 
@@ -17,50 +17,50 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.slice_table import judged_rate_cell, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-_SOURCES = 4  # the most used; a version says nothing beside those of another harness
-_SHOWN = 40  # versions of a source, the newest
-_BEFORE_ALL = 10  # rows before a person asks for all
+_SOURCES = 4  # the most used; versions of different agents are not comparable
+_SHOWN = 40  # newest versions of a source
+_BEFORE_ALL = 10  # rows before "Show all"
 
 
 def draw_versions(rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
-    """Draw one card for each of the most used sources that was seen in two versions or more."""
+    """Draw one card for each of the most used sources with two versions or more."""
     by_source = make_slices(store_queries.ask("slices", rates=(rate.name,), by="source", **chosen))
-    most_used = sorted(by_source, key=lambda one: (-one.total, one.name))[:_SOURCES]
+    most_used = sorted(by_source, key=lambda slice_: (-slice_.total, slice_.name))[:_SOURCES]
     alone = [
-        wording.in_markdown(wording.one_line(one.name, 60))
-        for place, one in enumerate(most_used, start=1)
-        if not _draw_source(place, one.name, rate, {**chosen, "sources": (one.name,)})
+        wording.in_markdown(wording.one_line(slice_.name, 60))
+        for place, slice_ in enumerate(most_used, start=1)
+        if not _draw_source(place, slice_.name, rate, {**chosen, "sources": (slice_.name,)})
     ]
     if alone:
         st.caption(f"No two versions of {', '.join(alone)} were seen here, so there is nothing to compare.")
 
 
 def _draw_source(place: int, source: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> bool:
-    """Draw the card of a source; return False without one where it was not seen in two versions."""
-    asked = {"rates": (rate.name,), "by": "harness_version", "also": "day"}
-    used = trends.order_versions(make_slices(store_queries.ask("slices", **asked, **chosen)))
+    """Draw the card of a source; return False without a card if it has fewer than two versions."""
+    grouping = {"rates": (rate.name,), "by": "harness_version", "also": "day"}
+    used = trends.order_versions(make_slices(store_queries.ask("slices", **grouping, **chosen)))
     if len(used) < 2:
         return False
     shown = wording.one_line(source, 60)
     take = cards.Download(
-        f"{rate.name}_by_version_{place}", store_queries.ask_later("slices", **asked, **chosen)
+        f"{rate.name}_by_version_{place}", store_queries.ask_later("slices", **grouping, **chosen)
     )
     title = f"{rate.title} by version of {wording.in_markdown(shown)}, in the order of their first use"
     with cards.draw_card(title, "slices", take=take, height=220):
-        found = trends.find_version_shifts(used)
-        st.caption(_describe_found(rate, found))
-        _draw_table(shown, rate, used, found or [])
+        shifts = trends.find_version_shifts(used)
+        st.caption(_describe_found(rate, shifts))
+        _draw_table(shown, rate, used, shifts or [])
     return True
 
 
-def _describe_found(rate: RateDefinition, found: Sequence[VersionShift] | None) -> str:
-    if found is None:
+def _describe_found(rate: RateDefinition, shifts: Sequence[VersionShift] | None) -> str:
+    if shifts is None:
         return (
             f"Fewer than {trends.ENOUGH_DAYS} versions were measured: too few to tell a change from chance."
         )
-    if not found:
+    if not shifts:
         return f"No version changed the rate of {rate.phrase}. {trends.describe_doubt(1)}"
-    return f"{' '.join(map(_describe_shift, found))} {trends.describe_doubt(1)}"
+    return f"{' '.join(map(_describe_shift, shifts))} {trends.describe_doubt(1)}"
 
 
 def _describe_shift(shift: VersionShift) -> str:
@@ -73,10 +73,10 @@ def _describe_shift(shift: VersionShift) -> str:
 
 
 def _draw_table(
-    source: str, rate: RateDefinition, used: Sequence[tuple[str, Slice]], found: Sequence[VersionShift]
+    source: str, rate: RateDefinition, used: Sequence[tuple[str, Slice]], shifts: Sequence[VersionShift]
 ) -> None:
-    changed = {shift.version: shift for shift in found}
-    scale = make_scale([one.share for _, one in used])
+    changed = {shift.version: shift for shift in shifts}
+    scale = make_scale([slice_.share for _, slice_ in used])
     columns = [
         Column("Version", "name"),
         Column("First used", "tight"),
@@ -85,12 +85,12 @@ def _draw_table(
     ]
     rows = [
         [
-            Cell(wording.one_line(one.name, 60)),
+            Cell(wording.one_line(slice_.name, 60)),
             Cell(first),
-            judged_rate_cell(one, scale),
-            _change_cell(rate, changed.get(one.name)),
+            judged_rate_cell(slice_, scale),
+            _change_cell(rate, changed.get(slice_.name)),
         ]
-        for first, one in reversed(used[-_SHOWN:])
+        for first, slice_ in reversed(used[-_SHOWN:])
     ]
     draw_table(f"versions_{source}", f"{rate.title} by version of {source}", columns, rows, shown=_BEFORE_ALL)
     if len(used) > _SHOWN:

@@ -1,4 +1,4 @@
-"""The page Models: which model is best by a rate, by prompt, tool and host, and its other rates."""
+"""The page Models: the best model by a rate, by prompt, tool and host, and all other rates."""
 
 from __future__ import annotations
 
@@ -91,15 +91,15 @@ def show() -> None:
 
 
 def _draw_trend(by: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
-    asked: dict[str, Any] = {"rates": (rate.name,), "by": by, "also": "day"}
+    grouping: dict[str, Any] = {"rates": (rate.name,), "by": by, "also": "day"}
     draw_rate_trend(
         f"{rate.title} by day and {wording.dimension(by)}",
-        ask_slices(**asked, **chosen),
+        ask_slices(**grouping, **chosen),
         rate,
         by,
         key="models_trend",
         take=cards.Download(
-            f"{rate.name}_by_{by}_and_day", store_queries.ask_later("slices", **asked, **chosen)
+            f"{rate.name}_by_{by}_and_day", store_queries.ask_later("slices", **grouping, **chosen)
         ),
         why=lambda shifts: find_first_uses(shifts, chosen["sources"]) if by == "model" else {},
     )

@@ -1,4 +1,4 @@
-"""Finds models whose calling strategy does not suit their probe results and parse errors."""
+"""Find models whose calling strategy does not suit their probe results and parse errors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ FALLBACK = "json_fallback"
 
 @dataclass(frozen=True, slots=True)
 class StrategyUse:
-    """The calls of one model on one host in one calling strategy, and the probes of that model.
+    """The calls of one model on one host with one calling strategy, and the probes of that model.
 
-    `calls`: the rate of parse errors, with the model in `name` and the host in `also`. `last_ok`: whether the
-    last probe succeeded; None when there is no probe or the probe does not say.
+    `calls`: the rate of parse errors, with the model in `name` and the host in `also`. `last_ok`: whether
+    the last probe succeeded; None without a probe or a clear result.
     """
 
     calls: Slice
@@ -35,9 +35,9 @@ class StrategyUse:
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """The audit's result for one StrategyUse.
+    """The result of the audit for one StrategyUse.
 
-    `tone` is None when nothing stands out. `weight` is the sort key: the lowest is the most urgent.
+    `tone` is None for inconspicuous results. `weight` is the sort key: the lowest is the most urgent.
     """
 
     used: StrategyUse
@@ -47,13 +47,13 @@ class AuditFinding:
 
 
 def audit_strategies(several: Sequence[StrategyUse], least: float) -> list[AuditFinding]:
-    """Return one finding for each strategy use, the most urgent first.
+    """Return one result for each strategy use, the most urgent first.
 
-    `least`: the share of parse errors, 0 to 1, from which a natively called model stands out.
+    `least`: the share of parse errors, 0 to 1, from which a natively called model is conspicuous.
     """
-    native = {(one.calls.name, one.calls.also): one for one in several if one.strategy == NATIVE}
-    found = [_audit_one(one, native.get((one.calls.name, one.calls.also)), least) for one in several]
-    return sorted(found, key=lambda one: one.weight)
+    native = {(use.calls.name, use.calls.also): use for use in several if use.strategy == NATIVE}
+    findings = [_audit_one(use, native.get((use.calls.name, use.calls.also)), least) for use in several]
+    return sorted(findings, key=lambda finding: finding.weight)
 
 
 def _audit_one(used: StrategyUse, native: StrategyUse | None, least: float) -> AuditFinding:
@@ -78,29 +78,34 @@ def _audit_one(used: StrategyUse, native: StrategyUse | None, least: float) -> A
 
 
 def _audit_fallback(used: StrategyUse, native: StrategyUse | None) -> AuditFinding:
-    """Return whether a model called by text (json_fallback) could be called natively instead."""
+    """Return whether a model called through text (json_fallback) could be called natively."""
     if used.last_ok:
         return AuditFinding(used, "The last probe passed: it may no longer need text calls.", "warn", 1)
     tried = native.calls if native else None
     if tried and tried.share.n:
-        found = compare_rates(tried.share, used.calls.share)
+        difference = compare_rates(tried.share, used.calls.share)
         rates = wording.rate(tried.share.k, tried.share.n), wording.fraction(tried.share.k, tried.share.n)
         text = f"Native calls of it: {rates[0]} parse errors ({rates[1]})"
-        if found is None:
+        if difference is None:
             return AuditFinding(used, f"{text}; its text calls cannot be judged.", "info", 4)
-        known = found.is_decisive and tried.share.has_enough and used.calls.share.has_enough
-        if known and found.estimate < 0:
+        is_clear = difference.is_decisive and tried.share.has_enough and used.calls.share.has_enough
+        if is_clear and difference.estimate < 0:
             return AuditFinding(
-                used, f"{text}, {sentences.format_difference(found)}: it may no longer need text.", "warn", 1
+                used,
+                f"{text}, {sentences.format_difference(difference)}: it may no longer need text.",
+                "warn",
+                1,
             )
-        if known:
+        if is_clear:
             return AuditFinding(
-                used, f"{text}, {sentences.format_difference(found)}: text calls suit it.", None, 5
+                used, f"{text}, {sentences.format_difference(difference)}: text calls suit it.", None, 5
             )
         if used.last_ok is None or tried.share.has_enough:
             is_enough = tried.share.has_enough and used.calls.share.has_enough
             verdict = "no clear difference" if is_enough else "not enough data"
-            return AuditFinding(used, f"{text}, {sentences.format_difference(found)}: {verdict}.", "info", 4)
+            return AuditFinding(
+                used, f"{text}, {sentences.format_difference(difference)}: {verdict}.", "info", 4
+            )
     if used.last_ok is False:
         return AuditFinding(used, "The last probe failed: it needs text calls.", None, 5)
     return AuditFinding(used, "No evidence: no probe, and no native call of it.", "info", 4)

@@ -1,4 +1,4 @@
-"""What a turn takes in tokens, seconds and steps, and what a successful turn takes."""
+"""Tokens, seconds and steps per turn, and per successful turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Effort:
-    """An amount of each turn: its sum over the turns on which it was measured, and the number of these."""
+    """A quantity per turn: its sum over the turns with a measurement, and the number of these turns."""
 
     title: str
     meaning: str
@@ -62,7 +62,7 @@ _EFFORTS: Mapping[str, Sequence[_Effort]] = {
 def read_effort_rows(
     rows: Sequence[Row], unit: Literal["tokens", "seconds"]
 ) -> list[tuple[str, str, dict[str, Cell]]]:
-    """Return title, meaning and the cell of each slice for each amount of this unit.
+    """Return title, meaning and the cell of each slice for each quantity of this unit.
 
     `rows`: those of the metric `turn_costs`.
     """
@@ -73,8 +73,8 @@ def read_effort_rows(
 
 
 def _make_cell(effort: _Effort, row: Row) -> Cell:
-    turns, known = row["turns"], effort.known(row)
-    value = cost_per_turn(effort.amount(row), known)
+    turns, measured = row["turns"], effort.known(row)
+    value = cost_per_turn(effort.amount(row), measured)
     ended = ""
     if effort.per_success and value is not None:
         value = value * row["ok_known"] / row["ok"] if row["ok"] else None
@@ -84,8 +84,8 @@ def _make_cell(effort: _Effort, row: Row) -> Cell:
         return Cell("–", title=f"not measured{ended}")
     return Cell(
         format_amount(value),
-        sub=None if known == turns else f"of {wording.rate(known, turns)}",
+        sub=None if measured == turns else f"of {wording.rate(measured, turns)}",
         order=value,
-        pale=known < MEASURED_ENOUGH * turns,
-        title=f"{wording.known_share(known, turns, 'turn')}{ended}",
+        pale=measured < MEASURED_ENOUGH * turns,
+        title=f"{wording.known_share(measured, turns, 'turn')}{ended}",
     )

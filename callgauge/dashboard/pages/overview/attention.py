@@ -1,4 +1,4 @@
-"""Card of what needs attention: changed rates, new errors, missed goals; until over or acknowledged."""
+"""The card "Needs attention": changed rates, new errors and missed goals, until over or acknowledged."""
 
 from __future__ import annotations
 
@@ -48,22 +48,24 @@ _PROBLEM = "_memory_problem"
 
 
 def find_attention(chosen: Mapping[str, Any]) -> Attention | None:
-    """Return what needs attention on the newest night; None when no day has a call.
+    """Return what needs attention on the newest night; None if no day has a call.
 
-    The days of the filters do not count: the same alerts show whatever days the page shows.
+    Ignores the days of the filters: alerts do not depend on the shown days.
     """
-    given = {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
-    return store_queries.derive(lambda ask: attention.find_attention(ask, given), "attention", given)
+    parameters = {name: value for name, value in chosen.items() if name not in ("from_day", "to_day")}
+    return store_queries.derive(
+        lambda ask: attention.find_attention(ask, parameters), "attention", parameters
+    )
 
 
 def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: Mapping[str, Slice]) -> None:
-    """Draw the card. `chosen`: the parameters of the filter bar; `goals`, `rates`: by the rate's name."""
+    """Draw the card. `chosen`: the parameters of the filter bar; `goals`, `rates`: by name of the rate."""
     problem = None
     records, unread = _read_records()
-    known = records.acknowledgements
+    acknowledgements = records.acknowledgements
     items: list[AttentionItem] = []
     try:
-        found = find_attention(chosen)
+        attention = find_attention(chosen)
         items += [
             *_list_silent_items(),
             *_find_rule_items(records.alert_rules),
@@ -71,41 +73,45 @@ def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: 
             *_list_missed_goals(goals, rates),
         ]
     except MetricError as refused:
-        found, problem = None, refused
-    items += [describe_item(one, found.newest, filters.short_label) for one in found.needing] if found else []
-    left = [one for one in items if one.key not in known]
+        attention, problem = None, refused
+    items += (
+        [describe_item(notable, attention.newest, filters.short_label) for notable in attention.needing]
+        if attention
+        else []
+    )
+    left = [item for item in items if item.key not in acknowledgements]
     title = f"Needs attention ({len(left)})" if left else "Needs attention"
     with cards.draw_card(title, "alerts", "new_errors", "returned_errors", beside=_draw_rules, stretch=True):
         if problem:
             raise problem
         if trouble := st.session_state.pop(_PROBLEM, None) or unread:
             st.error(wording.in_markdown(trouble, 600))
-        if found is None:
+        if attention is None:
             st.caption("No call of this selection has a day.")
             _draw_items(left)
             _draw_quiet_items()
             return
         _draw_items(left)
-        if not left or found.night is None:
-            opened = sum(one.is_open and one.is_worse for one in found.alerts)
-            st.caption(describe_quiet(found, opened=opened))
+        if not left or attention.night is None:
+            opened = sum(alert.is_open and alert.is_worse for alert in attention.alerts)
+            st.caption(describe_quiet(attention, opened=opened))
         _draw_quiet_items()
-        _draw_folds(items, known, found)
+        _draw_folds(items, acknowledgements, attention)
 
 
 def _list_silent_items() -> list[AttentionItem]:
-    """Return an item for each source of callgauge.toml that gave no data for longer than the file allows."""
+    """Return an item for each source of callgauge.toml that is silent for longer than the file allows."""
     now, items = datetime.now(UTC), []
-    for one in store_queries.known_service_state().find_silent(now):
-        newest = wording.utc(one.newest) if one.newest else "none came yet"
+    for source in store_queries.known_service_state().find_silent(now):
+        newest = wording.utc(source.newest) if source.newest else "none came yet"
         items.append(
             AttentionItem(
-                key=one.silence_key,
+                key=source.silence_key,
                 sign="▲",
                 colour="red",
-                subject=f"No data from {one.name}",
-                rest=f"for {write_days(one.count_silent_days(now))}",
-                counts=f"newest data {newest} · looked {wording.utc(one.looked)}",
+                subject=f"No data from {source.name}",
+                rest=f"for {write_days(source.count_silent_days(now))}",
+                counts=f"newest data {newest} · looked {wording.utc(source.looked)}",
                 page="data",
             )
         )
@@ -120,7 +126,7 @@ def _list_missed_goals(goals: Mapping[str, Goal], rates: Mapping[str, Slice]) ->
 
 
 def _draw_quiet_items() -> None:
-    """Draw what is amiss with the data, last and grey, with the way to the page Data."""
+    """Draw the problems with the data, last and grey, with a link to the page Data."""
     load = store_queries.ask("last_load").iloc[0]
     rejected, days = int(load.rejected_files), lag_days(load.newest, load.loaded_at)
     are = "is" if rejected == 1 else "are"
@@ -133,7 +139,7 @@ def _draw_quiet_items() -> None:
 
 
 def _read_records() -> tuple[TeamRecords, str | None]:
-    """Return what the memory holds, and what is wrong where it cannot be read."""
+    """Return the records of the memory, and the problem if it cannot be read."""
     try:
         return store_queries.team_records(), None
     except MemoryProblemError as problem:
@@ -141,33 +147,33 @@ def _read_records() -> tuple[TeamRecords, str | None]:
 
 
 def _find_rule_items(rules: Sequence[AlertRule]) -> Iterator[AttentionItem]:
-    """Yield the team's rules that fire and are not muted. The filters do not count."""
+    """Yield the team's rules that fire and are not muted. Filters do not apply."""
     today = datetime.now(UTC).date()
     spoken = [rule for rule in rules if not rule.is_muted(today)]
     if spoken:
         shown = store_queries.shown_generation()
-        for one in _judge_rules(shown, repr(spoken), spoken):
-            if one.fires:
-                yield describe_finding(one, filters.short_label)
+        for finding in _judge_rules(shown, repr(spoken), spoken):
+            if finding.fires:
+                yield describe_finding(finding, filters.short_label)
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _judge_rules(
     shown: Generation,  # noqa: ARG001 - of the cache's key
-    told: str,  # noqa: ARG001
+    rules_text: str,  # noqa: ARG001
     _rules: Sequence[AlertRule],
 ) -> list[RuleFinding]:
-    """Return what the night says of rules, cached by the generation and the rules as text."""
+    """Return the results of the rules for the newest night, cached by generation and rules text."""
     return judge_rules(store_queries.ask_all, _rules)
 
 
 def _find_returned_items(records: TeamRecords) -> list[AttentionItem]:
-    found = find_returned_errors(store_queries.ask_all, records.signature_states.values())
-    return [describe_returned(one) for one in found]
+    returned = find_returned_errors(store_queries.ask_all, records.signature_states.values())
+    return [describe_returned(error) for error in returned]
 
 
 def _draw_rules() -> None:
-    """Draw the quiet control in which a rule is added, with the way to all of them."""
+    """Draw the control that adds a rule, with a link to all rules."""
     with st.container(width="content"):
         draw_popover("Rules", "alert_rules", _list_rules)
 
@@ -185,28 +191,28 @@ def _list_rules() -> None:
 
 def _draw_items(items: list[AttentionItem]) -> None:
     shown = items if st.session_state.get("all_attention") else items[:_SHOWN]
-    for one in shown:
-        with st.container(gap=None, key=f"alert_{_digest(one.key)}"):
-            _draw_sentence(one)
-            _draw_acknowledge(one)
+    for item in shown:
+        with st.container(gap=None, key=f"alert_{_digest(item.key)}"):
+            _draw_sentence(item)
+            _draw_acknowledge(item)
     if len(items) > _SHOWN:
         st.toggle(f"Show all {len(items)}", key="all_attention")
 
 
-def _draw_sentence(one: AttentionItem) -> None:
-    subject, rest = (wording.in_markdown(text, 200) for text in (one.subject, one.rest))
+def _draw_sentence(item: AttentionItem) -> None:
+    subject, rest = (wording.in_markdown(text, 200) for text in (item.subject, item.rest))
     st.page_link(
-        page_file(one.page),
-        label=f":{one.colour}[{one.sign}] {wording.link_label(subject)} {rest}",
-        query_params=one.query,
-        help=wording.in_markdown(one.counts, 200) or None,
+        page_file(item.page),
+        label=f":{item.colour}[{item.sign}] {wording.link_label(subject)} {rest}",
+        query_params=item.query,
+        help=wording.in_markdown(item.counts, 200) or None,
     )
 
 
-def _draw_acknowledge(one: AttentionItem) -> None:
+def _draw_acknowledge(item: AttentionItem) -> None:
     if may_write():
         with st.container(width="content"):
-            draw_popover("Acknowledge", f"acknowledge_{_digest(one.key)}", lambda: _ask_who(one.key))
+            draw_popover("Acknowledge", f"acknowledge_{_digest(item.key)}", lambda: _ask_who(item.key))
 
 
 def _ask_who(key: str) -> None:
@@ -216,7 +222,7 @@ def _ask_who(key: str) -> None:
         draw_author_field(f"by_{place}")
         st.text_input("Note", key=f"note_{place}", placeholder="optional", max_chars=500)
         if st.form_submit_button("Acknowledge", on_click=_acknowledge, args=(key,), key=f"save_{place}"):
-            st.rerun()  # the whole page, not the popover alone
+            st.rerun()  # the whole page, not only the popover
 
 
 def _acknowledge(key: str) -> None:
@@ -233,37 +239,39 @@ def _withdraw(key: str) -> None:
         st.session_state[_PROBLEM] = f"Not withdrawn. {problem}"
 
 
-def _draw_folds(items: list[AttentionItem], known: Mapping[str, Acknowledgement], found: Attention) -> None:
-    seen = [one for one in items if one.key in known]
-    if seen:
-        with st.expander(f"{len(seen)} acknowledged", key="acknowledged"):
-            for one in seen:
-                with st.container(gap=None, key=f"alert_{_digest(one.key)}"):
-                    _draw_sentence(one)
-                    st.caption(_describe_acknowledgement(known[one.key]))
+def _draw_folds(
+    items: list[AttentionItem], acknowledgements: Mapping[str, Acknowledgement], attention: Attention
+) -> None:
+    acknowledged = [item for item in items if item.key in acknowledgements]
+    if acknowledged:
+        with st.expander(f"{len(acknowledged)} acknowledged", key="acknowledged"):
+            for shown in acknowledged:
+                with st.container(gap=None, key=f"alert_{_digest(shown.key)}"):
+                    _draw_sentence(shown)
+                    st.caption(_describe_acknowledgement(acknowledgements[shown.key]))
                     if may_write():
                         st.button(
                             "Withdraw",
                             type="tertiary",
-                            key=f"withdraw_{_digest(one.key)}",
+                            key=f"withdraw_{_digest(shown.key)}",
                             on_click=_withdraw,
-                            args=(one.key,),
+                            args=(shown.key,),
                         )
-    others = [*found.parts, *found.improved]
+    others = [*attention.parts, *attention.improved]
     if others:
         with st.expander(f"{wording.plural(len(others), 'other change')}", key="other_changes"):
             for alert in others:
-                item = describe_alert(alert, found.newest, filters.short_label)
+                item = describe_alert(alert, attention.newest, filters.short_label)
                 with st.container(gap=None, key=f"alert_{_digest(item.key)}"):
                     _draw_sentence(item)
 
 
-def _describe_acknowledgement(one: Acknowledgement) -> str:
-    by = f"by {wording.in_markdown(one.by, 60)}, " if one.by else ""
-    note = f": {wording.in_markdown(one.note, 500)}" if one.note else ""
-    return f"{by}{wording.utc(one.at)}{note}"
+def _describe_acknowledgement(acknowledgement: Acknowledgement) -> str:
+    by = f"by {wording.in_markdown(acknowledgement.by, 60)}, " if acknowledgement.by else ""
+    note = f": {wording.in_markdown(acknowledgement.note, 500)}" if acknowledgement.note else ""
+    return f"{by}{wording.utc(acknowledgement.at)}{note}"
 
 
 def _digest(key: str) -> str:
-    """Return a short name of an alert for widgets: its key holds log text."""
+    """Return a short key of an alert for widgets; the full key contains log text."""
     return sha256(key.encode(errors="replace")).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""The four leading rates on the page Overview: each with its change, its goal and its days."""
+"""The four leading rates on the page Overview: change, goal and trend of each."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from callgauge.stats import ENOUGH, Share
 
 HEADLINES = tuple(reversed(LEADING))
 _MEASURED_BY = ("defined", "recorded_ok")
-_DAYS = 28  # of the small line, the newest with data
+_DAYS = 28  # newest days with data in the small line
 
 Colour = Literal["normal", "inverse", "off"]
 
 
 def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
-    """Return each headline rate by day, the earliest first; the rates of all days are their sums."""
+    """Return each headline rate by day, the earliest first; totals are sums over the days."""
     days = ask_slices(rates=(*HEADLINES, *_MEASURED_BY, "emission"), by="day", **chosen, related=False)
     return _group_by_rate(sorted(days, key=lambda day: day.name))
 
@@ -47,20 +47,20 @@ def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
 def read_baseline(
     rate: RateDefinition, chosen: Mapping[str, Any], *, related: bool
 ) -> Sequence[Slice] | None:
-    """Return the slices by model for the headline rates and `rate`, of the days compared with.
+    """Return the slices by model for the headline rates and `rate`, on the compared days.
 
-    None without such days. `related`: as of `make_slices`.
+    None without such days. `related`: see `make_slices`.
     """
-    asked = filters.baseline_parameters(chosen)
-    if asked is None:
+    parameters = filters.baseline_parameters(chosen)
+    if parameters is None:
         return None
     rates = tuple(dict.fromkeys((*HEADLINES, rate.name)))
-    return ask_slices(rates=rates, by="model", **asked, related=related)
+    return ask_slices(rates=rates, by="model", **parameters, related=related)
 
 
 def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:
-    """Return what the chosen turns cost; None when the team's memory, which holds prices, cannot be read."""
-    with suppress(MetricError):  # the filter bar says why
+    """Return the cost of the chosen turns; None when the team's prices cannot be read."""
+    with suppress(MetricError):  # the filter bar shows the reason
         return summarise_costs(chosen, filters.baseline_parameters(chosen))
     return None
 
@@ -86,7 +86,7 @@ def draw_headlines(
 def _compare_with_baseline(
     rates: Mapping[str, Slice], before: Sequence[Slice] | None
 ) -> dict[str, SliceComparison]:
-    """Return each headline rate against the same rate on the days compared with; {} without such days."""
+    """Return each headline rate compared with the baseline days; {} without such days."""
     if before is None:
         return {}
     by_model = _group_by_rate(before)
@@ -103,7 +103,7 @@ def _group_by_rate(slices: Iterable[Slice]) -> dict[str, list[Slice]]:
 
 
 def _describe_basis(name: str, rates: Mapping[str, Slice]) -> str:
-    """Return what the rate rests on: which calls have no definition, which turns the log reports."""
+    """Return the basis of the rate: calls without a definition, turns with a logged result."""
     whole = rates[name]
     if name == "parse_error":
         share = find_definition_share([whole, rates["defined"]]) if "defined" in rates else None
@@ -115,11 +115,11 @@ def _describe_basis(name: str, rates: Mapping[str, Slice]) -> str:
 
 @contextmanager
 def _draw_card(title: str, figure: str, change: str | None, colour: Colour, *, few: bool) -> Iterator[None]:
-    """Draw a card; the body of the `with` statement draws the lines below the figure.
+    """Draw a card; the `with` body draws the lines below the figure.
 
-    `few`: there are too few observations or sessions to rely on the figure; it is drawn pale.
+    `few`: there are too few observations or sessions; the figure is pale.
     """
-    key = f"few_{title.lower().replace(' ', '_')}" if few else None  # shell.css draws the figure pale
+    key = f"few_{title.lower().replace(' ', '_')}" if few else None  # makes the figure pale (shell.css)
     with st.container(border=True, height="stretch", gap="xsmall", key=key):
         st.metric(title, figure, change, delta_color=colour, delta_arrow="off")
         yield
@@ -159,15 +159,15 @@ def _write_goal(rate: RateDefinition, share: Share, goal: Goal) -> str:
 
 
 def _list_points(by_day: Sequence[Slice]) -> list[float]:
-    """Return a rate on the newest days on which it was observed and which were over at the last load."""
+    """Return a rate on the newest days that have observations and were complete at the last load."""
     last = str(store_queries.derive(find_last_whole_day, "last whole day"))
     dated = [day for day in by_day if day.name != "unknown"]
-    known = [day.share.rate for day in dated if day.name <= last] or [day.share.rate for day in dated]
-    return [rate for rate in known if rate is not None][-_DAYS:]
+    rates = [day.share.rate for day in dated if day.name <= last] or [day.share.rate for day in dated]
+    return [rate for rate in rates if rate is not None][-_DAYS:]
 
 
 def _describe_change(change: SliceComparison | None) -> tuple[str | None, Colour]:
-    """Return the change in words and its colour: only a decided one has a colour."""
+    """Return the change in words and its colour; only significant changes have a colour."""
     if change is None or change.difference is None:
         return None, "off"
     standing = change.standing()

@@ -1,4 +1,4 @@
-"""The page Overview: the best model, what needs attention, the leading rates, where calls fail."""
+"""The page Overview: the best model, what needs attention, the leading rates, and failures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from callgauge.dashboard.pages.overview.which_prompt import draw_which_prompt
 from callgauge.dashboard.shown_slices import ask_slices
 from callgauge.memory.records import Goal
 
-_ANSWERS = 330  # pixels of the cards in the first row, so that nothing jumps while they load
+_ANSWERS = 330  # pixels of the cards in the first row, so that nothing moves while they load
 
 
 def show() -> None:
@@ -69,7 +69,7 @@ def show() -> None:
         with narrow:
             fault_cards.draw_layers(chosen)
         _draw_diagnostics(chosen, rates.get("defined"))
-        # What changed is found by looking at many days: the rest need not wait for it.
+        # Finding changes examines many days; the rest of the page need not wait.
         with attention:
             draw_attention(chosen, goals, rates)
     with wide:

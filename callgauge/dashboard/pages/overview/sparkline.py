@@ -1,4 +1,4 @@
-"""A small line without axes. That of `st.metric` loads Vega, which takes a browser longer than the page."""
+"""A small line chart without axes. `st.metric` would load Vega, which takes longer than the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HEIGHT = 44  # pixels, as in sparkline.css
 
 
 def draw_sparkline(key: str, values: Sequence[float], words: str) -> None:
-    """Draw two values or more as a line; `words` say for screen readers what it shows."""
+    """Draw two or more values as a line; `words` describe it for screen readers."""
     draw = st.components.v2.component(
         "sparkline",
         html="<div class='spark'></div>",

@@ -35,7 +35,7 @@ class ModelRanking:
 def rank_models(
     rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, costs: CostSummary | None
 ) -> ModelRanking | None:
-    """Return the models ranked by `rate`; None when no call or turn counts for it. Raises MetricError."""
+    """Return the models ranked by `rate`; None when it has no calls or turns. Raises MetricError."""
     slices = read_slices(rate, "model", chosen)
     if not slices[rate.name]:
         return None
@@ -63,16 +63,16 @@ def draw_models(models: ModelRanking | None, rate: RateDefinition, *, height: in
         thin = [row.slice for row in ranking.table.rows if not row.slice.is_solid]
         if not judged:
             draw_thin_slices("model", {rate.name: thin}, key="which_model", opens=True, shown=_ROWS)
-        _draw_rest(ranking, sum(one.is_named for one in thin) if judged else 0)
+        _draw_rest(ranking, sum(slice_.is_named for slice_ in thin) if judged else 0)
 
 
 def _choose_rows(judged: Sequence[Slice]) -> list[Slice]:
-    """Return the best models and the worst; all of them where that is hardly more."""
+    """Return the best and the worst models; all models if that is hardly more."""
     return list(judged) if len(judged) <= _ROWS + 2 else [*judged[: _ROWS - 1], judged[-1]]
 
 
 def _draw_rest(ranking: JudgedRanking, thin: int) -> None:
-    """Draw the link to all models, and how many the card leaves out; `thin`: with too few sessions."""
+    """Draw the link to all models, and how many are not shown; `thin`: those with too few sessions."""
     judged = ranking.table.judged
     between = len(judged) - len(_choose_rows(judged))
     parts = [

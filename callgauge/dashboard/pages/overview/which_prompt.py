@@ -1,4 +1,4 @@
-"""Card that answers whether the newest version of each of the most used prompts should be kept."""
+"""Card that answers whether to keep the newest version of each of the most used prompts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import link_here
 
-_PROMPTS = 3  # the most used with two versions or more
+_PROMPTS = 3  # most used prompts with two or more versions
 
 
 def draw_which_prompt(
     rate: RateDefinition, chosen: Mapping[str, Any], smallest: float, *, height: int
 ) -> None:
-    """Draw the card: for each prompt whether its newest version is better by `rate`, and for whom not."""
+    """Draw the card: for each prompt whether its newest version is better by `rate`, and where it is not."""
     with cards.draw_card("Prompts", "newest_prompts", "breakdown", height=height, verdict="difference"):
-        # Several sources may have the same versions of a prompt.
+        # Several sources may share the versions of a prompt.
         newest = store_queries.ask("newest_prompts", limit=_PROMPTS)
         newest = newest.drop_duplicates(["name", "newest", "previous"])
         pairs = [(str(row.newest), str(row.previous)) for row in newest.itertuples()]
@@ -32,21 +32,21 @@ def draw_which_prompt(
             lambda ask: judge_pairs(ask, rate, "prompt", pairs, chosen, smallest),
             *("newest prompts", rate.name, pairs, chosen, smallest),
         )
-        for name, (of, against), breakdown in zip(newest.name.astype(str), pairs, judged, strict=True):
-            names = ArmNames(_short_label(name, of), _short_label(name, against))
+        for name, (current, against), breakdown in zip(newest.name.astype(str), pairs, judged, strict=True):
+            names = ArmNames(_short_label(name, current), _short_label(name, against))
             advice = "no calls here to compare."
             if breakdown:
                 advice = write_advice(breakdown, names, filters.short_label, smallest, with_effect=False)
             with st.container(gap="xxsmall"):
                 st.markdown(f"**{wording.in_markdown(name, 40)}**: {wording.in_markdown(advice, 900)}")
                 label = f"Versions of {wording.one_line(name, 40)}"
-                draw_link(f"versions_of_{of}", label, link_here("prompts", {}, of=name))
+                draw_link(f"versions_of_{current}", label, link_here("prompts", {}, of=name))
         if not pairs:
             st.caption("No prompt here has a name and two versions.")
             draw_link("all_prompts", "All prompts", link_here("prompts", {}))
 
 
 def _short_label(name: str, version: str) -> str:
-    """Return a version of a named prompt as @13; its whole label where that does not begin with the name."""
+    """Return a version of a named prompt as @13; its full label if that does not begin with the name."""
     label = filters.value_label("prompt", version)
     return label.removeprefix(name) if label.startswith(f"{name}@") else wording.one_line(label, 40)

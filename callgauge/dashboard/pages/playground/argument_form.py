@@ -1,4 +1,4 @@
-"""A form with an input for each parameter of a tool; the inputs are written as raw arguments."""
+"""A form with an input for each parameter of a tool; it writes the raw arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_chosen() -> bool:
 def show(desk: EditorDesk, tool: ToolDefinition | None, which: int | None) -> None:
     """Draw the form, filled with the parsed arguments; rewrite the raw arguments when an input changes.
 
-    `which`: the index of the tool among the definitions. Without a tool, draw a hint instead.
+    `which`: the index of the tool in the definitions. Without a tool, draw a hint instead.
     """
     if tool is None:
         st.caption("The form needs a definition: paste one below, or load a stored one.")
@@ -34,15 +34,17 @@ def show(desk: EditorDesk, tool: ToolDefinition | None, which: int | None) -> No
     if desk.form is None or desk.form_by != (desk.definition, which):
         desk.form, desk.form_by, desk.forms = desk.raw, (desk.definition, which), desk.forms + 1
     arguments = _parse_arguments(desk.form, desk.definition, which)
-    asked = definition_form.list_fields(tool, arguments)
-    if not asked:
+    fields = definition_form.list_fields(tool, arguments)
+    if not fields:
         st.caption("The definition has no parameters.")
         return
-    values = [_draw_input(field, f"form_{desk.forms}_{number}") for number, field in enumerate(asked)]
-    if len(tool.parameters) > len(asked):
-        st.caption(f"The first {len(asked)} of {len(tool.parameters):,} parameters. Edit the others as text.")
-    if values != [field.value for field in asked]:
-        written = definition_form.write_arguments(asked, values, arguments)
+    values = [_draw_input(field, f"form_{desk.forms}_{number}") for number, field in enumerate(fields)]
+    if len(tool.parameters) > len(fields):
+        st.caption(
+            f"The first {len(fields)} of {len(tool.parameters):,} parameters. Edit the others as text."
+        )
+    if values != [field.value for field in fields]:
+        written = definition_form.write_arguments(fields, values, arguments)
     else:
         written = desk.form
     if written != desk.raw:
@@ -57,7 +59,7 @@ def _parse_arguments(raw: str, definition: str, which: int | None) -> dict[str, 
 
 
 def _draw_input(field: FormField, key: str) -> Any:
-    """Draw one input and return its value; None or an empty text leaves the parameter out."""
+    """Draw one input and return its value; None or an empty text omits the parameter."""
     label = wording.in_markdown(field.name, 60) + ("" if field.required else " :gray[(optional)]")
     about = wording.in_markdown(field.description, 300) if field.description else None
     value = field.value

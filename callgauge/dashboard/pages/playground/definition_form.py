@@ -1,6 +1,6 @@
-"""Makes the form fields of a tool definition, and the raw arguments of a filled form.
+"""Create the form fields of a tool definition, and the raw arguments of a filled form.
 
-A value that is not valid JSON is written as typed: the parser reports the rest.
+Invalid JSON values are written as typed; the parser reports them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST = 40
 
 Input = Literal["text", "choice", "truth", "whole", "number", "lines", "json"]
 
-_EXACT = 2**53 - 1  # beyond it a browser's numbers lose digits
+_EXACT = 2**53 - 1  # beyond it, numbers in browsers lose digits
 _TYPED: Mapping[ValueKind, Input] = {
     ValueKind.BOOLEAN: "truth",
     ValueKind.INTEGER: "whole",
@@ -36,10 +36,10 @@ _HINTS = {
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """One parameter of the form.
+    """One parameter of the form. `input`: the kind of input widget.
 
-    `input`: the kind of input widget. `value`: the initial value; None leaves the parameter out. For a
-    choice, the `options` and the `value` are JSON texts.
+    `value`: the initial value; None omits the parameter. For a choice, the `options` and the `value` are
+    JSON texts.
     """
 
     name: str
@@ -57,18 +57,22 @@ def list_fields(tool: ToolDefinition, arguments: Mapping[str, Any]) -> list[Form
 
 
 def _make_field(parameter: ToolParameter, value: Any) -> FormField:
-    asked, options = _choose_input(parameter)
-    if value is not None and not _can_show(asked, options, value):
-        asked = "json"
+    input_kind, options = _choose_input(parameter)
+    if value is not None and not _can_show(input_kind, options, value):
+        input_kind = "json"
     begins = value
-    if asked == "json" and value is not None:
+    if input_kind == "json" and value is not None:
         begins = json.dumps(value, ensure_ascii=False)
-    elif asked == "choice" and value is not None:
+    elif input_kind == "choice" and value is not None:
         begins = option_text(value)
-    elif asked == "lines" and value is not None:
+    elif input_kind == "lines" and value is not None:
         begins = "\n".join(value)
-    hint = {"json": "any JSON value", "lines": "one item a line"}.get(asked, _HINTS.get(parameter.kind, ""))
-    return FormField(parameter.name, asked, parameter.required, parameter.description, hint, options, begins)
+    hint = {"json": "any JSON value", "lines": "one item a line"}.get(
+        input_kind, _HINTS.get(parameter.kind, "")
+    )
+    return FormField(
+        parameter.name, input_kind, parameter.required, parameter.description, hint, options, begins
+    )
 
 
 def _choose_input(parameter: ToolParameter) -> tuple[Input, tuple[str, ...]]:
@@ -82,7 +86,7 @@ def _choose_input(parameter: ToolParameter) -> tuple[Input, tuple[str, ...]]:
     if parameter.enum is not None and parameter.enum.allowed:
         return "choice", tuple(dict.fromkeys(map(option_text, parameter.enum.allowed)))
     if parameter.schema is not None and len(names) != 1:
-        return "json", ()  # of several types, or of any
+        return "json", ()  # several types, or any type
     return _TYPED.get(parameter.kind, "text"), ()
 
 
@@ -91,11 +95,11 @@ def option_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _can_show(asked: Input, options: tuple[str, ...], value: Any) -> bool:
-    """Return True when an input of the kind `asked` can hold the value unchanged."""
-    if asked == "choice":
+def _can_show(input_kind: Input, options: tuple[str, ...], value: Any) -> bool:
+    """Return True when an input of this kind can contain the value unchanged."""
+    if input_kind == "choice":
         return option_text(value) in options
-    if asked == "lines":
+    if input_kind == "lines":
         return isinstance(value, list) and all(_is_line(item) for item in value)
     whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _EXACT
     return {
@@ -104,19 +108,19 @@ def _can_show(asked: Input, options: tuple[str, ...], value: Any) -> bool:
         "whole": whole,
         "number": whole or (isinstance(value, float) and math.isfinite(value)),
         "json": True,
-    }[asked]
+    }[input_kind]
 
 
 def _is_line(item: Any) -> bool:
     return isinstance(item, str) and item != "" and item.splitlines() == [item]
 
 
-def write_arguments(asked: Sequence[FormField], values: Sequence[Any], arguments: Mapping[str, Any]) -> str:
+def write_arguments(fields: Sequence[FormField], values: Sequence[Any], arguments: Mapping[str, Any]) -> str:
     """Return the raw arguments: the values of the fields, then the arguments without a field.
 
-    `values` has one value for each field of `asked`; a value that is None or empty is left out.
+    `values` has one value per field; None and empty values are omitted.
     """
-    shown = {field.name for field in asked}
+    shown = {field.name for field in fields}
     parts = [
         (name, json.dumps(value, ensure_ascii=False))
         for name, value in arguments.items()
@@ -124,7 +128,7 @@ def write_arguments(asked: Sequence[FormField], values: Sequence[Any], arguments
     ]
     filled = [
         (field.name, _field_text(field, value))
-        for field, value in zip(asked, values, strict=True)
+        for field, value in zip(fields, values, strict=True)
         if value is not None and value != ""
     ]
     members = (f"{json.dumps(name, ensure_ascii=False)}: {text}" for name, text in [*filled, *parts])

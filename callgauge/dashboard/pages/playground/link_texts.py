@@ -1,6 +1,6 @@
 """The two texts of the playground (raw arguments, definition) from a link, a stored call or a definition.
 
-A definition is written in Anthropic's shape, which keeps everything that a store holds of it.
+Definitions are written in Anthropic's format, which keeps everything that a store has of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lenient.diagnostics import MAX_DEPTH
 LONGEST = 1_000_000
 """Maximal length of a parsed text in characters, so that one browser tab cannot keep the server busy."""
 LONGEST_DEFINITION = 200_000
-_UNPACKED = 3_000_000  # bytes that a link may unpack to: both texts, and no bomb
+_UNPACKED = 3_000_000  # bytes that a link may decompress to, against compression bombs
 
 _TEXT_IS = {
     "reserialised": "The log kept only the decoded object, so this is not the text that the model sent.",
@@ -30,7 +30,7 @@ _TEXT_IS = {
 
 @dataclass(frozen=True, slots=True)
 class PlaygroundTexts:
-    """The texts of the two editors; `notes` are sentences on their origin and defects."""
+    """The texts of the two editors; `notes` are sentences about their origin and problems."""
 
     raw: str = ""
     definition: str = ""
@@ -45,8 +45,8 @@ def read_link(parameter: str) -> PlaygroundTexts:
         if isinstance(damaged, LinkError):
             raise
         raise LinkError("The link is damaged: it does not contain a call.") from None
-    found = carried if isinstance(carried, dict) else {}
-    raw, definition = found.get("raw"), found.get("definition")
+    texts = carried if isinstance(carried, dict) else {}
+    raw, definition = texts.get("raw"), texts.get("definition")
     if not (
         isinstance(raw, str)
         and isinstance(definition, str)
@@ -67,7 +67,7 @@ def _is_writable(text: str) -> bool:
 
 
 def make_link_parameter(raw: str, definition: str) -> str:
-    """Return the link parameter that `read_link` reads. Raise LinkError when it would be too long."""
+    """Return the link parameter for `read_link`. Raise LinkError when it would be too long."""
     return pack_text(json.dumps({"raw": raw, "definition": definition}, ensure_ascii=False))
 
 
@@ -91,7 +91,7 @@ def texts_of_call(call: Mapping[Any, Any], description: str | None) -> Playgroun
 
 
 def definition_text(name: str, description: str | None, definition: str | None) -> str:
-    """Return a stored definition as indented JSON to edit; a definition that is not JSON stays unchanged."""
+    """Return a stored definition as indented JSON; a definition that is not JSON stays unchanged."""
     try:
         schema = json.loads(definition or "null")
         declared: dict[str, Any] = {"name": name, "description": description or ""}
@@ -112,7 +112,7 @@ def parse_tools(text: str) -> list[ToolDefinition]:
     if len(text) > LONGEST_DEFINITION:
         raise ToolDefinitionError(f"it has {len(text):,} characters; the limit is {LONGEST_DEFINITION:,}")
     try:
-        # Decoded here: the catalog would take a text that is not JSON for the path of a file.
+        # Decode here: the catalog would treat text that is not JSON as a file path.
         decoded = json.loads(text)
     except RecursionError:
         raise ToolDefinitionError("it is nested too deep") from None
@@ -140,9 +140,9 @@ EXPORTS = ("Anthropic", "OpenAI", "MCP", "Gemini", "Markdown")
 
 
 def export_tool(tool: ToolDefinition, shape: str) -> str:
-    """Return the tool in a shape of EXPORTS as text; in JSON, invisible characters are escaped.
+    """Return the tool in a format of EXPORTS as text; JSON escapes invisible characters.
 
-    It is written for a model: without declared defaults, which act on our side.
+    It is meant for a model, so it omits declared defaults, which only the parser uses.
     """
     if shape == "Markdown":
         return tool.to_markdown()

@@ -1,4 +1,4 @@
-"""Asks the model again with the edited definition, some times over, and shows how often the call is clean."""
+"""Send the request again with the edited definition, several times, and show how often the call is clean."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _USUAL = 5
 
 
 def show(tool: ToolDefinition, call_id: str) -> None:
-    """Draw the card, where the server can ask a model; nothing else."""
+    """Draw the card; nothing if the server cannot send requests to a model."""
     sender = find_sender()
     if sender is None or not store_queries.is_open():
         return
@@ -55,7 +55,9 @@ def show(tool: ToolDefinition, call_id: str) -> None:
 
 
 def _find_case(call_id: str) -> TestsetCase:
-    return find_case(call_id, lambda name, given: store_queries.ask(name, **given).to_dict("records"))
+    return find_case(
+        call_id, lambda name, parameters: store_queries.ask(name, **parameters).to_dict("records")
+    )
 
 
 def _draw_controls(sender: LiveSender, case: TestsetCase, tool: ToolDefinition, key: tuple[str, ...]) -> None:
@@ -79,10 +81,10 @@ def _draw_controls(sender: LiveSender, case: TestsetCase, tool: ToolDefinition, 
 def _draw_replies(replies: Sequence[LiveReply], model: str, tool: ToolDefinition) -> None:
     catalog = ToolCatalog.from_definitions([tool])
     read = [_read_reply(reply, catalog) for reply in replies]
-    asked = [one for reply, one in zip(replies, read, strict=True) if reply.error is None]
-    clean = sum(one is not None and one.outcome == "clean" for one in asked)
+    answered = [reading for reply, reading in zip(replies, read, strict=True) if reply.error is None]
+    clean = sum(reading is not None and reading.outcome == "clean" for reading in answered)
     st.markdown(
-        f"**{clean} of {wording.plural(len(asked), 'reply')} with a clean call.** "
+        f"**{clean} of {wording.plural(len(answered), 'reply')} with a clean call.** "
         f"{_describe_rest(replies, read)}{_describe_cost(replies, model)}"
     )
     columns = [
@@ -90,14 +92,14 @@ def _draw_replies(replies: Sequence[LiveReply], model: str, tool: ToolDefinition
         Column("Diagnostics"), Column("Seconds", "number"), Column("Tokens", "number", "Input / output."),
     ]  # fmt: skip
     rows = [
-        _build_row(number, reply, one)
-        for number, (reply, one) in enumerate(zip(replies, read, strict=True), start=1)
+        _build_row(number, reply, reading)
+        for number, (reply, reading) in enumerate(zip(replies, read, strict=True), start=1)
     ]
     draw_table("live_replies", "Replies of the model", columns, rows)
 
 
 def _read_reply(reply: LiveReply, catalog: ToolCatalog) -> ToolCallRequest | None:
-    """Return the first call of a reply, read by the edited definition; None without a call."""
+    """Return the first call of a reply, parsed by the edited definition; None without a call."""
     if not reply.calls:
         return None
     name, raw = reply.calls[0]
@@ -118,7 +120,7 @@ def _name_end(reply: LiveReply, read: ToolCallRequest | None) -> str:
 
 
 def _describe_cost(replies: Sequence[LiveReply], model: str) -> str:
-    """Return the tokens of all replies, and what they cost by the price of today."""
+    """Return the tokens of all replies, and their cost at today's price."""
     counted = [reply for reply in replies if reply.tokens_read is not None]
     read = sum(reply.tokens_read or 0 for reply in counted)
     written = sum(reply.tokens_written or 0 for reply in counted)
@@ -139,7 +141,9 @@ def _build_row(number: int, reply: LiveReply, read: ToolCallRequest | None) -> l
         why = Cell(wording.one_line(reply.error, 200))
         return [Cell(str(number)), Cell("no answer"), why, Cell("–"), Cell("–"), Cell("–")]
     text = reply.calls[0][1] if reply.calls else reply.text
-    codes = list(dict.fromkeys(found.code for found in read.diagnostics)) if read is not None else []
+    codes = (
+        list(dict.fromkeys(diagnostic.code for diagnostic in read.diagnostics)) if read is not None else []
+    )
     tokens = "–" if reply.tokens_read is None else f"{reply.tokens_read:,} / {reply.tokens_written or 0:,}"
     return [
         Cell(str(number)),

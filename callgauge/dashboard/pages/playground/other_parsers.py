@@ -1,8 +1,8 @@
-"""Parses a text with json.loads, pydantic and json-repair, to compare them with the lenient parser.
+"""Parse a text with json.loads, pydantic and json-repair, to compare them with the lenient parser.
 
-pydantic and json-repair are optional; when one is not installed, its reading says so. No parser can block the
-page: each gets texts up to a length that it parses quickly, and json-repair runs in a process that is ended
-after PATIENCE seconds.
+pydantic and json-repair are optional; if one is missing, its result says so. No parser can block the page:
+each gets only texts that it parses quickly, and json-repair runs in a process that is killed after PATIENCE
+seconds.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from lenient.definitions.json_schema.json_values import same_json
 
 Verdict = Literal["parsed", "rejected", "not asked", "not installed"]
 
-PATIENCE = 2.0  # seconds that json-repair gets, its start included
+PATIENCE = 2.0  # seconds for json-repair, including its start
 _LONGEST = {"json.loads": 1_000_000, "pydantic": 200_000, "json-repair": 20_000}  # characters
-_VALUE = 2_000  # characters of a value that are kept
+_VALUE = 2_000  # characters kept of a value
 _REASON = 300
 _ERRORS = 3
 _REPAIR = (
@@ -40,7 +40,7 @@ _REPAIR = (
 class ParserReading:
     """The result of one parser for the text.
 
-    `value`: the parsed value as JSON, cut at a maximal length. `same`: True when it equals the lenient
+    `value`: the parsed value as JSON, cut to a maximum length. `same`: True when it equals the lenient
     parser's arguments, None when one of the two has no value.
     """
 
@@ -53,11 +53,11 @@ class ParserReading:
 
 
 class ParserRefusedError(Exception):
-    """A parser refused the text; the message is the parser's own."""
+    """A parser rejected the text; the message is from that parser."""
 
 
 def read_with_others(raw: str, ours: ToolCallRequest) -> list[ParserReading]:
-    """Return the reading of each other parser, for the text and definition that `ours` was parsed from."""
+    """Return the result of each other parser, for the text and definition of `ours`."""
     arguments = ours.arguments
     return [
         _make_reading("json.loads", platform.python_version(), raw, arguments, json.loads),
@@ -74,28 +74,30 @@ def _read_if_installed(
     if importlib.util.find_spec(module) is None:
         return ParserReading(reader, "", "not installed")
     try:
-        known = version(reader)
+        release = version(reader)
     except PackageNotFoundError:
-        known = ""
-    return _make_reading(reader, known, raw, ours, read)
+        release = ""
+    return _make_reading(reader, release, raw, ours, read)
 
 
-def _make_reading(reader: str, known: str, raw: str, ours: Any, read: Callable[[str], Any]) -> ParserReading:
+def _make_reading(
+    reader: str, release: str, raw: str, ours: Any, read: Callable[[str], Any]
+) -> ParserReading:
     if len(raw) > _LONGEST[reader]:
         why = f"The text is longer than {_LONGEST[reader]:,} characters."
-        return ParserReading(reader, known, "not asked", reason=why)
+        return ParserReading(reader, release, "not asked", reason=why)
     try:
         value = read(raw)
         text = json.dumps(value, ensure_ascii=False)
         same = None if ours is None else same_json(value, ours)
     except NotSimpleError as why_not:
-        return ParserReading(reader, known, "not asked", reason=str(why_not))
+        return ParserReading(reader, release, "not asked", reason=str(why_not))
     except RecursionError:
-        return ParserReading(reader, known, "rejected", reason="RecursionError: nested too deep")
-    except Exception as refused:  # a peer may raise anything
+        return ParserReading(reader, release, "rejected", reason="RecursionError: nested too deep")
+    except Exception as refused:  # other parsers may raise anything
         name = "" if isinstance(refused, ParserRefusedError) else f"{type(refused).__name__}: "
-        return ParserReading(reader, known, "rejected", reason=f"{name}{refused}"[:_REASON])
-    return ParserReading(reader, known, "parsed", value=text[:_VALUE], same=same)
+        return ParserReading(reader, release, "rejected", reason=f"{name}{refused}"[:_REASON])
+    return ParserReading(reader, release, "parsed", value=text[:_VALUE], same=same)
 
 
 def _read_with_pydantic(raw: str, ours: ToolCallRequest) -> Any:
@@ -106,17 +108,17 @@ def _read_with_pydantic(raw: str, ours: ToolCallRequest) -> Any:
     try:
         return model.model_validate_json(raw).model_dump(mode="json", by_alias=True, exclude_unset=True)
     except pydantic.ValidationError as refused:
-        found = refused.errors(include_url=False, include_context=False, include_input=False)
+        errors = refused.errors(include_url=False, include_context=False, include_input=False)
         listed = "; ".join(
-            ".".join(map(str, one["loc"])) + (": " if one["loc"] else "") + one["msg"]
-            for one in found[:_ERRORS]
+            ".".join(map(str, error["loc"])) + (": " if error["loc"] else "") + error["msg"]
+            for error in errors[:_ERRORS]
         )
-        more = f"; and {len(found) - _ERRORS} more" if len(found) > _ERRORS else ""
+        more = f"; and {len(errors) - _ERRORS} more" if len(errors) > _ERRORS else ""
         raise ParserRefusedError(listed + more) from None
 
 
 def _read_with_json_repair(raw: str) -> Any:
-    # -P: no module of the folder that the server runs in can pass for one of its own.
+    # -P: modules in the server's working folder cannot replace its imports.
     command = [sys.executable, "-P", "-c", _REPAIR]
     try:
         done = subprocess.run(command, input=raw.encode(), capture_output=True, timeout=PATIENCE, check=False)

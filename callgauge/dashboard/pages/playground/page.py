@@ -1,4 +1,4 @@
-"""The page Playground: the parser's result for a text, and in its second tab for stored calls."""
+"""The page Playground: parse a text, and in the second tab stored calls."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from callgauge.dashboard.shown_page import record_setting, refuse_link
 
 _TABS = {"text": "One text", "stored": "Stored calls"}
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
-# The URL keys that a link to the other tab keeps.
+# URL keys that a link to the other tab keeps.
 _KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
 
 
-# Wide: the texts stay in sight next to a longer result. Less wide: they are side by side above it.
+# On wide screens the texts stay in view next to a longer result; else they are above it.
 _STYLE = """<style>
 @media (min-width: 1200px) {
   .stColumn:has(.st-key-playground_texts) {
@@ -70,7 +70,7 @@ def show() -> None:
     drawn_for = st.query_params.get("tab")
     with draw_tabs("tab", _TABS) as tab:
         if st.query_params.get("tab") != drawn_for:
-            st.rerun()  # the filter bar above belongs to one of the tabs
+            st.rerun()  # only one of the tabs uses the filter bar
         if tab == "stored":
             replay_tab.show()
         else:
@@ -84,47 +84,47 @@ def _draw_one_text() -> None:
         choose_example(reply=whole_reply)
     left, right = st.columns([5, 7], gap="medium")
     with left, st.container(key="playground_texts", gap="small"):
-        asked = draw_inputs(
+        inputs = draw_inputs(
             desk, reply=whole_reply, draw_marks=reply.draw_marks if whole_reply else _draw_raw
         )
-        if asked.raw or asked.definition:
-            _draw_actions(asked, whole_reply=whole_reply)
+        if inputs.raw or inputs.definition:
+            _draw_actions(inputs, whole_reply=whole_reply)
     with right:
-        _draw_right(asked, whole_reply=whole_reply)
+        _draw_right(inputs, whole_reply=whole_reply)
 
 
-def _draw_right(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
-    if not asked.raw and not asked.definition:
+def _draw_right(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
+    if not inputs.raw and not inputs.definition:
         _draw_examples(reply_wanted=whole_reply)
         return
     answer = st.container()
-    if asked.tool is not None:
-        # Drawn before the result, which takes longer: the link is never older than the result above it.
-        kept = {name: st.query_params[name] for name in (*ROADS, KNOWN, *_KEPT) if name in st.query_params}
-        draw_replay_link(asked.tool.name, asked.definition, kept)
+    if inputs.tool is not None:
+        # Draw it before the result, which takes longer, so that the link is never outdated.
+        query = {name: st.query_params[name] for name in (*ROADS, KNOWN, *_KEPT) if name in st.query_params}
+        draw_replay_link(inputs.tool.name, inputs.definition, query)
     with answer:
-        _draw_result(asked, whole_reply=whole_reply)
+        _draw_result(inputs, whole_reply=whole_reply)
 
 
-def _draw_result(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
-    if len(asked.raw) > LONGEST:
+def _draw_result(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
+    if len(inputs.raw) > LONGEST:
         _too_long()
     elif whole_reply:
-        reply.show(asked)
+        reply.show(inputs)
     else:
-        request = parse_request(asked.raw, asked.definition, asked.which)
+        request = parse_request(inputs.raw, inputs.definition, inputs.which)
         result.draw_result(request)
         result.draw_details(request)
-        result.draw_other_parsers(asked.raw, asked.definition, asked.which)
-    if asked.which is not None:
-        tool_card.show(asked.definition, asked.which)
+        result.draw_other_parsers(inputs.raw, inputs.definition, inputs.which)
+    if inputs.which is not None:
+        tool_card.show(inputs.definition, inputs.which)
     call = st.query_params.get("call")
-    if asked.tool is not None and call and not whole_reply:
-        live_card.show(asked.tool, call)
+    if inputs.tool is not None and call and not whole_reply:
+        live_card.show(inputs.tool, call)
 
 
-def _draw_raw(asked: PlaygroundInputs) -> None:
-    result.draw_raw(parse_request(asked.raw, asked.definition, asked.which))
+def _draw_raw(inputs: PlaygroundInputs) -> None:
+    result.draw_raw(parse_request(inputs.raw, inputs.definition, inputs.which))
 
 
 def _too_long() -> None:
@@ -153,21 +153,21 @@ def _draw_examples(*, reply_wanted: bool) -> None:
         draw_table("examples", "Examples", [Column("Example", "name"), Column("Text", "clip")], rows)
 
 
-def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
-    """Draw the buttons that save a regression case and clear the editors; a shared link holds the texts."""
+def _draw_actions(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
+    """Draw the buttons that save a regression case and clear the editors. Shared links contain the texts."""
     problem = None
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         try:
-            record_setting("p", make_link_parameter(asked.raw, asked.definition))
+            record_setting("p", make_link_parameter(inputs.raw, inputs.definition))
             for name in ("call", "example", KNOWN):
                 record_setting(name, None)
         except LinkError as too_long:
             problem = str(too_long)
             refuse_link(problem)
-        if len(asked.raw) <= LONGEST:
+        if len(inputs.raw) <= LONGEST:
             st.download_button(
                 "Save as regression case",
-                lambda: _make_case(asked, whole_reply=whole_reply),
+                lambda: _make_case(inputs, whole_reply=whole_reply),
                 "saved_case.json",
                 "application/json",
                 on_click="ignore",
@@ -179,10 +179,12 @@ def _draw_actions(asked: PlaygroundInputs, *, whole_reply: bool) -> None:
         st.caption(f"No link: {problem} Save as regression case instead.")
 
 
-def _make_case(asked: PlaygroundInputs, *, whole_reply: bool) -> bytes:
+def _make_case(inputs: PlaygroundInputs, *, whole_reply: bool) -> bytes:
     if whole_reply:
-        return text_case_json(asked.raw, asked.tools.tools, told=asked.dialect, leaked=asked.leaked).encode()
-    return case_json(asked.raw, asked.tool).encode()
+        return text_case_json(
+            inputs.raw, inputs.tools.tools, told=inputs.dialect, leaked=inputs.leaked
+        ).encode()
+    return case_json(inputs.raw, inputs.tool).encode()
 
 
 show()

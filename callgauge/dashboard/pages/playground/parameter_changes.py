@@ -1,4 +1,4 @@
-"""Computes what became of each parameter of a call: the value sent, the typed value, and the reasons."""
+"""Compute the changes of each parameter of a call: the sent value, the typed value, and the reasons."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _OF_STAGE = {
     Stage.COERCE: CONVERTED,
     Stage.CHECK: FLAGGED,
 }
-_FIRST_STEP = re.compile(r'\$(?:\.[^.\[]+|\["(?:\\.|[^"\\])*"\])')  # of a path: `$.name`, `$["odd name"]`
+_FIRST_STEP = re.compile(r'\$(?:\.[^.\[]+|\["(?:\\.|[^"\\])*"\])')  # in a path: `$.name`, `$["odd name"]`
 _ABSENT = object()
-_LONGEST = 400  # characters of a value
+_LONGEST = 400  # characters per value
 _WHOLE = (
     "unquoted_string", "single_quotes", "nonstandard_literal", "nonstandard_number", "unclosed_string",
     "truncated_literal",
@@ -40,12 +40,11 @@ _RENAMED = "parameter_name_normalised"
 
 @dataclass(frozen=True, slots=True)
 class ParameterChange:
-    """One parameter of a call, or the text around all of them where `name` is None.
+    """One parameter of a call, or the text around all parameters when `name` is None.
 
-    `declared`: its types in words, None when the definition does not declare it. `sent`: the raw text of the
-    value, or where `is_exact` is False the value as JSON after repairs; `became`: JSON; both None when there
-    is no value. `verdict`: what happened, as one of the words above. `severity`: of the worst finding, None
-    without any. `findings`: in order.
+    `declared`: its types in words, None if undeclared. `sent`: the raw text of the value, or JSON after
+    repairs if `is_exact` is False; `became`: JSON; both None without a value. `verdict`: one of the words
+    above. `severity`: that of the worst diagnostic, or None. `findings`: the diagnostics in order.
     """
 
     name: str | None
@@ -59,23 +58,23 @@ class ParameterChange:
 
 
 def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
-    """Return the changes of the text, of the parameters sent, and of those that are missing."""
+    """Return the changes of the text, of the sent parameters, and of missing parameters."""
     arguments = request.arguments or {}
     sent, exact = _sent_values(request), read_member_texts(request)
-    declared = {one.name: one for one in request.tool.parameters} if request.tool else {}
+    declared = {parameter.name: parameter for parameter in request.tool.parameters} if request.tool else {}
     names = list(dict.fromkeys([*(name for name in declared), *sent, *arguments]))[:MOST]
     by_name, around = _group_findings(request.diagnostics, names)
     former = {
-        found.found: name
+        diagnostic.found: name
         for name, several in by_name.items()
-        for found in several
-        if found.code == _RENAMED and found.found
+        for diagnostic in several
+        if diagnostic.code == _RENAMED and diagnostic.found
     }
     changes = [_describe_text(request, sent, around)] if around else []
     for name in names:
         findings = by_name[name]
         if name in former:
-            continue  # it has its row under the declared name
+            continue  # listed under its declared name
         sent_name = name if name in sent else next((old for old, new in former.items() if new == name), name)
         value = sent.get(sent_name, _ABSENT)
         if value is _ABSENT:
@@ -90,40 +89,46 @@ def list_changes(request: ToolCallRequest) -> list[ParameterChange]:
 
 
 def names_not_sent(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> list[str]:
-    """Return the declared parameters that have no row: optional, and not sent."""
+    """Return the declared parameters without a row: optional, and not sent."""
     shown = {change.name for change in changes}
     declared = request.tool.parameters if request.tool else ()
-    return [one.name for one in declared if one.name not in shown]
+    return [parameter.name for parameter in declared if parameter.name not in shown]
 
 
 def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> str:
-    """Return one sentence on a result: the outcome, and how many faults of each kind, the gravest named.
+    """Return one sentence on a result: the outcome, and the number of problems by kind, the worst named.
 
     Contains log text. Example: “Failed: 2 errors (a and b are invalid) and 1 repair.”
     """
-    names = {word: [one.name for one in changes if one.name and one.verdict == word] for word in _KEPT}
-    kept = "".join(f"; {word}: {_join(names[word])}" for word in _KEPT if names[word])
+    names = {
+        word: [change.name for change in changes if change.name and change.verdict == word] for word in _KEPT
+    }
+    kept_names = "".join(f"; {word}: {_join(names[word])}" for word in _KEPT if names[word])
     if request.outcome is Outcome.CLEAN:
-        return f"Clean: valid JSON that fits the definition{kept}."
+        return f"Clean: valid JSON that fits the definition{kept_names}."
     if request.outcome is Outcome.UNMEASURED:
         return "Not measured: valid JSON, but without a tool definition to check it against."
     (gravest, named), *others = [*_count_faults(request, changes)] or [("values were converted", "")]
     first = f"{gravest} ({named})" if named else gravest
     faults = wording.list_words([first, *(count for count, _ in others)])
-    return f"{request.outcome.capitalize()}: {faults}{kept}."
+    return f"{request.outcome.capitalize()}: {faults}{kept_names}."
 
 
 _NAMED = 3
 _FAULTY = (MISSING, INVALID)
-_KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # what the sentence adds to the outcome
+_KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # verdicts that the sentence adds to the outcome
 
 
 def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> Iterator[tuple[str, str]]:
-    """Yield how many errors, lossy guesses, repairs and conversions there are, each with their names."""
-    errors = [found for found in request.diagnostics if found.severity is Severity.ERROR]
-    others = [found for found in request.diagnostics if found.severity is not Severity.ERROR]
-    lossy = [found for found in others if found.lossy]
-    repairs = [found for found in others if not found.lossy and _OF_STAGE.get(found.stage) == REPAIRED]
+    """Yield the numbers of errors, lossy guesses, repairs and conversions, each with their names."""
+    errors = [diagnostic for diagnostic in request.diagnostics if diagnostic.severity is Severity.ERROR]
+    others = [diagnostic for diagnostic in request.diagnostics if diagnostic.severity is not Severity.ERROR]
+    lossy = [diagnostic for diagnostic in others if diagnostic.lossy]
+    repairs = [
+        diagnostic
+        for diagnostic in others
+        if not diagnostic.lossy and _OF_STAGE.get(diagnostic.stage) == REPAIRED
+    ]
     if errors:
         yield wording.plural(len(errors), "error"), _name_errors(errors, changes)
     if lossy:
@@ -131,15 +136,18 @@ def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
         yield f"{guesses} that may lose meaning", _name_codes(lossy)
     if repairs:
         yield wording.plural(len(repairs), "repair"), _name_codes(repairs)
-    converted = [one for one in changes if one.name and one.verdict == CONVERTED]
+    converted = [change for change in changes if change.name and change.verdict == CONVERTED]
     if converted and len(lossy) < len(others):
-        of = sum(one.name is not None and one.sent is not None for one in changes)
-        named = _join([f"{one.name}: {one.sent} → {one.became}" for one in converted], "; ")
-        yield f"{len(converted):,} of {wording.plural(of, 'argument')} converted", named
+        sent = sum(change.name is not None and change.sent is not None for change in changes)
+        named = _join([f"{change.name}: {change.sent} → {change.became}" for change in converted], "; ")
+        yield f"{len(converted):,} of {wording.plural(sent, 'argument')} converted", named
 
 
 def _name_errors(errors: Sequence[Diagnostic], changes: Sequence[ParameterChange]) -> str:
-    names = {word: [one.name for one in changes if one.name and one.verdict == word] for word in _FAULTY}
+    names = {
+        word: [change.name for change in changes if change.name and change.verdict == word]
+        for word in _FAULTY
+    }
     parts = [
         f"{_join(several)} {'is' if len(several) == 1 else 'are'} {word}"
         for word, several in names.items()
@@ -149,9 +157,11 @@ def _name_errors(errors: Sequence[Diagnostic], changes: Sequence[ParameterChange
 
 
 def _name_codes(several: Sequence[Diagnostic]) -> str:
-    """Return the codes as words, the gravest first."""
-    gravest_first = sorted(several, key=lambda one: -one.severity.rank)
-    return _join([code.replace("_", " ") for code in dict.fromkeys(one.code for one in gravest_first)])
+    """Return the codes as words, the most severe first."""
+    gravest_first = sorted(several, key=lambda diagnostic: -diagnostic.severity.rank)
+    return _join(
+        [code.replace("_", " ") for code in dict.fromkeys(diagnostic.code for diagnostic in gravest_first)]
+    )
 
 
 def _join(names: Sequence[str], separator: str = ", ") -> str:
@@ -162,28 +172,28 @@ def _join(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def _sent_values(request: ToolCallRequest) -> Mapping[str, Any]:
-    """Return the object that the text held, before values were converted."""
+    """Return the object in the text, before type conversion."""
     for step in request.steps:
         if step.stage is Stage.COERCE:
             try:
-                found = json.loads(step.before)
+                arguments = json.loads(step.before)
             except (ValueError, RecursionError):
                 break
-            return found if isinstance(found, dict) else {}
+            return arguments if isinstance(arguments, dict) else {}
     return request.arguments or {}
 
 
 def _group_findings(
     diagnostics: Iterable[Diagnostic], names: Sequence[str]
 ) -> tuple[dict[str, list[Diagnostic]], list[Diagnostic]]:
-    """Return the findings by the parameter that they are about, and those about the text around all."""
+    """Return the diagnostics by parameter, and those about the text around all parameters."""
     by_name: dict[str, list[Diagnostic]] = {name: [] for name in names}
     around: list[Diagnostic] = []
     by_place = {render_path((None, name)): name for name in names}
-    for found in diagnostics:
-        step = _FIRST_STEP.match(found.path)
+    for diagnostic in diagnostics:
+        step = _FIRST_STEP.match(diagnostic.path)
         name = by_place.get(step[0]) if step else None
-        (around if name is None else by_name[name]).append(found)
+        (around if name is None else by_name[name]).append(diagnostic)
     return by_name, around
 
 
@@ -207,13 +217,16 @@ def _describe_parameter(
     findings: Sequence[Diagnostic],
     raw: str | None,
 ) -> ParameterChange:
-    """Describe one parameter. `raw`: its text in the raw arguments, None when it is not known as a whole."""
+    """Describe one parameter. `raw`: its raw text, None if its limits are unknown."""
     verdict = _choose_verdict(findings, sent=sent is not _ABSENT)
     if became is _ABSENT and verdict == CONVERTED:
         verdict = DROPPED
-    # One further down is about a field of this value.
+    # A diagnostic further down is about a field of this value.
     place = render_path((None, name))
-    undeclared = next((one for one in findings if (one.code, one.path) == ("unknown_parameter", place)), None)
+    undeclared = next(
+        (finding for finding in findings if (finding.code, finding.path) == ("unknown_parameter", place)),
+        None,
+    )
     if undeclared is not None:
         verdict = FORBIDDEN if FORBIDDEN_HINT in (undeclared.hint or "") else UNDECLARED
     text = _shorten(raw) if raw is not None else _raw_scalar(request, name, sent, findings)
@@ -226,18 +239,23 @@ def _describe_parameter(
 
 
 def _raw_scalar(request: ToolCallRequest, name: str, sent: Any, findings: Sequence[Diagnostic]) -> str | None:
-    """Return the raw text of a value that a finding spans as a whole; None where none does.
+    """Return the raw text of a value that a diagnostic spans completely; None without one.
 
-    Within a list or an object such a finding may be about a key, so only a scalar is looked at.
+    Only for scalars: in a list or an object, such a diagnostic may be about a key.
     """
     raw, place = request.raw_arguments, render_path((None, name))
     if not isinstance(raw, str) or isinstance(sent, dict | list):
         return None
-    if any(one.code in ("duplicate_key", "repeated_member") for one in request.diagnostics):
-        return None  # the finding may be about the value that was overwritten
-    for one in findings:
-        if one.code in _WHOLE and one.path == place and one.start is not None and one.end is not None:
-            return _shorten(raw[one.start : one.end])
+    if any(diagnostic.code in ("duplicate_key", "repeated_member") for diagnostic in request.diagnostics):
+        return None  # the diagnostic may be about the overwritten value
+    for finding in findings:
+        if (
+            finding.code in _WHOLE
+            and finding.path == place
+            and finding.start is not None
+            and finding.end is not None
+        ):
+            return _shorten(raw[finding.start : finding.end])
     return None
 
 
@@ -245,7 +263,7 @@ def _choose_verdict(findings: Sequence[Diagnostic], *, sent: bool) -> str:
     worst = _worst(findings)
     if worst is Severity.ERROR:
         return INVALID if sent else MISSING
-    stages = {found.stage for found in findings}
+    stages = {finding.stage for finding in findings}
     for stage in (Stage.COERCE, Stage.REPAIR, Stage.UNWRAP, Stage.CHECK):
         if stage in stages:
             return _OF_STAGE[stage]
@@ -253,17 +271,24 @@ def _choose_verdict(findings: Sequence[Diagnostic], *, sent: bool) -> str:
 
 
 def _worst(findings: Sequence[Diagnostic]) -> Severity | None:
-    return max((found.severity for found in findings), key=lambda one: one.rank, default=None)
+    return max((finding.severity for finding in findings), key=lambda severity: severity.rank, default=None)
 
 
 def _repaired_text(
     request: ToolCallRequest, sent: Any, findings: Sequence[Diagnostic]
 ) -> tuple[str | None, bool]:
-    """Return a value of a repaired text, and whether the model sent it like that but for blanks."""
+    """Return a value of a repaired text, and whether the model sent it so, except for whitespace."""
     text, raw = _value_text(sent), request.raw_arguments
     if text is None:
         return None, True
-    whole = next((one.found for one in findings if one.found and one.became and one.became == text), None)
+    whole = next(
+        (
+            finding.found
+            for finding in findings
+            if finding.found and finding.became and finding.became == text
+        ),
+        None,
+    )
     if whole:
         return whole, True
     written = json.dumps(sent, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Parses the texts of the playground, cached for the browser session, so that equal texts parse once."""
+"""Parse the texts of the playground, cached per browser session, so that equal texts parse once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lenient import (
     parse_arguments,
 )
 
-_KEPT = 8  # of each kind; a text may have a megabyte
+_KEPT = 8  # cached results per kind; a text may have a megabyte
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ParsedTools:
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def parse_tools_cached(definition: str) -> ParsedTools:
-    """Return the tools that a text defines, or a sentence on why the text cannot be read."""
+    """Return the tools in a text, or a sentence why the text cannot be read."""
     try:
         return ParsedTools(tuple(parse_tools(definition)))
     except ToolDefinitionError as unreadable:
@@ -44,10 +44,9 @@ def parse_request(raw: str, definition: str, which: int | None) -> ToolCallReque
 
 @st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
 def find_calls(text: str, definition: str, dialect: str | None, leaked: bool) -> tuple[TextCall, ...]:
-    """Return the calls in a model's reply.
+    """Return the calls in a model's reply. `dialect`: the dialect of the reply, None if unknown.
 
-    `dialect`: the dialect of the reply, None when unknown. `leaked`: True to find only calls that the model
-    should have made natively.
+    `leaked`: True to find only calls that should have been native.
     """
     tools = parse_tools_cached(definition).tools
     catalog = ToolCatalog.from_definitions(tools) if tools else None

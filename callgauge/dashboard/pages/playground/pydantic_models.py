@@ -1,7 +1,7 @@
-"""Makes the pydantic model that a team would write for a tool definition, or says why it cannot.
+"""Create the pydantic model that a team would write for a tool definition, or say why it is impossible.
 
-Only JSON Schema keywords that pydantic checks with the same meaning are accepted: a model that checks less
-than the definition would make the comparison unfair. Imported only where pydantic is installed.
+Accepts only JSON Schema keywords that pydantic checks with the same meaning: a model that checks less than
+the definition would make the comparison unfair. Imported only if pydantic is installed.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _BOUNDS = {
 }  # fmt: skip
 _PLAIN: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "null": None}
 _DEEPEST = 6
-_MOST = 200  # fields in all: making a model takes time
+_MOST = 200  # total number of fields, because creating models is slow
 
 
 class NotSimpleError(Exception):
-    """No pydantic model can be made from the definition; the message is a sentence with the reason."""
+    """No pydantic model can express the definition; the message is a sentence with the reason."""
 
 
 def make_pydantic_model(tool: ToolDefinition) -> Any:
@@ -47,7 +47,7 @@ def make_pydantic_model(tool: ToolDefinition) -> Any:
 
 
 class _ModelMaker:
-    """Makes the nested pydantic models of one definition, and counts their fields to limit them."""
+    """Creates the nested pydantic models of one definition, and limits the number of their fields."""
 
     def __init__(self) -> None:
         self.pydantic: Any = importlib.import_module("pydantic")

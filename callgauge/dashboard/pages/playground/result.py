@@ -1,4 +1,4 @@
-"""Draws a parsed text: the answer, what became of each parameter, the findings, and the rest in folds."""
+"""Draw a parsed text: the answer, the change of each parameter, the diagnostics; details in folds."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _POLICIES = (
     (Policy.LENIENT, "notes and warnings, which are guesses"),
 )
 _PEER_TONES: dict[str, Tone] = {"parsed": "good", "rejected": "bad"}
-_NAMED = 12  # parameters that were not sent
-_SHORT = 1_000  # characters of the arguments on one line
-_REASONS = 3  # codes that the reason of one parameter names; of more, how many there are
+_NAMED = 12  # listed parameters that were not sent
+_SHORT = 1_000  # longest arguments on one line, in characters
+_REASONS = 3  # listed codes per parameter; further ones are counted
 
 
 def draw_result(request: ToolCallRequest) -> None:
@@ -55,8 +55,8 @@ def draw_result(request: ToolCallRequest) -> None:
 
 
 def _warn_of_guesses(request: ToolCallRequest) -> None:
-    """Warn of guesses that may have lost or invented meaning: these arguments may be other than meant."""
-    guesses = list(dict.fromkeys(found.code for found in request.diagnostics if found.lossy))
+    """Warn of guesses that may have lost or invented meaning."""
+    guesses = list(dict.fromkeys(diagnostic.code for diagnostic in request.diagnostics if diagnostic.lossy))
     if guesses and request.outcome is not Outcome.FAILED:
         meanings = " ".join(CODES[code].summary for code in guesses[:_REASONS])
         st.warning(f"A guess that may lose meaning. {meanings} Check the arguments before a tool runs.")
@@ -67,7 +67,9 @@ def _draw_policies(request: ToolCallRequest) -> None:
     cells = [outcome_cell(request.outcome)]
     for policy, meaning in _POLICIES:
         accepted = request.accepted_under(policy)
-        against = dict.fromkeys(found.code for found in request.diagnostics if not policy.accepts([found]))
+        against = dict.fromkeys(
+            diagnostic.code for diagnostic in request.diagnostics if not policy.accepts([diagnostic])
+        )
         title = f"{policy.capitalize()} accepts {meaning}."
         cells.append(
             Cell(
@@ -91,9 +93,9 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
         Column("Became", "text", width="22%"), Column("Why", "text"),
     ]  # fmt: skip
     if changes:
-        numbers = {id(found): number for number, found in enumerate(request.diagnostics, start=1)}
+        numbers = {id(diagnostic): number for number, diagnostic in enumerate(request.diagnostics, start=1)}
         undeclared = "no definition" if request.tool is None else "not declared"
-        rows = [_build_change_row(one, numbers, undeclared) for one in changes]
+        rows = [_build_change_row(change, numbers, undeclared) for change in changes]
         draw_table("changes", "Parameters, sent and read", columns, rows)
     else:
         st.caption("No parameter was sent.")
@@ -105,13 +107,14 @@ def _draw_changes(request: ToolCallRequest, changes: Sequence[ParameterChange]) 
 
 
 def _build_change_row(change: ParameterChange, numbers: Mapping[int, int], undeclared: str) -> list[Cell]:
-    """Return the row of a parameter. `numbers`: of each finding, by its identity: equal ones may follow."""
+    """Return the row of a parameter. `numbers`: of each diagnostic by its identity; equal ones may occur."""
     by_code: dict[str, list[Diagnostic]] = {}
-    for found in change.findings:
-        by_code.setdefault(found.code, []).append(found)
+    for finding in change.findings:
+        by_code.setdefault(finding.code, []).append(finding)
     most_first = sorted(by_code.items(), key=lambda pair: -len(pair[1]))
     reasons = [
-        f"{', '.join(name_numbers(numbers[id(one)] for one in several))} · {_explain_code(code, several[0])}"
+        f"{', '.join(name_numbers(numbers[id(each)] for each in several))} · "
+        f"{_explain_code(code, several[0])}"
         for code, several in most_first[:_REASONS]
     ]
     if len(by_code) > _REASONS:
@@ -130,7 +133,7 @@ def _explain_code(code: str, first: Diagnostic) -> str:
 
 
 def _choose_tone(change: ParameterChange) -> Tone | None:
-    """Return the tone of what happened: a note is good news here, since the meaning is kept."""
+    """Return the tone of a change; a note is good, because the meaning is kept."""
     if change.severity is None:
         return None
     return "info" if change.severity == "note" else SEVERITY_TONES[change.severity]
@@ -144,7 +147,7 @@ def _value_cell(text: str | None, *, exact: bool = True) -> Cell:
 
 
 def _draw_arguments(request: ToolCallRequest) -> None:
-    """Draw the typed arguments on as few lines as they need."""
+    """Draw the typed arguments on as few lines as possible."""
     if request.arguments is None:
         st.caption("Typed arguments: none. A tool could not run on this text.")
         return
@@ -154,13 +157,14 @@ def _draw_arguments(request: ToolCallRequest) -> None:
 
 
 def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) -> None:
-    """Draw the diagnostics, and folded below them the arguments laid out and the parser's steps.
+    """Draw the diagnostics, and in folds the formatted arguments and the parser's steps.
 
-    `around`: diagnostics on the reply around the arguments. They come last: their spans are in the reply.
+    `around`: diagnostics on the reply around the arguments. They come last, because their spans refer to the
+    reply.
     """
     text = _raw_text(request)
-    findings = [make_finding(found) for found in request.diagnostics]
-    outside = [replace(make_finding(found), start=None, end=None) for found in around]
+    findings = [make_finding(diagnostic) for diagnostic in request.diagnostics]
+    outside = [replace(make_finding(diagnostic), start=None, end=None) for diagnostic in around]
     with cards.draw_card(wording.plural(len(findings) + len(outside), "diagnostic")):
         draw_finding_list("playground_findings", text, [*findings, *outside])
     if laid_out := draw_fold("Arguments, indented", "laid_out"):
@@ -173,9 +177,12 @@ def draw_details(request: ToolCallRequest, around: Sequence[Diagnostic] = ()) ->
 
 
 def draw_raw(request: ToolCallRequest) -> None:
-    """Draw the raw text with its findings marked, each by its number in the list of findings."""
+    """Draw the raw text with marked diagnostics, numbered as in their list."""
     draw_marked_text(
-        "playground", _raw_text(request), [make_finding(one) for one in request.diagnostics], narrow=True
+        "playground",
+        _raw_text(request),
+        [make_finding(diagnostic) for diagnostic in request.diagnostics],
+        narrow=True,
     )
 
 
@@ -183,20 +190,20 @@ def _raw_text(request: ToolCallRequest) -> str:
     return request.raw_arguments if isinstance(request.raw_arguments, str) else ""
 
 
-def make_finding(found: Diagnostic) -> Finding:
+def make_finding(diagnostic: Diagnostic) -> Finding:
     return Finding(
-        code=found.code,
-        stage=found.stage,
-        severity=found.severity,
-        lossy=found.lossy,
-        path=found.path,
-        start=found.start,
-        end=found.end,
-        found=found.found,
-        became=found.became,
-        detail=" · ".join(filter(None, (found.detail, found.hint))) or None,
-        summary=CODES[found.code].summary,
-        why=CODES[found.code].why,
+        code=diagnostic.code,
+        stage=diagnostic.stage,
+        severity=diagnostic.severity,
+        lossy=diagnostic.lossy,
+        path=diagnostic.path,
+        start=diagnostic.start,
+        end=diagnostic.end,
+        found=diagnostic.found,
+        became=diagnostic.became,
+        detail=" · ".join(filter(None, (diagnostic.detail, diagnostic.hint))) or None,
+        summary=CODES[diagnostic.code].summary,
+        why=CODES[diagnostic.code].why,
     )
 
 
@@ -215,7 +222,7 @@ def _show_text(text: str) -> str:
 
 
 def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
-    """Draw a fold with the readings of other parsers; they are asked only while it is open."""
+    """Draw a fold with the results of other parsers, which run only while it is open."""
     others = draw_fold("Other parsers", "others")
     if others is None:
         return
@@ -227,7 +234,7 @@ def draw_other_parsers(text: str, definition: str, which: int | None) -> None:
             Column("Compared with ours", "tight"),
             Column("Value or error"),
         ]
-        rows = [_build_parser_row(one) for one in _read_others(text, definition, which)]
+        rows = [_build_parser_row(reading) for reading in _read_others(text, definition, which)]
         draw_table("peers", "Results of other parsers", columns, rows)
 
 
@@ -236,12 +243,15 @@ def _read_others(text: str, definition: str, which: int | None) -> list[ParserRe
     return read_with_others(text, parse_request(text, definition, which))
 
 
-def _build_parser_row(one: ParserReading) -> list[Cell]:
-    compared = {True: "same value", False: "another value", None: "–"}[one.same]
-    tone: Tone | None = "warn" if one.same is False else None
+def _build_parser_row(reading: ParserReading) -> list[Cell]:
+    compared = {True: "same value", False: "another value", None: "–"}[reading.same]
+    tone: Tone | None = "warn" if reading.same is False else None
     return [
-        Cell(one.reader, sub=one.version or None),
-        Cell(one.verdict, tone=_PEER_TONES.get(one.verdict, "calm")),
+        Cell(reading.reader, sub=reading.version or None),
+        Cell(reading.verdict, tone=_PEER_TONES.get(reading.verdict, "calm")),
         Cell(compared, tone=tone),
-        Cell(_show_text(one.value if one.value is not None else one.reason), mono=one.value is not None),
+        Cell(
+            _show_text(reading.value if reading.value is not None else reading.reason),
+            mono=reading.value is not None,
+        ),
     ]

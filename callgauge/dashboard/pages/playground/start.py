@@ -1,4 +1,4 @@
-"""Fills the playground's editors with the texts that the URL names: example, call, link or definition.
+"""Fill the editors with the texts in the URL: example, call, link or definition.
 
 Typed text stays in the editors for the browser session until the URL names other texts.
 """
@@ -40,8 +40,8 @@ class EditorDesk:
     """The state of the playground's two editors in a browser session.
 
     `raw`, `definition`: the current texts. `raw_put`, `definition_put`: the texts last set by the page, with
-    a version number that grows each time. `roads`, `known`: the URL parameters that the texts came from.
-    `form`: the raw text from which the form was filled, None while the text itself is edited; `form_by`: the
+    a version number that increases each time. `roads`, `known`: the URL parameters from which the texts
+    came. `form`: the raw text that filled the form, None while the text itself is edited; `form_by`: the
     definition and tool index of the form; `forms`: the number of forms opened so far.
     """
 
@@ -91,9 +91,9 @@ class EditorDesk:
 
 
 def _editor_beginning(text: str, put_in: str) -> str:
-    """Return the text with which an editor is drawn: `text`, or `put_in` when `text` is long.
+    """Return the initial text of an editor: `text`, or `put_in` when `text` is long.
 
-    A long text is not sent back to the browser at each keystroke.
+    A long text is not sent back to the browser on each keystroke.
     """
     return text if len(text) <= _ECHOED else put_in
 
@@ -101,20 +101,20 @@ def _editor_beginning(text: str, put_in: str) -> str:
 def open_desk() -> EditorDesk:
     """Return the session's editors, refilled when the URL names other texts than before.
 
-    When these texts cannot be read, the editors are empty and `problem` is the reason.
+    If these texts cannot be read, the editors are empty and `problem` is the reason.
     """
     desk: EditorDesk = st.session_state.setdefault(_DESK, EditorDesk())
     roads = tuple(st.query_params.get(name) for name in ROADS)
-    known = st.query_params.get(KNOWN)
+    definition_id = st.query_params.get(KNOWN)
     begun = desk.roads != roads
     try:
         if begun:
             desk.roads = roads
             desk.begin_with(_texts_of_url())
-        if known != desk.known or (begun and known):
-            desk.known = known
-            if known:
-                desk.put_definition(_known_definition_text(known))
+        if definition_id != desk.known or (begun and definition_id):
+            desk.known = definition_id
+            if definition_id:
+                desk.put_definition(_known_definition_text(definition_id))
     except (LinkError, MetricError) as problem:
         desk.begin_with(PlaygroundTexts())
         desk.problem = str(problem)
@@ -122,7 +122,7 @@ def open_desk() -> EditorDesk:
 
 
 def clear_desk() -> None:
-    """Empty both editors and remove the parameters that named their texts from the URL."""
+    """Empty both editors and remove the parameters of their texts from the URL."""
     begin_with(None)
     open_desk().begin_with(PlaygroundTexts())
 
@@ -139,7 +139,7 @@ def _texts_of_url() -> PlaygroundTexts:
     if call := st.query_params.get("call"):
         return _texts_of_stored(call)
     title = st.query_params.get("example")
-    example = next((one for one in (*EXAMPLES, *REPLIES) if one.title == title), None)
+    example = next((candidate for candidate in (*EXAMPLES, *REPLIES) if candidate.title == title), None)
     if example is None:
         return (
             PlaygroundTexts()
@@ -171,7 +171,7 @@ def _known_definition_text(definition_id: str) -> str:
 def _read_definition(definition_id: str | None) -> dict[Hashable, Any] | None:
     """Return the stored definition: its `definition` (JSON Schema) and the tool's description as `text`.
 
-    Return None without an id or a store, or when the store does not hold the definition.
+    Return None without an id or a store, or when the store does not contain it.
     """
     if definition_id is None or not store_queries.is_open():
         return None

@@ -1,4 +1,4 @@
-"""Draws the lint's advice on a definition, and the same tool in the shape of each provider."""
+"""Draw the lint's advice on a definition, and the tool in the format of each provider."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.pages.playground.link_texts import EXPORTS, export_tool
 from callgauge.dashboard.pages.playground.parsing import parse_tools_cached
 
-_SHOWN = 20_000  # characters of an export
+_SHOWN = 20_000  # characters in an export
 
 
 def show(definition: str, which: int) -> None:
-    """Draw two folds: the lint's advice, and the tool in the shape of each provider."""
-    found = _find_advice(definition, which)
-    number = "" if isinstance(found, str) else f" ({len(found)})"
+    """Draw two folds: the lint's advice, and the tool in the format of each provider."""
+    advice_list = _find_advice(definition, which)
+    number = "" if isinstance(advice_list, str) else f" ({len(advice_list)})"
     if advice := draw_fold(f"Definition lint{number}", "advice"):
         with advice:
             st.caption("Advice of `callgauge lint`.")
-            if isinstance(found, str):
-                st.caption(f"The lint cannot read this definition: {wording.in_markdown(found, 300)}")
+            if isinstance(advice_list, str):
+                st.caption(f"The lint cannot read this definition: {wording.in_markdown(advice_list, 300)}")
             else:
-                draw_advice_table("playground_advice", found, calls=False)
+                draw_advice_table("playground_advice", advice_list, calls=False)
     shapes = draw_fold("Other provider formats", "shapes")
     if shapes is None:
         return

@@ -1,4 +1,4 @@
-"""Draws the calls found in a model's whole reply: dialect and place of each, and what one of them became."""
+"""Draw the calls in a model's whole reply: dialect and position of each, and one call in full."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from callgauge.dashboard.pages.playground.inputs import PlaygroundInputs
 from callgauge.dashboard.pages.playground.parsing import find_calls
 from lenient import TextCall
 
-_LISTED = 100  # calls
+_LISTED = 100  # listed calls
 
 
-def show(asked: PlaygroundInputs) -> None:
-    calls = find_calls(asked.raw, asked.definition, asked.dialect, asked.leaked)
-    _draw_found(asked.raw, calls, leaked=asked.leaked)
+def show(inputs: PlaygroundInputs) -> None:
+    calls = find_calls(inputs.raw, inputs.definition, inputs.dialect, inputs.leaked)
+    _draw_found(inputs.raw, calls, leaked=inputs.leaked)
     if not calls:
         return
     call = calls[_choose_call(calls)]
@@ -31,14 +31,14 @@ def show(asked: PlaygroundInputs) -> None:
     result.draw_details(call.request, call.diagnostics)
 
 
-def draw_marks(asked: PlaygroundInputs) -> None:
-    """Draw the reply with the calls found in it marked by their number and dialect."""
-    calls = find_calls(asked.raw, asked.definition, asked.dialect, asked.leaked)
+def draw_marks(inputs: PlaygroundInputs) -> None:
+    """Draw the reply with its calls marked by number and dialect."""
+    calls = find_calls(inputs.raw, inputs.definition, inputs.dialect, inputs.leaked)
     marks = [
         spans.TextMark(call.start, call.end, f"{number} {call.dialect}")
         for number, call in enumerate(calls[:_LISTED], start=1)
     ]
-    draw_marked_text("reply", asked.raw, (), marks, narrow=True)
+    draw_marked_text("reply", inputs.raw, (), marks, narrow=True)
 
 
 def _draw_found(text: str, calls: Sequence[TextCall], *, leaked: bool) -> None:
@@ -68,7 +68,7 @@ def _describe_none(leaked: bool) -> str:
 
 
 def _build_row(text: str, number: int, call: TextCall) -> list[Cell]:
-    codes = dict.fromkeys(found.code for found in (*call.diagnostics, *call.request.diagnostics))
+    codes = dict.fromkeys(diagnostic.code for diagnostic in (*call.diagnostics, *call.request.diagnostics))
     whole = "whole" if call.complete else "cut off"
     return [
         Cell(f"{number:,}"),
@@ -80,7 +80,7 @@ def _build_row(text: str, number: int, call: TextCall) -> list[Cell]:
 
 
 def _choose_call(calls: Sequence[TextCall]) -> int:
-    """Return the index of the call to show, chosen by the user among several."""
+    """Return the index of the call to show, chosen by the person."""
     if len(calls) == 1:
         return 0
     names = {

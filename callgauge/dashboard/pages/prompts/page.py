@@ -1,4 +1,4 @@
-"""The page Prompts: each version of a prompt, its text changes, and its rates next to the one before."""
+"""The page Prompts: the versions of a prompt, their texts, and their rates compared with the one before."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _RATES = (
     "turn_success",
 )
 _SHOWN = 40
-_LONGEST = 60  # characters of a name
+_LONGEST = 60  # characters per name
 _TABS = {"text": "What changed in the text", "days": "By day", "all": "All prompts"}
-Pair = tuple[str, str]  # the ids of a version and of the one it is compared with
+Pair = tuple[str, str]  # ids of a version and of its baseline
 
 
 def show() -> None:
@@ -80,12 +80,12 @@ def show() -> None:
         cards.show_no_matches("calls or turns")
         return
     since = _first_days(name)
-    versions = _order_versions([one for one in by_version if one.also == name], since)
+    versions = _order_versions([slice_ for slice_ in by_version if slice_.also == name], since)
     with below:
         pair = _choose_pair(versions)
         with st.popover("Settings", type="tertiary", width="content"):
             smallest = choose_smallest()
-    slices = {one.name: one for one in by_version if one.also == name and one.rate is rate}
+    slices = {slice_.name: slice_ for slice_ in by_version if slice_.also == name and slice_.rate is rate}
     order = [slices[version] for version in versions if version in slices]
     if pair and all(version in slices for version in pair):
         _draw_comparison(answer, rate, order, pair, since, chosen, smallest)
@@ -103,21 +103,23 @@ def show() -> None:
 
 
 def _choose_prompt(rate: RateDefinition, by_name: Sequence[Slice], by_version: Sequence[Slice]) -> str | None:
-    """Return the prompt that the URL names; by default the most used one with several versions.
+    """Return the prompt in the URL; by default the most used one with several versions.
 
-    Without one it is the prompt with the most observed of the rate. Return None when no prompt was found.
+    If there is none, the prompt with most observations of the rate. Return None without prompts.
     """
-    names = {one.name: 0 for one in by_name}
-    for one in by_name:
-        names[one.name] = max(names[one.name], one.total)
+    names = {slice_.name: 0 for slice_ in by_name}
+    for slice_ in by_name:
+        names[slice_.name] = max(names[slice_.name], slice_.total)
     if not names:
         return None
-    several = {name for name in names if len({one.name for one in by_version if one.also == name}) > 1}
-    observed = {one.name: one.share.n for one in by_name if one.rate is rate}
+    several = {
+        name for name in names if len({slice_.name for slice_ in by_version if slice_.also == name}) > 1
+    }
+    observed = {slice_.name: slice_.share.n for slice_ in by_name if slice_.rate is rate}
 
     def place(name: str) -> tuple[bool, bool, int, int, str]:
-        known = 0 if name in several else observed.get(name, 0)
-        return name == "unknown", name not in several, -known, -names[name], name
+        measured = 0 if name in several else observed.get(name, 0)
+        return name == "unknown", name not in several, -measured, -names[name], name
 
     order = sorted(names, key=place)
     return choose_one(
@@ -130,13 +132,15 @@ def _prompt_label(name: str) -> str:
     return "no prompt in the log" if name == "unknown" else filters.value_label("prompt", name)
 
 
-def _order_versions(its: Sequence[Slice], since: Mapping[str, date]) -> list[str]:
+def _order_versions(slices: Sequence[Slice], since: Mapping[str, date]) -> list[str]:
     """Return the ids of the versions of a prompt, in the order of their first use."""
-    return sorted({one.name for one in its}, key=lambda prompt: (since.get(prompt, date.max), prompt))
+    return sorted(
+        {slice_.name for slice_ in slices}, key=lambda prompt: (since.get(prompt, date.max), prompt)
+    )
 
 
 def _choose_pair(versions: Sequence[str]) -> Pair | None:
-    """Draw the choice of a version and what it is compared with; by default the newest and the one before.
+    """Draw the selectors of a version and its baseline; by default the newest and the one before.
 
     Return None for a prompt with one version.
     """
@@ -148,21 +152,21 @@ def _choose_pair(versions: Sequence[str]) -> Pair | None:
     def name_version(version: str) -> str:
         return labels.get(version, version)
 
-    of = choose_one("Version", "version", newest_first, newest_first[0], name_version, width=180)
-    others = [version for version in newest_first if version != of]
-    before = versions[: versions.index(of)]
+    current = choose_one("Version", "version", newest_first, newest_first[0], name_version, width=180)
+    others = [version for version in newest_first if version != current]
+    before = versions[: versions.index(current)]
     baseline = before[-1] if before else others[0]
-    return of, choose_one("Compared with", "versus", others, baseline, name_version, width=180)
+    return current, choose_one("Compared with", "versus", others, baseline, name_version, width=180)
 
 
 def _shorten_version(version: str) -> str:
-    """Return what tells the versions of one prompt apart: @5 of triage@5."""
+    """Return the part that distinguishes versions of one prompt: @5 of triage@5."""
     name, at, number = _label_version(version).rpartition("@")
     return f"@{number}" if at and name else wording.short_name(_label_version(version), 24)
 
 
 def _label_version(version: str) -> str:
-    """Return the one name that a version has on the whole page."""
+    """Return the name of a version, the same on the whole page."""
     return filters.short_label("prompt", version)
 
 
@@ -175,22 +179,24 @@ def _draw_comparison(
     chosen: Mapping[str, Any],
     smallest: float,
 ) -> None:
-    """Draw whether the chosen version is better than the other, the table that proves it, and for whom."""
+    """Draw whether the chosen version is better than its baseline, the evidence, and a breakdown."""
     newest = order[-_SHOWN:]
-    of, against = (next(one for one in order if one.name == name) for name in pair)
+    current, against = (next(slice_ for slice_ in order if slice_.name == name) for name in pair)
     neighbours = list(zip(newest, [None, *newest], strict=False))
-    pairs = neighbours if (of, against) in neighbours else [*neighbours, (of, against)]
-    names = list(dict.fromkeys(one.name for two in pairs for one in two if one))
+    pairs = neighbours if (current, against) in neighbours else [*neighbours, (current, against)]
+    names = list(dict.fromkeys(slice_.name for two in pairs for slice_ in two if slice_))
     work = read_strata(store_queries.ask, [rate], "prompt", chosen, arms=names)[rate.name]
-    held = compare_pairs(pairs, _compare_work(pairs, work), family="pairs of versions")
-    found = judge_pair(store_queries.ask, "prompt", (of, against), work, chosen, smallest)
-    held = [found.whole if each.slice is of and each.other is against else each for each in held]
+    comparisons = compare_pairs(pairs, _compare_work(pairs, work), family="pairs of versions")
+    breakdown = judge_pair(store_queries.ask, "prompt", (current, against), work, chosen, smallest)
+    comparisons = [
+        breakdown.whole if each.slice is current and each.other is against else each for each in comparisons
+    ]
     arms = ArmNames(*map(_label_version, pair))
-    advice = write_advice(found, arms, filters.short_label, smallest)
+    advice = write_advice(breakdown, arms, filters.short_label, smallest)
     is_order = advice.startswith(("take ", "keep "))
     with answer:
-        draw_headline(found, arms, smallest, f"{advice[0].upper()}{advice[1:]}" if is_order else advice)
-    _draw_versions(rate, held[: len(newest)], since, smallest, hidden=len(order) - len(newest))
+        draw_headline(breakdown, arms, smallest, f"{advice[0].upper()}{advice[1:]}" if is_order else advice)
+    _draw_versions(rate, comparisons[: len(newest)], since, smallest, hidden=len(order) - len(newest))
 
     def link(place: int, narrowed: Mapping[str, str]) -> str | None:
         return calls_link(rate, {"prompt": pair[1 - place], **narrowed})
@@ -203,7 +209,9 @@ def _draw_comparison(
         dimensions=choose_breakdown(["prompt"]),
         **chosen,
     )
-    draw_breakdown(found, arms, smallest, link, cards.Download(f"{rate.name}_of_versions_broken_down", rows))
+    draw_breakdown(
+        breakdown, arms, smallest, link, cards.Download(f"{rate.name}_of_versions_broken_down", rows)
+    )
 
 
 def _draw_alone(
@@ -214,7 +222,7 @@ def _draw_alone(
     since: Mapping[str, date],
     smallest: float,
 ) -> None:
-    """Draw what is known of a prompt that has no two versions to compare."""
+    """Draw the facts about a prompt without two versions to compare."""
     label = wording.in_markdown(_prompt_label(name), _LONGEST)
     with answer, st.container(key="verdict"):
         if not order:
@@ -222,15 +230,15 @@ def _draw_alone(
             st.header(f"Nothing to compare: {label} has no {rate.noun} of this rate.", anchor=False)
             return
         share = order[-1].share
-        known = f"{wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)})"
-        what = f"{rate.title}: {known}." if share.n else f"{rate.title}: not measured."
+        rate_text = f"{wording.rate(share.k, share.n)} ({wording.fraction(share.k, share.n)})"
+        what = f"{rate.title}: {rate_text}." if share.n else f"{rate.title}: not measured."
         record_answer(f"Nothing to compare: {_prompt_label(name)} has one version. {what}")
         st.header(f"Nothing to compare: {label} has one version. {what}", anchor=False)
     _draw_versions(rate, compare_pairs([(each, None) for each in order]), since, smallest)
 
 
 def _first_days(name: str) -> dict[str, date]:
-    """Return the first day of use by prompt id; prompts without a known day are left out."""
+    """Return the first day of use by prompt id; skips prompts without a known day."""
     days: dict[str, date] = {}
     for version in _known_versions(name):
         if version["first_day"]:
@@ -243,26 +251,28 @@ def _known_versions(name: str) -> list[dict[Any, Any]]:
 
 
 def _compare_work(pairs: Sequence[tuple[Slice, Slice | None]], work: ArmStrata) -> list[SameMix | None]:
-    """Return both versions of each pair mix-adjusted; None without a second."""
-    known = [(one, other) for one, other in pairs if other is not None]
-    found = iter(work.compare([((one.name, one), (other.name, other)) for one, other in known]))
-    return [None if other is None else next(found) for _, other in pairs]
+    """Return the mix-adjusted comparison of each pair; None without a second version."""
+    comparable = [(slice_, other) for slice_, other in pairs if other is not None]
+    comparisons = iter(
+        work.compare([((slice_.name, slice_), (other.name, other)) for slice_, other in comparable])
+    )
+    return [None if other is None else next(comparisons) for _, other in pairs]
 
 
 def _draw_versions(
     rate: RateDefinition,
-    held: Sequence[SliceComparison],
+    comparisons: Sequence[SliceComparison],
     since: Mapping[str, date],
     smallest: float,
     *,
     hidden: int = 0,
 ) -> None:
-    """Draw all versions in the order of their first use; `hidden`: how many older ones are not shown."""
+    """Draw all versions in order of first use; `hidden`: the number of older ones not shown."""
     with cards.draw_card(
         "Version by version", "slices", "strata", "versions", height=200, verdict="difference"
     ):
-        _draw_table(rate, held, since, smallest)
-        few = f" The {len(held)} newest of {len(held) + hidden} are shown." if hidden else ""
+        _draw_table(rate, comparisons, since, smallest)
+        few = f" The {len(comparisons)} newest of {len(comparisons) + hidden} are shown." if hidden else ""
         st.caption(
             "Each version against the one before it. The chosen pair is judged by itself; the other verdicts "
             f"are corrected for all pairs of versions.{few}"
@@ -270,9 +280,12 @@ def _draw_versions(
 
 
 def _draw_table(
-    rate: RateDefinition, held: Sequence[SliceComparison], since: Mapping[str, date], smallest: float
+    rate: RateDefinition, comparisons: Sequence[SliceComparison], since: Mapping[str, date], smallest: float
 ) -> None:
-    scale, reach = make_scale([one.slice.share for one in held]), track_reach(held)
+    scale, reach = (
+        make_scale([comparison.slice.share for comparison in comparisons]),
+        track_reach(comparisons),
+    )
     columns = [
         Column("Version", "name"),
         Column("First used", "tight"),
@@ -283,14 +296,14 @@ def _draw_table(
     ]
     rows = [
         [
-            name_cell("prompt", (one := each.slice).name),
-            Cell(since[one.name].isoformat() if one.name in since else "unknown day"),
-            rate_cell(one, scale, calls_link(rate, {"prompt": one.name})),
+            name_cell("prompt", (slice_ := each.slice).name),
+            Cell(since[slice_.name].isoformat() if slice_.name in since else "unknown day"),
+            rate_cell(slice_, scale, calls_link(rate, {"prompt": slice_.name})),
             tagged_difference_cell(each, reach, none="first" if each.other is None else "–"),
             Cell("–") if each.other is None else verdict_cell(each, smallest),
-            Cell(f"{one.share.sessions or 0:,}"),
+            Cell(f"{slice_.share.sessions or 0:,}"),
         ]
-        for each in held
+        for each in comparisons
     ]
     draw_table("prompt_versions", f"{rate.title} by version", columns, rows)
 
@@ -307,44 +320,50 @@ def _draw_text(name: str, pair: Pair | None) -> None:
 
 
 def _time_line(name: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> None:
-    asked = {"rates": (rate.name,), "by": "prompt_name", "also": "day"}
+    grouping = {"rates": (rate.name,), "by": "prompt_name", "also": "day"}
     draw_rate_trend(
         f"{rate.title} by day, with the changes of the text",
-        [one for one in make_slices(store_queries.ask("slices", **asked, **chosen)) if one.name == name],
+        [
+            slice_
+            for slice_ in make_slices(store_queries.ask("slices", **grouping, **chosen))
+            if slice_.name == name
+        ],
         rate,
         "prompt_name",
         key="prompt_trend",
         take=cards.Download(
-            f"{rate.name}_by_prompt_and_day", store_queries.ask_later("slices", **asked, **chosen)
+            f"{rate.name}_by_prompt_and_day", store_queries.ask_later("slices", **grouping, **chosen)
         ),
         events=find_text_events(_known_versions(name)),
     )
 
 
 def find_text_events(versions: Sequence[Version]) -> list[TrendEvent]:
-    """Return an event on the first day of each version but the first; `versions` are the metric's rows."""
-    known = sorted((one for one in versions if one["first_day"]), key=lambda one: one["number"])
+    """Return an event on the first day of each version except the first; `versions`: the metric's rows."""
+    dated = sorted(
+        (version for version in versions if version["first_day"]), key=lambda version: version["number"]
+    )
     return [
         TrendEvent(
             after["first_day"],
             f"{_label_version(after['id'])}{': another text' if after['id'] == before['id'] else ''}",
             f"text {(after['hash'] or '–')[:8]}; before: {_label_version(before['id'])}",
         )
-        for before, after in pairwise(known)
+        for before, after in pairwise(dated)
     ]
 
 
 def _draw_all(by_name: Sequence[Slice], rates: Sequence[str], chosen: Mapping[str, Any]) -> None:
     totals: dict[str, int] = {}
-    for one in by_name:
-        totals[one.name] = max(totals.get(one.name, 0), one.total)
+    for slice_ in by_name:
+        totals[slice_.name] = max(totals.get(slice_.name, 0), slice_.total)
     names = sorted(totals, key=lambda name: (-totals[name], name))
-    solid = {one.name for one in by_name if one.is_solid}
+    solid = {slice_.name for slice_ in by_name if slice_.is_solid}
     hidden = set([name for name in names if name in solid][_SHOWN:])
     columns = {
         rate: sorted(
-            (one for one in by_name if one.rate.name == rate and one.name not in hidden),
-            key=lambda one: names.index(one.name),
+            (slice_ for slice_ in by_name if slice_.rate.name == rate and slice_.name not in hidden),
+            key=lambda slice_: names.index(slice_.name),
         )
         for rate in rates
     }

@@ -16,74 +16,74 @@ from callgauge.dashboard.pages.sessions.timeline_items import (
 )
 from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePlace, TimelineWindow
 
-_CALLS = 400  # of one window
+_CALLS = 400  # calls per window
 
 
 def make_drawing_data(
     session: ShownSession,
-    found: Sequence[TimelinePlace],
+    places: Sequence[TimelinePlace],
     shown: TimelineWindow,
     turns: Mapping[str, Row],
-    asked: AskedPlace,
+    target: AskedPlace,
     size: int = timelines.WINDOW,
 ) -> Item:
     """Return the data of the time line component.
 
-    `found`: all places of the session; `shown`: the window to draw; `turns`: the turns' rows by turn id;
-    `asked`: the place that the link asks for; `size`: the number of places that a window holds.
+    `places`: all places of the session; `shown`: the window to draw; `turns`: the rows of the turns by turn
+    id; `target`: the place in the link; `size`: the number of places per window.
     """
-    drawing = _make_drawing(session, found, shown, asked)
-    jumps = timelines.find_jumps(found, shown, asked.call if shown.at is not None else None)
+    drawing = _make_drawing(session, places, shown, target)
+    jumps = timelines.find_jumps(places, shown, target.call if shown.at is not None else None)
     faults = wording.plural(jumps.faults, "failed call")
     before, after = max(0, shown.start - size), shown.end
-    later = min(after - shown.start, len(found) - after)
+    later = min(after - shown.start, len(places) - after)
     return {
-        "label": f"Time line, places {shown.start + 1} to {shown.end} of {len(found)}",
-        "lit": f"{asked.call}/{asked.turn}/{asked.step}" if shown.at is not None else "",
+        "label": f"Time line, places {shown.start + 1} to {shown.end} of {len(places)}",
+        "lit": f"{target.call}/{target.turn}/{target.step}" if shown.at is not None else "",
         "start": shown.start,
-        "strip": _make_strip(session, found, shown, jumps.faults),
+        "strip": _make_strip(session, places, shown, jumps.faults),
         "jumps": [
             ["← Failure", "p", jumps.fault_before and session.link(call=jumps.fault_before)],
             ["Failure →", "n", jumps.fault_after and session.link(call=jumps.fault_after)],
-            ["← Turn", "k", _turn_link(session, found, jumps.turn_before)],
-            ["Turn →", "j", _turn_link(session, found, jumps.turn_after)],
+            ["← Turn", "k", _turn_link(session, places, jumps.turn_before)],
+            ["Turn →", "j", _turn_link(session, places, jumps.turn_after)],
         ],
-        "where": f"{shown.start + 1:,}–{shown.end:,} of {len(found):,} · {faults}",
-        "width": _make_width_link(session, found, shown, size),
+        "where": f"{shown.start + 1:,}–{shown.end:,} of {len(places):,} · {faults}",
+        "width": _make_width_link(session, places, shown, size),
         "earlier": [f"{shown.start - before:,} earlier", session.link(**{"from": before + 1})]
         if shown.start
         else None,
         "later": [f"{later:,} later", session.link(**{"from": after + 1})] if later else None,
-        "turns": _make_turns(drawing, found, turns),
+        "turns": _make_turns(drawing, places, turns),
     }
 
 
 def _make_width_link(
-    session: ShownSession, found: Sequence[TimelinePlace], shown: TimelineWindow, size: int
+    session: ShownSession, places: Sequence[TimelinePlace], shown: TimelineWindow, size: int
 ) -> list[str] | None:
-    """Return the label and the link that show more or fewer steps together; None for a short session."""
+    """Return the label and the link to show more or fewer steps; None for a short session."""
     start = {"from": shown.start + 1} if shown.start else {}
     if size > timelines.WINDOW:
         return [f"Show {timelines.WINDOW} together", session.link(**start, wide=None)]
-    if len(found) <= timelines.WINDOW:
+    if len(places) <= timelines.WINDOW:
         return None
-    most = f"all {len(found)}" if len(found) <= timelines.WIDE else f"{timelines.WIDE} together"
+    most = f"all {len(places)}" if len(places) <= timelines.WIDE else f"{timelines.WIDE} together"
     return [f"Show {most}", session.link(**start, wide="1")]
 
 
-def _turn_link(session: ShownSession, found: Sequence[TimelinePlace], index: int | None) -> str | None:
+def _turn_link(session: ShownSession, places: Sequence[TimelinePlace], index: int | None) -> str | None:
     if index is None:
         return None
-    number = found[index].turn
-    first = timelines.find_place(found, AskedPlace(turn=number))
-    # Of two turns with one number, the second has no name but its place.
+    number = places[index].turn
+    first = timelines.find_place(places, AskedPlace(turn=number))
+    # If two turns share a number, only its place identifies the second one.
     return session.link(turn=number) if first == index else session.link(**{"from": index + 1})
 
 
 def _make_drawing(
-    session: ShownSession, found: Sequence[TimelinePlace], shown: TimelineWindow, asked: AskedPlace
+    session: ShownSession, places: Sequence[TimelinePlace], shown: TimelineWindow, target: AskedPlace
 ) -> TimelineDrawing:
-    first, last = found[shown.start], found[shown.end - 1]
+    first, last = places[shown.start], places[shown.end - 1]
     steps = {
         **session.metric_parameters(),
         "first_turn": first.turn,
@@ -94,14 +94,14 @@ def _make_drawing(
     texts = store_queries.ask("turn_texts", **steps).to_dict("records")
     words = store_queries.ask("step_words", **steps).to_dict("records")
     calls: dict[tuple[str, int], list[Row]] = {}
-    for row in store_queries.ask("step_calls", **steps, call=asked.call, limit=_CALLS).to_dict("records"):
+    for row in store_queries.ask("step_calls", **steps, call=target.call, limit=_CALLS).to_dict("records"):
         calls.setdefault((row["turn_id"], row["step"]), []).append(row)
     return TimelineDrawing(
         session,
-        asked,
+        target,
         shown,
-        timelines.index_attempts(found),
-        timelines.lay_out_threads(found),
+        timelines.index_attempts(places),
+        timelines.lay_out_threads(places),
         {row["turn_id"]: row for row in texts},
         {(row["turn_id"], row["step"]): row for row in words},
         calls,
@@ -112,16 +112,16 @@ _KINDS = {"bad": "invalid arguments", "warn": "a failed tool run", "call": "call
 
 
 def _make_strip(
-    session: ShownSession, found: Sequence[TimelinePlace], shown: TimelineWindow, faults: int
+    session: ShownSession, places: Sequence[TimelinePlace], shown: TimelineWindow, faults: int
 ) -> Item:
     cells = []
-    for cell in timelines.summarise_places(found):
-        first, last = found[cell.start], found[cell.end - 1]
+    for cell in timelines.summarise_places(places):
+        first, last = places[cell.start], places[cell.end - 1]
         upto = "" if cell.end - cell.start == 1 else f" to {_describe_place(last)}"
         href = session.link(call=cell.fault) if cell.fault else session.link_to_place(first)
         cells.append([cell.kind, cell.turns, f"{_describe_place(first)}{upto}: {_KINDS[cell.kind]}", href])
-    label = f"Overview of {wording.plural(len(found), 'place')} with {wording.plural(faults, 'failed call')}"
-    return {"count": len(found), "start": shown.start, "end": shown.end, "label": label, "cells": cells}
+    label = f"Overview of {wording.plural(len(places), 'place')} with {wording.plural(faults, 'failed call')}"
+    return {"count": len(places), "start": shown.start, "end": shown.end, "label": label, "cells": cells}
 
 
 def _describe_place(place: TimelinePlace) -> str:
@@ -129,10 +129,10 @@ def _describe_place(place: TimelinePlace) -> str:
 
 
 def _make_turns(
-    drawing: TimelineDrawing, found: Sequence[TimelinePlace], turns: Mapping[str, Row]
+    drawing: TimelineDrawing, places: Sequence[TimelinePlace], turns: Mapping[str, Row]
 ) -> list[Item]:
     shown = drawing.shown
     groups: dict[str, list[int]] = {}
     for index in range(shown.start, shown.end):
-        groups.setdefault(found[index].turn_id, []).append(index)
-    return [turn_item(drawing, found, indexes, turns) for indexes in groups.values()]
+        groups.setdefault(places[index].turn_id, []).append(index)
+    return [turn_item(drawing, places, indexes, turns) for indexes in groups.values()]

@@ -1,4 +1,4 @@
-"""Draws one session: facts, related sessions, a search in the session, and the time line in windows."""
+"""Draw one session: facts, related sessions, search, and the time line in windows."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def show() -> None:
         draw_link("all_sessions", "← All sessions", filters.page_link("sessions", {}, back))
         if page is not None:
             _draw_session_steps(session_id)
-    asked = _read_asked_place()
+    target = _read_asked_place()
     rows: Sequence[Row] = store_queries.ask("session", session=session_id, file=_read_number("file")).to_dict(
         "records"
     )
-    if len(rows) > 1 and asked.call is not None:
-        calls = store_queries.ask("call", call=asked.call)
+    if len(rows) > 1 and target.call is not None:
+        calls = store_queries.ask("call", call=target.call)
         rows = [row for row in rows if row["source"] in calls.source.tolist()] or rows
     if not rows:
         st.title("No such session", anchor=False)
@@ -54,11 +54,11 @@ def show() -> None:
     elif len(rows) > 1:
         _draw_choice(session_id, rows)
     else:
-        _draw_session(rows[0], asked)
+        _draw_session(rows[0], target)
 
 
 def _draw_session_steps(session_id: str) -> None:
-    """Draw links to the sessions before and after this one in the list from which it was opened."""
+    """Draw links to the previous and next session in the list from which this one was opened."""
     chosen = read_filters()
     listed = read_newest(SESSIONS, "session_page", chosen)
     file = _read_number("file")
@@ -77,12 +77,12 @@ def _step_link(step: ListStep | None) -> str | None:
 
 
 def _read_asked_call() -> str | None:
-    """Return the id of the asked call as the store has it; links of before schema 6 hold its first digits."""
+    """Return the stored id of the call in the URL; links from before schema 6 contain its first digits."""
     call = st.query_params.get("call")
     if call is None or len(call) != _FORMER_ID:
         return call
-    found = store_queries.ask("call", call=call).call_id.tolist()
-    return found[0] if found else call
+    ids = store_queries.ask("call", call=call).call_id.tolist()
+    return ids[0] if ids else call
 
 
 def _read_asked_place() -> AskedPlace:
@@ -105,13 +105,13 @@ def _kept_keys(*names: str) -> dict[str, str]:
 
 
 def _draw_choice(session_id: str, rows: Sequence[Row]) -> None:
-    kept = _kept_keys(*URL_KEYS.dropped, "turn", "step", "from", "find")
+    query = _kept_keys(*URL_KEYS.dropped, "turn", "step", "from", "find")
     st.title("Which of these sessions?", anchor=False)
     with cards.draw_card("Several sources share this id", "session", caption="They are different sessions."):
         columns = [Column("Source", "name"), Column("Start (UTC)", "tight"), Column("File", "file")]
         cells = [
             [
-                Cell(row["title"], href=session_link(session_id, file=row["file_id"], **kept)),
+                Cell(row["title"], href=session_link(session_id, file=row["file_id"], **query)),
                 Cell(wording.utc_to_the_second(row["started_at"])),
                 Cell(wording.visible(row["file"] or "unknown file"), mono=True),
             ]
@@ -120,7 +120,7 @@ def _draw_choice(session_id: str, rows: Sequence[Row]) -> None:
         draw_table("which_session", "Sessions with this id", columns, cells)
 
 
-def _draw_session(row: Row, asked: AskedPlace) -> None:
+def _draw_session(row: Row, target: AskedPlace) -> None:
     session = ShownSession(
         row["session_id"],
         row["source"],
@@ -132,23 +132,23 @@ def _draw_session(row: Row, asked: AskedPlace) -> None:
     outline: Sequence[Row] = store_queries.ask("session_outline", **session.metric_parameters()).to_dict(
         "records"
     )
-    found = timelines.list_places(turns, outline)
+    places = timelines.list_places(turns, outline)
     words = row["task"] or f"Session {row['session_id']}"
     record_answer(wording.one_line(words, 90))
     st.title(wording.in_markdown(words, 90), anchor=False)
     session_head.show(session, row, turns)
     draw_notes("session", row["session_id"])
-    if not found:
+    if not places:
         st.caption(
             "The store has no turn of this session. Its log has none, or another session repeats them."
         )
         return
-    session_search.show(session, found)
-    _time_line(session, found, turns, asked)
+    session_search.show(session, places)
+    _time_line(session, places, turns, target)
 
 
 def _find_days(row: Row) -> dict[str, date]:
-    """Return the parameters that say within which days a session lies; none where copies may go beyond."""
+    """Return the parameters for the days of a session; none if copies may have other days."""
     times = row["started_at"], row["ended_at"]
     if row["copies"] or any(pd.isna(time) for time in times):
         return {}
@@ -156,15 +156,17 @@ def _find_days(row: Row) -> dict[str, date]:
 
 
 def _time_line(
-    session: ShownSession, found: Sequence[TimelinePlace], turns: Sequence[Row], asked: AskedPlace
+    session: ShownSession, places: Sequence[TimelinePlace], turns: Sequence[Row], target: AskedPlace
 ) -> None:
     size = timelines.WIDE if st.query_params.get("wide") == "1" else timelines.WINDOW
-    shown = timelines.choose_window(found, asked, size)
-    if shown.at is None and (asked.call is not None or asked.turn is not None):
-        missing = "call" if asked.call is not None else f"turn {asked.turn}"
+    shown = timelines.choose_window(places, target, size)
+    if shown.at is None and (target.call is not None or target.turn is not None):
+        missing = "call" if target.call is not None else f"turn {target.turn}"
         st.caption(f"The session has no such {missing}; it is shown from its beginning.")
     with cards.draw_card("Time line", "session_turns", "session_outline", "step_calls", caption=_LEGEND):
         draw_timeline(
             "timeline",
-            make_drawing_data(session, found, shown, {turn["turn_id"]: turn for turn in turns}, asked, size),
+            make_drawing_data(
+                session, places, shown, {turn["turn_id"]: turn for turn in turns}, target, size
+            ),
         )

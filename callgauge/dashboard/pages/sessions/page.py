@@ -37,7 +37,7 @@ from callgauge.dashboard.pages.sessions.session_filters import (
 )
 from callgauge.dashboard.shown_page import record_answer
 
-_MODELS = 3  # and hosts, that a cell names
+_MODELS = 3  # most names per cell, also for hosts
 
 
 def show() -> None:
@@ -48,13 +48,13 @@ def show() -> None:
     slot = st.container(key="verdict")
     _draw_filters()
     chosen = read_filters()
-    found, pages = read_newest(SESSIONS, "session_page", chosen)
-    if found.rows.empty:
-        show_nothing_found(found, "session", lambda: cards.show_no_matches("sessions"))
+    listing, pages = read_newest(SESSIONS, "session_page", chosen)
+    if listing.rows.empty:
+        show_nothing_found(listing, "session", lambda: cards.show_no_matches("sessions"))
         return
-    record_answer(answer := _describe_sessions(found))
+    record_answer(answer := _describe_sessions(listing))
     slot.header(answer, anchor=False)
-    _draw_list(chosen, found, pages)
+    _draw_list(chosen, listing, pages)
 
 
 def _draw_filters() -> None:
@@ -69,14 +69,15 @@ def _draw_filters() -> None:
         )
 
 
-def _describe_sessions(found: ListPage) -> str:
-    """Return a sentence on how many sessions match, and without filters of the page how their turns went."""
-    count = describe_count(found, "session")
+def _describe_sessions(listing: ListPage) -> str:
+    """Return a sentence on how many sessions match; without page filters also the success of their turns."""
+    count = describe_count(listing, "session")
     if any(st.query_params.get(name) for name in URL_KEYS.narrowing):
-        return f"{count} match{'es' if found.found == 1 else ''}."
+        return f"{count} match{'es' if listing.found == 1 else ''}."
     chosen = filters.chosen_filters().parameters()
     rates = {
-        one.rate.name: one.share for one in make_slices(store_queries.ask("slices", rates=_RATES, **chosen))
+        slice_.rate.name: slice_.share
+        for slice_ in make_slices(store_queries.ask("slices", rates=_RATES, **chosen))
     }
     parts = [
         f"{wording.rate(share.k, share.n)} {words}"
@@ -90,7 +91,7 @@ _TURNS = {"turn_success": "of their turns succeeded", "retried": "had a retry"}
 _RATES = tuple(_TURNS)
 
 
-def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int) -> None:
+def _draw_list(chosen: Mapping[str, Any], listing: ListPage, pages: int) -> None:
     ask = store_queries.keep_asking()
     order = chosen.get("order")
     with cards.draw_card(
@@ -103,9 +104,9 @@ def _draw_list(chosen: Mapping[str, Any], found: ListPage, pages: int) -> None:
         ),
         height=600,
     ):
-        rows = [_build_row(row) for row in found.rows.to_dict("records")]
+        rows = [_build_row(row) for row in listing.rows.to_dict("records")]
         draw_table("sessions_list", "Sessions", _make_columns(), rows, opens=True)
-        offer_further_days(found, "session")
+        offer_further_days(listing, "session")
         draw_pager("session_page", pages)
 
 
@@ -132,13 +133,13 @@ def _make_columns() -> list[Column]:
 
 
 def _order_link(order: str | None) -> str:
-    kept = kept_keys("session_page", "order")
-    return filters.page_link("sessions", {}, kept | ({"order": order} if order else {}))
+    query = kept_keys("session_page", "order")
+    return filters.page_link("sessions", {}, query | ({"order": order} if order else {}))
 
 
 def _build_row(row: Row) -> list[Cell]:
     start = row["started_at"]
-    said = row["said"] or ""
+    prompt = row["said"] or ""
     models = [wording.short_name(model, 60) for model in row["models"]]
     more = [f"and {len(models) - _MODELS} more"] if len(models) > _MODELS else []
     missing = row["turns"] - row["tokens_known"]
@@ -149,7 +150,7 @@ def _build_row(row: Row) -> list[Cell]:
             sub=f"{start:%H:%M:%S}" if start else None,
             values={"": start},
         ),
-        Cell(_session_title(row), sub=_session_ids(row), title=wording.visible(said)),
+        Cell(_session_title(row), sub=_session_ids(row), title=wording.visible(prompt)),
         Cell(
             "\n".join(models[:1]) or "–",
             sub="\n".join(
@@ -179,7 +180,7 @@ def _build_row(row: Row) -> list[Cell]:
 
 
 def _describe_hosts(hosts: Sequence[str]) -> list[str]:
-    """Return the line with the hosts of a session; none in a store with a single host."""
+    """Return the line with the hosts of a session; empty in a store with a single host."""
     if not hosts or not filters.has_several_hosts():
         return []
     named = [wording.short_name(host, 40) for host in hosts[:_MODELS]]
@@ -198,12 +199,12 @@ def _session_ids(row: Row) -> str:
 
 
 def _success_cell(row: Row) -> Cell:
-    known = row["success_known"]
-    unknown = row["turns"] - known
-    if not known:
+    measured = row["success_known"]
+    unknown = row["turns"] - measured
+    if not measured:
         return Cell("–", sub="not measured" if row["turns"] else None)
     return Cell(
-        wording.fraction(row["succeeded"], known), sub=f"{unknown:,} not measured" if unknown else None
+        wording.fraction(row["succeeded"], measured), sub=f"{unknown:,} not measured" if unknown else None
     )
 
 

@@ -1,4 +1,4 @@
-"""The filters of the list of sessions: their values, and what the URL asks for also without widgets."""
+"""The filters of the session list: their values, and the values in the URL."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ ORDERS = {
 
 
 def list_runs() -> dict[str, str]:
-    """Return the options of the filter by run; none where no session has a run.
+    """Return the options of the filter by run; empty if no session has a run.
 
-    A run that the URL names is among them, even when it is none of the newest.
+    Includes the run in the URL, even if it is not one of the newest.
     """
     named = st.query_params.get("path_run")
     runs = dict.fromkeys([*store_queries.ask("session_runs")["run"], *([named] if named else [])])
@@ -51,18 +51,18 @@ def list_runs() -> dict[str, str]:
 
 
 def read_filters() -> dict[str, Any]:
-    """Return the parameters of the metric `sessions` that the filter bar and the URL ask for."""
-    asked: dict[str, Any] = {name: read_pick(name, options) for name, _, options in PICKS}
+    """Return the parameters of the metric `sessions` from the filter bar and the URL."""
+    picks: dict[str, Any] = {name: read_pick(name, options) for name, _, options in PICKS}
     searched = {"search": st.query_params.get("q") or None, "run": st.query_params.get("path_run") or None}
-    return filters.chosen_filters().parameters() | asked | searched | read_order(ORDERS)
+    return filters.chosen_filters().parameters() | picks | searched | read_order(ORDERS)
 
 
 def kept_keys(*left_out: str) -> dict[str, str]:
-    """Return the URL keys that make up the list: filters, order and page number."""
+    """Return the URL keys of the list: filters, order and page number."""
     return read_dropped(URL_KEYS, *left_out)
 
 
 def list_link(row: Row, page: str) -> str:
-    """Return the link that opens a session of the list; `page` is the page number that it stands on."""
+    """Return the link that opens a session of the list; `page`: the number of its page."""
     file = row["file_id"] if row["same_id"] > 1 else None
     return session_link(row["session_id"], file=file, **kept_keys("session_page"), session_page=page)

@@ -1,4 +1,4 @@
-"""Draws the top of a session's view: facts, parent session and sub-agents."""
+"""Draw the top of a session: facts, parent session and sub-agents."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _draw_facts(row: Row, turns: Sequence[Row]) -> None:
 
 
 def _trial_cell(row: Row) -> dict[str, Cell]:
-    """Return the cell of a session that is a trial, linked to its run; none for others."""
+    """Return the cell of a trial session, linked to its run; no cell for others."""
     if not row["trial_run"]:
         return {}
     run = str(row["trial_run"])
@@ -71,25 +71,27 @@ def _place_cell(row: Row) -> Cell:
 
 
 def _success_cell(turns: Sequence[Row]) -> Cell:
-    """Return how many turns succeeded: as the log reports it, or derived where it reports nothing."""
-    told = [turn["derived_ok"] if turn["recorded_ok"] is None else turn["recorded_ok"] for turn in turns]
-    known = [success for success in told if success is not None]
-    unknown = len(turns) - len(known)
+    """Return how many turns succeeded: as logged, or derived when the log has no result."""
+    successes = [turn["derived_ok"] if turn["recorded_ok"] is None else turn["recorded_ok"] for turn in turns]
+    measured = [success for success in successes if success is not None]
+    unknown = len(turns) - len(measured)
     return Cell(
-        wording.fraction(sum(known), len(known)) if known else "–",
+        wording.fraction(sum(measured), len(measured)) if measured else "–",
         sub=f"{wording.plural(unknown, 'turn')} not measured" if unknown else None,
     )
 
 
 def _tokens_cell(turns: Sequence[Row]) -> Cell:
     names = ("input_tokens", "output_tokens")
-    told = [turn for turn in turns if any(turn[name] is not None for name in names)]
+    measured = [turn for turn in turns if any(turn[name] is not None for name in names)]
     unknown = (
-        f"{wording.plural(len(turns) - len(told), 'turn')} not measured" if len(told) < len(turns) else ""
+        f"{wording.plural(len(turns) - len(measured), 'turn')} not measured"
+        if len(measured) < len(turns)
+        else ""
     )
-    if not told:
+    if not measured:
         return Cell("–", sub=unknown or None)
-    read, written = (wording.compact(sum(turn[name] or 0 for turn in told)) for name in names)
+    read, written = (wording.compact(sum(turn[name] or 0 for turn in measured)) for name in names)
     return Cell(f"{read} in", sub="\n".join(filter(None, (f"{written} out", unknown))))
 
 

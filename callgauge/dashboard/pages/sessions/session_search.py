@@ -1,4 +1,4 @@
-"""Draws the search in a session: the places that contain a text, each with a link."""
+"""Draw the search in a session: the places with a text, each with a link."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = {
 }
 
 
-def show(session: ShownSession, found: Sequence[TimelinePlace]) -> None:
+def show(session: ShownSession, places: Sequence[TimelinePlace]) -> None:
     searched = draw_search_box(
         "Search in this session", "find", "Search messages, answers, arguments, results", width=360
     )
@@ -50,14 +50,14 @@ def show(session: ShownSession, found: Sequence[TimelinePlace]) -> None:
                 "session_find",
                 "Places that hold the text",
                 columns,
-                [_build_hit_row(session, found, row) for row in rows],
+                [_build_hit_row(session, places, row) for row in rows],
             )
 
 
-def _build_hit_row(session: ShownSession, found: Sequence[TimelinePlace], row: Row) -> list[Cell]:
+def _build_hit_row(session: ShownSession, places: Sequence[TimelinePlace], row: Row) -> list[Cell]:
     place = f"Turn {row['turn']}" + (f", step {row['step']}" if row["step"] is not None else "")
-    last = next(one for one in reversed(found) if one.turn == row["turn"])
-    step = last.step if row["kind"] == "answer" else row["step"]  # an answer stands behind the last step
+    last = next(place for place in reversed(places) if place.turn == row["turn"])
+    step = last.step if row["kind"] == "answer" else row["step"]  # an answer is after the last step
     href = session.link(turn=row["turn"], step=step, call=row["call_id"])
     return [
         Cell(place, href=href),

@@ -1,7 +1,7 @@
-"""Draws the time line of a session: turns, steps, calls, threads of retries.
+"""Draw the time line of a session: turns, steps, calls, and lines that connect retries.
 
 Text in the data is drawn as plain text, never as HTML; the caller must make invisible characters visible.
-keys.js presses the jump links on the keys n, p, j and k, wherever the focus is on the page.
+keys.js activates the jump links with the keys n, p, j and k, regardless of the focus.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from callgauge.dashboard.components.controls.component_files import read_source
 
 
 def draw_timeline(key: str, data: Mapping[str, Any]) -> None:
-    """Draw the time line. `data` has the format that the head of timeline.js describes."""
+    """Draw the time line. The header of timeline.js describes the format of `data`."""
     draw = st.components.v2.component(
         "timeline",
         html="<div class='timeline'>\n</div>",

@@ -1,4 +1,4 @@
-"""Builds the data of one turn for the time line: plain values, texts with invisible characters shown."""
+"""Build the data of one turn for the time line: plain values, with invisible characters shown."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Item = dict[str, Any]
 
 _NOT_SHOWN = "This store is served without content."
 _PROMPT = 20_000  # characters
-_TEXT = 1_000  # characters of raw arguments and of a result, as the metric step_calls gives them
+_TEXT = 1_000  # characters of raw arguments and of a result, the limit in the metric step_calls
 _ENDED = {"recovered": ("recovered", "good"), "abandoned": ("given up", "bad")}
 _LAYERS = {"execution": "warn", "refused": "warn"}
 
 
 @dataclass(slots=True)
 class ShownSession:
-    """The session on show; `kept` holds the URL parameters that its links repeat."""
+    """The shown session; `kept`: the URL parameters that its links repeat."""
 
     session_id: str
     source: str
@@ -73,19 +73,22 @@ class TimelineDrawing:
 
 
 def turn_item(
-    drawing: TimelineDrawing, found: Sequence[TimelinePlace], indexes: Sequence[int], turns: Mapping[str, Row]
+    drawing: TimelineDrawing,
+    places: Sequence[TimelinePlace],
+    indexes: Sequence[int],
+    turns: Mapping[str, Row],
 ) -> Item:
     """Return the data of one turn for the time line component.
 
-    `indexes`: the places of the turn in `found` that are drawn; `turns`: the turns' rows by turn id.
+    `indexes`: the drawn places of the turn in `places`; `turns`: the rows of the turns by turn id.
     """
     first, last = indexes[0], indexes[-1]
-    place = found[first]
+    place = places[first]
     row = turns.get(place.turn_id)
-    begins = first == 0 or found[first - 1].turn_id != place.turn_id
-    ends = last + 1 == len(found) or found[last + 1].turn_id != place.turn_id
+    begins = first == 0 or places[first - 1].turn_id != place.turn_id
+    ends = last + 1 == len(places) or places[last + 1].turn_id != place.turn_id
     texts = drawing.texts.get(place.turn_id, {})
-    before = turns.get(found[first - 1].turn_id) if first else None
+    before = turns.get(places[first - 1].turn_id) if first else None
     return {
         "title": f"Turn {place.turn}" + ("" if begins else ", continued"),
         "href": drawing.session.link(turn=place.turn),
@@ -96,9 +99,9 @@ def turn_item(
         "user": wording.visible(texts["user_text"]) if begins and texts.get("user_text") else None,
         "answer": wording.visible(texts["answer_text"]) if ends and texts.get("answer_text") else None,
         "steps": [
-            _make_step_item(drawing, found[index], index)
+            _make_step_item(drawing, places[index], index)
             for index in indexes
-            if found[index].step is not None
+            if places[index].step is not None
         ],
     }  # fmt: skip
 
@@ -137,19 +140,19 @@ def _turn_facts(row: Row) -> str:
 
 
 def _format_tokens(row: Row) -> str | None:
-    """Return the tokens of a step or turn, a dash for an unknown count; None when both are unknown."""
+    """Return the tokens of a step or turn, with a dash for an unknown count; None if both are unknown."""
     if row["input_tokens"] is None and row["output_tokens"] is None:
         return None
     return f"{wording.compact(row['input_tokens'])} in, {wording.compact(row['output_tokens'])} out"
 
 
 def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
-    """Return the system prompt's item when it differs from the turn before; None when it does not."""
+    """Return the system prompt's item if it differs from the turn before, else None."""
     key = (row["prompt_id"], row["prompt_hash"])
     if row["prompt_id"] is None or (before and key == (before["prompt_id"], before["prompt_hash"])):
         return None
-    told = store_queries.ask("version_text", kind="prompt", id=key[0], hash=key[1])
-    text = "" if told.empty else told.iloc[0].text or ""
+    rows = store_queries.ask("version_text", kind="prompt", id=key[0], hash=key[1])
+    text = "" if rows.empty else rows.iloc[0].text or ""
     title = "System prompt" if before is None else "Another system prompt"
     if not text and not sees_texts():
         return {"title": title, "text": "", "note": _NOT_SHOWN}
@@ -164,26 +167,26 @@ def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
 
 def _make_step_item(drawing: TimelineDrawing, place: TimelinePlace, index: int) -> Item:
     key = (place.turn_id, place.step or 0)
-    said, calls, asked = drawing.words.get(key), drawing.calls.get(key, ()), drawing.asked
+    text_row, calls, target = drawing.words.get(key), drawing.calls.get(key, ()), drawing.asked
     hidden = len(place.calls) - len(calls)
     return {
         "title": f"Step {place.step}",
         "href": drawing.session.link_to_place(place),
-        "lit": asked.call is None and asked.step is not None and drawing.shown.at == index,
-        "facts": _step_facts(said, calls),
-        "text": wording.visible(said["text"]) if said and said["text"] else None,
+        "lit": target.call is None and target.step is not None and drawing.shown.at == index,
+        "facts": _step_facts(text_row, calls),
+        "text": wording.visible(text_row["text"]) if text_row and text_row["text"] else None,
         "knots": [knot and _knot_data(knot) for knot in drawing.threads.get(index, ())],
         "calls": [_make_call_item(drawing, row) for row in calls],
         "note": f"{hidden:,} more calls of this step are not drawn." if hidden > 0 else None,
     }
 
 
-def _step_facts(said: Row | None, calls: Sequence[Row]) -> str:
+def _step_facts(text_row: Row | None, calls: Sequence[Row]) -> str:
     """Return the step's time, tokens and model latency as text.
 
     The values are taken from the step's first call: each call of a step repeats them.
     """
-    row = calls[0] if calls else said or {}
+    row = calls[0] if calls else text_row or {}
     model_time = row.get("model_latency_ms")
     parts = [
         f"{row['ts']:%H:%M:%S}" if row.get("ts") else None,
@@ -202,22 +205,24 @@ def _knot_data(knot: ThreadKnot) -> list[Any]:
 def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
     whole = row["length"] or 0
     is_text = TEXT_IS.get(row["args_source"], row["args_source"] or "unknown")
-    said = "" if row["args_source"] == "raw" else f" The text is {is_text}."
+    source_note = "" if row["args_source"] == "raw" else f" The text is {is_text}."
     layer = row["fault_layer"]
     bad = _LAYERS.get(layer, "bad") if layer else None
-    # What could not be measured is no fault: why stands in the tag's help, not in a line of each call.
+    # Unmeasured is not a failure: the reason is in the tag's tooltip, not in a line of each call.
     why = row["finding"] if row["outcome"] == "unmeasured" and not layer else None
-    told = f"The outcome of the arguments.{said}" + (f" {wording.one_line(why, 300)}" if why else "")
+    tooltip = f"The outcome of the arguments.{source_note}" + (
+        f" {wording.one_line(why, 300)}" if why else ""
+    )
     tags: list[list[str | None]] = []
     if row["outcome"]:
-        tags.append([wording.outcome(row["outcome"]), outcome_tone(row["outcome"], layer) or "calm", told])
+        tags.append([wording.outcome(row["outcome"]), outcome_tone(row["outcome"], layer) or "calm", tooltip])
     if layer:
         tags.append([wording.failure_stage(layer), bad, "The stage at which the call failed first"])
     notes = [
         f"The first {_TEXT:,} of {whole:,} characters. The page of the call has the whole text."
         if whole > _TEXT
         else None,
-        said.strip() if row["args_source"] in ("truncated", "missing", "redacted") else None,
+        source_note.strip() if row["args_source"] in ("truncated", "missing", "redacted") else None,
     ]
     latency = row["latency_ms"]
     return {

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 Row = Mapping[Any, Any]
 
-WINDOW = 10  # places that are drawn at once: with their texts, about two screens
-WIDE = 60  # of them, when a person asks for more
-CELLS = 240  # of the overview, at most
-LANES = 8  # threads side by side; a chain beyond them is named at its calls only
-_LEAD = 4  # places that stay in sight before the one that was asked for
+WINDOW = 10  # places per window: about two screens with their texts
+WIDE = 60  # places per window when a person asks for more
+CELLS = 240  # most cells of the overview
+LANES = 8  # parallel threads; further retry sequences are labelled only at their calls
+_LEAD = 4  # places shown before the target
 _ARGUMENTS = {"emission", "syntax", "schema", "tool_rejected"}
 
 
@@ -40,7 +40,7 @@ class TimelinePlace:
 
 
 class AskedPlace(NamedTuple):
-    """The place that a link asks for: a call, else a step or turn, else the window's first place."""
+    """The place in a link: a call, else a step or turn, else the window's first place."""
 
     call: str | None = None
     turn: int | None = None
@@ -50,7 +50,7 @@ class AskedPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TimelineWindow:
-    """The places `start` to `end` (half open); `at` is the asked place, None when there is none."""
+    """The places `start` to `end` (half open); `at` is the target place, or None."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ class TimelineWindow:
 
 @dataclass(frozen=True, slots=True)
 class TimelineJumps:
-    """The targets of the jump links: call ids of faults, place indexes of turns; None without a target.
+    """The targets of the jump links: call ids of faults, place indexes of turns, or None.
 
     `faults`: the number of faults in the session.
     """
@@ -83,14 +83,14 @@ class OverviewCell:
     end: int
     kind: str
     fault: str | None
-    turns: int  # that begin in it
+    turns: int  # turns that begin in it
 
 
 class ThreadKnot(NamedTuple):
-    """One lane's part of a thread at one place; a thread links the attempts of a chain.
+    """The part of a thread in one lane at one place; a thread connects the attempts of a retry sequence.
 
-    `above`, `below`: True when the thread goes on to the place before or after. `fault`: True when an attempt
-    here has a fault, False when none has, None when the place holds no attempt of the chain.
+    `above`, `below`: True when the thread continues to the place before or after. `fault`: True when an
+    attempt here has a fault, False when none has, None when the place contains no attempt of the sequence.
     """
 
     chain: str
@@ -109,56 +109,58 @@ def list_places(turns: Iterable[Row], outline: Iterable[Row]) -> list[TimelinePl
         calls = steps.setdefault(row["turn_id"], {}).setdefault(row["step"], [])
         if row["call_id"] is not None:
             calls.append(row)
-    found: list[TimelinePlace] = []
+    places: list[TimelinePlace] = []
     for turn_id in sorted(steps, key=numbers.__getitem__):
-        turn, held = numbers[turn_id], steps[turn_id]
-        of_turn = [TimelinePlace(turn_id, turn, step, tuple(held[step])) for step in sorted(held)]
-        found += of_turn or [TimelinePlace(turn_id, turn, None)]
-    return found
+        turn, calls_by_step = numbers[turn_id], steps[turn_id]
+        of_turn = [
+            TimelinePlace(turn_id, turn, step, tuple(calls_by_step[step])) for step in sorted(calls_by_step)
+        ]
+        places += of_turn or [TimelinePlace(turn_id, turn, None)]
+    return places
 
 
-def find_place(found: Sequence[TimelinePlace], asked: AskedPlace) -> int | None:
-    """Return the index of the asked place; None when there is none.
+def find_place(places: Sequence[TimelinePlace], target: AskedPlace) -> int | None:
+    """Return the index of the target place, or None.
 
-    For a step that does not exist, it is the last step before it in the turn, else the turn's first place.
+    For a step that does not exist, it is the last step before it in the turn, or the turn's first place.
     """
-    if asked.call is not None:
+    if target.call is not None:
         return next(
             (
                 index
-                for index, place in enumerate(found)
-                if any(call["call_id"] == asked.call for call in place.calls)
+                for index, place in enumerate(places)
+                if any(call["call_id"] == target.call for call in place.calls)
             ),
             None,
         )
-    if asked.turn is None:
+    if target.turn is None:
         return None
-    of_turn = [index for index, place in enumerate(found) if place.turn == asked.turn]
-    until = [index for index in of_turn if (found[index].step or 0) <= (asked.step or 0)]
-    return until[-1] if asked.step is not None and until else next(iter(of_turn), None)
+    of_turn = [index for index, place in enumerate(places) if place.turn == target.turn]
+    until = [index for index in of_turn if (places[index].step or 0) <= (target.step or 0)]
+    return until[-1] if target.step is not None and until else next(iter(of_turn), None)
 
 
-def choose_window(found: Sequence[TimelinePlace], asked: AskedPlace, size: int = WINDOW) -> TimelineWindow:
-    """Return the window of at most `size` places to draw: with the asked place, else from `asked.start`."""
-    at = find_place(found, asked)
-    wanted = asked.start if asked.start is not None and at is None else (at or 0) - _LEAD
-    start = max(0, min(wanted, len(found) - size))
-    if at is not None and asked.step is None and asked.call is None:
-        start = max(0, min(at, len(found) - size))  # a turn begins with its beginning
-    return TimelineWindow(start, min(len(found), start + size), at)
+def choose_window(places: Sequence[TimelinePlace], target: AskedPlace, size: int = WINDOW) -> TimelineWindow:
+    """Return the window of at most `size` places: around the target place, else from `target.start`."""
+    at = find_place(places, target)
+    wanted = target.start if target.start is not None and at is None else (at or 0) - _LEAD
+    start = max(0, min(wanted, len(places) - size))
+    if at is not None and target.step is None and target.call is None:
+        start = max(0, min(at, len(places) - size))  # show a turn from its first place
+    return TimelineWindow(start, min(len(places), start + size), at)
 
 
-def find_jumps(found: Sequence[TimelinePlace], shown: TimelineWindow, call: str | None) -> TimelineJumps:
-    """Return the jumps from `call`; without it from the asked place, else from the window's start."""
-    here = shown.at if shown.at is not None else shown.start
-    order = [(index, one) for index, place in enumerate(found) for one in place.calls]
-    faulty = [number for number, (_, one) in enumerate(order) if one["fault_layer"] is not None]
-    lit = next((number for number, (_, one) in enumerate(order) if one["call_id"] == call), None)
-    first = bisect_left([index for index, _ in order], here)
+def find_jumps(places: Sequence[TimelinePlace], shown: TimelineWindow, call: str | None) -> TimelineJumps:
+    """Return the jumps from `call`, else from the target place, else from the window's start."""
+    position = shown.at if shown.at is not None else shown.start
+    order = [(index, row) for index, place in enumerate(places) for row in place.calls]
+    faulty = [number for number, (_, row) in enumerate(order) if row["fault_layer"] is not None]
+    lit = next((number for number, (_, row) in enumerate(order) if row["call_id"] == call), None)
+    first = bisect_left([index for index, _ in order], position)
     before = bisect_left(faulty, first if lit is None else lit)
     after = before if lit is None else bisect_right(faulty, lit)
-    begins = _turn_beginnings(found)
-    turn = bisect_right(begins, here) - 1
+    begins = _turn_beginnings(places)
+    turn = bisect_right(begins, position) - 1
     return TimelineJumps(
         fault_before=order[faulty[before - 1]][1]["call_id"] if before else None,
         fault_after=order[faulty[after]][1]["call_id"] if after < len(faulty) else None,
@@ -168,24 +170,26 @@ def find_jumps(found: Sequence[TimelinePlace], shown: TimelineWindow, call: str 
     )
 
 
-def _turn_beginnings(found: Sequence[TimelinePlace]) -> list[int]:
+def _turn_beginnings(places: Sequence[TimelinePlace]) -> list[int]:
     """Return the index of the first place of each turn."""
     return [
-        index for index, place in enumerate(found) if index == 0 or place.turn_id != found[index - 1].turn_id
+        index
+        for index, place in enumerate(places)
+        if index == 0 or place.turn_id != places[index - 1].turn_id
     ]
 
 
 _WORST = ("bad", "warn", "call", "words")
 
 
-def summarise_places(found: Sequence[TimelinePlace], most: int = CELLS) -> list[OverviewCell]:
-    """Return the whole session in at most `most` cells, each as bad as the worst place in it."""
-    begins = _turn_beginnings(found)
-    count = min(len(found), most)
+def summarise_places(places: Sequence[TimelinePlace], most: int = CELLS) -> list[OverviewCell]:
+    """Return the whole session in at most `most` cells, each with the worst kind of its places."""
+    begins = _turn_beginnings(places)
+    count = min(len(places), most)
     cells: list[OverviewCell] = []
     for number in range(count):
-        start, end = number * len(found) // count, (number + 1) * len(found) // count
-        part = found[start:end]
+        start, end = number * len(places) // count, (number + 1) * len(places) // count
+        part = places[start:end]
         kind = min((place.worst_kind for place in part), key=_WORST.index)
         worst = next((place for place in part if place.worst_kind == kind), part[0])
         fault = next((call["call_id"] for call in worst.calls if call["fault_layer"] is not None), None)
@@ -196,38 +200,38 @@ def summarise_places(found: Sequence[TimelinePlace], most: int = CELLS) -> list[
 
 @dataclass(frozen=True, slots=True)
 class ChainAttempt:
-    """A call of a chain: the chain's number in its turn, and the call ids before and after this attempt."""
+    """A call of a retry sequence: the sequence's number in its turn, and the call ids before and after it."""
 
     chain: int
     before: str | None
     after: str | None
 
 
-def index_attempts(found: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
-    """Return the attempts by call id, of all chains with two attempts or more.
+def index_attempts(places: Iterable[TimelinePlace]) -> dict[str, ChainAttempt]:
+    """Return the attempts by call id, of all retry sequences with two attempts or more.
 
-    A chain of one attempt is not listed, but takes a number in its turn.
+    A sequence of one attempt is skipped, but counts in the numbering of its turn.
     """
     numbers: dict[str, int] = {}
-    told: dict[str, ChainAttempt] = {}
-    for members in _group_chains(found, least=1).values():
+    attempts: dict[str, ChainAttempt] = {}
+    for members in _group_chains(places, least=1).values():
         turn_id = members[0][1].turn_id
         numbers[turn_id] = numbers.get(turn_id, 0) + 1
         ids = [call["call_id"] for _, _, call in members] if len(members) > 1 else []
         for number, call_id in enumerate(ids):
             before = ids[number - 1] if number else None
-            told[call_id] = ChainAttempt(numbers[turn_id], before, next(iter(ids[number + 1 :]), None))
-    return told
+            attempts[call_id] = ChainAttempt(numbers[turn_id], before, next(iter(ids[number + 1 :]), None))
+    return attempts
 
 
-def lay_out_threads(found: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot | None]]:
-    """Return, for each place index, the knot in each lane, None for an empty lane.
+def lay_out_threads(places: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot | None]]:
+    """Return the knot in each lane by place index; None for an empty lane.
 
-    A thread links the attempts of one chain. Chains beyond LANES threads side by side are not drawn.
+    A thread connects the attempts of one retry sequence. At most LANES parallel threads are drawn.
     """
     drawn: dict[int, list[ThreadKnot | None]] = {}
-    busy: list[int] = []  # by lane, the last place of its thread so far
-    for chain, members in _group_chains(found).items():
+    busy: list[int] = []  # by lane, the last place of its current thread
+    for chain, members in _group_chains(places).items():
         first, last = members[0][0], members[-1][0]
         lane = next((number for number, until in enumerate(busy) if until < first), len(busy))
         if lane == LANES:
@@ -245,14 +249,14 @@ def lay_out_threads(found: Sequence[TimelinePlace]) -> dict[int, list[ThreadKnot
 
 
 def _group_chains(
-    found: Iterable[TimelinePlace], *, least: int = 2
+    places: Iterable[TimelinePlace], *, least: int = 2
 ) -> dict[str, list[tuple[int, TimelinePlace, Row]]]:
-    """Return chains of at least `least` attempts by chain id, in order of their first attempt.
+    """Return retry sequences of at least `least` attempts by id, in order of their first attempt.
 
     Each attempt is a tuple of place index, place and call.
     """
     chains: dict[str, list[tuple[int, TimelinePlace, Row]]] = {}
-    for index, place in enumerate(found):
+    for index, place in enumerate(places):
         for call in place.calls:
             if call["chain_id"] is not None:
                 chains.setdefault(call["chain_id"], []).append((index, place, call))

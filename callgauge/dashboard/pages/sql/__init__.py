@@ -1,4 +1,4 @@
-"""URL keys of the page SQL, which runs a user's read-only query on the store."""
+"""URL keys of the page SQL, which runs a read-only query on the store."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

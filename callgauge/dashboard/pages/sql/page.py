@@ -1,7 +1,7 @@
 """The page SQL: an editor for a query, the tables of the store, and the result as table or chart.
 
-The URL carries the text: `sql` holds the packed text itself, `start` the name of the query or metric whose
-text was chosen. The page runs the text that the URL names, so a link shows the same result as its sender saw.
+The URL contains the text: `sql` is the packed text itself, `start` the name of the chosen query or metric.
+The page runs the text in the URL, so a link shows its sender's result.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from callgauge.dashboard.shown_page import record_setting, refuse_link
 from callgauge.dashboard.url_keys import write_to_url
 
 _KEY = "sql_editor"
-_BEGUN = "_sql_begun"  # the text put into the editor last, and how many were
-_TOO_LONG = "_sql_too_long"  # a text that no link can carry
+_BEGUN = "_sql_begun"  # last text set in the editor, and its version
+_TOO_LONG = "_sql_too_long"  # a text that is too long for a link
 _DONE = "_sql_done"
 _PAGE = "sql_page"
 _PLACEHOLDER = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model"
 
 
 class StartingText(NamedTuple):
-    """A query text that a user can start from, with its title and the question that it answers."""
+    """A query text to start from, with its title and question."""
 
     title: str
     question: str
@@ -49,7 +49,7 @@ class StartingText(NamedTuple):
 
 
 class LastRun(NamedTuple):
-    """The text that this session ran last, the store generation it ran on, and its result or error."""
+    """The last query of this session, its store generation, and its result or error."""
 
     generation: str
     sql: str
@@ -65,13 +65,13 @@ def show() -> None:
     left, right = st.columns([11, 4], gap="medium")
     with left:
         with st.container(border=True, gap="small"):
-            _draw_picker()  # first: what is picked is what the URL names from here on
-            asked, problem = _read_text()
-            text = _draw_editor(asked)
+            _draw_picker()  # first, because the choice changes the URL
+            sql, problem = _read_text()
+            text = _draw_editor(sql)
         if problem:
             st.error(problem)
-        elif asked.strip():
-            _draw_answer(asked, edited=text != asked)
+        elif sql.strip():
+            _draw_answer(sql, edited=text != sql)
         else:
             _draw_nothing_asked()
     with right:
@@ -79,7 +79,7 @@ def show() -> None:
 
 
 def _read_text() -> tuple[str, str | None]:
-    """Return the query text that the URL names and None, or an empty text and the problem."""
+    """Return the query text in the URL and None, or an empty text and the problem."""
     if parameter := st.query_params.get("sql"):
         try:
             return unpack_text(parameter, 4 * LONGEST), None
@@ -91,27 +91,30 @@ def _read_text() -> tuple[str, str | None]:
 
 @cache
 def _list_starts() -> Mapping[str, StartingText]:
-    """Return the starting texts by their name in the URL: shipped queries, then metrics without filters."""
+    """Return the starting texts by URL name: shipped queries, then metrics without filters."""
     shipped = {
-        f"query:{one.name}": StartingText(one.title, one.question, one.sql) for one in queries().values()
+        f"query:{query.name}": StartingText(query.title, query.question, query.sql)
+        for query in queries().values()
     }
     counted = {
-        f"metric:{one.name}": StartingText(f"Metric: {one.title}", one.question, fill_parameters(one, {}))
-        for one in sorted(metrics().values(), key=lambda metric: metric.title)
+        f"metric:{metric.name}": StartingText(
+            f"Metric: {metric.title}", metric.question, fill_parameters(metric, {})
+        )
+        for metric in sorted(metrics().values(), key=lambda metric: metric.title)
     }
     return shipped | counted
 
 
-def _draw_editor(asked: str) -> str:
+def _draw_editor(sql: str) -> str:
     """Draw the editor with its buttons and return its current text."""
     begun, version = st.session_state.get(_BEGUN, ("", 0))
-    if asked != begun:
+    if sql != begun:
         version += 1
-        st.session_state[_BEGUN] = (asked, version)
+        st.session_state[_BEGUN] = (sql, version)
     text = editor(
         _KEY,
         "Query",
-        asked,
+        sql,
         height=200,
         version=version,
         placeholder=_PLACEHOLDER,
@@ -119,7 +122,7 @@ def _draw_editor(asked: str) -> str:
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button("Run", type="primary", on_click=_run_edited, key="sql_run", help="Ctrl+Enter")
-        _note_text(text, asked)
+        _note_text(text, sql)
     return text
 
 
@@ -142,20 +145,20 @@ def _draw_picker() -> None:
 
 
 def _begin() -> None:
-    """Remove the edited text and the result's choices from the URL, after a starting text was picked."""
+    """Remove the edited text and the choices of the result from the URL, after a starting text was picked."""
     st.session_state.pop(_TOO_LONG, None)
     for name in ("sql", _PAGE, *query_result.CHOICES):
         write_to_url(name, None)
 
 
 def _run_edited() -> None:
-    """Run the editor's current text, which may be newer than the one the button was drawn with."""
+    """Run the current text of the editor, which may be newer than that of the button."""
     text, version = st.session_state[_BEGUN]
     _run(edited_text(_KEY, text, version))
 
 
 def _run(text: str) -> None:
-    """Put the text into the URL; the page then runs it. An unchanged text is run again."""
+    """Write the text into the URL, from which the page runs it. Runs an unchanged text again."""
     st.session_state.pop(_DONE, None)
     write_to_url(_PAGE, None)
     st.session_state.pop(_TOO_LONG, None)
@@ -170,11 +173,11 @@ def _run(text: str) -> None:
         st.session_state[_TOO_LONG] = text
 
 
-def _note_text(text: str, asked: str) -> None:
-    """Let a shared link carry the text as it is in the editor; the address holds what was `asked`."""
+def _note_text(text: str, sql: str) -> None:
+    """Let shared links contain the text in the editor; the page's URL contains the `sql` that was run."""
     try:
         packed = pack_text(text) if text.strip() else None
-        if text != asked:
+        if text != sql:
             record_setting("sql", packed)
     except LinkError as too_long:
         refuse_link(str(too_long))
@@ -190,9 +193,9 @@ def _draw_nothing_asked() -> None:
         )
 
 
-def _draw_answer(asked: str, *, edited: bool) -> None:
-    with st.container():  # a place of its own, so that what comes and goes in it moves no table
-        outcome = _run_or_reuse(asked)
+def _draw_answer(sql: str, *, edited: bool) -> None:
+    with st.container():  # a separate container, so that its changes move no table
+        outcome = _run_or_reuse(sql)
         if edited:
             st.caption("The text has changed since; Ctrl+Enter runs it.")
     if isinstance(outcome, SqlError):
@@ -201,24 +204,24 @@ def _draw_answer(asked: str, *, edited: bool) -> None:
         query_result.show(outcome, _PAGE)
 
 
-def _run_or_reuse(asked: str) -> QueryResult | SqlError:
-    """Run `asked` and return the result or the error; reuse the session's last one for the same text.
+def _run_or_reuse(sql: str) -> QueryResult | SqlError:
+    """Run the text and return the result or the error; reuse the session's last one for the same text.
 
-    The last one is reused only on the same store generation, so turning a page does not run the query again.
+    A result is reused only for the same store generation, so turning a page does not run the query again.
     """
     generation = store_queries.generation_file()
     done: LastRun | None = st.session_state.get(_DONE)
-    if done and (done.generation, done.sql) == (str(generation), asked):
+    if done and (done.generation, done.sql) == (str(generation), sql):
         return done.outcome
     outcome: QueryResult | SqlError
     with st.spinner("Running …"):
         try:
-            outcome = run(generation, asked, texts=viewer.sees_texts())
+            outcome = run(generation, sql, texts=viewer.sees_texts())
         except SandboxBusyError as busy:
             return busy
         except SqlError as refused:
             outcome = refused
-    st.session_state[_DONE] = LastRun(str(generation), asked, outcome)
+    st.session_state[_DONE] = LastRun(str(generation), sql, outcome)
     return outcome
 
 

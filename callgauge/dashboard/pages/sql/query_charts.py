@@ -1,4 +1,4 @@
-"""Plots a query's result, and says in words which rows are not drawn."""
+"""Plot the result of a query, and describe the rows that are not drawn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_LABELS = 24
 
 @dataclass(frozen=True, slots=True)
 class QueryPlot:
-    """A figure, None when there is nothing to draw; `left_out` says which rows are not drawn."""
+    """A figure, or None; `left_out` describes the rows that are not drawn."""
 
     figure: Figure | None
     left_out: str
@@ -31,19 +31,19 @@ class _PlotPoint(NamedTuple):
 
 
 def plot_result(
-    kind: str, y: str, across: Sequence[Any], heights: Sequence[Any], of: Sequence[Any] | None = None
+    kind: str, y: str, across: Sequence[Any], heights: Sequence[Any], series: Sequence[Any] | None = None
 ) -> QueryPlot:
-    """Plot `heights` over `across` as bars or lines, with a colour for each value of `of`.
+    """Plot `heights` over `across` as bars or lines, with a colour for each value of `series`.
 
-    `kind`: `line` for lines, else bars. `y`: the series name when `of` is None.
+    `kind`: `line` for lines, else bars. `y`: the series name when `series` is None.
     """
-    known = [
+    plotted = [
         _PlotPoint(place, float(height), "NULL" if name is None else str(name))
-        for place, height, name in zip(across, heights, of or [y] * len(across), strict=True)
+        for place, height, name in zip(across, heights, series or [y] * len(across), strict=True)
         if place is not None and height is not None and math.isfinite(height)
     ]
-    names = _largest_series(known)
-    points = [point for point in known if point.series in names][:_MOST_POINTS]
+    names = _largest_series(plotted)
+    points = [point for point in plotted if point.series in names][:_MOST_POINTS]
     if not points:
         return QueryPlot(None, "")
     places = [point.place for point in points]
@@ -67,11 +67,11 @@ def plot_result(
         "yaxis": {"fixedrange": True, "rangemode": "tozero", "title": None},
     }
     figure = {"data": traces, "layout": drawn}
-    return QueryPlot(figure, _describe_left_out(len(known) - len(points), len(across) - len(known)))
+    return QueryPlot(figure, _describe_left_out(len(plotted) - len(points), len(across) - len(plotted)))
 
 
 def _largest_series(points: Sequence[_PlotPoint]) -> list[str]:
-    """Return the names of the series with the largest sums of heights, one for each available colour."""
+    """Return the names of the series with the largest sums, one per available colour."""
     sums: dict[str, float] = {}
     for point in points:
         sums[point.series] = sums.get(point.series, 0) + abs(point.height)
@@ -89,9 +89,9 @@ def _describe_left_out(others: int, unknown: int) -> str:
 
 
 def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """Return the x axis of a line chart and a function that gives a value's position on it.
+    """Return the x axis of a line chart and a function from values to positions on it.
 
-    Numbers and dates are placed by their size; other values are placed as categories.
+    Numbers and dates are placed by size, other values as categories.
     """
     if all(isinstance(place, int | float | Decimal) and not isinstance(place, bool) for place in places):
         return {"type": "linear"}, float
@@ -101,7 +101,7 @@ def _continuous_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any
 
 
 def _category_axis(places: Sequence[Any]) -> tuple[Figure, Callable[[Any], Any]]:
-    """Return an axis with evenly spaced values in row order, and a function that gives a value's position.
+    """Return an axis with evenly spaced values in row order, and a function from values to positions.
 
     A year without rows leaves no gap.
     """

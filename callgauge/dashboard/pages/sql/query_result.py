@@ -24,12 +24,12 @@ from callgauge.dashboard.plain_charts import read_figure
 from callgauge.dashboard.shown_page import record_answer, record_part
 
 _PER_PAGE = 50
-_LONGEST = 300  # characters of a cell
+_LONGEST = 300  # characters per cell
 _MOST_COLUMNS = 60
 CHOICES = ("view", "x", "y", "series")
 """The URL keys that apply to one result only."""
 _VIEWS = {"table": "Table", "bar": "Bars", "line": "Lines"}
-_CALLS = frozenset({"call_id", "chain_id", "example", "newest_call"})  # columns whose values open a call
+_CALLS = frozenset({"call_id", "chain_id", "example", "newest_call"})  # columns whose values link to a call
 _NONE = ""
 
 
@@ -64,13 +64,13 @@ def show(result: QueryResult, page_key: str) -> None:
 
 
 def _describe_count(result: QueryResult) -> str:
-    kept = result.kept_rows
+    kept_rows = result.kept_rows
     rows = wording.plural(result.rows, "row")
     took = f"{result.seconds:.2f} s" if result.seconds >= 0.1 else f"{1000 * result.seconds:.0f} ms"
     if not result.counted:
-        return f"More than {rows}; the first {kept:,} are kept here and in an export · {took}"
-    if kept < result.rows:
-        return f"{rows}; the first {kept:,} are kept here and in an export · {took}"
+        return f"More than {rows}; the first {kept_rows:,} are kept here and in an export · {took}"
+    if kept_rows < result.rows:
+        return f"{rows}; the first {kept_rows:,} are kept here and in an export · {took}"
     return f"{rows} · {took}"
 
 
@@ -133,7 +133,7 @@ def _format_value(value: Any) -> str:
 
 
 def _page_number(key: str, pages: int) -> int:
-    """Draw the page control and return the number of the page that the URL names."""
+    """Draw the page selector and return the page number in the URL."""
     return draw_url_widget(
         lambda name: (
             int(st.pagination(pages, default=min(pages, st.session_state[name]), key=name))

@@ -1,4 +1,4 @@
-"""Reads the notes on each table of the store from table_notes.md, which `./dev docs` writes."""
+"""Read the notes on each table of the store from table_notes.md, which `./dev docs` generates."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ _SECTION = re.compile(r"^## (\w+)\n(.*?)^```sql", re.MULTILINE | re.DOTALL)
 def read_table_notes() -> dict[str, str]:
     """Return the notes by table name; the text is empty for a table without notes."""
     text = _PAGE.read_text(encoding="utf-8")
-    return {name: said.strip() for name, said in _SECTION.findall(text)}
+    return {name: note.strip() for name, note in _SECTION.findall(text)}

@@ -25,7 +25,7 @@ _RATES = ("parse_error", "mended", "tool_rejected")
 
 
 def show(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
-    """Draw the fold with the definitions of a tool: their rates, a diff of two, and the lint's advice.
+    """Draw the fold with the definitions of a tool: their rates, a diff, and the lint's advice.
 
     `versions`: the rows of the metric `definitions`; `chosen`: the filters, narrowed to this tool.
     """
@@ -42,9 +42,11 @@ def show(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
 def _draw_versions(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
     rows = store_queries.ask("slices", rates=_RATES, by="definition", **chosen)
     by_rate: dict[str, dict[str, Slice]] = {name: {} for name in _RATES}
-    for one in make_slices(rows):
-        by_rate[one.rate.name][one.name] = one
-    scales = {name: make_scale([one.share for one in several.values()]) for name, several in by_rate.items()}
+    for slice_ in make_slices(rows):
+        by_rate[slice_.rate.name][slice_.name] = slice_
+    scales = {
+        name: make_scale([slice_.share for slice_ in several.values()]) for name, several in by_rate.items()
+    }
     with cards.draw_card(
         "Versions of the definition",
         "definitions",
@@ -107,15 +109,15 @@ def _draw_advice(tool: str, versions: Sequence[Row], culprits: Sequence[Row]) ->
     newest = versions[0]
     guilty = [Culprit(row["parameter"], row["code"], row["severity"], row["calls"]) for row in culprits]
     try:
-        found = find_advice(tool, newest["description"], newest["definition"], guilty)
+        advice = find_advice(tool, newest["description"], newest["definition"], guilty)
     except NotReadableError as refusal:
         st.caption(f"The lint cannot read this definition: {wording.in_markdown(str(refusal), 300)}")
         return
-    if not found:
+    if not advice:
         return
     with cards.draw_card(
         "Advice of the lint",
         caption=f"For version {newest['number']}. Calls: with an error or a guess at that parameter, under "
         "all versions; the cause may be the definition or the model.",
     ):
-        draw_advice_table("advice", found, calls=True)
+        draw_advice_table("advice", advice, calls=True)

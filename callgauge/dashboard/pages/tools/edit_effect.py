@@ -1,4 +1,4 @@
-"""What an edited definition would fix: replays the tool's calls in the background, once per generation."""
+"""The effect of an edited definition: replays the tool's calls in the background, once per generation."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from callgauge.analysis.verdicts.tool_answers import EditEffect
 from callgauge.dashboard import store_queries, viewer
 from callgauge.dashboard.components.controls.replay_queue import open_queue
 
-MOST = 50_000  # calls that a look at the page replays; of more, whole sessions are left out evenly
+MOST = 50_000  # most calls replayed for the page; beyond that, whole sessions are sampled evenly
 
 
-@st.cache_resource(scope="session", show_spinner=False, on_release=lambda held: held.release())
+@st.cache_resource(scope="session", show_spinner=False, on_release=lambda replay: replay.release())
 def _session_replay() -> SessionReplay:
-    """Return the replay of this page in this browser session; it ends with the session."""
+    """Return the replay of this page for this browser session; it ends with the session."""
     return SessionReplay(open_queue())
 
 
 def ask_replay(edit: DefinitionEdit, chosen: Mapping[str, Any]) -> ReplayRequest | None:
-    """Return the replay that tells what an edit would fix; None where this viewer sees no texts.
+    """Return the replay that shows the effect of an edit; None if this viewer may not see content.
 
     `chosen`: the filters, narrowed to the tool.
     """
     if not viewer.sees_texts():
         return None
     calls = int(store_queries.ask("call_days", **chosen).most.sum())
-    given = {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
+    parameters = {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
     return ReplayRequest(
         store_queries.shown_generation().path,
-        given,
+        parameters,
         calls,
         -(-calls // MOST) or 1,
         Scenario(before=NEWEST, newest=edit.before, edited=edit.after),
@@ -49,35 +49,35 @@ def ask_replay(edit: DefinitionEdit, chosen: Mapping[str, Any]) -> ReplayRequest
     )
 
 
-def read_effect(edit: DefinitionEdit, asked: ReplayRequest) -> EditEffect | None:
-    """Return what the replay found; None until it is done, or where it could read no call."""
-    summary = open_queue().find_summary(asked)
-    return measure_effect(edit, summary, asked.every) if summary else None
+def read_effect(edit: DefinitionEdit, request: ReplayRequest) -> EditEffect | None:
+    """Return the result of the replay; None until it is done, or if it could read no call."""
+    summary = open_queue().find_summary(request)
+    return measure_effect(edit, summary, request.every) if summary else None
 
 
-def draw_progress(edit: DefinitionEdit, asked: ReplayRequest) -> None:
-    """Start the replay where it has not run yet, and draw how far it is; draw nothing once it is done."""
-    if open_queue().find_summary(asked):
+def draw_progress(edit: DefinitionEdit, request: ReplayRequest) -> None:
+    """Start the replay if it has not run yet, and draw its progress; draw nothing once it is done."""
+    if open_queue().find_summary(request):
         return
-    held = _session_replay()
-    if held.job is None or held.job.asked != asked:
+    replay = _session_replay()
+    if replay.job is None or replay.job.asked != request:
         try:
-            held.begin(ReplayJob(asked))
+            replay.begin(ReplayJob(request))
         except ReplayQueueFullError:
             st.caption("Too many replays are waiting on this server to say what a wider type would fix.")
             return
-    _poll_replay(" or ".join(edit.accepts), asked)
+    _poll_replay(" or ".join(edit.accepts), request)
 
 
 @st.fragment(run_every="0.5s")
-def _poll_replay(accepted: str, asked: ReplayRequest) -> None:
-    held = _session_replay()
-    held.poll()
-    job = held.job
+def _poll_replay(accepted: str, request: ReplayRequest) -> None:
+    replay = _session_replay()
+    replay.poll()
+    job = replay.job
     if job is None or job.state in (JobState.FAILED, JobState.CANCELLED):
         st.caption(f"What accepting {accepted} would fix could not be replayed.")
         return
-    if job.state is JobState.DONE or open_queue().find_summary(asked):
+    if job.state is JobState.DONE or open_queue().find_summary(request):
         st.rerun()
-    calls = wording.plural(-(-asked.calls // asked.every), "call")
+    calls = wording.plural(-(-request.calls // request.every), "call")
     st.caption(f"Replaying {calls} to see what accepting {accepted} would fix …")

@@ -1,4 +1,4 @@
-"""Lists the tools that models called though they were not offered: names that models invented."""
+"""List the tools that models called although they were not offered: invented names."""
 
 from __future__ import annotations
 
@@ -22,23 +22,25 @@ _LISTED = 50
 
 
 def find_invented(by_tool: Mapping[str, Slice]) -> list[str]:
-    """Return the tools of which each call was one of a tool that was not offered.
+    """Return the tools that were not offered in any of their calls.
 
-    `by_tool`: the slices of the rate `unknown_tool`. A tool that is offered in some logs is a real one.
+    `by_tool`: the slices of the rate `unknown_tool`. A tool that some logs offer exists.
     """
     return [
-        name for name, one in by_tool.items() if name != NAMELESS and one.share.k and one.share.k == one.total
+        name
+        for name, slice_ in by_tool.items()
+        if name != NAMELESS and slice_.share.k and slice_.share.k == slice_.total
     ]
 
 
 def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any]) -> None:
-    """Draw the fold with the invented tools; nothing when there are none.
+    """Draw the fold with the invented tools; nothing if there are none.
 
-    `nameless`: the number of calls that name no tool; `chosen`: the filters.
+    `nameless`: the number of calls without a tool name; `chosen`: the filters.
     """
     counts = []
     if invented:
-        calls = wording.plural(sum(one.total for one in invented), "call")
+        calls = wording.plural(sum(slice_.total for slice_ in invented), "call")
         counts.append(f"{calls} to {wording.plural(len(invented), 'tool')} that were not offered")
     if nameless:
         counts.append(f"{wording.plural(nameless, 'call')} without a tool's name")
@@ -48,7 +50,7 @@ def draw_list(invented: Sequence[Slice], nameless: int, chosen: Mapping[str, Any
     if fold is None:
         return
     with fold:
-        names = {one.name for one in invented}
+        names = {slice_.name for slice_ in invented}
         listed = store_queries.ask("invented_tools", **chosen).to_dict("records")
         shown = [row for row in listed if row["tool"] in names][:_LISTED]
         with cards.draw_card(

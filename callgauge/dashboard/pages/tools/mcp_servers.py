@@ -1,4 +1,4 @@
-"""The scorecard of MCP servers: calls, errors, rejections, latency, and what their definitions cost."""
+"""The scorecard of MCP servers: calls, errors, rejections, latency, and the cost of their definitions."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ NO_SERVER = "none"
 """The value of the dimension for tools of no MCP server."""
 _RATES = ("parse_error", "tool_rejected", "execution", "refused")
 _MOST = 50  # servers in the table
-_NAMED = 20  # tools named in a tooltip
+_NAMED = 20  # tools listed in a tooltip
 
 Row = Mapping[Hashable, Any]
 
 
 def has_servers(offered: pd.DataFrame) -> bool:
-    """Return whether any row of the metric `offered_tools` is of an MCP server."""
+    """Return whether a row of the metric `offered_tools` belongs to an MCP server."""
     return bool(offered.mcp_server.notna().any())
 
 
 def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
-    """Draw one row a server, the most called first; tools of no server come last.
+    """Draw one row per server, the most called first; tools without a server come last.
 
     `offered`: the rows of the metric `offered_tools`; `chosen`: the filters.
     """
-    asked: dict[str, Any] = {"rates": _RATES, "by": filters.MCP_SERVER}
-    rows = store_queries.ask("slices", **asked, **chosen)
+    grouping: dict[str, Any] = {"rates": _RATES, "by": filters.MCP_SERVER}
+    rows = store_queries.ask("slices", **grouping, **chosen)
     slices: dict[str, dict[str, Slice]] = {name: {} for name in _RATES}
-    for one in make_slices(rows):
-        slices[one.rate.name][one.name] = one
+    for slice_ in make_slices(rows):
+        slices[slice_.rate.name][slice_.name] = slice_
     tools: dict[str, list[Row]] = {}
     for row in offered.to_dict("records"):
         tools.setdefault(row["mcp_server"] or NO_SERVER, []).append(row)
-    calls = {name: one.total for each in _RATES for name, one in slices[each].items()}
+    calls = {name: slice_.total for each in _RATES for name, slice_ in slices[each].items()}
     names = sorted({*calls, *tools}, key=lambda name: (name == NO_SERVER, -calls.get(name, 0), name))
     times = {
         each.slice: each
         for each in read_latencies(store_queries.ask("latency", by=filters.MCP_SERVER, **chosen))
         if each.kind == "tool"
     }
-    scales = {name: make_scale([one.share for one in several.values()]) for name, several in slices.items()}
+    scales = {name: make_scale([slice_.share for slice_ in own.values()]) for name, own in slices.items()}
     heads = [
         Column("MCP server", "name"),
         Column("Calls", "number"),
@@ -84,7 +84,7 @@ def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
         for name in names[:_MOST]
     ]
     servers = sum(name != NO_SERVER for name in names)
-    take = cards.Download("mcp_servers", store_queries.ask_later("slices", **asked, **chosen))
+    take = cards.Download("mcp_servers", store_queries.ask_later("slices", **grouping, **chosen))
     with cards.draw_card(
         wording.plural(servers, "MCP server"),
         "slices",
@@ -108,9 +108,9 @@ def _name_cell(name: str) -> Cell:
 
 
 def _definition_cells(tools: Sequence[Row], *, is_server: bool) -> list[Cell]:
-    """Return how many of a server's offered tools were never called, and what all of them cost per step.
+    """Return how many of a server's tools were never called, and their token cost per step.
 
-    A server's tools are mostly offered together: the steps are those of the tool that was offered most.
+    A server's tools are mostly offered together, so the number of steps is that of its most offered tool.
     """
     listed = [row for row in tools if row["steps"]]
     if not listed:

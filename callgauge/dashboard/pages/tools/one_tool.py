@@ -1,4 +1,4 @@
-"""Draws one tool: what its calls get wrong and what would fix it, then its models, days and definitions."""
+"""Draw one tool: failures and their fix, then its models, trend and definitions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from callgauge.dashboard.components.slice_table import READING, draw_slice_table
 from callgauge.dashboard.pages.tools import definitions, edit_effect, parameter, trend
 
 RATES_SHOWN = ("parse_error", "mended", "tool_rejected", "execution", "recovered")
-JUDGED = 2_000_000  # calls whose diagnostics are read: those of the newest days
+JUDGED = 2_000_000  # calls whose diagnostics are read, the newest ones
 _MODELS = 40
 
 
@@ -44,8 +44,8 @@ def show(tool: str) -> None:
     versions = store_queries.ask("definitions", **chosen).to_dict("records")
     newest = versions[0] if versions else None
     edit = parameter.find_edit(tool, newest, find_leading_fault(faults))
-    asked = edit_effect.ask_replay(edit, counted) if edit else None
-    effect = edit_effect.read_effect(edit, asked) if edit and asked else None
+    request = edit_effect.ask_replay(edit, counted) if edit else None
+    effect = edit_effect.read_effect(edit, request) if edit and request else None
     cards.draw_answer(write_tool_answer(tool, faults, effect, defined=newest is not None), 500)
     envelopes = store_queries.ask("failure_envelopes", **counted).to_dict("records")
     if reported := describe_reported_failures(envelopes):
@@ -54,8 +54,8 @@ def show(tool: str) -> None:
             help="The log does not mark these results as failures. If they are data, exclude the tool under "
             "`[failures.tools]` in naming.toml.",
         )
-    if edit and asked:
-        edit_effect.draw_progress(edit, asked)
+    if edit and request:
+        edit_effect.draw_progress(edit, request)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         if edit is None:
             draw_replay_link(tool)
@@ -69,15 +69,15 @@ def show(tool: str) -> None:
     trend.show(versions, chosen)
 
 
-def _draw_models(tool: str, found: list[Slice], chosen: Mapping[str, Any]) -> None:
+def _draw_models(tool: str, slices: list[Slice], chosen: Mapping[str, Any]) -> None:
     by_rate = {
-        name: [one for one in found if one.rate.name == name]
+        name: [slice_ for slice_ in slices if slice_.rate.name == name]
         for name in RATES_SHOWN
-        if any(one.rate.name == name for one in found)
+        if any(slice_.rate.name == name for slice_ in slices)
     }
     first = "parse_error" if "parse_error" in by_rate else next(iter(by_rate))
     best = rank_slices(by_rate[first])
-    names = {one.name for one in best[:_MODELS]}
+    names = {slice_.name for slice_ in best[:_MODELS]}
     fold = draw_fold("Rates by model", "models")
     if fold is None:
         return
@@ -96,7 +96,10 @@ def _draw_models(tool: str, found: list[Slice], chosen: Mapping[str, Any]) -> No
     ):
         draw_slice_table(
             "model",
-            {name: [one for one in several if one.name in names] for name, several in by_rate.items()},
+            {
+                name: [slice_ for slice_ in several if slice_.name in names]
+                for name, several in by_rate.items()
+            },
             key="tool_models",
             ranked_by=first,
             leads=lambda model: filters.page_link("calls", {"model": model, "tool": tool}, {}),

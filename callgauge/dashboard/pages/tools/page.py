@@ -42,7 +42,7 @@ GIVEN_UP = RateDefinition(
     calls={"attempt": "first", "chain": "abandoned"},
 )
 _RECOVERED = "recovered"
-_EXPLAINED = ("parse_error", GIVEN_UP.name)  # rates whose meaning opens from the head
+_EXPLAINED = ("parse_error", GIVEN_UP.name)  # rates with a tooltip in the header
 _MOST = 50  # tools in the table of all rates
 
 Columns = Mapping[str, Mapping[str, Slice]]  # the slices by tool, by rate
@@ -67,7 +67,7 @@ def show() -> None:
     apart = {invented_tools.NAMELESS, *invented}
     names = dict.fromkeys(name for each in rates for name in by_rate[each] if name not in apart)
     columns = {name: by_rate[name] for name in dict.fromkeys((rate.name, *SHOWN))}
-    columns[GIVEN_UP.name] = {name: _count_given_up(one) for name, one in by_rate[_RECOVERED].items()}
+    columns[GIVEN_UP.name] = {name: _count_given_up(slice_) for name, slice_ in by_rate[_RECOVERED].items()}
     ordered = sort_by_failures(columns[rate.name], list(names))
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
@@ -97,7 +97,7 @@ def show() -> None:
 
 
 def _group_by_rate(rows: pd.DataFrame, rates: Iterable[str]) -> dict[str, dict[str, Slice]]:
-    """Return the slices of `rows` by rate and tool, with an empty dict for a rate without any."""
+    """Return the slices of `rows` by rate and tool; a rate without slices has an empty dict."""
     by_rate: dict[str, dict[str, Slice]] = {name: {} for name in rates}
     for tool in make_slices(rows):
         by_rate[tool.rate.name][tool.name] = tool
@@ -117,8 +117,8 @@ def _draw_answer(rate: str, names: Iterable[str], columns: Columns, chosen: Mapp
     if named := verdict.named:
         faults = {each: columns[each][named.name] for each in columns if named.name in columns[each]}
         if rate == "parse_error":
-            asked = {**chosen, "tools": (named.name,)}
-            culprits = store_queries.ask("culprits", **asked).to_dict("records")
+            parameters = {**chosen, "tools": (named.name,)}
+            culprits = store_queries.ask("culprits", **parameters).to_dict("records")
     cards.draw_answer(write_tools(verdict, faults, culprits), 400)
 
 
@@ -182,10 +182,10 @@ def _draw_page(
     *,
     few: bool = False,
 ) -> None:
-    """Draw one page of a list of tools; the URL key `page_key` holds its number.
+    """Draw one page of a list of tools; the URL key `page_key` contains its number.
 
-    `few`: True where too little is known of each tool. Then a rate has its counts and no interval, as long as
-    too little is known of it.
+    `few`: True if every tool has too little data. Then rates with too little data show counts without an
+    interval.
     """
     reset_page_number(page_key, {"rate": rate, **chosen})
     text = st.query_params.get(page_key)
@@ -220,7 +220,7 @@ def _build_row(tool: str, columns: Columns, scales: Mapping[str, IntervalScale],
 
 
 def _worst_cell(tool: str, row: Mapping[Hashable, Any] | None) -> Cell:
-    """Return the parameter that goes wrong most often, linked to the page of the tool, opened at it."""
+    """Return the parameter with most failures, linked to its place on the page of the tool."""
     if row is None:
         return Cell("–")
     return Cell(
@@ -246,15 +246,15 @@ def _name_cell(tool: str) -> Cell:
 def _rate_column(
     name: str, scale: IntervalScale, columns: Columns, tools: Sequence[str], few: bool
 ) -> Column:
-    """Return the head of a rate; without a scale where no tool has an interval."""
+    """Return the header of a rate; without a scale if no tool has an interval."""
     definition = GIVEN_UP if name == GIVEN_UP.name else RATES[name]
     drawn = not few or any(columns[name][tool].is_solid for tool in tools if tool in columns[name])
     explained = f"{definition.meaning}, with its 95% interval" if name in _EXPLAINED else None
     return Column(definition.title, "rate", explained, scale=scale.ends() if drawn else None)
 
 
-def _rate_cell(one: Slice | None, scale: IntervalScale, few: bool) -> Cell:
-    return judged_rate_cell(one, scale) if few and one else rate_cell(one, scale)
+def _rate_cell(slice_: Slice | None, scale: IntervalScale, few: bool) -> Cell:
+    return judged_rate_cell(slice_, scale) if few and slice_ else rate_cell(slice_, scale)
 
 
 show()

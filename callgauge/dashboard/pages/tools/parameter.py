@@ -1,4 +1,4 @@
-"""Draws the parameters that calls of a tool get wrong; the one that the URL names with its values and fix."""
+"""Draw the parameters with failures; the one in the URL with its values and fix."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def link_parameter(tool: str, parameter: str) -> str:
 
 
 def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> DefinitionEdit | None:
-    """Return the edit of the newest definition that would let a parameter take what calls send.
+    """Return the edit of the newest definition that would accept the values which calls send.
 
-    `newest`: a row of the metric `definitions`, None without one.
+    `newest`: a row of the metric `definitions`, or None.
     """
     if newest is None or fault is None or fault.kind is not FaultKind.TYPE:
         return None
@@ -66,9 +66,9 @@ def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> De
 def draw_parameters(
     tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any], since: str | None
 ) -> None:
-    """Draw one row for each parameter that calls get wrong, those of most calls first.
+    """Draw one row for each parameter with failures, those with most calls first.
 
-    `since`: the first day that was counted, where there are too many calls to count all.
+    `since`: the first counted day, if there are too many calls to count all.
     """
     listed = list(faults.parameters[:_SHOWN])
     more = len(faults.parameters) - len(listed)
@@ -132,9 +132,9 @@ def _build_row(tool: str, parameter: WrongParameter, newest: Row | None, scale: 
 def _list_sent(parameter: WrongParameter) -> list[str]:
     counts: list[tuple[int, str]] = []
     for fault in parameter.faults:
-        known = fault.sent.items() if fault.kind is FaultKind.TYPE else ()
-        counts += [(calls, kind) for kind, calls in known]
-        rest = fault.count.calls - sum(calls for _, calls in known)
+        sent = fault.sent.items() if fault.kind is FaultKind.TYPE else ()
+        counts += [(calls, kind) for kind, calls in sent]
+        rest = fault.count.calls - sum(calls for _, calls in sent)
         if rest > 0:
             counts.append((rest, _SENT[fault.kind]))
     counts.sort(key=lambda pair: -pair[0])
@@ -156,12 +156,12 @@ def _top_cell(tool: str, parameter: WrongParameter) -> Cell:
 
 
 def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any]) -> None:
-    """Draw the parameter that the URL names: what was sent, whose calls, and the wider type to copy."""
+    """Draw the parameter in the URL: sent values, callers, and the wider type to copy."""
     name = st.query_params.get(OPEN)
     if name is None:
         return
     title = wording.in_markdown(name, 80) if name else WHOLE.capitalize()
-    known = next((parameter for parameter in faults.parameters if parameter.name == name), None)
+    parameter_faults = next((parameter for parameter in faults.parameters if parameter.name == name), None)
     close = filters.page_link("tools", {}, {"tool_open": tool})
     with cards.draw_card(
         title,
@@ -169,10 +169,10 @@ def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str,
         "parameter_faults",
         beside=lambda: draw_link("close_parameter", "Close", close, arrives=True),
     ):
-        if known is None:
+        if parameter_faults is None:
             st.caption("No call of this selection gets this parameter wrong.")
             return
-        fault = next((fault for fault in known.faults if fault.kind is FaultKind.TYPE), None)
+        fault = next((fault for fault in parameter_faults.faults if fault.kind is FaultKind.TYPE), None)
         edit = find_edit(tool, newest, fault)
         if edit is None:
             _draw_values(name, chosen)
@@ -226,10 +226,10 @@ def _draw_slices(tool: str, name: str, chosen: Mapping[str, Any]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="parameter_by"):
         by = choose_dimension("Whose calls, by", among=_BY)
     rows = store_queries.ask("parameter_faults", by=by, parameter=name, **chosen).to_dict("records")
-    known = next(iter(read_tool_faults(rows).parameters), None)
-    if known is None:
+    parameter_faults = next(iter(read_tool_faults(rows).parameters), None)
+    if parameter_faults is None:
         return
-    shares = known.count.by_slice
+    shares = parameter_faults.count.by_slice
     listed: Sequence[str] = [*shares][:_MOST_SLICES]
     scale = make_scale([shares[each] for each in listed])
     columns = [

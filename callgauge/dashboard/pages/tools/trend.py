@@ -1,4 +1,4 @@
-"""Draws one tool's rate by day: the days on which it shifted, and those of a new definition."""
+"""Draw one tool's rate by day, with the days of shifts and of new definitions."""
 
 from __future__ import annotations
 
@@ -30,29 +30,31 @@ def show(versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
     with fold:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="tool_trend_rate"):
             rate = choose_rate(among=tuple(name for name in LISTED if RATES[name].better))
-        asked = {"rates": (rate.name,), "by": "tool", "also": "day", **chosen}
+        parameters = {"rates": (rate.name,), "by": "tool", "also": "day", **chosen}
         draw_rate_trend(
             f"{rate.title} by day, with the changes of the definition",
-            make_slices(store_queries.ask("slices", **asked)),
+            make_slices(store_queries.ask("slices", **parameters)),
             rate,
             "tool",
             key="tool_trend",
-            take=cards.Download(f"{rate.name}_by_day", store_queries.ask_later("slices", **asked)),
+            take=cards.Download(f"{rate.name}_by_day", store_queries.ask_later("slices", **parameters)),
             events=find_definition_events(versions),
         )
 
 
 def find_definition_events(versions: Sequence[Row]) -> list[TrendEvent]:
-    """Return an event on the first day of each definition but the first.
+    """Return an event on the first day of each definition except the first.
 
     `versions`: the rows of the metric `definitions`.
     """
-    known = sorted((one for one in versions if one["first_day"]), key=lambda one: one["number"])
+    dated = sorted(
+        (version for version in versions if version["first_day"]), key=lambda version: version["number"]
+    )
     return [
         TrendEvent(
             after["first_day"],
             f"Version {after['number']} of the definition",
             f"{(after['definition_id'] or '–')[:12]}; before: version {before['number']}",
         )
-        for before, after in pairwise(known)
+        for before, after in pairwise(dated)
     ]

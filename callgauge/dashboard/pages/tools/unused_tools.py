@@ -1,4 +1,4 @@
-"""Lists the tools that models were offered and that no session called, with what their definitions cost."""
+"""List the tools that were offered but never called, and the cost of their definitions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LISTED = 50
 
 
 def draw_unused(offered: pd.DataFrame) -> None:
-    """Draw the fold with the unused tools; nothing when there are none.
+    """Draw the fold with the unused tools; nothing if there are none.
 
     `offered`: the rows of the metric `offered_tools`.
     """

@@ -1,4 +1,4 @@
-"""URL keys of the page Trials, which lists the trial runs, or shows the verdict of one with its evidence."""
+"""URL keys of the page Trials: the list of trial runs, or the verdict of one with its evidence."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

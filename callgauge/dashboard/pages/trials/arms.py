@@ -54,8 +54,8 @@ def draw_arms(run: TrialRun, results: RunResults, looks: Looks) -> None:
 def _draw_primary(run: TrialRun, results: RunResults, looks: Looks) -> None:
     measure = run.primary
     totals = {name: results.total(name, measure) for name in run.arm_names}
-    found = {name: results.compare(name, measure, looks.get(name, ())) for name in run.others}
-    reach = _choose_reach(measure, [difference for difference, _ in found.values() if difference])
+    comparisons = {name: results.compare(name, measure, looks.get(name, ())) for name in run.others}
+    reach = _choose_reach(measure, [difference for difference, _ in comparisons.values() if difference])
     scale = _make_scale(list(totals.values())) if measure.is_share else None
     columns = [Column("Variant", "name")]
     if run.others:
@@ -70,20 +70,20 @@ def _draw_primary(run: TrialRun, results: RunResults, looks: Looks) -> None:
     columns.append(Column("Tasks", "number", "Tasks with a trial, of those planned"))
     rows = []
     for name in run.arm_names:
-        its = found.get(name)
+        comparison = comparisons.get(name)
         cells = [_name_cell(run, name)]
         if run.others:
-            cells.append(_verdict_cell(run, results, name, its, looks.get(name, ())))
+            cells.append(_verdict_cell(run, results, name, comparison, looks.get(name, ())))
         cells.append(_rate_cell(measure, totals[name], scale))
         if run.others:
-            cells.append(_difference_cell(measure, its, reach))
+            cells.append(_difference_cell(measure, comparison, reach))
         cells.append(_tasks_cell(run, results, name))
         rows.append(cells)
     draw_table("arms", f"{measure.title} by variant", columns, rows)
 
 
 def _name_cell(run: TrialRun, name: str) -> Cell:
-    arm = next((one for one in run.arms if one.get("name") == name), {})
+    arm = next((candidate for candidate in run.arms if candidate.get("name") == name), {})
     about = [str(arm[key]) for key in ("model", "prompt", "definitions") if arm.get(key)]
     is_reference = name == run.reference
     return Cell(
@@ -103,9 +103,9 @@ def _compare_link(run: TrialRun, name: str) -> str:
 
 
 def _verdict_cell(
-    run: TrialRun, results: RunResults, name: str, found: Found | None, looks: Sequence[StoredLook]
+    run: TrialRun, results: RunResults, name: str, comparison: Found | None, looks: Sequence[StoredLook]
 ) -> Cell:
-    if found is None:
+    if comparison is None:
         return Cell("Reference", tone="info", leads=True)
     decision = looks[-1].decision if looks else "go on"
     more = words.describe_more(results, name) if decision in ("not decided", "go on") else ""
@@ -125,20 +125,22 @@ def _verdict_cell(
 
 
 def _make_scale(totals: Sequence[ArmTotal]) -> IntervalScale:
-    """Return a scale from 0 that holds the intervals of shares."""
-    highest = max((one.interval.high if one.interval else one.rate or 0.0 for one in totals), default=1.0)
+    """Return a scale from 0 that contains the intervals of shares."""
+    highest = max(
+        (total.interval.high if total.interval else total.rate or 0.0 for total in totals), default=1.0
+    )
     return IntervalScale(0.0, _round_up(highest) or 1.0)
 
 
 def _round_up(share: float) -> float:
-    """Round a share up to where a track ends: whole points up to ten, then steps of five."""
+    """Round a share up to the end of a track: whole points up to ten, then steps of five."""
     step = 0.01 if share <= 0.1 else 0.05
     return min(1.0, step * math.ceil(round(share / step, 6)))
 
 
-def _choose_reach(measure: TrialMeasure, found: Sequence[MeasuredDifference]) -> float:
-    """Return half the width of the track of differences, in the measure's unit; 0 for none."""
-    widest = max((max(abs(one.low), abs(one.high)) for one in found), default=0.0)
+def _choose_reach(measure: TrialMeasure, differences: Sequence[MeasuredDifference]) -> float:
+    """Return half the width of the difference track, in the unit of the measure; 0 without differences."""
+    widest = max((max(abs(difference.low), abs(difference.high)) for difference in differences), default=0.0)
     return _round_up(widest) if measure.is_share else widest
 
 
@@ -168,15 +170,15 @@ def _total_values(total: ArmTotal) -> dict[str, float | None]:
     return {"": total.rate, "low": low, "high": high, "k": total.k, "n": total.n, "tasks": total.tasks}
 
 
-def _difference_cell(measure: TrialMeasure, found: Found | None, reach: float) -> Cell:
-    difference, decision = found or (None, "go on")
+def _difference_cell(measure: TrialMeasure, comparison: Found | None, reach: float) -> Cell:
+    difference, decision = comparison or (None, "go on")
     if difference is None:
         return Cell("–", values={"": None})
 
     def place(value: float) -> float | None:
         return 0.5 + value / (2 * reach) if reach else None
 
-    of, against = (trials.write_bare(measure, each) for each in (difference.of, difference.against))
+    newer, against = (trials.write_bare(measure, each) for each in (difference.of, difference.against))
     return Cell(
         trials.write_bare_change(measure, difference.estimate),
         sub=trials.write_ends(measure, difference.low, difference.high),
@@ -185,7 +187,7 @@ def _difference_cell(measure: TrialMeasure, found: Found | None, reach: float) -
         high=place(difference.high),
         pale=decision in ("withheld", "go on"),
         title=(
-            f"{of} against {against} over {wording.plural(difference.tasks, 'task')} of both; "
+            f"{newer} against {against} over {wording.plural(difference.tasks, 'task')} of both; "
             f"the interval {_KINDS[difference.kind]}"
         ),
         order=difference.estimate,
@@ -193,40 +195,54 @@ def _difference_cell(measure: TrialMeasure, found: Found | None, reach: float) -
     )
 
 
-def _difference_values(found: MeasuredDifference | None) -> dict[str, float | None]:
-    if found is None:
+def _difference_values(difference: MeasuredDifference | None) -> dict[str, float | None]:
+    if difference is None:
         return {"difference": None, "difference low": None, "difference high": None}
-    return {"difference": found.estimate, "difference low": found.low, "difference high": found.high}
+    return {
+        "difference": difference.estimate,
+        "difference low": difference.low,
+        "difference high": difference.high,
+    }
 
 
 def _tasks_cell(run: TrialRun, results: RunResults, name: str) -> Cell:
     tried = len(results.by_arm.get(name, {}))
-    lost, of = results.count_missing(name)
-    missing = f"{lost:,} of {wording.plural(of, 'trial')}: no reply" if lost else None
+    lost, planned = results.count_missing(name)
+    missing = f"{lost:,} of {wording.plural(planned, 'trial')}: no reply" if lost else None
     return Cell(wording.fraction(tried, run.tasks), sub=missing, order=tried)
 
 
 def _draw_others(run: TrialRun, results: RunResults) -> None:
-    """Draw the other measures: a column each, with a value and its difference to the reference."""
-    others = [one for one in MEASURES.values() if one is not run.primary]
-    totals = {(name, one.name): results.total(name, one) for one in others for name in run.arm_names}
-    seen = {key for (_, key), total in totals.items() if total.n}
-    known = [one for one in others if one.name in seen]
-    if not known:
+    """Draw the other measures: one column each, with a value and its difference from the reference."""
+    others = [measure for measure in MEASURES.values() if measure is not run.primary]
+    totals = {
+        (name, measure.name): results.total(name, measure) for measure in others for name in run.arm_names
+    }
+    measured = {key for (_, key), total in totals.items() if total.n}
+    shown = [measure for measure in others if measure.name in measured]
+    if not shown:
         return
-    columns = [Column("Variant", "name"), *(Column(one.title, "cell", one.meaning) for one in known)]
+    columns = [
+        Column("Variant", "name"),
+        *(Column(measure.title, "cell", measure.meaning) for measure in shown),
+    ]
     rows = []
     for name in run.arm_names:
-        found = {one.name: results.compare(name, one, ()) if name != run.reference else None for one in known}
-        cells = [_other_cell(one, totals[name, one.name], found[one.name]) for one in known]
+        comparisons = {
+            measure.name: results.compare(name, measure, ()) if name != run.reference else None
+            for measure in shown
+        }
+        cells = [
+            _other_cell(measure, totals[name, measure.name], comparisons[measure.name]) for measure in shown
+        ]
         rows.append([Cell(trials.name_arm(name), order=name), *cells])
     draw_table("other_measures", "The other measures by variant", columns, rows)
 
 
-def _other_cell(measure: TrialMeasure, total: ArmTotal, found: Found | None) -> Cell:
+def _other_cell(measure: TrialMeasure, total: ArmTotal, comparison: Found | None) -> Cell:
     if total.rate is None:
         return Cell("–", sub="not measured", pale=True, values={"": None})
-    difference = found[0] if found else None
+    difference = comparison[0] if comparison else None
     lines = [words.write_counts(measure, total)]
     if difference:
         change = trials.write_bare_change(measure, difference.estimate)

@@ -1,4 +1,4 @@
-"""The conditions of a trial run that were equal and those that differ, and what the probes report."""
+"""The conditions of a trial run, equal and different ones, and the results of the probes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from callgauge.stats.task_pairs import MOST_MISSING
 
 Row = Mapping[Hashable, Any]
 _COMPARED = ("model", "prompt", "definitions", "strategy", "compensations", "policy")
-_SHOWN = 60  # characters of a value
+_SHOWN = 60  # characters per value
 _CAPABILITIES = {
     "supports_tool_use": "Native tool calls",
     "supports_parallel_tools": "Parallel calls",
@@ -29,21 +29,21 @@ _CAPABILITIES = {
 
 
 def draw_conditions(run: TrialRun, results: RunResults) -> None:
-    """Draw the card: what differs by variant comes first."""
+    """Draw the card; conditions that differ between variants come first."""
     with cards.draw_card("Conditions", "trial_conditions", height=420):
         rows: Sequence[Row] = store_queries.ask("trial_conditions", run=run.run).to_dict("records")
         if not rows:
             st.caption("No trial has ended yet.")
             return
         by_arm = {str(row["arm"]): row for row in rows}
-        found = [
+        conditions = [
             *(
                 (name.capitalize(), {arm: _planned(run, arm, name) for arm in run.arm_names})
                 for name in _COMPARED
             ),
             *_list_observed(run, by_arm),
         ]
-        cells = [_condition_row(title, values) for title, values in found if any(values.values())]
+        cells = [_condition_row(title, values) for title, values in conditions if any(values.values())]
         cells.sort(key=lambda row: row[1].text == "Equal")
         columns = [Column("Condition", "name"), Column("Variants", "tight"), Column("Values", "text")]
         draw_table("conditions", "Conditions by variant", columns, [*cells, *_same_for_all(run)])
@@ -51,8 +51,8 @@ def draw_conditions(run: TrialRun, results: RunResults) -> None:
 
 
 def _planned(run: TrialRun, arm: str, name: str) -> str:
-    found = next((one.get(name) for one in run.arms if one.get("name") == arm), None)
-    return "" if found is None else str(found)
+    value = next((variant.get(name) for variant in run.arms if variant.get("name") == arm), None)
+    return "" if value is None else str(value)
 
 
 def _list_observed(run: TrialRun, by_arm: Mapping[str, Row]) -> Iterable[tuple[str, dict[str, str]]]:
@@ -84,7 +84,7 @@ def _list_observed(run: TrialRun, by_arm: Mapping[str, Row]) -> Iterable[tuple[s
 
 
 def _write_value(value: Any) -> str:
-    """Write an observed value; sampling is JSON: temperature 0.7, max_tokens 1024."""
+    """Return an observed value as text; sampling is JSON: temperature 0.7, max_tokens 1024."""
     text = str(value)
     if not text.startswith("{"):
         return text
@@ -92,7 +92,7 @@ def _write_value(value: Any) -> str:
         fields = json.loads(text)
     except ValueError:
         return text
-    return ", ".join(f"{name} {one}" for name, one in sorted(fields.items()))
+    return ", ".join(f"{name} {field}" for name, field in sorted(fields.items()))
 
 
 def _condition_row(title: str, values: Mapping[str, str]) -> list[Cell]:
@@ -107,10 +107,10 @@ def _condition_row(title: str, values: Mapping[str, str]) -> list[Cell]:
 
 
 def _same_for_all(run: TrialRun) -> list[list[Cell]]:
-    """Return the rows of what a run cannot vary: its tasks, seed, steps, servers and versions."""
+    """Return the rows of fixed conditions: tasks, seed, steps, servers and versions."""
     servers = ", ".join(
-        f"{name}: {' '.join(str(one.get(key)) for key in ('wire', 'server') if one.get(key))}"
-        for name, one in run.endpoints.items()
+        f"{name}: {' '.join(str(endpoint.get(key)) for key in ('wire', 'server') if endpoint.get(key))}"
+        for name, endpoint in run.endpoints.items()
     )
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     facts = {
@@ -128,7 +128,10 @@ def _same_for_all(run: TrialRun) -> list[list[Cell]]:
 
 
 def _draw_shares(run: TrialRun, results: RunResults) -> None:
-    """Draw what may make a variant look worse without its model: misses, no reply, repeated requests."""
+    """Draw reasons other than the model that may make a variant look worse.
+
+    These are misses, missing replies and repeated requests.
+    """
     columns = [
         Column("Variant", "name"),
         Column("No reply", "cell", "Trials that got no reply from the endpoint; they are not measured"),
@@ -139,13 +142,13 @@ def _draw_shares(run: TrialRun, results: RunResults) -> None:
     against = set(results.by_arm.get(run.reference, {}))
     rows = []
     for name in run.arm_names:
-        its = [one for several in results.by_arm.get(name, {}).values() for one in several]
+        tried = [task for several in results.by_arm.get(name, {}).values() for task in several]
         rows.append(
             [
                 Cell(trials.name_arm(name), order=name),
-                _share_cell(sum(one.no_reply for one in its), len(its)),
-                _share_cell(sum(one.misses for one in its), sum(one.simulated for one in its)),
-                Cell(f"{sum(one.resent for one in its):,}"),
+                _share_cell(sum(task.no_reply for task in tried), len(tried)),
+                _share_cell(sum(task.misses for task in tried), sum(task.simulated for task in tried)),
+                Cell(f"{sum(task.resent for task in tried):,}"),
                 Cell(f"{len(set(results.by_arm.get(name, {})) - against):,}"),
             ]
         )
@@ -166,18 +169,20 @@ def _share_cell(k: int, n: int) -> Cell:
 
 
 def draw_probes(run: TrialRun) -> None:
-    """Draw the card with what is known of each model, and whether that was declared or probed."""
+    """Draw the card with the capabilities of each model, and whether they were declared or probed."""
     with cards.draw_card("Model probes", "trial_probes", height=240):
         rows: Sequence[Row] = store_queries.ask("trial_probes", run=run.run).to_dict("records")
         if not rows:
             st.caption("No model was probed, and nothing was declared.")
             return
-        told = {row["model"]: _read_object(row["capabilities"]) for row in rows}
-        known = [name for name in _CAPABILITIES if any(name in its for its in told.values())]
+        by_model = {row["model"]: _read_object(row["capabilities"]) for row in rows}
+        names = [
+            name for name in _CAPABILITIES if any(name in capabilities for capabilities in by_model.values())
+        ]
         columns = [
             Column("Model", "name"),
             Column("Probe", "tight"),
-            *(Column(_CAPABILITIES[one]) for one in known),
+            *(Column(_CAPABILITIES[name]) for name in names),
         ]
         cells = [
             [
@@ -187,7 +192,7 @@ def draw_probes(run: TrialRun) -> None:
                     order=str(row["model"]),
                 ),
                 _probe_cell(row),
-                *(_capability_cell(told[row["model"]].get(name)) for name in known),
+                *(_capability_cell(by_model[row["model"]].get(name)) for name in names),
             ]
             for row in rows
         ]
@@ -214,11 +219,11 @@ def _probe_cell(row: Row) -> Cell:
     return Cell("No native call", tone="warn", sub=_text(row["error"]))
 
 
-def _capability_cell(one: Any) -> Cell:
-    if not isinstance(one, dict) or one.get("value") is None:
+def _capability_cell(capability: Any) -> Cell:
+    if not isinstance(capability, dict) or capability.get("value") is None:
         return Cell("not known", pale=True)
-    value = one["value"]
+    value = capability["value"]
     text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
     if isinstance(text, dict):
         text = ", ".join(f"{name.replace('_', ' ')} {each}" for name, each in text.items())
-    return Cell(wording.one_line(str(text), 60), sub=_text(one.get("known_by")))
+    return Cell(wording.one_line(str(text), 60), sub=_text(capability.get("known_by")))

@@ -28,7 +28,7 @@ _READING = (
 _GREY = "rgba(128,128,128,0.9)"
 _SHADE = "rgba(128,128,128,0.16)"
 _ALIKE = "rgba(0,150,110,0.10)"
-_ROOM = 1.15  # of the scale beyond what must be seen
+_ROOM = 1.15  # share of the scale beyond the drawn values
 _MOST_ARMS = 8  # buttons in a row
 Place = Callable[[float | None], float]
 
@@ -42,7 +42,7 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
         arm = names[0]
         if len(names) > 1:
             arm = choose_segment("Variant", "arm_shown", names, lambda name: wording.in_markdown(name, 40))
-        points, its = results.follow_course(arm), looks.get(arm, ())
+        points, analyses = results.follow_course(arm), looks.get(arm, ())
         if not points:
             st.caption("No difference yet: fewer than two tasks have trials of both variants.")
             return
@@ -51,19 +51,19 @@ def draw_course(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence
         )
         st.caption(wording.in_markdown(title, 160))
         draw_chart(
-            draw_figure(run, points, its),
+            draw_figure(run, points, analyses),
             config=charts.CONFIG,
             key="course",
             alt=f"{title}, by completed tasks, with the boundary of each interim analysis",
         )
-        st.caption(_READING if its else f"{_READING} No interim analysis yet.")
+        st.caption(_READING if analyses else f"{_READING} No interim analysis yet.")
 
 
 def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> charts.Figure:
     """Return the figure; differences of shares are drawn in points."""
     factor = 100.0 if run.primary.is_share else 1.0
-    known = [one for one in looks if one.estimate is not None and one.reach is not None]
-    limit = factor * _choose_limit(run, points, known)
+    measured = [look for look in looks if look.estimate is not None and look.reach is not None]
+    limit = factor * _choose_limit(run, points, measured)
 
     def place(value: float | None) -> float:
         return max(-limit, min(limit, factor * (value or 0.0)))
@@ -72,20 +72,20 @@ def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[St
     traces: list[charts.Figure] = [
         _line(
             [*x, *reversed(x)],
-            [*(place(one.high) for one in points), *(place(one.low) for one in reversed(points))],
+            [*(place(point.high) for point in points), *(place(point.low) for point in reversed(points))],
         )
         | {"name": "Valid at any time", "fill": "toself", "fillcolor": _SHADE, "hoverinfo": "skip"},
-        _line(x, [place(one.estimate) for one in points])
+        _line(x, [place(point.estimate) for point in points])
         | {
             "name": "Difference so far",
             "line": {"color": charts.SERIES[0], "width": 1.8},
-            "customdata": [_describe_point(run.primary, one) for one in points],
+            "customdata": [_describe_point(run.primary, point) for point in points],
             "hovertemplate": "%{customdata}<extra></extra>",
         },
     ]
-    if known:
-        traces += [_draw_boundary(known, place, sign) for sign in (1, -1)]
-        traces.append(_draw_looks(run.primary, known, place))
+    if measured:
+        traces += [_draw_boundary(measured, place, sign) for sign in (1, -1)]
+        traces.append(_draw_looks(run.primary, measured, place))
     planned = max(run.tasks, x[-1])
     drawn = charts.layout(height=360, margin={"l": 56, "r": 12, "t": 16, "b": 44}) | {
         "hovermode": "closest",
@@ -112,12 +112,12 @@ def draw_figure(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[St
 
 
 def _choose_limit(run: TrialRun, points: Sequence[CoursePoint], looks: Sequence[StoredLook]) -> float:
-    """Return where the scale ends: the differences, the last interval and the band of equivalence fit."""
+    """Return the end of the scale: the differences, the last interval and the equivalence band must fit."""
     settled = points[len(points) // 5 :]
     ends = [
         run.smallest,
-        *(abs(one.estimate) for one in settled),
-        *(abs(one.estimate or 0.0) for one in looks),
+        *(abs(point.estimate) for point in settled),
+        *(abs(look.estimate or 0.0) for look in looks),
     ]
     if looks:
         ends += [abs(looks[-1].low or 0.0), abs(looks[-1].high or 0.0)]
@@ -131,9 +131,9 @@ def _line(x: Sequence[float], y: Sequence[float]) -> charts.Figure:
 
 
 def _draw_boundary(looks: Sequence[StoredLook], place: Place, sign: int) -> charts.Figure:
-    """Return the line beyond which an interim analysis decides; both lines are one entry of the legend."""
-    y = [place(sign * (one.reach or 0.0)) for one in looks]
-    return _line([one.tasks for one in looks], y) | {
+    """Return the boundary line of an interim analysis; both lines share one entry in the legend."""
+    y = [place(sign * (look.reach or 0.0)) for look in looks]
+    return _line([look.tasks for look in looks], y) | {
         "name": "Decided beyond",
         "mode": "lines+markers",
         "marker": {"symbol": "line-ew-open", "size": 9, "color": _GREY},
@@ -144,24 +144,24 @@ def _draw_boundary(looks: Sequence[StoredLook], place: Place, sign: int) -> char
 
 
 def _draw_looks(measure: TrialMeasure, looks: Sequence[StoredLook], place: Place) -> charts.Figure:
-    y = [place(one.estimate) for one in looks]
+    y = [place(look.estimate) for look in looks]
     return {
         "type": "scatter",
         "mode": "markers",
         "name": "Interim analysis",
-        "x": [one.tasks for one in looks],
+        "x": [look.tasks for look in looks],
         "y": y,
         "marker": {"color": charts.SERIES[0], "size": 9},
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [place(one.high) - at for one, at in zip(looks, y, strict=True)],
-            "arrayminus": [at - place(one.low) for one, at in zip(looks, y, strict=True)],
+            "array": [place(look.high) - at for look, at in zip(looks, y, strict=True)],
+            "arrayminus": [at - place(look.low) for look, at in zip(looks, y, strict=True)],
             "color": charts.SERIES[0],
             "thickness": 1.4,
             "width": 0,
         },
-        "customdata": [_describe_look(measure, one) for one in looks],
+        "customdata": [_describe_look(measure, look) for look in looks],
         "hovertemplate": "%{customdata}<extra></extra>",
     }
 
@@ -190,7 +190,7 @@ def _name_axis(measure: TrialMeasure) -> str:
 
 
 def _draw_alike(run: TrialRun, factor: float, limit: float) -> list[charts.Figure]:
-    """Return the band within which variants count as equivalent."""
+    """Return the band in which variants count as equivalent."""
     size = min(limit, factor * run.smallest)
     across = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1, "layer": "below", "line": {"width": 0}}
     return [across | {"y0": -size, "y1": size, "fillcolor": _ALIKE}] if size else []

@@ -1,4 +1,4 @@
-"""What a decision on a trial run keeps: the variants, the difference by the primary measure, the verdict."""
+"""A decision on a trial run: the variants, the difference in the primary measure, the verdict."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from callgauge.memory.decisions import FrozenComparison, FrozenSide
 def draw_trial_decision(
     run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]], sentence: str
 ) -> None:
-    """Draw the popover that keeps a decision on the variants of a run; nothing for a run of one variant.
+    """Draw the popover that records a decision on a run; nothing for a run of one variant.
 
-    `sentence`: the verdict as the page says it.
+    `sentence`: the verdict on the page.
     """
     figures = {
         name_arm(name): (_suggest_title(run, name, looks), _freeze(run, results, looks, name, sentence))
@@ -27,8 +27,8 @@ def draw_trial_decision(
 
 
 def _suggest_title(run: TrialRun, name: str, looks: Mapping[str, Sequence[StoredLook]]) -> str:
-    its = looks.get(name)
-    is_better = bool(its) and its is not None and its[-1].decision == "better"
+    analyses = looks.get(name)
+    is_better = bool(analyses) and analyses is not None and analyses[-1].decision == "better"
     return f"Take {name_arm(name)}" if is_better else f"Keep {name_arm(run.reference)}"
 
 
@@ -39,17 +39,17 @@ def _freeze(
     name: str,
     sentence: str,
 ) -> FrozenComparison:
-    found, _ = results.compare(name, run.primary, looks.get(name, ()))
+    difference, _ = results.compare(name, run.primary, looks.get(name, ()))
     return FrozenComparison(
         run.primary.name,
         sentence,
         _freeze_arm(run, results, name),
         _freeze_arm(run, results, run.reference),
-        found.estimate if found else None,
-        found.low if found else None,
-        found.high if found else None,
+        difference.estimate if difference else None,
+        difference.low if difference else None,
+        difference.high if difference else None,
         None,
-        f"{found.kind} interval over {found.tasks} tasks" if found else "",
+        f"{difference.kind} interval over {difference.tasks} tasks" if difference else "",
         run.run,
     )
 

@@ -1,4 +1,4 @@
-"""Where the variants of a trial run differ: by tool, by parameter, by diagnostic code."""
+"""Differences between the variants of a trial run by tool, parameter or diagnostic code."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _SAYS = {
     "parameter": "Calls with the parameter repaired or invalid, of all calls of the tool by the variant.",
     "code": "Calls with this diagnostic, of all calls of the variant.",
 }
-_SHOWN = 20  # rows before a person asks for all
+_SHOWN = 20  # rows before "Show all"
 _NO_VERDICT = "The largest differences come first. They are hints, not verdicts."
 
 
 def draw_differences(run: TrialRun) -> None:
-    """Draw the card with the table that the URL key `differ_by` chooses."""
+    """Draw the card with the table in the URL key `differ_by`."""
     with cards.draw_card(
         "Where they differ" if run.others else "By tool and parameter", "trial_differences", height=420
     ):
@@ -38,17 +38,17 @@ def draw_differences(run: TrialRun) -> None:
         if not rows:
             st.caption("No calls were made." if by == "tool" else "No call was repaired or invalid.")
             return
-        found: dict[str, dict[str, Mapping[Hashable, Any]]] = defaultdict(dict)
+        by_value: dict[str, dict[str, Mapping[Hashable, Any]]] = defaultdict(dict)
         for row in rows:
-            found[row["value"]][row["arm"]] = row
-        names = sorted(found, key=lambda value: -_spread(found[value]))
+            by_value[row["value"]][row["arm"]] = row
+        names = sorted(by_value, key=lambda value: -_spread(by_value[value]))
         columns = [Column({"tool": "Tool", "parameter": "Parameter", "code": "Diagnostic"}[by], "name")]
         columns += [Column(wording.one_line(name, 24), "cell", full=name) for name in run.arm_names]
         draw_table(
             "differences",
             f"Differences {_BY[by].lower()}",
             columns,
-            [_row(run, by, value, found[value]) for value in names],
+            [_row(run, by, value, by_value[value]) for value in names],
             shown=_SHOWN,
         )
 
@@ -72,7 +72,7 @@ def _row(run: TrialRun, by: str, value: str, arms: Mapping[str, Mapping[Hashable
 
 
 def _calls_link(run: TrialRun, by: str, row: Mapping[Hashable, Any]) -> str | None:
-    """Return the link to the calls that a cell counts; None where no list shows just these."""
+    """Return the link to the counted calls of a cell; None if no list shows exactly these."""
     narrowed = {"run": run.run, "arm": str(row["arm"])}
     if by == "tool":
         return filters.page_link(

@@ -1,4 +1,4 @@
-"""What a success costs with each variant of a trial run."""
+"""The cost per success of each variant of a trial run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _READING = (
 def draw_money(run: TrialRun, results: RunResults) -> None:
     """Draw the card with a row for each variant."""
     with cards.draw_card("Cost of a success", "trial_results", caption=_READING, height=260):
-        found = {name: results.cost_of_success(name) for name in run.arm_names}
-        if not any(one.priced for one in found.values()):
+        costs = {name: results.cost_of_success(name) for name in run.arm_names}
+        if not any(cost.priced for cost in costs.values()):
             st.caption("No trial is priced. Name prices in the plan: price = { input = …, output = … }.")
             return
         about = "Right by the task's check" if results.success.name == "right" else "The turn ended well"
@@ -35,18 +35,22 @@ def draw_money(run: TrialRun, results: RunResults) -> None:
             Column("Tokens / trial", "number"),
         ]
         rows = [
-            [Cell(trials.name_arm(name), order=name), *_cells(results, name, its)]
-            for name, its in found.items()
+            [Cell(trials.name_arm(name), order=name), *_cells(results, name, cost)]
+            for name, cost in costs.items()
         ]
         draw_table("cost_of_success", "Cost of a success by variant", columns, rows)
 
 
-def _cells(results: RunResults, name: str, its: SuccessCost) -> list[Cell]:
-    cost, tokens = (results.total(name, MEASURES[one]) for one in ("cost", "tokens"))
+def _cells(results: RunResults, name: str, success_cost: SuccessCost) -> list[Cell]:
+    cost, tokens = (results.total(name, MEASURES[measure_name]) for measure_name in ("cost", "tokens"))
     unpriced = f"{cost.unmeasured:,} of {cost.replied:,} unpriced" if cost.unmeasured else None
     return [
-        _money_cell(its.amount, its.interval, "none succeeded" if its.priced else "unpriced"),
-        part_cell(its.won, its.priced, counts=True),
+        _money_cell(
+            success_cost.amount,
+            success_cost.interval,
+            "none succeeded" if success_cost.priced else "unpriced",
+        ),
+        part_cell(success_cost.won, success_cost.priced, counts=True),
         _money_cell(cost.rate, cost.interval, "unpriced"),
         Cell(_money(cost.k) if cost.n else "–", sub=unpriced, order=cost.k),
         Cell("–" if tokens.rate is None else f"{tokens.rate:,.0f}", order=tokens.rate),

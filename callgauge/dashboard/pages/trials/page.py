@@ -67,9 +67,9 @@ def show() -> None:
 
 
 def _read_run() -> str | None:
-    """Return the run that the address opens, or else the one that the filters name; None for none or several.
+    """Return the run that the URL opens, or the one in the filters; None for none or several.
 
-    An opened run is not a filter: the next page counts nightly runs again.
+    An opened run is not a filter: the next page counts logs again.
     """
     runs = filters.chosen_filters().runs
     return st.query_params.get("trial") or (runs[0] if runs and len(runs) == 1 else None)
@@ -125,9 +125,9 @@ def _draw_tab(tab: str, run: TrialRun, results: RunResults) -> None:
 
 
 def _draw_steps(run: TrialRun) -> None:
-    """Draw the way back to the list, and the runs before and after this one."""
+    """Draw the link back to the list, and links to the previous and next run."""
     runs = make_runs(store_queries.ask("trial_runs"))
-    names = [one.run for one in runs]
+    names = [run.run for run in runs]
     at = names.index(run.run)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         draw_link("all_runs", "← All runs", list_link())

@@ -1,4 +1,4 @@
-"""How many tasks a trial needs, and what it costs, from the store's own history."""
+"""Plan a trial: the number of tasks and the cost, estimated from the history of the store."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.stats import ENOUGH
 from callgauge.stats.sample_size import look_factor, tasks_needed_at, trial_worth
 
-# The rate of the nightly logs that a measure of a trial is like.
+# The rate of the nightly logs that corresponds to a trial measure.
 _RATES = {"refused": "parse_error", "mended": "mended", "right": "recorded_ok"}
 _TITLES = {"refused": "Invalid calls", "mended": "Repaired calls", "right": "Successful turns"}
 _SIZES = (0.01, 0.02, 0.05, 0.1, 0.2)
 _ARMS = ("2", "3", "4", "6")
 _ALL = ""
-_MOST = 60  # values of a selector
-_LOOKS, _ALPHA = 5, 0.05  # what a plan has that says nothing else
+_MOST = 60  # options in a selector
+_LOOKS, _ALPHA = 5, 0.05  # defaults of a plan
 _READING = (
     f"An upper bound with {_LOOKS} interim analyses and 80% power: a run pairs its tasks and may stop early. "
     "One trial of each task by each variant."
@@ -35,10 +35,12 @@ _READING = (
 
 
 def draw_planning() -> None:
-    """Draw the card: controls, what the history says, and a table by the smallest difference."""
+    """Draw the card: controls, estimates from the history, and a table by the smallest difference."""
     with cards.draw_card("Tasks needed", "slices", "costs", height=300):
         models = make_slices(store_queries.ask("slices", rates=("parse_error",), by="model"))
-        names = [one.name for one in sorted(models, key=lambda one: -one.total) if one.is_named][:_MOST]
+        names = [
+            slice_.name for slice_ in sorted(models, key=lambda slice_: -slice_.total) if slice_.is_named
+        ][:_MOST]
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             measure = choose_one(
                 "Measure", "plan_measure", list(_RATES), "refused", _TITLES.__getitem__, width=170
@@ -72,11 +74,11 @@ def draw_planning() -> None:
 
 def _choose_tool(measure: str, model: str) -> str:
     if measure == "right":
-        return _ALL  # a turn is not told apart by tool
+        return _ALL  # turns have no tool
     tools = make_slices(
         store_queries.ask("slices", rates=(_RATES[measure],), by="tool", **_narrow(model, _ALL))
     )
-    names = [one.name for one in sorted(tools, key=lambda one: -one.total)][:_MOST]
+    names = [slice_.name for slice_ in sorted(tools, key=lambda slice_: -slice_.total)][:_MOST]
     return choose_one(
         "Tool",
         "plan_tool",
@@ -97,19 +99,23 @@ def _read_history(rate: str, model: str, tool: str) -> Slice | None:
 
 def _read_calls(model: str) -> float:
     """Return how many calls a turn with a call makes on average."""
-    # The one rate counts every call, the other every turn with a call.
+    # One rate counts all calls, the other all turns with a call.
     rows = store_queries.ask("slices", rates=("emission", "retried"), **_narrow(model, _ALL))
-    seen = dict(zip(rows["rate"], rows["n"], strict=True))
-    return float(seen["emission"] / seen["retried"]) if seen.get("emission") and seen.get("retried") else 1.0
+    counts = dict(zip(rows["rate"], rows["n"], strict=True))
+    return (
+        float(counts["emission"] / counts["retried"])
+        if counts.get("emission") and counts.get("retried")
+        else 1.0
+    )
 
 
 def _read_cost(model: str) -> tuple[float, str] | None:
-    """Return what a turn costs on average, and the currency; None where nothing is priced."""
+    """Return the mean cost of a turn, and the currency; None without prices."""
     try:
-        found = ask_costs(**_narrow(model, _ALL))
+        costs = ask_costs(**_narrow(model, _ALL))
     except MetricError:
         return None
-    cost = next(iter(found), None)
+    cost = next(iter(costs), None)
     if cost is None or cost.per_turn is None or not cost.is_priced_enough:
         return None
     return cost.per_turn.amount, cost.currency

@@ -12,7 +12,7 @@ from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.pages.trials import words
 
-_SHOWN = 25  # rows before a person asks for all
+_SHOWN = 25  # rows before "Show all"
 _RANK = ("worse", "withheld", "better", "alike", "not decided", "go on")
 
 
@@ -43,9 +43,9 @@ def draw_runs(runs: Sequence[TrialRun], now: datetime) -> None:
 
 
 def _row(run: TrialRun, now: datetime) -> list[Cell]:
-    said = words.write_short_answer(run)
-    leading = min((decision for decision, _ in said), key=_place, default=None)
-    lines = [text for _, text in said] or ["one variant" if not run.others else "no interim analysis yet"]
+    answers = words.write_short_answer(run)
+    leading = min((decision for decision, _ in answers), key=_place, default=None)
+    lines = [text for _, text in answers] or ["one variant" if not run.others else "no interim analysis yet"]
     return [
         Cell(
             wording.one_line(run.question or run.name, 120),
@@ -56,7 +56,7 @@ def _row(run: TrialRun, now: datetime) -> list[Cell]:
         Cell(
             lines[0],
             sub="\n".join(lines[1:4]) + (f"\n{len(lines) - 4} more" if len(lines) > 4 else "") or None,
-            tone=words.TONES.get(leading) if leading and len(set(said)) == 1 else None,
+            tone=words.TONES.get(leading) if leading and len(set(answers)) == 1 else None,
             leads=True,
         ),
         _state_cell(run, now),

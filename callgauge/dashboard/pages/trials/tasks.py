@@ -23,7 +23,7 @@ _ORDERS = {"unlike": "Differing first", "run": "Order of the run"}
 
 
 def draw_tasks(run: TrialRun, results: RunResults) -> None:
-    """Draw the card with one page of the grid. Each cell leads to the time line of its session."""
+    """Draw the card with one page of the grid. Each cell links to the time line of its session."""
     take = cards.Download("trial_results", store_queries.ask_later("trial_results", run=run.run), "all rows")
     with cards.draw_card("Task by task", "trial_results", take=take, height=480):
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
@@ -33,15 +33,15 @@ def draw_tasks(run: TrialRun, results: RunResults) -> None:
                 else "run"
             )
             text = draw_search_box("Search for a task", "task", "Search for a task", width=240)
-        found = list_tasks(results, order, text)
-        pages = -(-len(found) // _PER_PAGE)
+        matching = list_tasks(results, order, text)
+        pages = -(-len(matching) // _PER_PAGE)
         reset_page_number("tasks_page", {"run": run.run, "order": order, "text": text})
         page = min(max(1, pages), read_page_number())
         if run.others and results.tasks:
             unlike = sum(measure_disagreement(results, task) > 0 for task in results.tasks)
             tasks = wording.plural(len(results.tasks), "task")
             st.caption(f"The variants differ on {unlike:,} of {tasks}. {_SHADED}")
-        if not found:
+        if not matching:
             st.caption("No task matches." if text else "No task has a trial yet.")
             return
         columns = [Column("Task", "name")]
@@ -49,32 +49,32 @@ def draw_tasks(run: TrialRun, results: RunResults) -> None:
             Column(wording.one_line(name, 24), "cell", full=name, help=name if len(name) > 24 else None)
             for name in run.arm_names
         ]
-        shown = found[_PER_PAGE * (page - 1) : _PER_PAGE * page]
+        shown = matching[_PER_PAGE * (page - 1) : _PER_PAGE * page]
         draw_table("tasks", "Tasks by variant", columns, [_row(run, results, task) for task in shown])
         draw_pager("tasks_page", pages)
 
 
 def read_page_number() -> int:
-    """Return the number of the page that the URL names; 1 where it names none."""
+    """Return the page number in the URL; 1 without one."""
     text = st.query_params.get("tasks_page")
     return int(text) if text and text.isdecimal() and 0 < len(text) < 7 and int(text) else 1
 
 
 def list_tasks(results: RunResults, order: str, text: str | None) -> list[str]:
-    """Return the tasks whose id contains a text; `order` unlike: those on which variants differ first."""
-    found = [task for task in results.tasks if not text or text.lower() in task.lower()]
+    """Return the tasks whose id contains a text; with `order` unlike, those that differ come first."""
+    tasks = [task for task in results.tasks if not text or text.lower() in task.lower()]
     if order == "unlike":
-        found.sort(key=lambda task: -measure_disagreement(results, task))
-    return found
+        tasks.sort(key=lambda task: -measure_disagreement(results, task))
+    return tasks
 
 
 def measure_disagreement(results: RunResults, task: str) -> float:
-    """Return by how much the variants differ on a task: by the primary measure, then by being right."""
+    """Return how much the variants differ on a task, by the primary measure, then by correctness."""
     spread = 0.0
     for measure, weight in ((results.run.primary, 1.0), (MEASURES["right"], 1e-3)):
         counts = results.counts(measure)
-        found = (counts[arm][task].rate for arm in results.run.arm_names if task in counts[arm])
-        rates = [rate for rate in found if rate is not None]
+        all_rates = (counts[arm][task].rate for arm in results.run.arm_names if task in counts[arm])
+        rates = [rate for rate in all_rates if rate is not None]
         if len(rates) > 1:
             spread += weight * (max(rates) - min(rates))
     return spread
@@ -90,13 +90,13 @@ def _group(run: TrialRun, task: str) -> str | None:
 
 
 def _cell(several: Sequence[TriedTask]) -> Cell:
-    """Return the cell of the trials of a task by a variant: in words, linked to the one to look at first."""
+    """Return the cell of a variant's trials of a task, linked to the trial that needs attention most."""
     if not several:
         return Cell("–", title="Not tried by this variant", values={"": None})
     first = min(several, key=_badness)
     parts = [describe_trial(first)]
     if len(several) > 1:
-        right = [one.right for one in several if one.right is not None]
+        right = [tried.right for tried in several if tried.right is not None]
         parts = [f"{sum(right)} of {len(right)} right" if right else wording.plural(len(several), "trial")]
     if first.refused:
         parts.append(f"{first.refused:,}/{first.calls:,} invalid")
@@ -114,29 +114,29 @@ def _cell(several: Sequence[TriedTask]) -> Cell:
         order=text,
         values={
             "": text,
-            "right": [one.right for one in several].count(True),
-            "refused": sum(one.refused for one in several),
-            "calls": sum(one.calls for one in several),
+            "right": [tried.right for tried in several].count(True),
+            "refused": sum(tried.refused for tried in several),
+            "calls": sum(tried.calls for tried in several),
         },
     )
 
 
 def _heat(several: Sequence[TriedTask]) -> float | None:
-    """Return the depth of a cell's shade: how much of its trials went wrong."""
-    bad = sum(one.right is False or (one.right is None and bool(one.refused)) for one in several)
+    """Return the depth of a cell's shade: the share of trials that failed."""
+    bad = sum(tried.right is False or (tried.right is None and bool(tried.refused)) for tried in several)
     return 0.22 * bad / len(several) if bad else None
 
 
-def _badness(one: TriedTask) -> tuple[bool, bool, bool, int]:
-    return one.no_reply, one.right is not False, one.turn_ok is not False, -one.refused
+def _badness(tried: TriedTask) -> tuple[bool, bool, bool, int]:
+    return tried.no_reply, tried.right is not False, tried.turn_ok is not False, -tried.refused
 
 
-def describe_trial(one: TriedTask) -> str:
-    """Return what came of a trial in a word or two."""
-    if one.no_reply:
+def describe_trial(tried: TriedTask) -> str:
+    """Return the outcome of a trial in a word or two."""
+    if tried.no_reply:
         return "No reply"
-    if one.right is not None:
-        return "Right" if one.right else "Wrong"
-    if one.turn_ok is False:
-        return wording.one_line(one.status or "Not ok", 20).replace("_", " ").capitalize()
-    return "Invalid" if one.refused else "Repaired" if one.mended else "Clean"
+    if tried.right is not None:
+        return "Right" if tried.right else "Wrong"
+    if tried.turn_ok is False:
+        return wording.one_line(tried.status or "Not ok", 20).replace("_", " ").capitalize()
+    return "Invalid" if tried.refused else "Repaired" if tried.mended else "Clean"

@@ -1,4 +1,4 @@
-"""Figures and words of trials: measures in their unit, decisions, the answer of a run in a sentence."""
+"""Figures and words of trials: measures with units, decisions, and the result of a run."""
 
 from __future__ import annotations
 
@@ -46,27 +46,27 @@ _VERBS = {
 
 
 def write_value(measure: TrialMeasure, value: float | None) -> str:
-    """Write what a measure came to, in its unit: 4.1%, 1,204 tokens, $0.0012; a dash for None."""
+    """Return a value of a measure with its unit: 4.1%, 1,204 tokens, $0.0012; a dash for None."""
     bare = write_bare(measure, value)
     return f"{bare} tokens" if measure.unit == "tokens" and value is not None else bare
 
 
 def write_interval(measure: TrialMeasure, bounds: Interval) -> str:
-    """Write an interval of a value: 1.1–9.4%, 120–180."""
+    """Return an interval as text: 1.1–9.4%, 120–180."""
     if measure.is_share:
         return wording.fixed_interval(bounds, 1)
     return f"{write_bare(measure, bounds.low)}–{write_bare(measure, bounds.high)}"
 
 
 def write_counts(measure: TrialMeasure, total: ArmTotal) -> str:
-    """Write what a value rests on: k / n, or the number of trials that tell it."""
+    """Return the basis of a value: k / n, or the number of trials with the value."""
     if measure.is_share:
         return wording.fraction(int(total.k), int(total.n))
     return wording.plural(int(total.n), "trial")
 
 
 def write_decision(run: TrialRun, decision: Decision) -> str:
-    """Return the words for a decision: better, equivalent within 5 points."""
+    """Return a decision in words: better, equivalent within 5 points."""
     if decision == "alike" and run.smallest:
         return f"equivalent within {write_size(run.primary, run.smallest)}"
     return {"go on": "still open", "withheld": "no verdict", "not decided": "no clear difference"}.get(
@@ -75,16 +75,16 @@ def write_decision(run: TrialRun, decision: Decision) -> str:
 
 
 def write_short_answer(run: TrialRun) -> list[tuple[Decision, str]]:
-    """Return the decision on each variant with its words: (decision, “new: better”)."""
+    """Return the decision on each variant in words: (decision, “new: better”)."""
     return [
-        (one.decision, f"{name_arm(name)}: {write_decision(run, one.decision)}")
+        (look.decision, f"{name_arm(name)}: {write_decision(run, look.decision)}")
         for name in run.others
-        if (one := run.decisions.get(name))
+        if (look := run.decisions.get(name))
     ]
 
 
 def write_answer(run: TrialRun, results: RunResults, looks: Mapping[str, Sequence[StoredLook]]) -> str:
-    """Return the sentences that answer the question of a run, with its figures."""
+    """Return the result of a run in sentences, with its figures."""
     if not run.others:
         return _describe_single(run, results)
     variants = []
@@ -117,31 +117,31 @@ def write_answer(run: TrialRun, results: RunResults, looks: Mapping[str, Sequenc
 
 def _describe_single(run: TrialRun, results: RunResults) -> str:
     (name,) = run.arm_names
-    found = [
-        f"{write_value(one, total.rate)} {_VERBS[one.name]} ({write_counts(one, total)})"
-        for one in (run.primary, MEASURES["right"])
-        if one.is_share and (total := results.total(name, one)).n
+    values = [
+        f"{write_value(measure, total.rate)} {_VERBS[measure.name]} ({write_counts(measure, total)})"
+        for measure in (run.primary, MEASURES["right"])
+        if measure.is_share and (total := results.total(name, measure)).n
     ]
-    if not found:
+    if not values:
         return f"{name_arm(name)} has no measured trial yet."
-    said = wording.list_words(list(dict.fromkeys(found)))
-    return f"{name_arm(name)} has {said}. It is the only variant, so nothing is compared."
+    values_text = wording.list_words(list(dict.fromkeys(values)))
+    return f"{name_arm(name)} has {values_text}. It is the only variant, so nothing is compared."
 
 
 def describe_more(results: RunResults, arm: str) -> str:
-    """Return how many more tasks would decide, if the difference stays as it is; empty where not known."""
+    """Return how many more tasks would decide if the difference stays the same; empty if unknown."""
     more = results.tasks_to_go(arm)
     return write_more(more) if more else ""
 
 
 def describe_state(run: TrialRun, now: datetime) -> str:
-    """Return how far a run is, in words; `now` is naive UTC."""
+    """Return the progress of a run in words; `now` is naive UTC."""
     state = run.state(now)
     return "stopped early" if state == "done" and run.stopped_at else state
 
 
 def describe_run(run: TrialRun, now: datetime) -> str:
-    """Return the facts of a run in a line: its name, when it began, its size, what it cost."""
+    """Return the facts of a run in a line: name, start, size, cost."""
     parts = [
         run.name,
         f"started {wording.utc(run.created_at)}",
@@ -155,7 +155,7 @@ def describe_run(run: TrialRun, now: datetime) -> str:
 
 
 def write_cost(run: TrialRun) -> str:
-    """Return what a run cost, and how many trials are not priced."""
+    """Return the cost of a run, and how many trials have no price."""
     if run.cost is None:
         return "cost unknown"
     unpriced = f" and {run.unpriced:,} unpriced trials" if run.unpriced else ""

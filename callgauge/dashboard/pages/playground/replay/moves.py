@@ -1,4 +1,4 @@
-"""Draws the result of a replay: the sentence, outcomes before and after, changed calls; the rest in folds."""
+"""Draw the result of a replay: the sentence, outcomes before and after, changed calls; details in folds."""
 
 from __future__ import annotations
 
@@ -35,34 +35,34 @@ _TITLES = {"failed": "Failed", "mended": "Needed repair", "clean": "Clean"}
 _BETTER = {"failed": -1, "mended": 0, "clean": 1}
 
 
-def draw_answer(job: ReplayJob, found: ReplaySummary) -> None:
-    """Draw the sentence that answers, the settings in full, and what could not be parsed."""
-    answer, conditions = describe_replay(job.asked.scenario, found), describe_settings(job.asked.scenario)
+def draw_answer(job: ReplayJob, summary: ReplaySummary) -> None:
+    """Draw the answer sentence, the settings in full, and the calls that could not be parsed."""
+    answer, conditions = describe_replay(job.asked.scenario, summary), describe_settings(job.asked.scenario)
     cards.draw_answer(answer, 600)
     notes = [
         "" if answer.startswith(conditions.removesuffix(".")) else wording.in_markdown(conditions, 600),
-        f"{wording.plural(found.replayed_calls, 'call')} parsed again.",
+        f"{wording.plural(summary.replayed_calls, 'call')} parsed again.",
     ]
-    for reason, calls in sorted(found.not_read.items(), key=lambda pair: -pair[1]):
+    for reason, calls in sorted(summary.not_read.items(), key=lambda pair: -pair[1]):
         notes.append(f"Not parsed: {calls:,} ({NOT_READ.get(reason, reason)}).")
     if job.asked.every > 1:
         notes.append(f"A sample: 1 of {job.asked.every} sessions.")
     st.caption(" ".join(filter(None, notes)))
 
 
-def show(job: ReplayJob, found: ReplaySummary) -> None:
+def show(job: ReplayJob, summary: ReplaySummary) -> None:
     """Draw the outcomes before and after, the changed calls, and the rest in folds."""
-    if not found.replayed_calls:
+    if not summary.replayed_calls:
         return
-    _draw_flows(found)
-    _draw_changed(job, found)
-    _draw_rates(found)
-    _draw_codes(found)
-    _draw_picture(found)
+    _draw_flows(summary)
+    _draw_changed(job, summary)
+    _draw_rates(summary)
+    _draw_codes(summary)
+    _draw_picture(summary)
 
 
-def _draw_flows(found: ReplaySummary) -> None:
-    moved = sum(calls for before, after, calls in found.flows if before != after)
+def _draw_flows(summary: ReplaySummary) -> None:
+    moved = sum(calls for before, after, calls in summary.flows if before != after)
     with cards.draw_card("Outcomes before and after"):
         rows = [
             [
@@ -73,10 +73,10 @@ def _draw_flows(found: ReplaySummary) -> None:
                     href=None if before == after else _flow_link(before, after),
                     order=calls,
                 ),
-                part_cell(calls, found.replayed_calls),
+                part_cell(calls, summary.replayed_calls),
                 Cell("unchanged" if before == after else "changed", order=str(before == after)),
             ]
-            for before, after, calls in sorted(found.flows, key=lambda flow: (flow[0] == flow[1], -flow[2]))
+            for before, after, calls in sorted(summary.flows, key=lambda flow: (flow[0] == flow[1], -flow[2]))
         ]
         heads = [
             Column("Before", "tight"),
@@ -91,12 +91,12 @@ def _draw_flows(found: ReplaySummary) -> None:
 
 
 def _flow_link(before: str, after: str) -> str:
-    kept = {key: value for key, value in st.query_params.items() if key not in ("moved_page", "flow")}
-    return f"playground?{urlencode({**kept, 'flow': f'{before}-{after}'})}"
+    query = {key: value for key, value in st.query_params.items() if key not in ("moved_page", "flow")}
+    return f"playground?{urlencode({**query, 'flow': f'{before}-{after}'})}"
 
 
-def _draw_picture(found: ReplaySummary) -> None:
-    moved = [(before, after, calls) for before, after, calls in found.flows if before != after]
+def _draw_picture(summary: ReplaySummary) -> None:
+    moved = [(before, after, calls) for before, after, calls in summary.flows if before != after]
     if not moved:
         return
     picture = draw_fold("Changes as a chart", "picture")
@@ -110,7 +110,7 @@ def _draw_picture(found: ReplaySummary) -> None:
             )
 
 
-def _draw_rates(found: ReplaySummary) -> None:
+def _draw_rates(summary: ReplaySummary) -> None:
     rates = draw_fold("Rates before and after", "rates")
     if rates is None:
         return
@@ -125,12 +125,12 @@ def _draw_rates(found: ReplaySummary) -> None:
             "replay_rates",
             "Rates before and after",
             heads,
-            [_build_rate_row(name, rate) for name, rate in found.rates.items()],
+            [_build_rate_row(name, rate) for name, rate in summary.rates.items()],
         )
-        n = next(iter(found.rates.values())).n
+        n = next(iter(summary.rates.values())).n
         st.caption(
             f"Measured before and after on {wording.plural(n, 'call')}"
-            f"{f'; not measured on {found.replayed_calls - n:,}' if found.replayed_calls > n else ''}. "
+            f"{f'; not measured on {summary.replayed_calls - n:,}' if summary.replayed_calls > n else ''}. "
             "The interval counts sessions, because calls of one session are alike."
         )
 
@@ -158,8 +158,8 @@ def _build_rate_row(name: str, rate: ReplayedRate) -> list[Cell]:
     ]
 
 
-def _draw_codes(found: ReplaySummary) -> None:
-    moved = {code: moves for code, moves in found.codes.items() if _count_moved(moves)}
+def _draw_codes(summary: ReplaySummary) -> None:
+    moved = {code: moves for code, moves in summary.codes.items() if _count_moved(moves)}
     title = f"Changed diagnostics by code ({len(moved)})"
     codes = draw_fold(title, "codes")
     if codes is None:
@@ -194,16 +194,16 @@ def _build_code_row(code: str, moves: CodeMoves) -> list[Cell]:
     return [Cell(code, mono=True, order=code), *(Cell(f"{number:,}", order=number) for number in numbers)]
 
 
-def _draw_changed(job: ReplayJob, found: ReplaySummary) -> None:
-    if not found.changed:
+def _draw_changed(job: ReplayJob, summary: ReplaySummary) -> None:
+    if not summary.changed:
         return
-    flow = _choose_flow(found)
+    flow = _choose_flow(summary)
     listed = sum(1 for _ in job.read_changed_calls(flow=flow))
     pages = -(-listed // PER_PAGE)
-    asked = st.query_params.get("moved_page")
-    page = min(pages, int(asked)) if asked and asked.isdecimal() and int(asked) else 1
-    matching = next((calls for *pair, calls in found.flows if tuple(pair) == flow), found.changed)
-    notes = [] if flow else [describe_order(found)]
+    page_text = st.query_params.get("moved_page")
+    page = min(pages, int(page_text)) if page_text and page_text.isdecimal() and int(page_text) else 1
+    matching = next((calls for *pair, calls in summary.flows if tuple(pair) == flow), summary.changed)
+    notes = [] if flow else [describe_order(summary)]
     if listed != matching:
         notes.append(f"The first {listed:,} are listed and exported; all are counted.")
     with cards.draw_card(
@@ -225,17 +225,19 @@ def _draw_changed(job: ReplayJob, found: ReplaySummary) -> None:
         draw_pager("moved_page", pages)
 
 
-def _choose_flow(found: ReplaySummary) -> tuple[str, str] | None:
-    """Draw the choice of the changed calls to list, and return their outcomes before and after; None: all."""
+def _choose_flow(summary: ReplaySummary) -> tuple[str, str] | None:
+    """Draw the selector of changed calls, and return their outcomes before and after; None means all."""
     moved = {
-        f"{before}-{after}": (before, after, calls) for before, after, calls in found.flows if before != after
+        f"{before}-{after}": (before, after, calls)
+        for before, after, calls in summary.flows
+        if before != after
     }
     if len(moved) < 2:
         return None
 
     def name_flow(flow: str) -> str:
         if flow not in moved:
-            return f"All changed calls ({found.changed:,})"
+            return f"All changed calls ({summary.changed:,})"
         before, after, calls = moved[flow]
         return f"{wording.outcome(before)} → {wording.outcome(after)} ({calls:,})"
 
@@ -285,7 +287,7 @@ def _draw_lines(job: ReplayJob, listed: int) -> None:
         "replay", lambda: [row["call_id"] for row in job.read_changed_calls(0, testsets.MOST)], listed
     )
     if refuse_file(of_texts=True):
-        return  # the export above says why
+        return  # the export above shows the reason
     st.download_button(
         "JSON Lines",
         lambda: b"".join(
@@ -301,7 +303,7 @@ def _draw_lines(job: ReplayJob, listed: int) -> None:
 
 
 def _changed_frame(job: ReplayJob) -> pd.DataFrame:
-    """Return the changed calls as a DataFrame; lists are written as JSON text."""
+    """Return the changed calls as a DataFrame, with lists as JSON text."""
     return pd.DataFrame(
         [
             {

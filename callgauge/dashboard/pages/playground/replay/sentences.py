@@ -26,29 +26,29 @@ _CHANGES = {
 _REPAIRED = frozenset({"coerced", "repaired"})
 _PASSED = _REPAIRED | {"clean"}
 _ALL = frozenset(Outcome)
-_NAMED = 3  # edits or codes that are named; of more, how many there are
-_IN_HEADLINE = 2  # edits that the sentence itself names
+_NAMED = 3  # listed edits or codes; further ones are counted
+_IN_HEADLINE = 2  # edits listed in the sentence itself
 _ARTICLES = {"integer": "an integer", "array": "an array", "object": "an object", "null": "null"}
 
 
-def describe_replay(scenario: Scenario, found: ReplaySummary) -> str:
+def describe_replay(scenario: Scenario, summary: ReplaySummary) -> str:
     """Return the result of a replay as one sentence.
 
     Example: “If read.limit accepted a string, 31 of 97 failed calls would pass; 2 clean calls would fail.”
     """
-    if not found.replayed_calls:
+    if not summary.replayed_calls:
         return "No call of this slice could be parsed again."
-    words = "; ".join(_list_moves(found))
-    if not found.changed:
-        words = f"nothing would change: {wording.plural(found.replayed_calls, 'call')} with the same result"
+    words = "; ".join(_list_moves(summary))
+    if not summary.changed:
+        words = f"nothing would change: {wording.plural(summary.replayed_calls, 'call')} with the same result"
     condition = _name_condition(scenario)
     return f"{condition}, {words}." if condition else f"{words[0].upper()}{words[1:]}."
 
 
-def describe_order(found: ReplaySummary) -> str:
-    """Return how many calls changed in which way, in the order in which they are listed."""
+def describe_order(summary: ReplaySummary) -> str:
+    """Return the number of changed calls by kind, in list order."""
     counts = [
-        f"{found.changes[kind]:,} {words}" for kind, words in _CHANGES.items() if found.changes.get(kind)
+        f"{summary.changes[kind]:,} {words}" for kind, words in _CHANGES.items() if summary.changes.get(kind)
     ]
     return f"Biggest changes first: {', '.join(counts)}."
 
@@ -73,7 +73,7 @@ def _name_condition(scenario: Scenario) -> str:
 
 
 def describe_settings(scenario: Scenario) -> str:
-    """Return a sentence with the settings in full; empty when they change nothing."""
+    """Return a sentence with all settings; empty if they change nothing."""
     conditions = list(_list_conditions(scenario))
     return f"{' and '.join(conditions)}." if conditions else ""
 
@@ -108,7 +108,7 @@ def _list_edits(scenario: Scenario) -> Iterator[str]:
 
 
 def describe_edits(tool: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Return clauses that describe the edit of a tool's schema, each worded to follow “if”."""
+    """Return clauses about the edits of a schema, each worded to follow “if”."""
     if before == after:
         return []
     old, new = schema_properties(before), schema_properties(after)
@@ -135,18 +135,18 @@ def _with_article(kind: str) -> str:
     return _ARTICLES.get(kind, f"a {kind}")
 
 
-def _list_moves(found: ReplaySummary) -> Iterator[str]:
+def _list_moves(summary: ReplaySummary) -> Iterator[str]:
     """Yield clauses that describe the changed results, each worded to follow a condition."""
 
     def count(before: Container[str], after: Container[str]) -> int:
-        return sum(calls for old, new, calls in found.flows if old in before and new in after)
+        return sum(calls for old, new, calls in summary.flows if old in before and new in after)
 
     refused, saved = count({"failed"}, _ALL), count({"failed"}, _PASSED)
     lost, lost_clean = count(_PASSED, {"failed"}), count({"clean"}, {"failed"})
     lost_unmeasured = count({"unmeasured"}, {"failed"})
     repaired, cleaned = count(_REPAIRED, _ALL), count(_REPAIRED, {"clean"})
     dirtied = count({"clean"}, _REPAIRED)
-    moved = sum(calls for old, new, calls in found.flows if old != new)
+    moved = sum(calls for old, new, calls in summary.flows if old != new)
     if saved:
         yield f"{saved:,} of {wording.plural(refused, 'failed call')} would pass"
     if lost:
@@ -165,5 +165,5 @@ def _list_moves(found: ReplaySummary) -> Iterator[str]:
     if moved and not (saved or lost or lost_unmeasured or unchecked or cleaned or dirtied):
         yield f"{wording.plural(moved, 'call')} would have another outcome"
     if not moved:
-        others = wording.plural(found.changed, "call")
+        others = wording.plural(summary.changed, "call")
         yield f"no outcome would change; {others} would have other values or diagnostics"

@@ -1,4 +1,4 @@
-"""Draws the settings of a replay and keeps their values in the URL."""
+"""Draw the settings of a replay; the URL keeps their values."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from lenient import CODES, ToolDefinition
 
 _TEXT = "definition"
 _FURTHER = ("replay_against", "refuse", "silent")  # the URL keys of the folded settings
-_NAMED = 3  # edits that are put in words; the diff has all
-_TALLEST, _LINES = 330, 16  # pixels of a diff, and the lines from which on it scrolls
-_LONGEST = 1_000_000  # bytes of a definition that a link may unpack to
+_NAMED = 3  # edits described in words; the diff shows all
+_TALLEST, _LINES = 330, 16  # pixels of a diff, and the number of lines after which it scrolls
+_LONGEST = 1_000_000  # bytes that the definition in a link may decompress to
 _POLICIES = {
     "lenient": "Lenient: accepts warnings",
     "safe": "Safe: accepts notes only",
@@ -67,7 +67,7 @@ def choose_settings() -> tuple[str, Scenario | None]:
 
 
 def make_run_mark(tool: str, scenario: Scenario) -> str:
-    """Return the value of the URL key `run` that asks for a replay with just these settings."""
+    """Return the value of the URL key `run` that starts a replay with exactly these settings."""
     values = json.dumps([tool, *asdict(replace(scenario, newest=None)).values()])
     return hashlib.blake2b(values.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
@@ -96,7 +96,7 @@ def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
             raise ValueError(text)
         return codes
 
-    found: list[str] = draw_url_widget(
+    chosen: list[str] = draw_url_widget(
         lambda name: st.multiselect(
             label, list(CODES), st.session_state[name], key=name, placeholder="None", help=meaning
         ),
@@ -105,13 +105,13 @@ def _choose_codes(label: str, key: str, meaning: str) -> tuple[str, ...]:
         parse,
         ",".join,
     )
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _edit_definition(tool: str) -> tuple[str | None, str | None]:
-    """Draw the definition's editor; return the tool's newest definition and the edited one.
+    """Draw the definition editor; return the newest definition of the tool and the edited one.
 
-    Each is None when there is none; the edited definition is also None when the text was not changed.
+    Each is None if missing; the edited definition is also None if the text was not changed.
     """
     if not tool:
         return None, None
@@ -144,7 +144,7 @@ def _edit_definition(tool: str) -> tuple[str | None, str | None]:
 
 
 def _read_tools(text: str) -> list[ToolDefinition]:
-    """Return the tools that a text defines, none when it cannot be read."""
+    """Return the tools in a text; empty if it cannot be read."""
     try:
         return list(parse_definitions(text).values())
     except ScenarioError:
@@ -152,17 +152,17 @@ def _read_tools(text: str) -> list[ToolDefinition]:
 
 
 def _draw_edits(tool: str, begun: str, edited: str | None) -> None:
-    """Draw what the edited definition changes: in words, and as a diff that ignores the layout."""
+    """Draw the edits of the definition in words, and as a diff that ignores formatting."""
     st.markdown("**Your edits**")
-    before = next((one for one in _read_tools(begun) if one.name == tool), None)
-    after = next((one for one in _read_tools(edited or "") if one.name == tool), None)
+    before = next((definition for definition in _read_tools(begun) if definition.name == tool), None)
+    after = next((definition for definition in _read_tools(edited or "") if definition.name == tool), None)
     if edited is None or before is None or after is None:
         st.caption("No changes yet." if edited is None else "Shown once the definition can be read.")
         return
     changes = unified_diff(
         *(
-            json.dumps(one.to_anthropic(defaults=True), indent=2, ensure_ascii=False)
-            for one in (before, after)
+            json.dumps(definition.to_anthropic(defaults=True), indent=2, ensure_ascii=False)
+            for definition in (before, after)
         )
     )
     if not changes:
@@ -197,7 +197,7 @@ def _describe_versions(versions: Sequence[Mapping[Any, Any]], newest: str | None
 
 
 def _warn_of_other_tool(tool: str, edited: str | None) -> None:
-    """Warn when the edited text defines another tool: only calls of the chosen tool are parsed again."""
+    """Warn when the edited text defines another tool; only calls of the chosen tool are parsed again."""
     if edited is None:
         return
     try:
@@ -211,7 +211,7 @@ def _warn_of_other_tool(tool: str, edited: str | None) -> None:
 
 
 def _linked_text() -> str | None:
-    """Return the definition text in the URL; None when it carries none or a damaged one.
+    """Return the definition text in the URL; None if it is missing or damaged.
 
     A URL parameter that this page did not write resets the editor.
     """
