@@ -54,4 +54,4 @@ def grouped_commands(group: TyperGroup) -> Iterator[tuple[str, list[tuple[str, C
 
 def describe(command: Command) -> str:
     """Return the first sentence of a command's help, whole."""
-    return command.get_short_help_str(limit=1_000)
+    return str(command.get_short_help_str(limit=1_000))
