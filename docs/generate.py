@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
@@ -315,7 +316,7 @@ def commands_page() -> Iterator[str]:
                 yield from _command(command, name, parent)
 
 
-def _command(command: Command, name: str, parent: typer.Context) -> Iterator[str]:
+def _command(command: Command, name: str, parent: Any) -> Iterator[str]:
     context = typer.Context(command, info_name=name, parent=parent)
     inner = command.commands if isinstance(command, TyperGroup) else {}
     if inner and not getattr(command, "invoke_without_command", False):

@@ -48,8 +48,7 @@ def text_of(node: ast.AST) -> str | None:
 
 def printed() -> Iterator[tuple[str, str]]:
     for path in DOCUMENTS:
-        text = path.read_text(encoding="utf-8")
-        for line in command_lines(text):
+        for line in command_lines(path.read_text(encoding="utf-8")):
             yield str(path.relative_to(ROOT)), line
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))

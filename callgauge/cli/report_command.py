@@ -64,10 +64,8 @@ def report(
     from ingest.time_ranges import read_day
 
     if (store is None) == (config is None) or (send and config is None):
-        render.fail(
-            f"name --store DIR or --config FILE{' (--send takes --config)' if send else ''}",
-            ExitCode.WRONG_USE,
-        )
+        usage = "name --store DIR or --config FILE" + (" (--send takes --config)" if send else "")
+        render.fail(usage, ExitCode.WRONG_USE)
     settings = _read_settings(config) if config else None
     night = datetime.now().astimezone().date()
     try:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from callgauge.cli.render.exit_codes import MEANINGS
 
-Command = TyperCommand | TyperGroup
+Command = Any  # typer has no public name for its commands and groups
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Everyday commands": ("demo", "up", "ingest", "serve", "parse", "report", "gate", "record"),
     "Administration": (
@@ -27,19 +26,19 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 class CommandGroup(TyperGroup):
     """Lists the commands of `callgauge` by `GROUPS`, each with one whole line, then the exit codes."""
 
-    def list_commands(self, _ctx: typer.Context) -> list[str]:
+    def list_commands(self, _ctx: Any) -> list[str]:
         """Return the names in the order of the groups; a name in no group comes last."""
         grouped = [name for names in GROUPS.values() for name in names if name in self.commands]
         return [*grouped, *(name for name in self.commands if name not in grouped)]
 
-    def format_commands(self, _ctx: typer.Context, formatter: Any) -> None:
+    def format_commands(self, _ctx: Any, formatter: Any) -> None:
         width = max(map(len, self.commands))
         for title, commands in grouped_commands(self):
             with formatter.section(title):
                 rows = [(name.ljust(width), describe(command)) for name, command in commands]
                 formatter.write_dl(rows)
 
-    def format_epilog(self, _ctx: typer.Context, formatter: Any) -> None:
+    def format_epilog(self, _ctx: Any, formatter: Any) -> None:
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(int(code)), meaning) for code, meaning in MEANINGS.items()])
 
@@ -55,4 +54,4 @@ def grouped_commands(group: TyperGroup) -> Iterator[tuple[str, list[tuple[str, C
 
 def describe(command: Command) -> str:
     """Return the first sentence of a command's help, whole."""
-    return command.get_short_help_str(limit=1_000)
+    return str(command.get_short_help_str(limit=1_000))
