@@ -157,7 +157,7 @@ class StringReader:
     def read_string(self, start: int, place: StringPlace) -> tuple[str, StringEnd]:
         """Read the string whose opening quote is at `start`. Return its text and its end.
 
-        Raises UnreadableError when a program takes only a part of the string.
+        Raises UnreadableError when the text is code that indexes or slices the string.
         """
         plain = _PLAIN.match(self.text, start)
         if plain is not None and self.is_certain(plain, place.role):
