@@ -74,9 +74,9 @@ def up(
     model: ingest_command.Model = None,
     tools: ingest_command.Tools = None,
 ) -> None:
-    """Load logs, open the dashboard, and keep loading while the logs grow, until Ctrl-C.
+    """Load logs, open the dashboard, and load what is added.
 
-    Without a PATH, choose among the logs of the agents on this machine and a sample, which has a temporary
+    Ctrl-C stops it. Without a PATH, choose among the logs of the agents on this machine and a sample, which has a temporary
     store. The store is ./callgauge-store unless --store names another folder. Nothing leaves this machine.
 
     Exits with 1 if no log could be read, with 2 if a choice is needed and there is no terminal.
@@ -103,7 +103,10 @@ def up(
 
 
 def demo(port: Port = None, address: Address = None, no_browser: NoBrowser = False) -> None:
-    """Show a sample in the dashboard, from a temporary store that is removed at the end."""
+    """Show a sample in the dashboard; keep nothing.
+
+    The sample is loaded into a temporary store, which is removed at the end.
+    """
     _serve_sample(_choose_server(address, port), opens_browser=not no_browser)
 
 
