@@ -128,11 +128,14 @@ def _t_at_depth(shape: Any, depth: Any) -> Any:
 def _depth_of_tail(shape: Floats, tail: Floats) -> Floats:
     """Return the depth at which Student's t has this tail, by Newton's method on the tail's logarithm."""
     depth, log_tail = np.abs(ndtri(tail)) / math.sqrt(2), np.log(tail)
+    is_done = np.zeros(depth.shape, dtype=bool)
     for _ in range(_MOST_STEPS):
         scaled, slope = _scaled_tail(shape, depth)
         step = (np.log(scaled) - depth * depth - log_tail) * scaled / slope
-        depth = np.maximum(depth + step, 0.0)
-        if np.all(np.abs(step) <= 1e-8 * depth):  # the error is squared with each step
+        # An element that is done stays as it is, so that no value depends on the others of its array.
+        depth = np.where(is_done, depth, np.maximum(depth + step, 0.0))
+        is_done |= np.abs(step) <= 1e-8 * depth  # the error is squared with each step
+        if is_done.all():
             break
     return np.asarray(depth)
 
@@ -175,7 +178,9 @@ def _integrate(shape: Floats, depth: Floats) -> Floats:
     y *= way
     np.negative(y, out=y)
     values *= np.exp(y, out=y)
-    return np.asarray(half * (_WEIGHTS @ values))
+    values *= _WEIGHTS[:, np.newaxis]
+    # One term after the other: a product of matrices rounds by the number of elements.
+    return np.asarray(half * np.add.accumulate(values, axis=0)[-1])
 
 
 def digamma(x: Any) -> Any:
