@@ -218,7 +218,8 @@ def priced(name: str, amount: float) -> Cost:
 
 def test_too_few_sessions_are_not_ranked() -> None:
     several = [of_slice("a", 10, 100), of_slice("b", 1, 20), of_slice("c", 0, 300, sessions=5)]
-    assert write(rank(several)) == "Not enough data to rank: 1 of 3 models has 30 observed and 10 sessions."
+    sentence = "Not enough data to rank: 1 of 3 models has 30 observations and 10 sessions."
+    assert write(rank(several)) == sentence
 
 
 def test_few_large_sessions_are_not_ranked_and_the_sentence_says_why() -> None:
@@ -236,7 +237,8 @@ def test_one_model_beside_what_the_logs_do_not_name_is_not_called_different_work
     assert write(rank(several)) == "Nothing to rank: only one model was observed."
     assert write(rank(several[1:])) == "Nothing to rank: no named model was observed."
     several += [of_slice("few", 0, 493, sessions=2)]
-    assert write(rank(several)) == "Not enough data to rank: 1 of 2 models has 30 observed and 10 sessions."
+    sentence = "Not enough data to rank: 1 of 2 models has 30 observations and 10 sessions."
+    assert write(rank(several)) == sentence
 
 
 @pytest.mark.parametrize(("noun", "several"), [("model", "models"), ("strategy", "strategies")])

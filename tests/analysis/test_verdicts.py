@@ -152,7 +152,7 @@ def test_a_difference_within_the_smallest_one_that_matters_is_alike() -> None:
 def test_too_few_are_not_judged_and_the_sentence_says_what_it_takes() -> None:
     sentence = say(of_slice("B", 25, 29), of_slice("A", 1, 1000))
     assert sentence.startswith("Not enough data: 86% vs 0.10%, difference +86.1 points")
-    assert sentence.endswith("It takes 30 observed and 5 sessions on each side.")
+    assert sentence.endswith("It takes 30 observations and 5 sessions on each side.")
     assert "5 sessions on each side" in say(of_slice("B", 270, 300, sessions=4), of_slice("A", 1, 1000))
     hidden = of_slice("B", 0, 100, total=1000)
     assert say(hidden, of_slice("A", 500, 1000)).endswith(

@@ -201,7 +201,7 @@ def test_six_calls_against_six_are_no_verdict(store: Path) -> None:
     publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []})
     app = compared(store, a_model="falcon-3", b_model="heron")
     assert verdict(app) == ("heron against falcon-3: not enough data (parse errors 100% against 0%).")
-    assert "12 sessions. It takes 30 observed and 5 sessions on each side." in plain(said(app))
+    assert "12 sessions. It takes 30 observations and 5 sessions on each side." in plain(said(app))
 
 
 @pytest.mark.thorough

@@ -128,7 +128,7 @@ def test_words_and_intervals_agree(seed: int) -> None:
 
 def test_a_single_class_or_none_cannot_be_compared() -> None:
     assert describe_standout(find_standouts(classes_of(a_class("turn", 1, 20, 200)))) == (
-        "No trait can be compared: it takes two classes with 30 observed and 10 sessions each."
+        "No trait can be compared: it takes two classes with 30 observations and 10 sessions each."
     )
     assert describe_standout(find_standouts([])).startswith("No trait can be compared")
 

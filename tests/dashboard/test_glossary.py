@@ -19,8 +19,9 @@ def meanings() -> dict[str, str]:
 
 def test_enough_is_explained_for_a_rank_and_for_a_difference() -> None:
     meaning = meanings()["enough"]
-    assert f"a rank or an alert: {ENOUGH} observed in {ENOUGH_SESSIONS} sessions" in meaning
-    assert f"a difference of two: {ENOUGH} observed in {ENOUGH_TO_COMPARE} sessions on each side" in meaning
+    assert f"a rank or an alert: {ENOUGH} observations in {ENOUGH_SESSIONS} sessions" in meaning
+    pair = f"a difference of two: {ENOUGH} observations in {ENOUGH_TO_COMPARE} sessions on each side"
+    assert pair in meaning
 
 
 def test_words_that_pages_show_are_explained() -> None:

@@ -64,7 +64,7 @@ def retried(store: Path) -> Path:
 def test_few_data_name_no_tool_and_say_what_a_retry_fixed_and_took(retried: Path) -> None:
     assert headings(opened_tab())[0] == (
         "Not enough data to say which tool is given up on most: it takes retry sequences with "
-        "30 observed and 10 sessions. Overall, a retry fixed 50% of failures (1 of 2 retry sequences). "
+        "30 observations and 10 sessions. Overall, a retry fixed 50% of failures (1 of 2 retry sequences). "
         "Retries took 2 model calls and 240 tokens."
     )
 
@@ -132,7 +132,7 @@ def test_whether_changing_the_call_helps_is_told_where_both_kinds_have_enough(
     answer = said(opened_tab(costs="1"))
     assert words in answer
     assert "The difference is " in answer
-    assert "A verdict takes 30 observed and 10 sessions of both kinds." in answer
+    assert "A verdict takes 30 observations and 10 sessions of both kinds." in answer
 
 
 def test_cost_says_of_how_many_it_is_known(retried: Path) -> None:
@@ -340,7 +340,7 @@ def test_good_calls_of_several_models_are_added_up_by_group() -> None:
 
 def test_what_is_lost_in_few_sessions_is_not_judged() -> None:
     text = describe_blast([a_model(groups=5, bad_steps=40, bad=40, lost=63, others=100, others_lost=60)])
-    assert text.endswith(" Not enough data for a verdict: it takes 30 observed and 10 sessions of both.")
+    assert text.endswith(" Not enough data for a verdict: it takes 30 observations and 10 sessions of both.")
 
 
 def test_a_difference_that_may_be_chance_is_not_decided() -> None:

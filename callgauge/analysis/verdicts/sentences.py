@@ -20,13 +20,13 @@ from callgauge.stats import (
 from callgauge.stats.day_spread import LEAST_DAYS
 from callgauge.stats.sample_size import smallest_shown
 
-RULE = f"{ENOUGH} observed and {ENOUGH_SESSIONS} sessions"
+RULE = f"{ENOUGH} observations and {ENOUGH_SESSIONS} sessions"
 """What it takes to be ranked, in words."""
-PAIR_RULE = f"{ENOUGH} observed and {ENOUGH_TO_COMPARE} sessions on each side"
+PAIR_RULE = f"{ENOUGH} observations and {ENOUGH_TO_COMPARE} sessions on each side"
 """What it takes to judge a difference, in words."""
 DAYS_RULE = f"The two ran on different days, and neither on {LEAST_DAYS} of them."
 """Why a difference over time is not judged."""
-LESS = f"fewer than {ENOUGH} observed or {ENOUGH_SESSIONS} sessions"
+LESS = f"fewer than {ENOUGH} observations or {ENOUGH_SESSIONS} sessions"
 """What is shown pale, in words."""
 _NAMED = 3  # maximum number of slices of a tie group in a sentence
 _OUT_OF_REACH = 10_000  # too many sessions for anybody to collect
