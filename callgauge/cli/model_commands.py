@@ -180,7 +180,7 @@ def probe(
         price = prices.find(name, today)
         tokens = found.tokens
         cost = None if price is None else cost_of_tokens(price, tokens.read, tokens.written, tokens.cached)
-        rows.append(render.ProbeRow(name, found, opened.whose_text, cost))
+        rows.append(render.ProbeRow(name, found, cost))
     if as_json:
         print(render.to_json({row.model: render.probe_data(row) for row in rows}))
     else:

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from callgauge.gateway.apis import WIRES, BrokenReplyError, ErrorInReplyError, Wire
 from callgauge.gateway.apis.messages import Call, CallSource, ChatRequest, FinishReason, Reply
+from callgauge.gateway.capabilities import Capabilities, known_of_server
 from callgauge.gateway.provider_errors import (
     NoReplyError,
     Trouble,
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 _REPLIES_FOR_ONE_MORE = 20
 MOST_BYTES = 64 << 20  # of one answer
-# Servers that parse the model's text and write the arguments anew.
-REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))
 SHORTEST_KEY = 8
 """Characters: a shorter key is a placeholder such as "ollama" or "none", a word that texts contain."""
 _TOO_MANY_REQUESTS = 429
@@ -173,18 +172,9 @@ class Endpoint:
         return parts.hostname or "" if parts.port is None else f"{parts.hostname}:{parts.port}"
 
     @property
-    def whose_text(self) -> str:
-        """Whose the text of a call's arguments is: `model`, `server` (written anew), `none` or `unknown`.
-
-        Anthropic's wire has the model's own in streams, Gemini's never; OpenAI sends it, other servers that
-        speak its wires may have written it anew.
-        """
-        if self.wire.name == "gemini":
-            return "none"
-        if self.server in REWRITING_SERVERS:
-            return "server"
-        is_theirs = self.wire.name == "anthropic" or self.name == "api.openai.com"
-        return "model" if is_theirs else "unknown"
+    def known(self) -> Capabilities:
+        """Return what is true of every model behind this endpoint."""
+        return known_of_server(self.wire.name, urlsplit(self.url).hostname, self.server)
 
     def to_log(self) -> dict[str, str]:
         """Return the wire, and the server where it is known, for a session log."""

@@ -7,6 +7,7 @@ teams that want to rely on them.
 
 from __future__ import annotations
 
+import json
 import re
 import time
 import uuid
@@ -16,8 +17,16 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from callgauge.gateway.apis.adapter import Wire
-from callgauge.gateway.apis.messages import Call, ChatMessage, ChatRequest, Reply, Tokens, sum_tokens
-from callgauge.gateway.capabilities import MISTRAL_IDS, Capabilities, JsonStability, known_of_wire
+from callgauge.gateway.apis.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    Reply,
+    Tokens,
+    sum_tokens,
+)
+from callgauge.gateway.capabilities import MISTRAL_IDS, Capabilities, JsonStability
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.sentences import write_json_template
@@ -56,6 +65,10 @@ _CATALOG = ToolCatalog.from_definitions([REPORT_NUMBER])
 _USE_THE_TOOL = (
     ChatMessage("system", "Use the tool. Do not answer in text."),
     ChatMessage("user", "Report the number 7 with the tool report_number."),
+)
+_SPACED_ARGUMENTS = (
+    "Report the number 7 with the tool report_number. Write its arguments exactly like this, with all spaces: "
+    '{  "number"  :  7  }'
 )
 _MADE_CALL = Call("call00001", REPORT_NUMBER.name, '{"number": 7}')
 _IDS = (  # patterns of ids, the narrowest first
@@ -188,7 +201,7 @@ async def probe_model(
     With `json_questions` the template of the JSON fallback is tried that many times; with `is_full` the
     server is asked for what it does beyond tool calls. Never raises for what the endpoint answers.
     """
-    known = (declared or Capabilities()).as_declared().complete(known_of_wire(endpoint.wire.name), "wire")
+    known = (declared or Capabilities()).as_declared().complete(endpoint.known, "wire")
     asking = _Questions(endpoint, model)
     started = time.monotonic()
     error: str | None = None
@@ -197,6 +210,7 @@ async def probe_model(
     if known.supports_tool_use:
         known = await asking.ask_parallel(known)
         known = await asking.ask_result(known)
+        known = await asking.ask_argument_text(known)
         found = Capabilities(tool_id_pattern=_find_id_pattern(asking.ids))
         known = known.complete(found, "probed")
     is_reached = known.supports_tool_use is not None
@@ -228,6 +242,7 @@ class _Questions:
         self.sent = 0
         self.tokens: list[Tokens] = []
         self.ids: list[str] = []
+        self.raw_texts: list[str] = []
         self.notes: dict[str, str] = {}
         self._first: Reply | None = None
         self._temperature: dict[str, float | int] = {"temperature": 0}
@@ -248,6 +263,7 @@ class _Questions:
         reply = await self.endpoint.ask(request)
         self.tokens.append(reply.tokens)
         self.ids += [call.id for call in reply.calls if call.id]
+        self.raw_texts += [call.raw for call in reply.calls if call.source is CallSource.RAW]
         return reply
 
     async def ask_native(self, known: Capabilities) -> tuple[Capabilities, str | None]:
@@ -305,6 +321,21 @@ class _Questions:
             return known
         return known.complete(Capabilities(takes_tool_results=True), "probed")
 
+    async def ask_argument_text(self, known: Capabilities) -> Capabilities:
+        """Ask for arguments with unusual spaces: if they arrive, the server passes on the model's own text.
+
+        Usual spaces prove nothing: a model may write them, too.
+        """
+        if known.keeps_argument_text is not None:
+            return known
+        try:
+            await self._ask(_USE_THE_TOOL[0], ChatMessage("user", _SPACED_ARGUMENTS))
+        except NoReplyError as told:
+            self.notes["keeps_argument_text"] = str(told)
+            return known
+        found = Capabilities(keeps_argument_text=any(map(has_unusual_spaces, self.raw_texts)) or None)
+        return known.complete(found, "probed")
+
     async def ask_midturn_system(self, known: Capabilities) -> Capabilities:
         messages = (
             ChatMessage("system", "Answer briefly."),
@@ -361,6 +392,24 @@ class _Questions:
 
 def _find_id_pattern(ids: Sequence[str]) -> str | None:
     return next((pattern for pattern in _IDS if ids and all(re.fullmatch(pattern, one) for one in ids)), None)
+
+
+def has_unusual_spaces(raw: str) -> bool:
+    """Return whether no JSON library writes these arguments with these spaces."""
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return False  # a stream that is cut is no evidence
+    if not isinstance(value, dict):
+        return False
+    bare = "".join(raw.split())
+    usual = [
+        json.dumps(value, separators=separators) for separators in ((",", ":"), (", ", ": "), (",", ": "))
+    ]
+    if bare != "".join(usual[0].split()):
+        return False  # escapes or numbers in another form: a library may do that
+    usual += [json.dumps(value, indent=indent) for indent in (1, 2, 3, 4, "\t")]
+    return raw.strip() not in usual
 
 
 def _explain_text(text: str) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from callgauge.gateway import WIRES, Capabilities, JsonStability, Probe, probe_model
+from callgauge.gateway import WIRES, Capabilities, Endpoint, JsonStability, Probe, probe_model
+from callgauge.gateway.probe import has_unusual_spaces
 from tests.gateway.served.brain import Asked, Brain, Emitted
 from tests.gateway.served.in_process import BrainEndpoint, ask_with
 
@@ -126,6 +127,61 @@ def test_what_is_declared_is_not_asked() -> None:
     }
 
 
+# --- who wrote the text of arguments
+
+
+def test_unusual_spaces_prove_that_a_server_passes_on_the_models_text() -> None:
+    def brain(asked: Asked) -> Emitted:
+        question = asked.messages[-1].text
+        if "exactly like this" in question:
+            return Emitted(calls=[("report_number", question[question.index("{") :])])
+        return good_model(asked)
+
+    known = probe(brain)[0].capabilities
+    assert (known.keeps_argument_text, known.whose_text) == (True, "model")
+    assert known.known_by["keeps_argument_text"] == "probed"
+
+
+def test_usual_spaces_prove_nothing() -> None:
+    found, _ = probe(good_model)
+    assert (found.capabilities.keeps_argument_text, found.capabilities.whose_text) == (None, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("raw", "is_unusual"),
+    [
+        ('{"a":1,"b":"x  y"}', False),
+        ('{"a": 1, "b": [1, 2]}', False),
+        ('{\n  "a": 1,\n  "b": 2\n}', False),
+        ('{ "a" : 1 }', True),
+        ('{"a":1, "b":2}', True),
+        ('{ "a" : ', False),
+        ("[1 ,2]", False),
+        ("", False),
+    ],
+)
+def test_spaces_that_no_library_writes_are_unusual(raw: str, is_unusual: bool) -> None:
+    assert has_unusual_spaces(raw) is is_unusual
+
+
+@pytest.mark.parametrize(
+    ("wire", "url", "server", "whose"),
+    [
+        ("openai-chat", "https://api.openai.com/v1", None, "model"),
+        ("openai-responses", "https://api.openai.com/v1", None, "model"),
+        ("openai-chat", "http://127.0.0.1:8000/v1", None, "unknown"),
+        ("openai-chat", "http://127.0.0.1:11434/v1", "ollama", "server"),
+        ("anthropic", "https://api.anthropic.com/v1", None, "model"),
+        ("anthropic", "http://127.0.0.1:4000/v1", None, "unknown"),
+        ("gemini", "https://generativelanguage.googleapis.com/v1beta", None, "server"),
+    ],
+)
+def test_only_the_providers_own_hosts_are_known_to_pass_on_the_models_text(
+    wire: str, url: str, server: str | None, whose: str
+) -> None:
+    assert Endpoint(url, wire=wire, server=server).known.whose_text == whose
+
+
 # --- results of calls, ids
 
 
@@ -171,7 +227,7 @@ def test_what_the_model_sent_goes_back_as_an_object_whatever_it_was() -> None:
 
 
 def test_all_ids_that_were_seen_make_the_pattern() -> None:
-    ids = iter([["D681PevKs"], ["a", "b"]])
+    ids = iter([["D681PevKs"], ["a", "b"], ["c"]])
 
     def brain(asked: Asked) -> Emitted:
         clean = good_model(asked)

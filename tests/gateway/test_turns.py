@@ -61,10 +61,15 @@ TOOLS = (search_orders, get_weather)
 
 
 def converse(
-    brain: Brain, *texts: str, wire: str = "openai-chat", tools: Sequence[Tool] = TOOLS, **options: Any
+    brain: Brain,
+    *texts: str,
+    wire: str = "openai-chat",
+    tools: Sequence[Tool] = TOOLS,
+    server: str | None = None,
+    **options: Any,
 ) -> tuple[list[Turn], BrainEndpoint]:
     """Have a conversation with a brain; return its turns and the endpoint with what was asked."""
-    endpoint = BrainEndpoint(brain, wire)
+    endpoint = BrainEndpoint(brain, wire, server=server)
 
     async def talk() -> list[Turn]:
         async with Gateway(endpoint, tools, model="m", **{"capabilities": NATIVE, **options}) as gateway:
@@ -339,7 +344,7 @@ def test_what_is_declared_is_never_asked() -> None:
 def test_what_nobody_declared_is_probed_once_before_the_first_turn() -> None:
     turns, endpoint = converse(probed_brain, "a", "b", capabilities=None)
     assert [turn.status for turn in turns] == ["ok", "ok"]
-    assert ["Report" in asked.user for asked in endpoint.asked] == [True, True, True, False, False, False]
+    assert ["Report" in asked.user for asked in endpoint.asked] == [True] * 4 + [False] * 3
 
 
 def test_a_server_that_was_not_reached_is_not_a_model_without_tools() -> None:
@@ -447,6 +452,31 @@ def test_every_event_of_a_turn_is_logged_in_order(tmp_path: Path) -> None:
     assert events[3]["meta"]["toolBlocks"][1]["parse_error"]["mode"] == "tool_use"
     assert events[-2]["meta"]["status"] == "ok"
     assert not any("sk-canary" in line for line in next(tmp_path.glob("*")).read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("declared", "server", "writer"),
+    [(None, None, "unknown"), (True, None, "model"), (False, None, "server"), (None, "ollama", "server")],
+)
+def test_the_log_says_who_wrote_the_arguments(
+    declared: bool | None, server: str | None, writer: str, tmp_path: Path
+) -> None:
+    known = Capabilities(supports_tool_use=True, keeps_argument_text=declared)
+    converse(script(Emitted(calls=[GOOD]), DONE), log=tmp_path, capabilities=known, server=server)
+    [action] = [event for event in read_log(tmp_path) if event["type"] == "action"]
+    assert action["meta"]["toolBlocks"][0]["raw_is"] == writer
+
+
+def test_the_text_of_an_answer_is_the_models_own(tmp_path: Path) -> None:
+    answer = Emitted(block(*GOOD))
+    converse(
+        script(answer, DONE),
+        log=tmp_path,
+        capabilities=Capabilities(supports_tool_use=False),
+        server="ollama",
+    )
+    [action] = [event for event in read_log(tmp_path) if event["type"] == "action"]
+    assert action["meta"]["toolBlocks"][0]["raw_is"] == "model"
 
 
 def test_the_log_has_what_each_reply_and_the_turn_cost_and_who_read_the_calls(tmp_path: Path) -> None:

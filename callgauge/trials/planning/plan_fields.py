@@ -117,6 +117,9 @@ _MODEL = KeyedTable(
                     "supports_parallel_tools": Field(Flag(), "Makes several calls in a reply."),
                     "tool_id_pattern": Field(Text(), "A regular expression that ids of calls match."),
                     "allows_midturn_system": Field(Flag(), "Takes system messages within a conversation."),
+                    "keeps_argument_text": Field(
+                        Flag(), "The server passes on arguments as the model wrote them."
+                    ),
                 }
             ),
             "What is declared of the model, and so never asked.",
