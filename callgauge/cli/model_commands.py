@@ -50,6 +50,9 @@ KeyName = Annotated[
 Server = Annotated[
     str | None, typer.Option(help="The server software (ollama, llama.cpp, vllm …), if known.")
 ]
+NoStream = Annotated[
+    bool, typer.Option("--no-stream", help="Ask for whole answers, if a server leaves calls out of streams.")
+]
 
 McpServers = Annotated[
     list[str] | None,
@@ -95,6 +98,7 @@ def chat(
     wire: Wire = "openai-chat",
     key: KeyName = None,
     server: Server = None,
+    no_stream: NoStream = False,
 ) -> None:
     """Talk to a model and see each tool call with its diagnostics.
 
@@ -104,7 +108,7 @@ def chat(
 
     offered = _read_tools(tools) if tools is not None else []
     servers = _read_servers(mcp or (), tuple(mcp_env or ()), mcp_key)
-    opened = _open_endpoint(endpoint, wire, key, server)
+    opened = _open_endpoint(endpoint, wire, key, server, streams=not no_stream)
     text = _read_prompt(prompt)
 
     async def talk() -> bool:
@@ -150,6 +154,7 @@ def probe(
     wire: Wire = "openai-chat",
     key: KeyName = None,
     server: Server = None,
+    no_stream: NoStream = False,
     json_questions: Annotated[
         int, typer.Option("--json-questions", min=0, max=50, help="How often to test the JSON fallback.")
     ] = 5,
@@ -166,7 +171,7 @@ def probe(
     from callgauge.gateway import probe_model
     from callgauge.prices import PriceList, cost_of_tokens
 
-    opened = _open_endpoint(endpoint, wire, key, server)
+    opened = _open_endpoint(endpoint, wire, key, server, streams=not no_stream)
 
     async def ask_all() -> list[Any]:
         async with opened:
@@ -189,14 +194,21 @@ def probe(
         raise typer.Exit(_FAILED)
 
 
-def _open_endpoint(url: str, wire: str, key: str | None, server: str | None) -> Endpoint:
+def _open_endpoint(url: str, wire: str, key: str | None, server: str | None, *, streams: bool) -> Endpoint:
     from callgauge.gateway import Endpoint
 
     name = key or _KEYS.get(wire, "")
     if key is not None and key not in os.environ:
         render.fail(f"--key: the environment variable {key} is not set", _WRONG_USE)
     try:
-        return Endpoint(url, wire=wire, key=os.environ.get(name, ""), server=server, attempts=_ATTEMPTS)
+        return Endpoint(
+            url,
+            wire=wire,
+            key=os.environ.get(name, ""),
+            server=server,
+            streams=streams,
+            attempts=_ATTEMPTS,
+        )
     except ValueError as problem:
         render.fail(str(problem), _WRONG_USE)
 

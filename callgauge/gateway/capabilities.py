@@ -22,8 +22,9 @@ class Capabilities:
     """What is known of a model; None is not known.
 
     `takes_tool_results`: a native call can go back with its result. `keeps_argument_text`: the server passes
-    on the arguments as the model wrote them; False: it parses them and writes them again. `known_by` says of
-    each known field how it is known: `declared`, `wire` or `probed`.
+    on the arguments as the model wrote them; False: it parses them and writes them again. `streams_calls`:
+    False where calls arrive only in answers that are not streamed. `known_by` says of each known field how it
+    is known: `declared`, `wire` or `probed`.
     """
 
     supports_tool_use: bool | None = None
@@ -33,6 +34,7 @@ class Capabilities:
     allows_midturn_system: bool | None = None
     json_stability: JsonStability | None = None
     keeps_argument_text: bool | None = None
+    streams_calls: bool | None = None
     known_by: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -121,7 +121,8 @@ class Endpoint:
 
     `url` is the address before the wire's own path (`https://api.openai.com/v1`). `key` is sent, and never
     written anywhere. `server` names the software behind the address where it is known (`llama.cpp`, `vllm`,
-    `ollama`): what its texts are worth depends on it. An answer may take `timeout` seconds; a request is sent
+    `ollama`): what its texts are worth depends on it. `streams` False asks for every answer as a whole. An
+    answer may take `timeout` seconds; a request is sent
     at most `attempts` times, with waits of 0.5 s · 2ⁿ or what the endpoint asks for, at most `longest_wait`
     seconds. Use it as an asynchronous context manager.
     """
@@ -133,6 +134,7 @@ class Endpoint:
         wire: str = "openai-chat",
         key: str = "",
         server: str | None = None,
+        streams: bool = True,
         concurrency: int = 4,
         timeout: float = 120.0,
         attempts: int = 5,
@@ -152,6 +154,7 @@ class Endpoint:
         self.url = url.rstrip("/")
         self.wire: Wire = WIRES[wire]
         self.server = server
+        self.streams = streams
         self.timeout = timeout
         self.attempts = max(1, attempts)
         self.first_wait = first_wait
@@ -210,6 +213,7 @@ class Endpoint:
         A call that the server could not parse and reports as an error is a reply with `refused`. Raises
         NoReplyError when there is no reply, after as many attempts as the endpoint allows.
         """
+        request = replace(request, streams=request.streams and self.streams)
         asked = self.wire.write(request)
         content = json.dumps(asked.body, separators=(",", ":"), default=str).encode()
         again = _AskAgainError("it was never asked")

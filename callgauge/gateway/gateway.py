@@ -65,7 +65,6 @@ class Gateway:
     limits: Limits = Limits()
     sampling: Mapping[str, float | int] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    streams: bool = True
     adds_template: bool = True
     log: str | Path | SessionLog | None = None
     session_id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -273,7 +272,7 @@ class Gateway:
             messages=(*head, *self.history),
             tools=tuple(self._executor.toolbox.catalog) if is_native else (),
             is_serial=self.known.supports_parallel_tools is False,
-            streams=self.streams,
+            streams=self.known.streams_calls is not False,
             sampling=self.sampling,
             extra_body=self.extra_body,
         )

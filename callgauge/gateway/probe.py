@@ -67,8 +67,8 @@ _USE_THE_TOOL = (
     ChatMessage("user", "Report the number 7 with the tool report_number."),
 )
 _SPACED_ARGUMENTS = (
-    "Report the number 7 with the tool report_number. Write its arguments exactly like this, with all spaces: "
-    '{  "number"  :  7  }'
+    "Report the number 7 with the tool report_number. Write its arguments exactly like this, with all "
+    'spaces: {  "number"  :  7  }'
 )
 _MADE_CALL = Call("call00001", REPORT_NUMBER.name, '{"number": 7}')
 _IDS = (  # patterns of ids, the narrowest first
@@ -202,7 +202,7 @@ async def probe_model(
     server is asked for what it does beyond tool calls. Never raises for what the endpoint answers.
     """
     known = (declared or Capabilities()).as_declared().complete(endpoint.known, "wire")
-    asking = _Questions(endpoint, model)
+    asking = _Questions(endpoint, model, known)
     started = time.monotonic()
     error: str | None = None
     if known.supports_tool_use is None:
@@ -236,7 +236,7 @@ async def probe_model(
 class _Questions:
     """The questions to one model; each returns the capabilities with what its answer says."""
 
-    def __init__(self, endpoint: Endpoint, model: str) -> None:
+    def __init__(self, endpoint: Endpoint, model: str, known: Capabilities) -> None:
         self.endpoint = endpoint
         self.model = model
         self.sent = 0
@@ -245,6 +245,7 @@ class _Questions:
         self.raw_texts: list[str] = []
         self.notes: dict[str, str] = {}
         self._first: Reply | None = None
+        self._streams = endpoint.streams and known.streams_calls is not False
         self._temperature: dict[str, float | int] = {"temperature": 0}
 
     async def _ask(self, *messages: ChatMessage, with_tool: bool = True) -> Reply:
@@ -260,7 +261,7 @@ class _Questions:
 
     async def _send(self, request: ChatRequest) -> Reply:
         self.sent += 1
-        reply = await self.endpoint.ask(request)
+        reply = await self.endpoint.ask(replace(request, streams=self._streams))
         self.tokens.append(reply.tokens)
         self.ids += [call.id for call in reply.calls if call.id]
         self.raw_texts += [call.raw for call in reply.calls if call.source is CallSource.RAW]
@@ -271,14 +272,37 @@ class _Questions:
         try:
             reply = await self._ask(*_USE_THE_TOOL)
         except NoReplyError as told:
+            is_about_streams = "stream" in str(told).lower()  # Bedrock: no tool use in streaming mode
+            if is_about_streams and self._streams and await self._finds_call_unstreamed():
+                return self._stop_streaming(known), None
             if told.trouble is Trouble.NO_TOOLS:
                 return known.complete(Capabilities(supports_tool_use=False), "probed"), str(told)
             return known, str(told)
         if reply.refused is not None or any(call.name == REPORT_NUMBER.name for call in reply.calls):
             self._first = reply
             return known.complete(Capabilities(supports_tool_use=True), "probed"), None
+        if self._streams and await self._finds_call_unstreamed():
+            return self._stop_streaming(known), None
         found = Capabilities(supports_tool_use=False)
         return known.complete(found, "probed"), _explain_text(reply.text)
+
+    def _stop_streaming(self, known: Capabilities) -> Capabilities:
+        self._streams = False
+        self.notes["streams_calls"] = "calls arrive only in answers without streaming, so no request streams"
+        return known.complete(Capabilities(supports_tool_use=True, streams_calls=False), "probed")
+
+    async def _finds_call_unstreamed(self) -> bool:
+        """Ask again without streaming: some servers leave calls out of streams."""
+        self._streams = False
+        try:
+            reply = await self._ask(*_USE_THE_TOOL)
+        except NoReplyError:
+            return False
+        finally:
+            self._streams = True
+        is_called = any(call.name == REPORT_NUMBER.name for call in reply.calls)
+        self._first = reply if is_called else None
+        return is_called
 
     async def ask_parallel(self, known: Capabilities) -> Capabilities:
         if known.supports_parallel_tools is not None:

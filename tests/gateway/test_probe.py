@@ -127,6 +127,50 @@ def test_what_is_declared_is_not_asked() -> None:
     }
 
 
+# --- streams that lack calls
+
+
+def drop_calls_from_streams(asked: Asked) -> Emitted:
+    emitted = good_model(asked)
+    return Emitted("Done.") if asked.has_tools and asked.body.get("stream") else emitted
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+def test_a_server_that_drops_calls_from_streams_is_asked_without_streaming(wire: str) -> None:
+    found, endpoint = probe(drop_calls_from_streams, wire)
+    known = found.capabilities
+    assert (found.ok, found.error) == (True, None)
+    assert (known.streams_calls, known.supports_parallel_tools, known.takes_tool_results) == (
+        False,
+        True,
+        True,
+    )
+    assert [bool(asked.body.get("stream")) for asked in endpoint.asked[:3]] == [True, False, False]
+
+
+def test_a_server_that_refuses_tools_in_streams_is_asked_without_streaming() -> None:
+    refusal = {"message": "This model doesn't support tool use in streaming mode."}
+
+    def brain(asked: Asked) -> Emitted:
+        streams = asked.has_tools and asked.body.get("stream")
+        return Emitted(status=400, body=refusal) if streams else good_model(asked)
+
+    assert probe(brain)[0].capabilities.streams_calls is False
+
+
+def test_a_model_without_tools_is_asked_once_without_streaming() -> None:
+    found, endpoint = probe(lambda _: Emitted("No."))
+    assert (found.ok, found.capabilities.streams_calls) == (False, None)
+    assert [bool(asked.body.get("stream")) for asked in endpoint.asked if asked.has_tools] == [True, False]
+
+
+def test_an_endpoint_without_streams_is_never_asked_for_one() -> None:
+    endpoint = BrainEndpoint(drop_calls_from_streams, streams=False)
+    found = ask_with(endpoint, lambda opened: probe_model(opened, "m"))
+    assert found.ok is True
+    assert not any(asked.body.get("stream") for asked in endpoint.asked)
+
+
 # --- who wrote the text of arguments
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,11 @@ FAILED_GENERATION = '{"name": "search_orders", "arguments": {"customer": }}'
 @pytest.mark.parametrize("streams", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_good_call_is_run_and_its_result_leads_to_the_answer(wire: str, streams: bool) -> None:
-    [turn], endpoint = converse(script(Emitted(calls=[GOOD]), DONE), wire=wire, streams=streams)
+    [turn], endpoint = converse(
+        script(Emitted(calls=[GOOD]), DONE),
+        wire=wire,
+        capabilities=replace(NATIVE, streams_calls=streams),
+    )
     assert (turn.status, turn.answer, statuses(turn)) == ("ok", "All done.", ["success"])
     assert "Acme has 3 orders." in endpoint.asked[1].messages[-1].text
     assert (turn.tokens.read, turn.tokens.written, turn.tokens.cached) == (100, 40, 20)
@@ -345,6 +350,15 @@ def test_what_nobody_declared_is_probed_once_before_the_first_turn() -> None:
     turns, endpoint = converse(probed_brain, "a", "b", capabilities=None)
     assert [turn.status for turn in turns] == ["ok", "ok"]
     assert ["Report" in asked.user for asked in endpoint.asked] == [True] * 4 + [False] * 3
+
+
+def test_a_server_that_drops_calls_from_streams_does_not_get_the_fallback() -> None:
+    def brain(asked: Asked) -> Emitted:
+        return Emitted("Done.") if asked.body.get("stream") else probed_brain(asked)
+
+    [turn], endpoint = converse(brain, capabilities=None)
+    assert {step.strategy for step in turn.steps} == {"tool_use"}
+    assert not endpoint.asked[-1].body.get("stream")
 
 
 def test_a_server_that_was_not_reached_is_not_a_model_without_tools() -> None:

@@ -21,6 +21,7 @@ _LABELS = {
     "allows_midturn_system": "system mid-turn",
     "json_stability": "JSON answers",
     "keeps_argument_text": "text of calls",
+    "streams_calls": "streams",
 }
 _WIDTH = 100
 

@@ -26,6 +26,7 @@ _CAPABILITIES = {
     "tool_id_pattern": "Ids of calls",
     "allows_midturn_system": "System messages within a turn",
     "keeps_argument_text": "Arguments as the model wrote them",
+    "streams_calls": "Calls in streams",
 }
 
 
