@@ -162,6 +162,9 @@ def probe(
         bool,
         typer.Option("--full", help="Also test strict definitions, answers by a JSON Schema and seeds."),
     ] = False,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, help="The time limit for each model.")
+    ] = 300,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Test what models and their server can do with tools, with a few short questions each.
@@ -175,9 +178,18 @@ def probe(
 
     async def ask_all() -> list[Any]:
         async with opened:
-            return [
-                await probe_model(opened, name, json_questions=json_questions, is_full=full) for name in model
-            ]
+            with render.show_status() as tell:
+                return [
+                    await probe_model(
+                        opened,
+                        name,
+                        json_questions=json_questions,
+                        is_full=full,
+                        time_limit=time_limit,
+                        watch=lambda question, name=name: tell(f"{name}: {question}"),
+                    )
+                    for name in model
+                ]
 
     prices, today = PriceList(), datetime.now(UTC).date()
     rows = []

@@ -88,6 +88,7 @@ def _print_addresses(target: str, address: str, port: int, log: Path) -> None:
     own = f"http://{_LOOPBACK if address == '0.0.0.0' else address}:{port}"  # noqa: S104 - compared only
     render.print_message(f"{own} passes on to {target} and records into {log} (Ctrl-C stops it)")
     render.print_message(f"Set OPENAI_BASE_URL={own}/v1 or ANTHROPIC_BASE_URL={own} for your agent.")
+    render.print_message(f"Vercel's AI SDK and `callgauge chat` need ANTHROPIC_BASE_URL={own}/v1.")
     if not is_loopback(address):
         render.print_message("Anyone who reaches this machine can use it and is recorded.")
     render.print_message(f"Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT={own}{TRACES} for traces of a framework.")

@@ -6,6 +6,7 @@ import asyncio
 import copy
 import json
 import random
+import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -37,6 +38,8 @@ SHORTEST_KEY = 8
 """Characters: a shorter key is a placeholder such as "ollama" or "none", a word that texts contain."""
 _TOO_MANY_REQUESTS = 429
 _OK = 200
+_WRONG_PATH = (404, 405)
+_VERSION = re.compile(r"/v\d")
 
 
 class RequestSlots:
@@ -271,8 +274,8 @@ class Endpoint:
                 self._client.stream("POST", url, content=content, headers=headers) as answer,
             ):
                 if answer.status_code != _OK:
-                    body = await _read_bytes(answer)
-                    return self._read_error(answer, body.decode("utf-8", "replace"), bool(request.tools))
+                    body = (await _read_bytes(answer)).decode("utf-8", "replace")
+                    return self._read_error(answer, body, bool(request.tools))
                 return await self._read_answer(answer, request.streams)
         except TimeoutError:
             raise _AskAgainError(f"no answer within {self.timeout:g} s") from None
@@ -289,6 +292,8 @@ class Endpoint:
 
     async def _read_answer(self, answer: httpx2.Response, streams: bool) -> Reply:
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind == "text/html":
+            raise BrokenReplyError(f"The answer is a web page{self._hint_path()}")
         if not streams or kind == "application/json":  # some servers do not stream, whatever is asked
             return self.wire.read_body(await _read_bytes(answer))
         events = [event async for event in _read_stream(answer)]
@@ -297,6 +302,8 @@ class Endpoint:
     def _read_error(self, answer: httpx2.Response, body: str, has_tools: bool) -> Reply:
         if answer.status_code == _TOO_MANY_REQUESTS:
             self.slots.count_overload()
+        is_page = answer.headers.get("content-type", "").startswith("text/html")
+        body = "a web page" if is_page else body
         return self._judge_error(
             answer.status_code, body, has_tools, read_retry_after(answer.headers.get("retry-after"))
         )
@@ -309,9 +316,19 @@ class Endpoint:
         trouble = find_trouble(status, body, has_tools=has_tools)
         code = "an error in the answer" if status is None else f"HTTP {status}"
         message = self._clean_message(f"{code}: {shorten_error(body)}" if body.strip() else code)
+        if status in _WRONG_PATH:
+            message += self._hint_path()
         if trouble is Trouble.NETWORK:
             raise _AskAgainError(message, wait, status)
         raise NoReplyError(trouble, f"{self.name}: {message}", status)
+
+    def _hint_path(self) -> str:
+        """Return what to check if the address has no version, such as /v1; empty if it has one."""
+        parts = urlsplit(self.url)
+        if _VERSION.search(parts.path) is not None:
+            return ""
+        version = "/v1beta" if self.wire.name == "gemini" else "/v1"
+        return f"; the address may lack {version}: try {parts.scheme}://{self.name}{parts.path}{version}"
 
     def _clean_message(self, text: str) -> str:
         hidden = text.replace(self._key, "[key]") if len(self._key) >= SHORTEST_KEY else text

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
 from callgauge.gateway import WIRES, Capabilities, Endpoint, JsonStability, Probe, probe_model
-from callgauge.gateway.probe import has_unusual_spaces
+from callgauge.gateway.apis.messages import ChatRequest, Reply
+from callgauge.gateway.probe import MOST_TOKENS, has_unusual_spaces
 from tests.gateway.served.brain import Asked, Brain, Emitted
 from tests.gateway.served.in_process import BrainEndpoint, ask_with
 
@@ -125,6 +127,66 @@ def test_what_is_declared_is_not_asked() -> None:
         "supports_tool_use": "declared",
         "allows_midturn_system": "declared",
     }
+
+
+# --- limits
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_each_answer_has_a_limit_of_tokens(wire: str) -> None:
+    _, endpoint = probe(good_model, wire, json_questions=1, is_full=True)
+    assert all(str(MOST_TOKENS) in json.dumps(asked.body) for asked in endpoint.asked)
+
+
+def test_a_model_that_takes_no_limit_is_asked_without() -> None:
+    def brain(asked: Asked) -> Emitted:
+        if "max_tokens" in asked.body:
+            message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+            return Emitted(status=400, body={"error": {"message": message}})
+        return good_model(asked)
+
+    found, endpoint = probe(brain)
+    assert found.ok is True
+    assert ["max_tokens" in asked.body for asked in endpoint.asked[:3]] == [True, False, False]
+
+
+def test_an_answer_that_is_cut_before_a_call_is_unknown() -> None:
+    found, _ = probe(lambda _: Emitted("Let me think", stop="length"))
+    assert (found.ok, found.error) == (None, "the answer was cut at 2,048 tokens before a call")
+
+
+class SlowEndpoint(BrainEndpoint):
+    """An endpoint that never answers after some requests."""
+
+    fast = 0
+
+    async def ask(self, request: ChatRequest) -> Reply:
+        if len(self.asked) >= self.fast:
+            await asyncio.sleep(60)
+        return await super().ask(request)
+
+
+@pytest.mark.parametrize(("fast", "ok"), [(0, None), (1, True)])
+def test_a_probe_ends_at_its_time_limit_and_keeps_what_it_knows(fast: int, ok: bool | None) -> None:
+    endpoint = SlowEndpoint(good_model)
+    endpoint.fast = fast
+    found = ask_with(endpoint, lambda opened: probe_model(opened, "m", time_limit=0.1))
+    reason = found.error if ok is None else found.notes["probe"]
+    assert (found.ok, reason) == (ok, "no answer within the 0.1 s of the probe")
+    assert found.capabilities.supports_parallel_tools is None
+
+
+def test_each_question_is_shown() -> None:
+    shown: list[str] = []
+    probe(good_model, json_questions=1, watch=shown.append)
+    assert shown == [
+        "native calls",
+        "parallel calls",
+        "results taken",
+        "text of calls",
+        "system mid-turn",
+        "JSON answers",
+    ]
 
 
 # --- streams that lack calls
