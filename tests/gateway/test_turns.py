@@ -32,9 +32,8 @@ from callgauge.gateway import (
     tool,
 )
 from callgauge.gateway.read_calls import read_native_calls
-from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
+from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED, NO_CALL_READ, NOT_RUN
 from callgauge.gateway.session_log import SessionLog, TurnLog
-from callgauge.gateway.turn import NOT_RUN
 from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Brain, Emitted
 from tests.gateway.served.in_process import BrainEndpoint
@@ -147,7 +146,10 @@ def test_a_call_of_which_nothing_can_be_read_is_answered_once_by_the_parsers_sen
     )
     [lost], endpoint = converse(script(unreadable))
     assert (lost.status, lost.compensations, len(endpoint.asked)) == ("error", 1, 2)
-    assert lost.answer.startswith(NOT_RUN + "The tool was not run. json_parse_error")
+    assert lost.answer == (
+        f"{NOT_RUN}The model's arguments for search_orders could not be read: "
+        "json_parse_error:no_object_found"
+    )
     [at_once], endpoint = converse(script(unreadable), limits=Limits(compensations=0))
     assert (at_once.status, len(endpoint.asked)) == ("error", 1)
 
@@ -205,10 +207,32 @@ def test_ids_that_cannot_be_used_are_replaced_and_both_are_logged(tmp_path: Path
     ]
 
 
+@pytest.mark.parametrize(
+    ("emitted", "known"),
+    [
+        (Emitted(calls=[("search_orders", "我想查询一下")]), NATIVE),
+        (Emitted(calls=[("search_orders", '{"limit": 3}')]), NATIVE),
+        (Emitted('<tool_call>{"name": "search_orders", "arguments": {}}</tool_call>'), NATIVE),
+        (Emitted("```json\n[1\n```"), TEXT_ONLY),
+        (
+            Emitted(status=500, body={"error": "error parsing tool call: raw='{', err=unexpected end"}),
+            NATIVE,
+        ),
+    ],
+)
+def test_the_hint_is_said_once_and_to_the_user(emitted: Emitted, known: Capabilities) -> None:
+    [turn], _ = converse(script(emitted), capabilities=known)
+    assert turn.answer.startswith(NOT_RUN)
+    words = turn.answer.removeprefix(NOT_RUN)
+    assert (
+        re.search(r"not? (tool was )?run|\byour?\b|Call the tool|Answer with", words, re.IGNORECASE) is None
+    )
+
+
 def test_the_same_refused_call_again_and_again_ends_the_turn() -> None:
     [turn], endpoint = converse(script(Emitted(calls=[("search_orders", '{"limit": 3}')])))
     assert (turn.status, len(endpoint.asked)) == ("max_steps", 3)
-    assert turn.answer.startswith(NOT_RUN + "the same invalid call was sent 3 times")
+    assert turn.answer.startswith(NOT_RUN + "The model sent the same invalid call of search_orders 3 times: ")
 
 
 def test_a_turn_ends_after_the_steps_it_may_have() -> None:
@@ -307,7 +331,7 @@ def test_an_attempt_that_cannot_be_read_is_told_once_and_never_raises(text: str,
     assert len(endpoint.asked) == 3
     [lost], _ = converse(script(Emitted("```json\n[1\n```")), capabilities=TEXT_ONLY)
     assert lost.status == "error"
-    assert lost.answer.startswith(NOT_RUN + "No tool was run: no call could be read in your answer.")
+    assert lost.answer == NO_CALL_READ
 
 
 def test_a_block_that_the_end_cuts_off_is_not_run() -> None:
