@@ -125,7 +125,7 @@ def _record_command(
     variables = find_client_addresses(own, os.environ, to).variables
     render.print_message(f"{own} records {command[0]} into {log}")
     try:
-        with serve_in_thread(recorder.run, recorder.server):
+        with serve_in_thread(recorder.run, recorder.stop):
             code = run_command(command, variables)
     finally:
         recorder.written.close()
@@ -154,6 +154,9 @@ class _Recorder:
 
     def run(self) -> None:
         self.server.run(sockets=[self.listening])
+
+    def stop(self) -> None:
+        self.server.should_exit = True
 
 
 def _open_recorder(

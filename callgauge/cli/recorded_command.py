@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
-import uvicorn
-
 from callgauge.cli import render
 
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127  # what shells answer
@@ -31,14 +29,14 @@ def check_command(command: Sequence[str]) -> None:
 
 
 @contextmanager
-def serve_in_thread(run: Callable[[], None], server: uvicorn.Server) -> Iterator[None]:
-    """Serve during the `with` block; running requests end before it does."""
+def serve_in_thread(run: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
+    """Serve during the `with` block; `stop` makes `run` return once running requests have ended."""
     thread = threading.Thread(target=run, name="callgauge-recorder-server", daemon=True)
     thread.start()
     try:
         yield
     finally:
-        server.should_exit = True
+        stop()
         thread.join()
 
 

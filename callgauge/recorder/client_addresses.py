@@ -30,7 +30,7 @@ _VERSION = re.compile(r"/v\d\w*$")
 
 
 @dataclass(frozen=True, slots=True)
-class ClientAddresses:
+class RecordedAddresses:
     """Where a command's requests go: `targets` by route, and the `variables` that name the recorder."""
 
     targets: Mapping[str, str]
@@ -39,7 +39,7 @@ class ClientAddresses:
 
 def find_client_addresses(
     recorder: str, environment: Mapping[str, str], server: str | None = None
-) -> ClientAddresses:
+) -> RecordedAddresses:
     """Return the addresses for a command behind the recorder at the address `recorder`.
 
     Requests go to `server`; without it, to what a variable of `environment` names, else to the provider.
@@ -58,4 +58,4 @@ def find_client_addresses(
     local = urlsplit(recorder).hostname or ""
     for name in ("NO_PROXY", "no_proxy"):  # the recorder is never behind a proxy
         variables[name] = ",".join(part for part in (environment.get(name), local) if part)
-    return ClientAddresses(targets, variables)
+    return RecordedAddresses(targets, variables)
