@@ -7,7 +7,7 @@ import os
 import runpy
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,7 +18,7 @@ from callgauge.cli import render
 from lenient import ToolCatalog, ToolDefinitionError
 
 if TYPE_CHECKING:
-    from callgauge.gateway import Endpoint, Gateway, McpServer, Tool, TurnStep
+    from callgauge.gateway import Endpoint, Gateway, McpServer, Probe, Tool, TurnStep
 
 _FAILED, _WRONG_USE = 1, 2
 _ATTEMPTS = 3  # somebody waits
@@ -176,20 +176,20 @@ def probe(
 
     opened = _open_endpoint(endpoint, wire, key, server, streams=not no_stream)
 
-    async def ask_all() -> list[Any]:
+    async def ask_one(name: str, show: Callable[[str], None]) -> Probe:
+        return await probe_model(
+            opened,
+            name,
+            json_questions=json_questions,
+            is_full=full,
+            time_limit=time_limit,
+            watch=lambda question: show(f"{name}: {question}"),
+        )
+
+    async def ask_all() -> list[Probe]:
         async with opened:
-            with render.show_status() as tell:
-                return [
-                    await probe_model(
-                        opened,
-                        name,
-                        json_questions=json_questions,
-                        is_full=full,
-                        time_limit=time_limit,
-                        watch=lambda question, name=name: tell(f"{name}: {question}"),
-                    )
-                    for name in model
-                ]
+            with render.show_status() as show:
+                return [await ask_one(name, show) for name in model]
 
     prices, today = PriceList(), datetime.now(UTC).date()
     rows = []

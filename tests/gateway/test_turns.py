@@ -631,7 +631,7 @@ def test_arguments_that_a_wire_sends_in_pieces_of_objects_are_logged_as_text(tmp
     read = read_native_calls(
         Reply("", (call,)), Toolbox(TOOLS).catalog, id_pattern=None, new_id=lambda place: f"n{place}"
     )
-    TurnLog(SessionLog(tmp_path / "s.jsonl", "s"), 1, "host", "m", None).write_calls(0, read, "tool_use")
+    TurnLog(SessionLog(tmp_path / "s.jsonl", "s"), 1, "host", "m", "unknown").write_calls(0, read, "tool_use")
     [block] = read_log(tmp_path)[0]["meta"]["toolBlocks"]
     assert (block["raw"], block["raw_is"]) == (call.raw, "server")
 
