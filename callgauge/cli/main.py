@@ -230,7 +230,7 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
 app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
-app.command()(record_command.record)
+app.command(context_settings={"allow_interspersed_args": False})(record_command.record)
 app.command()(report_command.report)
 app.command()(report_command.gate)
 app.command()(service_commands.metrics)

@@ -7,7 +7,7 @@ import os
 import runpy
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,7 +19,7 @@ from callgauge.cli.render.exit_codes import ExitCode
 from lenient import ToolCatalog, ToolDefinitionError
 
 if TYPE_CHECKING:
-    from callgauge.gateway import Endpoint, Gateway, McpServer, Tool, TurnStep
+    from callgauge.gateway import Endpoint, Gateway, McpServer, Probe, Tool, TurnStep
 
 _ATTEMPTS = 3  # somebody waits
 _KEYS = {
@@ -49,6 +49,9 @@ KeyName = Annotated[
 ]
 Server = Annotated[
     str | None, typer.Option(help="The server software (ollama, llama.cpp, vllm …), if known.")
+]
+NoStream = Annotated[
+    bool, typer.Option("--no-stream", help="Ask for whole answers, if a server leaves calls out of streams.")
 ]
 
 McpServers = Annotated[
@@ -95,6 +98,7 @@ def chat(
     wire: Wire = "openai-chat",
     key: KeyName = None,
     server: Server = None,
+    no_stream: NoStream = False,
 ) -> None:
     """Talk to a model and see the diagnostics of each call.
 
@@ -104,7 +108,7 @@ def chat(
 
     offered = _read_tools(tools) if tools is not None else []
     servers = _read_servers(mcp or (), tuple(mcp_env or ()), mcp_key)
-    opened = _open_endpoint(endpoint, wire, key, server)
+    opened = _open_endpoint(endpoint, wire, key, server, streams=not no_stream)
     text = _read_prompt(prompt)
 
     async def talk() -> bool:
@@ -150,6 +154,7 @@ def probe(
     wire: Wire = "openai-chat",
     key: KeyName = None,
     server: Server = None,
+    no_stream: NoStream = False,
     json_questions: Annotated[
         int, typer.Option("--json-questions", min=0, max=50, help="How often to test the JSON fallback.")
     ] = 5,
@@ -157,6 +162,9 @@ def probe(
         bool,
         typer.Option("--full", help="Also test strict definitions, answers by a JSON Schema and seeds."),
     ] = False,
+    time_limit: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, help="The time limit for each model.")
+    ] = 300,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Test what models and their server can do with tools.
@@ -167,13 +175,22 @@ def probe(
     from callgauge.gateway import probe_model
     from callgauge.prices import PriceList, cost_of_tokens
 
-    opened = _open_endpoint(endpoint, wire, key, server)
+    opened = _open_endpoint(endpoint, wire, key, server, streams=not no_stream)
 
-    async def ask_all() -> list[Any]:
+    async def ask_one(name: str, show: Callable[[str], None]) -> Probe:
+        return await probe_model(
+            opened,
+            name,
+            json_questions=json_questions,
+            is_full=full,
+            time_limit=time_limit,
+            watch=lambda question: show(f"{name}: {question}"),
+        )
+
+    async def ask_all() -> list[Probe]:
         async with opened:
-            return [
-                await probe_model(opened, name, json_questions=json_questions, is_full=full) for name in model
-            ]
+            with render.show_status() as show:
+                return [await ask_one(name, show) for name in model]
 
     prices, today = PriceList(), datetime.now(UTC).date()
     rows = []
@@ -181,7 +198,7 @@ def probe(
         price = prices.find(name, today)
         tokens = found.tokens
         cost = None if price is None else cost_of_tokens(price, tokens.read, tokens.written, tokens.cached)
-        rows.append(render.ProbeRow(name, found, opened.whose_text, cost))
+        rows.append(render.ProbeRow(name, found, cost))
     if as_json:
         print(render.to_json({row.model: render.probe_data(row) for row in rows}))
     else:
@@ -190,14 +207,21 @@ def probe(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _open_endpoint(url: str, wire: str, key: str | None, server: str | None) -> Endpoint:
+def _open_endpoint(url: str, wire: str, key: str | None, server: str | None, *, streams: bool) -> Endpoint:
     from callgauge.gateway import Endpoint
 
     name = key or _KEYS.get(wire, "")
     if key is not None and key not in os.environ:
         render.fail(f"--key: the environment variable {key} is not set", ExitCode.WRONG_USE)
     try:
-        return Endpoint(url, wire=wire, key=os.environ.get(name, ""), server=server, attempts=_ATTEMPTS)
+        return Endpoint(
+            url,
+            wire=wire,
+            key=os.environ.get(name, ""),
+            server=server,
+            streams=streams,
+            attempts=_ATTEMPTS,
+        )
     except ValueError as problem:
         render.fail(str(problem), ExitCode.WRONG_USE)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,20 +17,47 @@ from callgauge.cli import render
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.serving.settings import is_loopback
 
+if TYPE_CHECKING:
+    import uvicorn
+
+    from callgauge.recorder import ExchangeLog, RecordingProxy
+
 _LOOPBACK = "127.0.0.1"
+_PORT = 8788
 
 
 def record(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[-- COMMAND …]", help="Run this command and record its requests.", show_default=False
+        ),
+    ] = None,
     to: Annotated[
-        str, typer.Option("--to", metavar="URL", help="The model's server: https://api.openai.com.")
-    ],
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="URL",
+            help="The model's server: https://api.openai.com. With a command, the default is the server in a "
+            "variable such as OPENAI_BASE_URL, else the provider's.",
+        ),
+    ] = None,
     log: Annotated[
         Path,
         typer.Option(
             metavar="DIR", help="The folder for the logs (one file per hour), for `callgauge ingest`."
         ),
     ] = Path("recorded"),
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8788,
+    load_into: Annotated[
+        Path | None,
+        typer.Option(metavar="STORE", help="Load the log into this store when the command has ended."),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=65535, help="The port to listen on. [default: 8788; with a command, a free one]"
+        ),
+    ] = None,
     address: Annotated[
         str,
         typer.Option(help="The address to listen on. 0.0.0.0 opens it to the network: anyone can use it."),
@@ -38,49 +68,132 @@ def record(
 ) -> None:
     """Record an agent's requests; pass them on unchanged.
 
-    The agent needs one environment variable: the printed address as its base URL. Keys and headers are not
-    recorded. Ctrl-C finishes running requests; Ctrl-C twice stops immediately.
+    With a command, the environment variables of OpenAI's, Anthropic's and Gemini's clients name the recorder,
+    and the exit code is the command's. Without one, the agent needs one environment variable: the printed
+    address as its base URL. Keys and headers are not recorded. Ctrl-C finishes running requests; Ctrl-C twice
+    stops immediately.
     """
+    if command:
+        code = _record_command(command, to, log, port or 0, address, most_mb << 20, load_into)
+        raise typer.Exit(code)
+    if to is None:
+        render.fail("name the model's server with --to, or a command after `--`", ExitCode.WRONG_USE)
+    if load_into is not None:
+        render.fail("--load-into needs a command; without one run `callgauge ingest`", ExitCode.WRONG_USE)
+    _record_agent(to, log, port or _PORT, address, most_mb << 20)
+
+
+def _record_agent(to: str, log: Path, port: int, address: str, most_body: int) -> None:
+    """Record until a signal ends it."""
+    recorder = _open_recorder(to, log, port, address, most_body)
+    _print_addresses(recorder.proxy.target, address, recorder.port, log)
+    # uvicorn sends itself the signal again once it has ended: what waits for the disk must not die of it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        recorder.run()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        recorder.written.close()
+    render.print_message(_describe(recorder.written.written, recorder.written.lost, log))
+
+
+def _record_command(
+    command: Sequence[str],
+    to: str | None,
+    log: Path,
+    port: int,
+    address: str,
+    most_body: int,
+    load_into: Path | None,
+) -> int:
+    """Record a command and return its exit code, or that of a load that failed."""
+    from callgauge.cli.recorded_command import check_command, load_recorded, run_command, serve_in_thread
+    from callgauge.recorder.client_addresses import find_client_addresses
+
+    check_command(command)
+    targets = find_client_addresses("http://recorder", os.environ, to).targets
+    recorder = _open_recorder(targets, log, port, address, most_body)
+    own = _write_address(address, recorder.port)
+    variables = find_client_addresses(own, os.environ, to).variables
+    render.print_message(f"{own} records {command[0]} into {log}")
+    try:
+        with serve_in_thread(recorder.run, recorder.stop):
+            code = run_command(command, variables)
+    finally:
+        recorder.written.close()
+    render.print_message(_describe(recorder.written.written, recorder.written.lost, log))
+    if not recorder.written.written:
+        names = ", ".join(name for name in variables if name.lower() != "no_proxy")
+        render.print_message(f"No request came. The clients of the command must read one of {names}.")
+    elif load_into is not None:
+        loaded = load_recorded(log, load_into)
+        return code or loaded
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorder:
+    """A recorder that listens: `run` serves until its server ends."""
+
+    proxy: RecordingProxy
+    written: ExchangeLog
+    server: uvicorn.Server
+    listening: socket.socket
+
+    @property
+    def port(self) -> int:
+        return int(self.listening.getsockname()[1])
+
+    def run(self) -> None:
+        self.server.run(sockets=[self.listening])
+
+    def stop(self) -> None:
+        self.server.should_exit = True
+
+
+def _open_recorder(
+    target: str | Mapping[str, str], log: Path, port: int, address: str, most_body: int
+) -> _Recorder:
+    """Return a recorder that listens and can write. Exits with a message if it cannot."""
     import uvicorn
 
     from callgauge.recorder import ExchangeLog, RecordingProxy
     from callgauge.recorder.exchange import PassingExchange
     from callgauge.traces.intake import TraceFolder, TraceIntake
 
-    written = ExchangeLog(log, str(port), PassingExchange.free)
-    try:
-        proxy = RecordingProxy(to, written, most_body=most_mb << 20, is_local=is_loopback(address))
-    except ValueError as wrong:
-        render.fail(f"--to: {wrong}", ExitCode.WRONG_USE)
     listening = _listen(address, port)
+    written = ExchangeLog(log, str(listening.getsockname()[1]), PassingExchange.free)
+    try:
+        proxy = RecordingProxy(target, written, most_body=most_body, is_local=is_loopback(address))
+    except ValueError as wrong:
+        name = "--to" if isinstance(target, str) else "the model's server"
+        render.fail(f"{name}: {wrong}", ExitCode.WRONG_USE)
     try:
         written.open()
     except OSError as error:
         render.fail(f"{log}: {error.strerror or error}; name a writable folder with --log", ExitCode.FAILED)
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    _print_addresses(proxy.target, address, port, log)
     taking = TraceIntake(proxy, TraceFolder(log), proxy.check_sender)
     config = uvicorn.Config(
         taking, log_level="critical", access_log=False, lifespan="on", server_header=False, date_header=False
     )
-    # uvicorn sends itself the signal again once it has ended: what waits for the disk must not die of it.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        uvicorn.Server(config).run(sockets=[listening])
-    except KeyboardInterrupt:
-        pass
-    finally:
-        written.close()
-    render.print_message(_describe(written.written, written.lost, log))
+    return _Recorder(proxy, written, uvicorn.Server(config), listening)
+
+
+def _write_address(address: str, port: int) -> str:
+    """Return the address of the recorder for clients on this machine."""
+    return f"http://{_LOOPBACK if address == '0.0.0.0' else address}:{port}"  # noqa: S104 - compared only
 
 
 def _print_addresses(target: str, address: str, port: int, log: Path) -> None:
     """Print what to set in an agent, and in a framework that exports traces."""
     from callgauge.traces.intake import TRACES
 
-    own = f"http://{_LOOPBACK if address == '0.0.0.0' else address}:{port}"  # noqa: S104 - compared only
+    own = _write_address(address, port)
     render.print_message(f"{own} passes on to {target} and records into {log} (Ctrl-C stops it)")
     render.print_message(f"Set OPENAI_BASE_URL={own}/v1 or ANTHROPIC_BASE_URL={own} for your agent.")
+    render.print_message(f"Vercel's AI SDK and `callgauge chat` need ANTHROPIC_BASE_URL={own}/v1.")
     if not is_loopback(address):
         render.print_message("Anyone who reaches this machine can use it and is recorded.")
     render.print_message(f"Set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT={own}{TRACES} for traces of a framework.")

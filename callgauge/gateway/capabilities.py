@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 MISTRAL_IDS = r"[A-Za-z0-9]{9}"
 """The pattern of ids that Mistral's servers take."""
@@ -21,8 +21,10 @@ class JsonStability(NamedTuple):
 class Capabilities:
     """What is known of a model; None is not known.
 
-    `takes_tool_results`: a native call can go back with its result. `known_by` says of each known field how
-    it is known: `declared`, `wire` or `probed`.
+    `takes_tool_results`: a native call can go back with its result. `keeps_argument_text`: the server passes
+    on the arguments as the model wrote them; False: it parses them and writes them again. `streams_calls`:
+    False where calls arrive only in answers that are not streamed. `known_by` says of each known field how it
+    is known: `declared`, `wire` or `probed`.
     """
 
     supports_tool_use: bool | None = None
@@ -31,12 +33,21 @@ class Capabilities:
     tool_id_pattern: str | None = None
     allows_midturn_system: bool | None = None
     json_stability: JsonStability | None = None
+    keeps_argument_text: bool | None = None
+    streams_calls: bool | None = None
     known_by: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def can_use_tools(self) -> bool:
         """True when the model calls tools natively, and its server is not known to refuse their results."""
         return self.supports_tool_use is True and self.takes_tool_results is not False
+
+    @property
+    def whose_text(self) -> Literal["model", "server", "unknown"]:
+        """Return who wrote the text of a native call's arguments."""
+        if self.keeps_argument_text is None:
+            return "unknown"
+        return "model" if self.keeps_argument_text else "server"
 
     def as_declared(self) -> Capabilities:
         """Return these capabilities, declared where nothing is said of how a field is known."""
@@ -72,15 +83,26 @@ def read_capabilities(logged: Mapping[str, Any]) -> Capabilities:
 
 VALUES = tuple(one.name for one in fields(Capabilities) if one.name != "known_by")
 _OF_WIRE = {
-    # Neither has system messages within a conversation.
+    # Neither has system messages within a conversation; Gemini sends arguments as an object.
     "anthropic": Capabilities(allows_midturn_system=False),
-    "gemini": Capabilities(allows_midturn_system=False),
+    "gemini": Capabilities(allows_midturn_system=False, keeps_argument_text=False),
 }
+_HOSTS_THAT_KEEP_TEXT = {
+    "openai-chat": "api.openai.com",
+    "openai-responses": "api.openai.com",
+    "anthropic": "api.anthropic.com",  # in streams; without them it sends an object
+}
+_REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))
 
 
-def known_of_wire(wire: str) -> Capabilities:
-    """Return what holds for every model behind a wire."""
-    return _OF_WIRE.get(wire, Capabilities())
+def known_of_server(wire: str, host: str | None, server: str | None) -> Capabilities:
+    """Return what is true of every model behind an API, a host and a server's software."""
+    known = _OF_WIRE.get(wire, Capabilities())
+    if server in _REWRITING_SERVERS:
+        return replace(known, keeps_argument_text=False)
+    if _HOSTS_THAT_KEEP_TEXT.get(wire) == host:
+        return replace(known, keeps_argument_text=True)
+    return known
 
 
 def _to_json(value: Any) -> Any:

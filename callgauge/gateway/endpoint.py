@@ -6,6 +6,7 @@ import asyncio
 import copy
 import json
 import random
+import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 
 from callgauge.gateway.apis import WIRES, BrokenReplyError, ErrorInReplyError, Wire
 from callgauge.gateway.apis.messages import Call, CallSource, ChatRequest, FinishReason, Reply
+from callgauge.gateway.capabilities import Capabilities, known_of_server
 from callgauge.gateway.provider_errors import (
     NoReplyError,
     Trouble,
@@ -32,12 +34,12 @@ if TYPE_CHECKING:
 
 _REPLIES_FOR_ONE_MORE = 20
 MOST_BYTES = 64 << 20  # of one answer
-# Servers that parse the model's text and write the arguments anew.
-REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))
 SHORTEST_KEY = 8
 """Characters: a shorter key is a placeholder such as "ollama" or "none", a word that texts contain."""
 _TOO_MANY_REQUESTS = 429
 _OK = 200
+_WRONG_PATH = (404, 405)
+_VERSION = re.compile(r"/v\d")
 
 
 class RequestSlots:
@@ -118,7 +120,8 @@ class Endpoint:
 
     `url` is the address before the wire's own path (`https://api.openai.com/v1`). `key` is sent, and never
     written anywhere. `server` names the software behind the address where it is known (`llama.cpp`, `vllm`,
-    `ollama`): what its texts are worth depends on it. An answer may take `timeout` seconds; a request is sent
+    `ollama`): what its texts are worth depends on it. `streams` False asks for every answer as a whole. An
+    answer may take `timeout` seconds; a request is sent
     at most `attempts` times, with waits of 0.5 s · 2ⁿ or what the endpoint asks for, at most `longest_wait`
     seconds. Use it as an asynchronous context manager.
     """
@@ -130,6 +133,7 @@ class Endpoint:
         wire: str = "openai-chat",
         key: str = "",
         server: str | None = None,
+        streams: bool = True,
         concurrency: int = 4,
         timeout: float = 120.0,
         attempts: int = 5,
@@ -149,6 +153,7 @@ class Endpoint:
         self.url = url.rstrip("/")
         self.wire: Wire = WIRES[wire]
         self.server = server
+        self.streams = streams
         self.timeout = timeout
         self.attempts = max(1, attempts)
         self.first_wait = first_wait
@@ -169,18 +174,9 @@ class Endpoint:
         return parts.hostname or "" if parts.port is None else f"{parts.hostname}:{parts.port}"
 
     @property
-    def whose_text(self) -> str:
-        """Whose the text of a call's arguments is: `model`, `server` (written anew), `none` or `unknown`.
-
-        Anthropic's wire has the model's own in streams, Gemini's never; OpenAI sends it, other servers that
-        speak its wires may have written it anew.
-        """
-        if self.wire.name == "gemini":
-            return "none"
-        if self.server in REWRITING_SERVERS:
-            return "server"
-        is_theirs = self.wire.name == "anthropic" or self.name == "api.openai.com"
-        return "model" if is_theirs else "unknown"
+    def known(self) -> Capabilities:
+        """Return what is true of every model behind this endpoint."""
+        return known_of_server(self.wire.name, urlsplit(self.url).hostname, self.server)
 
     def to_log(self) -> dict[str, str]:
         """Return the wire, and the server where it is known, for a session log."""
@@ -216,6 +212,7 @@ class Endpoint:
         A call that the server could not parse and reports as an error is a reply with `refused`. Raises
         NoReplyError when there is no reply, after as many attempts as the endpoint allows.
         """
+        request = replace(request, streams=request.streams and self.streams)
         asked = self.wire.write(request)
         content = json.dumps(asked.body, separators=(",", ":"), default=str).encode()
         again = _AskAgainError("it was never asked")
@@ -273,8 +270,8 @@ class Endpoint:
                 self._client.stream("POST", url, content=content, headers=headers) as answer,
             ):
                 if answer.status_code != _OK:
-                    body = await _read_bytes(answer)
-                    return self._read_error(answer, body.decode("utf-8", "replace"), bool(request.tools))
+                    body = (await _read_bytes(answer)).decode("utf-8", "replace")
+                    return self._read_error(answer, body, bool(request.tools))
                 return await self._read_answer(answer, request.streams)
         except TimeoutError:
             raise _AskAgainError(f"no answer within {self.timeout:g} s") from None
@@ -291,6 +288,8 @@ class Endpoint:
 
     async def _read_answer(self, answer: httpx2.Response, streams: bool) -> Reply:
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind == "text/html":
+            raise BrokenReplyError(f"The answer is a web page{self._hint_path()}")
         if not streams or kind == "application/json":  # some servers do not stream, whatever is asked
             return self.wire.read_body(await _read_bytes(answer))
         events = [event async for event in _read_stream(answer)]
@@ -299,6 +298,8 @@ class Endpoint:
     def _read_error(self, answer: httpx2.Response, body: str, has_tools: bool) -> Reply:
         if answer.status_code == _TOO_MANY_REQUESTS:
             self.slots.count_overload()
+        is_page = answer.headers.get("content-type", "").startswith("text/html")
+        body = "a web page" if is_page else body
         return self._judge_error(
             answer.status_code, body, has_tools, read_retry_after(answer.headers.get("retry-after"))
         )
@@ -311,9 +312,19 @@ class Endpoint:
         trouble = find_trouble(status, body, has_tools=has_tools)
         code = "an error in the answer" if status is None else f"HTTP {status}"
         message = self._clean_message(f"{code}: {shorten_error(body)}" if body.strip() else code)
+        if status in _WRONG_PATH:
+            message += self._hint_path()
         if trouble is Trouble.NETWORK:
             raise _AskAgainError(message, wait, status)
         raise NoReplyError(trouble, f"{self.name}: {message}", status)
+
+    def _hint_path(self) -> str:
+        """Return what to check if the address has no version, such as /v1; empty if it has one."""
+        parts = urlsplit(self.url)
+        if _VERSION.search(parts.path) is not None:
+            return ""
+        version = "/v1beta" if self.wire.name == "gemini" else "/v1"
+        return f"; the address may lack {version}: try {parts.scheme}://{self.name}{parts.path}{version}"
 
     def _clean_message(self, text: str) -> str:
         hidden = text.replace(self._key, "[key]") if len(self._key) >= SHORTEST_KEY else text

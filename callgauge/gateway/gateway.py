@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 from callgauge.gateway.apis.messages import ChatMessage, ChatRequest, Reply, Tokens
-from callgauge.gateway.capabilities import Capabilities, known_of_wire
+from callgauge.gateway.capabilities import Capabilities
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.probe import Probe, probe_model
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
@@ -65,7 +65,6 @@ class Gateway:
     limits: Limits = Limits()
     sampling: Mapping[str, float | int] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    streams: bool = True
     adds_template: bool = True
     log: str | Path | SessionLog | None = None
     session_id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -90,7 +89,7 @@ class Gateway:
             self._executor = Executor(box)
         self._named_prompt = Prompt(self.prompt) if isinstance(self.prompt, str) else self.prompt
         declared = (self.capabilities or Capabilities()).as_declared()
-        self.capabilities = declared.complete(known_of_wire(self.endpoint.wire.name), "wire")
+        self.capabilities = declared.complete(self.endpoint.known, "wire")
 
     async def __aenter__(self) -> Self:
         await self.endpoint.__aenter__()
@@ -225,7 +224,7 @@ class Gateway:
             self.turns,
             self.endpoint.name,
             self.model,
-            self.endpoint.server,
+            self.known.whose_text,
             self.price,
         )
 
@@ -273,7 +272,7 @@ class Gateway:
             messages=(*head, *self.history),
             tools=tuple(self._executor.toolbox.catalog) if is_native else (),
             is_serial=self.known.supports_parallel_tools is False,
-            streams=self.streams,
+            streams=self.known.streams_calls is not False,
             sampling=self.sampling,
             extra_body=self.extra_body,
         )

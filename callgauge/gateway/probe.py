@@ -7,6 +7,8 @@ teams that want to rely on them.
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
 import time
 import uuid
@@ -16,8 +18,17 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from callgauge.gateway.apis.adapter import Wire
-from callgauge.gateway.apis.messages import Call, ChatMessage, ChatRequest, Reply, Tokens, sum_tokens
-from callgauge.gateway.capabilities import MISTRAL_IDS, Capabilities, JsonStability, known_of_wire
+from callgauge.gateway.apis.messages import (
+    Call,
+    CallSource,
+    ChatMessage,
+    ChatRequest,
+    FinishReason,
+    Reply,
+    Tokens,
+    sum_tokens,
+)
+from callgauge.gateway.capabilities import MISTRAL_IDS, Capabilities, JsonStability
 from callgauge.gateway.endpoint import Endpoint
 from callgauge.gateway.provider_errors import NoReplyError, Trouble
 from callgauge.gateway.sentences import write_json_template
@@ -57,6 +68,13 @@ _USE_THE_TOOL = (
     ChatMessage("system", "Use the tool. Do not answer in text."),
     ChatMessage("user", "Report the number 7 with the tool report_number."),
 )
+_SPACED_ARGUMENTS = (
+    "Report the number 7 with the tool report_number. Write its arguments exactly like this, with all "
+    'spaces: {  "number"  :  7  }'
+)
+MOST_TOKENS = 2048
+"""Of one answer: reasoning models think before they call."""
+_LIMIT_NAMES = re.compile(r"max\w{0,12}tokens", re.IGNORECASE)
 _MADE_CALL = Call("call00001", REPORT_NUMBER.name, '{"number": 7}')
 _IDS = (  # patterns of ids, the narrowest first
     MISTRAL_IDS,
@@ -182,55 +200,95 @@ async def probe_model(
     *,
     json_questions: int = 0,
     is_full: bool = False,
+    time_limit: float = 300.0,
+    watch: Callable[[str], None] = lambda _question: None,
 ) -> Probe:
     """Ask a model what it can do; return that with what is declared and what its wire is known for.
 
     With `json_questions` the template of the JSON fallback is tried that many times; with `is_full` the
-    server is asked for what it does beyond tool calls. Never raises for what the endpoint answers.
+    server is asked for what it does beyond tool calls. After `time_limit` seconds the probe ends, and the
+    rest is unknown. `watch` gets the name of each question. Never raises for what the endpoint answers.
     """
-    known = (declared or Capabilities()).as_declared().complete(known_of_wire(endpoint.wire.name), "wire")
-    asking = _Questions(endpoint, model)
+    known = (declared or Capabilities()).as_declared().complete(endpoint.known, "wire")
+    asking = _Questions(endpoint, model, known, watch)
     started = time.monotonic()
-    error: str | None = None
-    if known.supports_tool_use is None:
-        known, error = await asking.ask_native(known)
-    if known.supports_tool_use:
-        known = await asking.ask_parallel(known)
-        known = await asking.ask_result(known)
-        found = Capabilities(tool_id_pattern=_find_id_pattern(asking.ids))
-        known = known.complete(found, "probed")
-    is_reached = known.supports_tool_use is not None
-    if known.allows_midturn_system is None and is_reached:
-        known = await asking.ask_midturn_system(known)
-    if json_questions and known.json_stability is None and is_reached:
-        known = await asking.ask_json(known, json_questions)
-    features = await asking.ask_features(known, is_full=is_full and is_reached)
+    try:
+        async with asyncio.timeout(time_limit):
+            await asking.ask_all(json_questions, is_full=is_full)
+    except TimeoutError:
+        asking.stop(f"no answer within the {time_limit:g} s of the probe")
     return Probe(
         uuid.uuid4().hex,
         datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        known.supports_tool_use,
-        error,
-        known,
+        asking.known.supports_tool_use,
+        asking.error,
+        asking.known,
         asking.sent,
         time.monotonic() - started,
         sum_tokens(asking.tokens),
-        features,
+        asking.describe_features(),
         asking.notes,
     )
 
 
 class _Questions:
-    """The questions to one model; each returns the capabilities with what its answer says."""
+    """The questions to one model; each returns the capabilities with what its answer says.
 
-    def __init__(self, endpoint: Endpoint, model: str) -> None:
+    `known` is what is known so far, `error` why native calls are missing or unknown.
+    """
+
+    def __init__(
+        self, endpoint: Endpoint, model: str, known: Capabilities, watch: Callable[[str], None]
+    ) -> None:
         self.endpoint = endpoint
         self.model = model
+        self.known = known
+        self.watch = watch
+        self.error: str | None = None
+        self.features = ServerFeatures()
         self.sent = 0
         self.tokens: list[Tokens] = []
         self.ids: list[str] = []
+        self.raw_texts: list[str] = []
         self.notes: dict[str, str] = {}
         self._first: Reply | None = None
+        self._streams = endpoint.streams and known.streams_calls is not False
         self._temperature: dict[str, float | int] = {"temperature": 0}
+        self._limit: dict[str, float | int] = {"max_tokens": MOST_TOKENS}
+
+    async def ask_all(self, json_questions: int, *, is_full: bool) -> None:
+        """Ask what is not known yet."""
+        if self.known.supports_tool_use is None:
+            self.watch("native calls")
+            self.known, self.error = await self.ask_native(self.known)
+        if self.known.supports_tool_use:
+            for name, ask in (
+                ("parallel calls", self.ask_parallel),
+                ("results taken", self.ask_result),
+                ("text of calls", self.ask_argument_text),
+            ):
+                self.watch(name)
+                self.known = await ask(self.known)
+            found = Capabilities(tool_id_pattern=_find_id_pattern(self.ids))
+            self.known = self.known.complete(found, "probed")
+        if self.known.supports_tool_use is None:  # the server is not reached
+            return
+        if self.known.allows_midturn_system is None:
+            self.watch("system mid-turn")
+            self.known = await self.ask_midturn_system(self.known)
+        if json_questions and self.known.json_stability is None:
+            self.watch("JSON answers")
+            self.known = await self.ask_json(self.known, json_questions)
+        if is_full:
+            self.watch("strict definitions, answers by schema, seed")
+            self.features = await self.ask_features(self.known)
+
+    def stop(self, reason: str) -> None:
+        """Note that the questions were stopped."""
+        if self.known.supports_tool_use is None:
+            self.error = reason
+        else:
+            self.notes["probe"] = reason
 
     async def _ask(self, *messages: ChatMessage, with_tool: bool = True) -> Reply:
         tools = (REPORT_NUMBER,) if with_tool else ()
@@ -244,10 +302,25 @@ class _Questions:
             return await self._send(replace(request, sampling={}))
 
     async def _send(self, request: ChatRequest) -> Reply:
+        try:
+            return await self._send_limited(request)
+        except NoReplyError as told:  # some models know the limit by another name
+            if (
+                told.trouble is not Trouble.REQUEST
+                or not self._limit
+                or _LIMIT_NAMES.search(str(told)) is None
+            ):
+                raise
+            self._limit = {}
+            return await self._send_limited(request)
+
+    async def _send_limited(self, request: ChatRequest) -> Reply:
         self.sent += 1
-        reply = await self.endpoint.ask(request)
+        sampling = {**self._limit, **request.sampling}
+        reply = await self.endpoint.ask(replace(request, streams=self._streams, sampling=sampling))
         self.tokens.append(reply.tokens)
         self.ids += [call.id for call in reply.calls if call.id]
+        self.raw_texts += [call.raw for call in reply.calls if call.source is CallSource.RAW]
         return reply
 
     async def ask_native(self, known: Capabilities) -> tuple[Capabilities, str | None]:
@@ -255,14 +328,39 @@ class _Questions:
         try:
             reply = await self._ask(*_USE_THE_TOOL)
         except NoReplyError as told:
+            is_about_streams = "stream" in str(told).lower()  # Bedrock: no tool use in streaming mode
+            if is_about_streams and self._streams and await self._finds_call_unstreamed():
+                return self._stop_streaming(known), None
             if told.trouble is Trouble.NO_TOOLS:
                 return known.complete(Capabilities(supports_tool_use=False), "probed"), str(told)
             return known, str(told)
         if reply.refused is not None or any(call.name == REPORT_NUMBER.name for call in reply.calls):
             self._first = reply
             return known.complete(Capabilities(supports_tool_use=True), "probed"), None
+        if reply.stop is FinishReason.MAX_TOKENS and not reply.calls:
+            return known, f"the answer was cut at {MOST_TOKENS:,} tokens before a call"
+        if self._streams and await self._finds_call_unstreamed():
+            return self._stop_streaming(known), None
         found = Capabilities(supports_tool_use=False)
         return known.complete(found, "probed"), _explain_text(reply.text)
+
+    def _stop_streaming(self, known: Capabilities) -> Capabilities:
+        self._streams = False
+        self.notes["streams_calls"] = "calls arrive only in answers without streaming, so no request streams"
+        return known.complete(Capabilities(supports_tool_use=True, streams_calls=False), "probed")
+
+    async def _finds_call_unstreamed(self) -> bool:
+        """Ask again without streaming: some servers leave calls out of streams."""
+        self._streams = False
+        try:
+            reply = await self._ask(*_USE_THE_TOOL)
+        except NoReplyError:
+            return False
+        finally:
+            self._streams = True
+        is_called = any(call.name == REPORT_NUMBER.name for call in reply.calls)
+        self._first = reply if is_called else None
+        return is_called
 
     async def ask_parallel(self, known: Capabilities) -> Capabilities:
         if known.supports_parallel_tools is not None:
@@ -305,6 +403,21 @@ class _Questions:
             return known
         return known.complete(Capabilities(takes_tool_results=True), "probed")
 
+    async def ask_argument_text(self, known: Capabilities) -> Capabilities:
+        """Ask for arguments with unusual spaces: if they arrive, the server passes on the model's own text.
+
+        Usual spaces prove nothing: a model may write them, too.
+        """
+        if known.keeps_argument_text is not None:
+            return known
+        try:
+            await self._ask(_USE_THE_TOOL[0], ChatMessage("user", _SPACED_ARGUMENTS))
+        except NoReplyError as told:
+            self.notes["keeps_argument_text"] = str(told)
+            return known
+        found = Capabilities(keeps_argument_text=any(map(has_unusual_spaces, self.raw_texts)) or None)
+        return known.complete(found, "probed")
+
     async def ask_midturn_system(self, known: Capabilities) -> Capabilities:
         messages = (
             ChatMessage("system", "Answer briefly."),
@@ -338,29 +451,45 @@ class _Questions:
         found = Capabilities(json_stability=JsonStability(right, asked) if asked else None)
         return known.complete(found, "probed")
 
-    async def ask_features(self, known: Capabilities, *, is_full: bool) -> ServerFeatures:
-        """Ask for strict definitions, an answer by a schema, and a seed; the counts stand in every reply."""
-        features = ServerFeatures()
+    async def ask_features(self, known: Capabilities) -> ServerFeatures:
+        """Ask for strict definitions, an answer by a schema, and a seed."""
         wire = self.endpoint.wire
-        if is_full:
-            strict = (
-                await _ask_strict(self._send, wire, self.model, REPORT_NUMBER)
-                if known.supports_tool_use
-                else "not asked"
-            )
-            features = ServerFeatures(
-                strict,
-                await _ask_schema(self._send, self.model),
-                await _ask_seed(self._send, wire, self.model),
-            )
+        return ServerFeatures(
+            await _ask_strict(self._send, wire, self.model, REPORT_NUMBER)
+            if known.supports_tool_use
+            else "not asked",
+            await _ask_schema(self._send, self.model),
+            await _ask_seed(self._send, wire, self.model),
+        )
+
+    def describe_features(self) -> ServerFeatures:
+        """Return the features, with whether replies count tokens."""
         if not self.tokens:
-            return features
+            return self.features
         is_counted = any(one.read is not None for one in self.tokens)
-        return replace(features, usage="reported" if is_counted else "not reported")
+        return replace(self.features, usage="reported" if is_counted else "not reported")
 
 
 def _find_id_pattern(ids: Sequence[str]) -> str | None:
     return next((pattern for pattern in _IDS if ids and all(re.fullmatch(pattern, one) for one in ids)), None)
+
+
+def has_unusual_spaces(raw: str) -> bool:
+    """Return whether no JSON library writes these arguments with these spaces."""
+    try:
+        value = json.loads(raw)
+    except (ValueError, RecursionError):
+        return False  # a stream that is cut is no evidence
+    if not isinstance(value, dict):
+        return False
+    bare = "".join(raw.split())
+    usual = [
+        json.dumps(value, separators=separators) for separators in ((",", ":"), (", ", ": "), (",", ": "))
+    ]
+    if bare != "".join(usual[0].split()):
+        return False  # escapes or numbers in another form: a library may do that
+    usual += [json.dumps(value, indent=indent) for indent in (1, 2, 3, 4, "\t")]
+    return raw.strip() not in usual
 
 
 def _explain_text(text: str) -> str:

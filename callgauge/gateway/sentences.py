@@ -1,4 +1,4 @@
-"""What the gateway says to the model: the two templates, and the sentences after an unreadable reply.
+"""What the gateway says to the model, and to the user when no tool was run.
 
 Seed 002 fixes the templates: with tools, no JSON in the text; without, one fenced example and no narration.
 """
@@ -28,6 +28,30 @@ NO_READABLE_BLOCK = (
     "No tool was run: no call could be read in your answer. "
     "Answer with exactly one fenced block as described, and nothing else."
 )
+
+NOT_RUN = "(no tool was run) "
+"""The beginning of an answer to the user about a call that never ran."""
+NO_CALL_READ = f"{NOT_RUN}The model tried to call a tool, but its answer has no readable call."
+
+
+def say_unreadable(tool: str, problem: str | None) -> str:
+    """Return the answer to the user when the arguments of a call could not be read."""
+    return f"{NOT_RUN}The model's arguments for {tool} could not be read: {problem or 'unreadable'}"
+
+
+def say_leaked(tool: str) -> str:
+    """Return the answer to the user when the model wrote a call as text."""
+    return f"{NOT_RUN}The model wrote its call of {tool} as text."
+
+
+def say_server_problem(problem: str) -> str:
+    """Return the answer to the user when the server could not read the model's call."""
+    return f"{NOT_RUN}The model's server could not read its call: {problem}"
+
+
+def say_repeated(tool: str, times: int, problem: str) -> str:
+    """Return the answer to the user when the model repeats an invalid call."""
+    return f"{NOT_RUN}The model sent the same invalid call of {tool} {times} times: {problem}"
 
 
 def write_json_template(tools: Iterable[ToolDefinition]) -> str:

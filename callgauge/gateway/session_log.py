@@ -9,12 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
-from callgauge.gateway.apis.messages import CallSource, Reply, Tokens
-from callgauge.gateway.endpoint import REWRITING_SERVERS
+from callgauge.gateway.apis.messages import Call, CallSource, Reply, Tokens
 from callgauge.gateway.read_calls import ReadCall
 from callgauge.gateway.turn import CallResult, Strategy
 
@@ -100,13 +99,16 @@ def _make_plain(value: Any) -> Any:
 
 @dataclass(slots=True)
 class TurnLog:
-    """The lines of one turn. Without a log nothing is written. `price` is in USD, None where not known."""
+    """The lines of one turn. Without a log nothing is written.
+
+    `whose_text` is who wrote the arguments of native calls. `price` is in USD, None where it is not known.
+    """
 
     log: SessionLog | None
     turn: int
     provider: str
     model: str
-    server: str | None
+    whose_text: Literal["model", "server", "unknown"]
     price: Callable[[Tokens], float | None] | None = None
     costs: list[float | None] = field(default_factory=list)  # of each reply
     failed_before: dict[str, str] = field(default_factory=dict)  # tool → id of its last call that failed
@@ -147,18 +149,22 @@ class TurnLog:
         block: dict[str, Any] = {"id": call.id, "name": call.name}
         if call.id_sent:
             block["id_sent"] = call.id_sent
-        is_rewritten = call.source is CallSource.RESERIALISED or self.server in REWRITING_SERVERS
         sent = _read_object(call.raw) if call.source is CallSource.RESERIALISED else None
         if sent is not None:
             block["input"] = sent
         else:
-            block |= {"raw": call.raw, "raw_is": "server" if is_rewritten else "model"}
+            block |= {"raw": call.raw, "raw_is": self._find_writer(call, strategy)}
         if not one.is_readable:
             error = one.request.parse_error
             block["parse_error"] = {"mode": strategy, "error": error, "snippet": call.raw[:_SNIPPET]}
         if call.name in self.failed_before:
             block["retry_of"] = self.failed_before[call.name]
         return block
+
+    def _find_writer(self, call: Call, strategy: Strategy) -> str:
+        if strategy == "json_fallback":  # the call is in the text of the answer
+            return "model"
+        return "server" if call.source is CallSource.RESERIALISED else self.whose_text
 
     def write_result(self, step: int, done: CallResult) -> None:
         """Write the event `observation` of one call."""

@@ -12,8 +12,6 @@ from callgauge.gateway.tools.executor import ToolResult
 
 Strategy = Literal["tool_use", "json_fallback"]
 Status = Literal["ok", "error", "prompt_limit", "max_steps"]
-NOT_RUN = "(no tool was run) "
-"""The beginning of an answer that stands for a call which never ran: whoever waits must see it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,14 +26,19 @@ from callgauge.gateway.read_calls import (
 )
 from callgauge.gateway.sentences import (
     CALL_BY_INTERFACE,
+    NO_CALL_READ,
     NO_READABLE_BLOCK,
+    say_leaked,
+    say_repeated,
+    say_server_problem,
     say_server_refused,
     say_unread,
+    say_unreadable,
 )
 from callgauge.gateway.session_log import TurnLog
 from callgauge.gateway.tools.executor import TOOLS_LOG, Executor, ToolResult, say_cut_off
 from callgauge.gateway.tools.toolbox import ToolContext
-from callgauge.gateway.turn import NOT_RUN, CallResult, Status, Strategy, Turn, TurnStep
+from callgauge.gateway.turn import CallResult, Status, Strategy, Turn, TurnStep
 from lenient import leaked_tool_calls
 
 MOST_REPEATS = 3  # of the same refused call, before the turn ends
@@ -132,12 +137,10 @@ class TurnLoop:
         else:
             self.messages += text_history(reply, calls, results)
         if not is_left:
-            self._use_compensation(NOT_RUN + results[0].text)
+            self._use_compensation(say_unreadable(calls[0].call.name, calls[0].request.parse_error))
         elif self._repeats_itself(done):
-            self._end(
-                "max_steps",
-                f"{NOT_RUN}the same invalid call was sent {MOST_REPEATS} times: {results[0].text}",
-            )
+            problem = calls[0].request.parse_error or results[0].status
+            self._end("max_steps", say_repeated(calls[0].call.name, MOST_REPEATS, problem))
 
     async def _execute(self, step: int, calls: Sequence[ReadCall]) -> list[ToolResult]:
         if self.is_serial:
@@ -163,7 +166,7 @@ class TurnLoop:
                 )
                 fault = f"a call of {leaked[0].name} in the text"
                 self._add(TurnStep(reply, strategy, fault=fault, is_leaked=True))
-                self._compensate(reply.text, CALL_BY_INTERFACE)
+                self._compensate(reply.text, CALL_BY_INTERFACE, say_leaked(leaked[0].name))
                 return
         elif (attempt := find_attempt(reply.text, catalog)) is not None:
             error = {
@@ -173,7 +176,7 @@ class TurnLoop:
             }
             self.log.write_reply(step, reply, strategy, stop, parse_error=error)
             self._add(TurnStep(reply, strategy, fault=error["error"]))
-            self._compensate(reply.text, NO_READABLE_BLOCK)
+            self._compensate(reply.text, NO_READABLE_BLOCK, NO_CALL_READ)
             return
         self.log.write_reply(step, reply, strategy, stop)
         self._add(TurnStep(reply, strategy))
@@ -199,17 +202,18 @@ class TurnLoop:
             error = {"mode": strategy, "error": told, "snippet": raw or told[:100]}
             self.log.write_reply(step, reply, strategy, _stop_without_calls(reply), parse_error=error)
             self._add(TurnStep(reply, strategy, fault=told))
-        self._compensate("\n".join(text for text in (reply.text, say_unread(raw, told)) if text), sentence)
+        said = "\n".join(text for text in (reply.text, say_unread(raw, told)) if text)
+        self._compensate(said, sentence, say_server_problem(told))
 
-    def _compensate(self, said: str, sentence: str) -> None:
-        """Tell the model what was wrong, if there is a compensation left; else end the turn visibly."""
+    def _compensate(self, said: str, sentence: str, hint: str) -> None:
+        """Send the model a sentence about its fault; with no compensation left, end with the user's hint."""
         self.messages.append(ChatMessage("assistant", said))
-        if self._use_compensation(NOT_RUN + sentence):
+        if self._use_compensation(hint):
             self.messages.append(ChatMessage("system" if self.takes_system else "user", sentence))
 
-    def _use_compensation(self, answer: str) -> bool:
+    def _use_compensation(self, hint: str) -> bool:
         if not self.compensations_left:
-            self._end("error", answer)
+            self._end("error", hint)
             return False
         self.compensations_left -= 1
         self.compensations += 1

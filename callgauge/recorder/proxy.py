@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import time
-from collections.abc import AsyncIterator, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
@@ -38,13 +38,30 @@ _OF_CONNECTION = frozenset(
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     }
 )  # fmt: skip
-_BAD_GATEWAY, _FORBIDDEN = 502, 403
+_BAD_GATEWAY, _FORBIDDEN, _NOT_FOUND = 502, 403, 404
 _LOCAL_ONLY = "This address is served to this machine only."
 _WENT_AWAY = "the client went away"
 
 
+class _Target(NamedTuple):
+    """A server: its origin, and the path before the API's own."""
+
+    origin: str
+    path: str
+
+
+def _read_target(address: str) -> _Target:
+    """Return the target at an address. Raises ValueError."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{address!r} is not an address; it must begin with http:// or https://.")
+    return _Target(f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/"))
+
+
 class RecordingProxy:
     """An ASGI application in front of the server at `target`, which writes what passes to `log`.
+
+    A mapping of names to targets serves several: `/NAME/…` goes to the target of that name.
 
     JSON bodies of POST requests are recorded; everything else passes only. A path that already begins with
     the path of `target` is not doubled: `/v1` may stand in the client's address, in the target, or in both.
@@ -54,7 +71,7 @@ class RecordingProxy:
 
     def __init__(
         self,
-        target: str,
+        target: str | Mapping[str, str],
         log: ExchangeLog | None,
         *,
         memory: Memory | None = None,
@@ -62,11 +79,8 @@ class RecordingProxy:
         is_local: bool = True,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
-        parts = urlsplit(target)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"{target!r} is not an address; it must begin with http:// or https://.")
-        self._origin = f"{parts.scheme}://{parts.netloc}"
-        self._path = parts.path.rstrip("/")
+        named = {"": target} if isinstance(target, str) else target
+        self._targets = {name: _read_target(address) for name, address in named.items()}
         self._log = log
         self._memory = memory or Memory(MOST_MEMORY)
         self._most_body = most_body
@@ -77,7 +91,7 @@ class RecordingProxy:
     @property
     def target(self) -> str:
         """Where requests go, without a user and password."""
-        return shorten_address(self._origin + self._path)
+        return ", ".join(shorten_address("".join(target)) for target in self._targets.values())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -117,8 +131,13 @@ class RecordingProxy:
         if not self._may_ask(request.headers):
             await _send_error(send, _FORBIDDEN, _LOCAL_ONLY)
             return
+        address = self._find_address(request)
+        if address is None:
+            names = ", ".join(f"/{name}" for name in self._targets)
+            await _send_error(send, _NOT_FOUND, f"callgauge record: the path must begin with {names}.")
+            return
         exchange = PassingExchange(
-            address=self._find_address(request),
+            address=address,
             method=request.method,
             request_headers=dict(request.headers),
             request=Captured(self._most_body, self._memory),
@@ -160,13 +179,19 @@ class RecordingProxy:
                 raise failure
             exchange.problem = _WENT_AWAY
 
-    def _find_address(self, request: Request) -> str:
-        """Return where a request goes; path and query are passed on as they were written."""
+    def _find_address(self, request: Request) -> str | None:
+        """Return where a request goes, None without a target for it; path and query stay as written."""
         raw = request.scope.get("raw_path") or request.url.path.encode()
         path = raw.decode("ascii", "replace")
-        doubled = path == self._path or path.startswith(self._path + "/")
+        target = self._targets.get("")
+        if target is None:
+            name, slash, rest = path.removeprefix("/").partition("/")
+            target, path = self._targets.get(name), slash + rest
+        if target is None:
+            return None
+        doubled = path == target.path or path.startswith(target.path + "/")
         query = request.scope["query_string"].decode("ascii", "replace")
-        whole = self._origin + (path if doubled else self._path + path)
+        whole = target.origin + (path if doubled else target.path + path)
         return f"{whole}?{query}" if query else whole
 
     async def _forward(
@@ -201,7 +226,8 @@ class RecordingProxy:
         try:
             answer = await self._client.send(sent, stream=True)
         except http.HTTPError as error:
-            exchange.problem = f"{self.target} gave no answer: {_describe(error)}"
+            server = urlsplit(shorten_address(exchange.address)).netloc
+            exchange.problem = f"{server} gave no answer: {_describe(error)}"
             exchange.status = _BAD_GATEWAY
             exchange.ended = time.monotonic()
             body = await _send_error(send, _BAD_GATEWAY, f"callgauge record: {exchange.problem}.")

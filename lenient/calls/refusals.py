@@ -55,6 +55,7 @@ MCP_REFUSALS = (
 LIBRARY_REFUSALS = (
     r"ValidationError|validation errors? for |ZodError",
     r"missing \d{1,9} required positional argument",
+    r"(?:^|: )Invalid (?:arguments?|parameters?|time ?zone|time format|date|date format)\b",
 )
 _LONGEST = 4_000  # characters that are searched; the sentences are at the beginning
 _REFUSALS = re.compile("|".join((*MCP_REFUSALS, *LIBRARY_REFUSALS)))

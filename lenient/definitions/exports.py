@@ -16,7 +16,7 @@ from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import are_all_disjoint
 from lenient.definitions.json_schema.schema_compiler import compile_schema
 from lenient.definitions.json_schema.schema_walk import SchemaPlace, render_place, walk_places
-from lenient.definitions.json_schema.value_kinds import type_names
+from lenient.definitions.json_schema.value_kinds import convert_example, type_names
 from lenient.diagnostics import Path, shorten
 
 _LISTED = 5
@@ -32,24 +32,32 @@ _SCHEMAS = frozenset({
 """Keywords that hold a schema, or a list of schemas."""
 
 
-def leave_out_defaults(schema: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
-    """Return the schema without its `default` keywords; parameters and values of that name stay."""
-    return {key: _leave_out_inside(key, value, depth) for key, value in schema.items() if key != "default"}
+def write_for_models(schema: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
+    """Return the schema without its `default` keywords and with its examples in their declared type.
+
+    Parameters and values of that name stay. Text next to `type: integer` would teach models to send text.
+    """
+    written = {key: _write_inside(key, value, depth) for key, value in schema.items() if key != "default"}
+    if "example" in written:
+        written["example"] = convert_example(written["example"], schema)
+    if isinstance(examples := written.get("examples"), list):
+        written["examples"] = [convert_example(example, schema) for example in examples]
+    return written
 
 
-def _leave_out_inside(keyword: str, value: Any, depth: int) -> Any:
+def _write_inside(keyword: str, value: Any, depth: int) -> Any:
     if depth >= _MAX_DEPTH:
         return value
     if keyword in _NAMED_SCHEMAS and isinstance(value, Mapping):
-        return {name: _leave_out_of(inner, depth) for name, inner in value.items()}
+        return {name: _write_schema(inner, depth) for name, inner in value.items()}
     if keyword in _SCHEMAS:
         several = isinstance(value, list)
-        return [_leave_out_of(inner, depth) for inner in value] if several else _leave_out_of(value, depth)
+        return [_write_schema(inner, depth) for inner in value] if several else _write_schema(value, depth)
     return value
 
 
-def _leave_out_of(schema: Any, depth: int) -> Any:
-    return leave_out_defaults(schema, depth + 1) if isinstance(schema, Mapping) else schema
+def _write_schema(schema: Any, depth: int) -> Any:
+    return write_for_models(schema, depth + 1) if isinstance(schema, Mapping) else schema
 
 
 def to_anthropic(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -137,7 +137,7 @@ class ToolDefinition:
 
     def _write_schema(self, defaults: bool) -> dict[str, Any]:
         schema = self.to_json_schema()
-        return schema if defaults else exports.leave_out_defaults(schema)
+        return schema if defaults else exports.write_for_models(schema)
 
     def to_markdown(self, *, defaults: bool = False) -> str:
         """Write this definition for prompts: heading, description and a table of parameters.

@@ -124,8 +124,24 @@ def test_a_probe_is_one_table_with_a_column_a_model() -> None:
     assert rows["tokens"] == ["reported", "reported"]
     assert rows["text of calls"] == ["unknown", "unknown"]
     assert rows["cost"] == ["unpriced", "unpriced"]
+    assert "callgauge: good: native calls\n" in told.stderr
+    assert "callgauge: poor: JSON answers\n" in told.stderr
     assert "seed" not in rows, "nobody asked"
     assert told.stdout.splitlines()[-1] == "poor: native calls: the answer has no tool call"
+
+
+@pytest.mark.parametrize(("options", "streams"), [((), True), (("--no-stream",), False)])
+def test_no_stream_asks_for_whole_answers(options: tuple[str, ...], streams: bool) -> None:
+    seen: list[bool] = []
+
+    def brain(asked: Asked) -> Emitted:
+        seen.append("stream" in asked.body)
+        return poor_or_good(asked)
+
+    with serve_model(brain) as served:
+        told = run("probe", "--endpoint", served.url, "--model", "good", "--json-questions", 0, *options)
+    assert told.exit_code == 0, told.output
+    assert set(seen) == {streams}
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -84,7 +84,7 @@ def test_a_plan_is_described_without_asking_anything(tmp_path: Path) -> None:
         "Do enums in search_orders lower its refusals?",
         "  old  qwen3-8b at local, prompt agent-12, definitions old, strategy auto  (the reference)",
         "  1 task × 2 variants × 2 repeats = 4 trials",
-        "  about 8 requests, at most 32, plus up to 3 for the probe",
+        "  about 8 requests, at most 32, plus up to 6 for the probe",
         "  unknown: add expected_rate to [measure], or name a store that knows the model with --store",
         "    search_orders      55",
         "  - the environment variable LOCAL_KEY (key of endpoint local) is not set",

@@ -129,3 +129,28 @@ def test_the_example_becomes_one_failed_one_retried_and_one_clean_call() -> None
     assert [call.get("refused_by_harness") for call in calls] == ["syntax", None, None]
     assert [call.get("retry_of") for call in calls] == [None, "call_1", None]
     assert all(call["args_source"] == "raw" for call in calls)
+
+
+@pytest.mark.parametrize(
+    ("writer", "raw", "source"),
+    [
+        ("server", '{"path": 3}', "reserialised"),
+        ("server", '{"path": ', "raw"),  # no server writes that
+        ("server", '"a text"', "raw"),
+        ("unknown", '{"path": 3}', "raw"),
+        ("model", '{"path": 3}', "raw"),
+    ],
+)
+def test_arguments_that_a_server_wrote_are_not_the_models_text(
+    writer: str, raw: str, source: str, tmp_path: Path
+) -> None:
+    block = {"id": "c", "name": "read", "raw": raw, "raw_is": writer}
+    event = {"ts": "2026-11-09T08:15:00Z", "sessionId": "s", "turn": 1, "step": 0}
+    log = [
+        event | {"type": "turn_start", "content": "Read it."},
+        event | {"type": "action", "meta": {"toolBlocks": [block]}},
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in log), encoding="utf-8")
+    [call] = [one for one in translated_by("session_history", path) if one["event"] == "CallMade"]
+    assert (call["args_source"], call.get("raw_arguments")) == (source, raw if source == "raw" else None)

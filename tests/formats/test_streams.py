@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.decoding.zstd import compress
-from ingest.events import ArgsSource
+from ingest.events import ArgsSource, FaultLayer
 from ingest.formats.provider_messages import anthropic_messages, openai_chat, openai_responses
 from ingest.formats.provider_messages.exchange import ModelReply
 from ingest.formats.provider_messages.http_bodies import MAX_BODY, decode_body
@@ -108,6 +108,16 @@ def test_a_stream_that_stops_in_the_middle_cut_the_text_not_the_model(events: An
         ArgsSource.TRUNCATED,
     )
     assert call.refused_at is None
+
+
+def test_calls_that_a_cut_stream_sends_in_turns_are_all_cut() -> None:
+    whole, broken, empty = '{"path": "a"}', "{'path': 'a'}", ""
+    (body,) = join_chunks(chat_chunks(['{"path": "a', whole, broken, empty, '{"path": "b'], []))
+    body["choices"][0]["finish_reason"] = "length"
+    (reply,) = openai_chat.read_replies(body)
+    assert [call.refused_at for call in reply.seal().calls] == [
+        FaultLayer.EMISSION, None, None, None, FaultLayer.EMISSION,
+    ]  # fmt: skip
 
 
 def test_a_joiner_gives_a_body_as_soon_as_it_is_whole() -> None:

@@ -119,7 +119,7 @@ def _check_history(wire: Wire, reply: Reply) -> None:
     assert len(read) == len(reply.calls), "no call is lost"
     ids = [item.call.id for item in read]
     assert len(set(ids)) == len(ids), "no two calls share an id"
-    TurnLog(None, 1, "host", "m", None).write_calls(0, read, "tool_use")
+    TurnLog(None, 1, "host", "m", "unknown").write_calls(0, read, "tool_use")
     results = [ToolResult("success", "done") for _ in read]
     history = native_history(reply, read, results, is_serial=False)
     for message in history:

@@ -285,3 +285,24 @@ def test_bodies_with_any_text_are_sent() -> None:
     words = "你好 \ud83d \x00 \u2028"
     reply = ask_with(endpoint, lambda opened: opened.ask(ChatRequest("m", (ChatMessage("user", words),))))
     assert reply.text == words
+
+
+@pytest.mark.parametrize(
+    ("answer", "path", "hint"),
+    [
+        (httpx2.Response(404, text="404 page not found"), "", True),
+        (httpx2.Response(404, html="<p>Nothing</p>"), "", True),
+        (httpx2.Response(405, json={"detail": "Method Not Allowed"}), "", True),
+        (httpx2.Response(200, html="<p>Welcome</p>"), "", True),
+        (httpx2.Response(404, json={"error": {"message": "model 'x' not found"}}), "/v1", False),
+        (httpx2.Response(400, json={"error": {"message": "no such field"}}), "", False),
+    ],
+)
+def test_an_address_without_a_version_gets_a_hint(answer: httpx2.Response, path: str, hint: bool) -> None:
+    transport = httpx2.MockTransport(lambda _: answer)
+    endpoint = Endpoint(f"http://models.test:8000{path}", transport=transport, attempts=1)
+    with pytest.raises(NoReplyError) as caught:
+        ask_with(endpoint, lambda opened: opened.ask(ChatRequest("x", (ChatMessage("user", "Hi"),))))
+    message = str(caught.value)
+    assert message.endswith("; the address may lack /v1: try http://models.test:8000/v1") is hint
+    assert "<p>" not in message

@@ -266,7 +266,10 @@ def test_a_result_without_content_is_its_structure() -> None:
         ("MCP error -32602: Input validation error: Required", "tool_rejected", "arguments_rejected"),
         ("Error executing tool fail: 1 validation error for X", "tool_rejected", "arguments_rejected"),
         ("Input validation error: 'x' is not of type 'integer'", "tool_rejected", "arguments_rejected"),
+        ("Error in a query: Invalid timezone: No such zone", "tool_rejected", "arguments_rejected"),
+        ("Invalid time format. Expected HH:MM", "tool_rejected", "arguments_rejected"),
         ("connection to the database was lost", "execution_failed", None),
+        ("Invalid response of the database", "execution_failed", None),
         ("", "execution_failed", None),
     ],
 )  # fmt: skip

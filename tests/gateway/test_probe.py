@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from callgauge.gateway import WIRES, Capabilities, JsonStability, Probe, probe_model
+from callgauge.gateway import WIRES, Capabilities, Endpoint, JsonStability, Probe, probe_model
+from callgauge.gateway.apis.messages import ChatRequest, Reply
+from callgauge.gateway.probe import MOST_TOKENS, has_unusual_spaces
 from tests.gateway.served.brain import Asked, Brain, Emitted
 from tests.gateway.served.in_process import BrainEndpoint, ask_with
 
@@ -126,6 +129,165 @@ def test_what_is_declared_is_not_asked() -> None:
     }
 
 
+# --- limits
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_each_answer_has_a_limit_of_tokens(wire: str) -> None:
+    _, endpoint = probe(good_model, wire, json_questions=1, is_full=True)
+    assert all(str(MOST_TOKENS) in json.dumps(asked.body) for asked in endpoint.asked)
+
+
+def test_a_model_that_takes_no_limit_is_asked_without() -> None:
+    def brain(asked: Asked) -> Emitted:
+        if "max_tokens" in asked.body:
+            message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+            return Emitted(status=400, body={"error": {"message": message}})
+        return good_model(asked)
+
+    found, endpoint = probe(brain)
+    assert found.ok is True
+    assert ["max_tokens" in asked.body for asked in endpoint.asked[:3]] == [True, False, False]
+
+
+def test_an_answer_that_is_cut_before_a_call_is_unknown() -> None:
+    found, _ = probe(lambda _: Emitted("Let me think", stop="length"))
+    assert (found.ok, found.error) == (None, "the answer was cut at 2,048 tokens before a call")
+
+
+class SlowEndpoint(BrainEndpoint):
+    """An endpoint that never answers after some requests."""
+
+    fast = 0
+
+    async def ask(self, request: ChatRequest) -> Reply:
+        if len(self.asked) >= self.fast:
+            await asyncio.sleep(60)
+        return await super().ask(request)
+
+
+@pytest.mark.parametrize(("fast", "ok"), [(0, None), (1, True)])
+def test_a_probe_ends_at_its_time_limit_and_keeps_what_it_knows(fast: int, ok: bool | None) -> None:
+    endpoint = SlowEndpoint(good_model)
+    endpoint.fast = fast
+    found = ask_with(endpoint, lambda opened: probe_model(opened, "m", time_limit=0.1))
+    reason = found.error if ok is None else found.notes["probe"]
+    assert (found.ok, reason) == (ok, "no answer within the 0.1 s of the probe")
+    assert found.capabilities.supports_parallel_tools is None
+
+
+def test_each_question_is_shown() -> None:
+    shown: list[str] = []
+    probe(good_model, json_questions=1, watch=shown.append)
+    assert shown == [
+        "native calls",
+        "parallel calls",
+        "results taken",
+        "text of calls",
+        "system mid-turn",
+        "JSON answers",
+    ]
+
+
+# --- streams that lack calls
+
+
+def drop_calls_from_streams(asked: Asked) -> Emitted:
+    emitted = good_model(asked)
+    return Emitted("Done.") if asked.has_tools and asked.body.get("stream") else emitted
+
+
+@pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
+def test_a_server_that_drops_calls_from_streams_is_asked_without_streaming(wire: str) -> None:
+    found, endpoint = probe(drop_calls_from_streams, wire)
+    known = found.capabilities
+    assert (found.ok, found.error) == (True, None)
+    assert (known.streams_calls, known.supports_parallel_tools, known.takes_tool_results) == (
+        False,
+        True,
+        True,
+    )
+    assert [bool(asked.body.get("stream")) for asked in endpoint.asked[:3]] == [True, False, False]
+
+
+def test_a_server_that_refuses_tools_in_streams_is_asked_without_streaming() -> None:
+    refusal = {"message": "This model doesn't support tool use in streaming mode."}
+
+    def brain(asked: Asked) -> Emitted:
+        streams = asked.has_tools and asked.body.get("stream")
+        return Emitted(status=400, body=refusal) if streams else good_model(asked)
+
+    assert probe(brain)[0].capabilities.streams_calls is False
+
+
+def test_a_model_without_tools_is_asked_once_without_streaming() -> None:
+    found, endpoint = probe(lambda _: Emitted("No."))
+    assert (found.ok, found.capabilities.streams_calls) == (False, None)
+    assert [bool(asked.body.get("stream")) for asked in endpoint.asked if asked.has_tools] == [True, False]
+
+
+def test_an_endpoint_without_streams_is_never_asked_for_one() -> None:
+    endpoint = BrainEndpoint(drop_calls_from_streams, streams=False)
+    found = ask_with(endpoint, lambda opened: probe_model(opened, "m"))
+    assert found.ok is True
+    assert not any(asked.body.get("stream") for asked in endpoint.asked)
+
+
+# --- who wrote the text of arguments
+
+
+def test_unusual_spaces_prove_that_a_server_passes_on_the_models_text() -> None:
+    def brain(asked: Asked) -> Emitted:
+        question = asked.messages[-1].text
+        if "exactly like this" in question:
+            return Emitted(calls=[("report_number", question[question.index("{") :])])
+        return good_model(asked)
+
+    known = probe(brain)[0].capabilities
+    assert (known.keeps_argument_text, known.whose_text) == (True, "model")
+    assert known.known_by["keeps_argument_text"] == "probed"
+
+
+def test_usual_spaces_prove_nothing() -> None:
+    found, _ = probe(good_model)
+    assert (found.capabilities.keeps_argument_text, found.capabilities.whose_text) == (None, "unknown")
+
+
+@pytest.mark.parametrize(
+    ("raw", "is_unusual"),
+    [
+        ('{"a":1,"b":"x  y"}', False),
+        ('{"a": 1, "b": [1, 2]}', False),
+        ('{\n  "a": 1,\n  "b": 2\n}', False),
+        ('{ "a" : 1 }', True),
+        ('{"a":1, "b":2}', True),
+        ('{ "a" : ', False),
+        ("[1 ,2]", False),
+        ("", False),
+    ],
+)
+def test_spaces_that_no_library_writes_are_unusual(raw: str, is_unusual: bool) -> None:
+    assert has_unusual_spaces(raw) is is_unusual
+
+
+@pytest.mark.parametrize(
+    ("wire", "url", "server", "whose"),
+    [
+        ("openai-chat", "https://api.openai.com/v1", None, "model"),
+        ("openai-responses", "https://api.openai.com/v1", None, "model"),
+        ("openai-chat", "http://127.0.0.1:8000/v1", None, "unknown"),
+        ("openai-chat", "http://127.0.0.1:11434/v1", "ollama", "server"),
+        ("anthropic", "https://api.anthropic.com/v1", None, "model"),
+        ("anthropic", "http://127.0.0.1:4000/v1", None, "unknown"),
+        ("gemini", "https://generativelanguage.googleapis.com/v1beta", None, "server"),
+    ],
+)
+def test_only_the_providers_own_hosts_are_known_to_pass_on_the_models_text(
+    wire: str, url: str, server: str | None, whose: str
+) -> None:
+    assert Endpoint(url, wire=wire, server=server).known.whose_text == whose
+
+
 # --- results of calls, ids
 
 
@@ -171,7 +333,7 @@ def test_what_the_model_sent_goes_back_as_an_object_whatever_it_was() -> None:
 
 
 def test_all_ids_that_were_seen_make_the_pattern() -> None:
-    ids = iter([["D681PevKs"], ["a", "b"]])
+    ids = iter([["D681PevKs"], ["a", "b"], ["c"]])
 
     def brain(asked: Asked) -> Emitted:
         clean = good_model(asked)

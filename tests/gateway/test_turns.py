@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,8 @@ from callgauge.gateway import (
     tool,
 )
 from callgauge.gateway.read_calls import read_native_calls
-from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
+from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED, NO_CALL_READ, NOT_RUN
 from callgauge.gateway.session_log import SessionLog, TurnLog
-from callgauge.gateway.turn import NOT_RUN
 from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Brain, Emitted
 from tests.gateway.served.in_process import BrainEndpoint
@@ -61,10 +61,15 @@ TOOLS = (search_orders, get_weather)
 
 
 def converse(
-    brain: Brain, *texts: str, wire: str = "openai-chat", tools: Sequence[Tool] = TOOLS, **options: Any
+    brain: Brain,
+    *texts: str,
+    wire: str = "openai-chat",
+    tools: Sequence[Tool] = TOOLS,
+    server: str | None = None,
+    **options: Any,
 ) -> tuple[list[Turn], BrainEndpoint]:
     """Have a conversation with a brain; return its turns and the endpoint with what was asked."""
-    endpoint = BrainEndpoint(brain, wire)
+    endpoint = BrainEndpoint(brain, wire, server=server)
 
     async def talk() -> list[Turn]:
         async with Gateway(endpoint, tools, model="m", **{"capabilities": NATIVE, **options}) as gateway:
@@ -93,7 +98,11 @@ FAILED_GENERATION = '{"name": "search_orders", "arguments": {"customer": }}'
 @pytest.mark.parametrize("streams", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_good_call_is_run_and_its_result_leads_to_the_answer(wire: str, streams: bool) -> None:
-    [turn], endpoint = converse(script(Emitted(calls=[GOOD]), DONE), wire=wire, streams=streams)
+    [turn], endpoint = converse(
+        script(Emitted(calls=[GOOD]), DONE),
+        wire=wire,
+        capabilities=replace(NATIVE, streams_calls=streams),
+    )
     assert (turn.status, turn.answer, statuses(turn)) == ("ok", "All done.", ["success"])
     assert "Acme has 3 orders." in endpoint.asked[1].messages[-1].text
     assert (turn.tokens.read, turn.tokens.written, turn.tokens.cached) == (100, 40, 20)
@@ -137,7 +146,10 @@ def test_a_call_of_which_nothing_can_be_read_is_answered_once_by_the_parsers_sen
     )
     [lost], endpoint = converse(script(unreadable))
     assert (lost.status, lost.compensations, len(endpoint.asked)) == ("error", 1, 2)
-    assert lost.answer.startswith(NOT_RUN + "The tool was not run. json_parse_error")
+    assert lost.answer == (
+        f"{NOT_RUN}The model's arguments for search_orders could not be read: "
+        "json_parse_error:no_object_found"
+    )
     [at_once], endpoint = converse(script(unreadable), limits=Limits(compensations=0))
     assert (at_once.status, len(endpoint.asked)) == ("error", 1)
 
@@ -195,10 +207,32 @@ def test_ids_that_cannot_be_used_are_replaced_and_both_are_logged(tmp_path: Path
     ]
 
 
+@pytest.mark.parametrize(
+    ("emitted", "known"),
+    [
+        (Emitted(calls=[("search_orders", "我想查询一下")]), NATIVE),
+        (Emitted(calls=[("search_orders", '{"limit": 3}')]), NATIVE),
+        (Emitted('<tool_call>{"name": "search_orders", "arguments": {}}</tool_call>'), NATIVE),
+        (Emitted("```json\n[1\n```"), TEXT_ONLY),
+        (
+            Emitted(status=500, body={"error": "error parsing tool call: raw='{', err=unexpected end"}),
+            NATIVE,
+        ),
+    ],
+)
+def test_the_hint_is_said_once_and_to_the_user(emitted: Emitted, known: Capabilities) -> None:
+    [turn], _ = converse(script(emitted), capabilities=known)
+    assert turn.answer.startswith(NOT_RUN)
+    words = turn.answer.removeprefix(NOT_RUN)
+    assert (
+        re.search(r"not? (tool was )?run|\byour?\b|Call the tool|Answer with", words, re.IGNORECASE) is None
+    )
+
+
 def test_the_same_refused_call_again_and_again_ends_the_turn() -> None:
     [turn], endpoint = converse(script(Emitted(calls=[("search_orders", '{"limit": 3}')])))
     assert (turn.status, len(endpoint.asked)) == ("max_steps", 3)
-    assert turn.answer.startswith(NOT_RUN + "the same invalid call was sent 3 times")
+    assert turn.answer.startswith(NOT_RUN + "The model sent the same invalid call of search_orders 3 times: ")
 
 
 def test_a_turn_ends_after_the_steps_it_may_have() -> None:
@@ -297,7 +331,7 @@ def test_an_attempt_that_cannot_be_read_is_told_once_and_never_raises(text: str,
     assert len(endpoint.asked) == 3
     [lost], _ = converse(script(Emitted("```json\n[1\n```")), capabilities=TEXT_ONLY)
     assert lost.status == "error"
-    assert lost.answer.startswith(NOT_RUN + "No tool was run: no call could be read in your answer.")
+    assert lost.answer == NO_CALL_READ
 
 
 def test_a_block_that_the_end_cuts_off_is_not_run() -> None:
@@ -339,7 +373,16 @@ def test_what_is_declared_is_never_asked() -> None:
 def test_what_nobody_declared_is_probed_once_before_the_first_turn() -> None:
     turns, endpoint = converse(probed_brain, "a", "b", capabilities=None)
     assert [turn.status for turn in turns] == ["ok", "ok"]
-    assert ["Report" in asked.user for asked in endpoint.asked] == [True, True, True, False, False, False]
+    assert ["Report" in asked.user for asked in endpoint.asked] == [True] * 4 + [False] * 3
+
+
+def test_a_server_that_drops_calls_from_streams_does_not_get_the_fallback() -> None:
+    def brain(asked: Asked) -> Emitted:
+        return Emitted("Done.") if asked.body.get("stream") else probed_brain(asked)
+
+    [turn], endpoint = converse(brain, capabilities=None)
+    assert {step.strategy for step in turn.steps} == {"tool_use"}
+    assert not endpoint.asked[-1].body.get("stream")
 
 
 def test_a_server_that_was_not_reached_is_not_a_model_without_tools() -> None:
@@ -447,6 +490,31 @@ def test_every_event_of_a_turn_is_logged_in_order(tmp_path: Path) -> None:
     assert events[3]["meta"]["toolBlocks"][1]["parse_error"]["mode"] == "tool_use"
     assert events[-2]["meta"]["status"] == "ok"
     assert not any("sk-canary" in line for line in next(tmp_path.glob("*")).read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("declared", "server", "writer"),
+    [(None, None, "unknown"), (True, None, "model"), (False, None, "server"), (None, "ollama", "server")],
+)
+def test_the_log_says_who_wrote_the_arguments(
+    declared: bool | None, server: str | None, writer: str, tmp_path: Path
+) -> None:
+    known = Capabilities(supports_tool_use=True, keeps_argument_text=declared)
+    converse(script(Emitted(calls=[GOOD]), DONE), log=tmp_path, capabilities=known, server=server)
+    [action] = [event for event in read_log(tmp_path) if event["type"] == "action"]
+    assert action["meta"]["toolBlocks"][0]["raw_is"] == writer
+
+
+def test_the_text_of_an_answer_is_the_models_own(tmp_path: Path) -> None:
+    answer = Emitted(block(*GOOD))
+    converse(
+        script(answer, DONE),
+        log=tmp_path,
+        capabilities=Capabilities(supports_tool_use=False),
+        server="ollama",
+    )
+    [action] = [event for event in read_log(tmp_path) if event["type"] == "action"]
+    assert action["meta"]["toolBlocks"][0]["raw_is"] == "model"
 
 
 def test_the_log_has_what_each_reply_and_the_turn_cost_and_who_read_the_calls(tmp_path: Path) -> None:
@@ -563,7 +631,7 @@ def test_arguments_that_a_wire_sends_in_pieces_of_objects_are_logged_as_text(tmp
     read = read_native_calls(
         Reply("", (call,)), Toolbox(TOOLS).catalog, id_pattern=None, new_id=lambda place: f"n{place}"
     )
-    TurnLog(SessionLog(tmp_path / "s.jsonl", "s"), 1, "host", "m", None).write_calls(0, read, "tool_use")
+    TurnLog(SessionLog(tmp_path / "s.jsonl", "s"), 1, "host", "m", "unknown").write_calls(0, read, "tool_use")
     [block] = read_log(tmp_path)[0]["meta"]["toolBlocks"]
     assert (block["raw"], block["raw_is"]) == (call.raw, "server")
 

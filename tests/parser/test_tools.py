@@ -275,3 +275,33 @@ def test_a_catalogue_is_not_changed_by_another_laid_over_it() -> None:
     assert ([*before.tools], [*after.tools], before.get("b")) == (["a"], ["a", "b"], None)
     with pytest.raises(dataclasses.FrozenInstanceError):
         before.tools = {}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("declared", "example", "sent"),
+    [
+        ({"type": "integer"}, "7", 7),
+        ({"type": "number"}, "0.5", 0.5),
+        ({"type": "boolean"}, "true", True),
+        ({"type": "array", "items": {"type": "integer"}}, "[1, 2]", [1, 2]),
+        ({"type": ["integer", "null"]}, "7", 7),
+        ({"type": "integer"}, "true", "true"),
+        ({"type": "integer"}, "seven", "seven"),
+        ({"type": "integer"}, 7, 7),
+        ({"type": "string"}, "7", "7"),
+        ({"type": ["string", "integer"]}, "7", "7"),
+        ({}, "7", "7"),
+    ],
+)
+def test_an_example_is_sent_in_the_declared_type(declared: dict[str, Any], example: Any, sent: Any) -> None:
+    inner = declared | {"examples": [example], "example": example}
+    schema = {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": inner}}}}
+    tool = ToolDefinition.from_json_schema(name="t", schema=schema)
+    written = tool.to_anthropic()["input_schema"]["properties"]["a"]["properties"]["b"]
+    assert (written["examples"], written["example"]) == ([sent], sent)
+
+
+def test_an_example_declared_by_hand_is_sent_in_the_declared_type() -> None:
+    number = ToolParameter(name="limit", kind=ValueKind.INTEGER, example="10")
+    tool = ToolDefinition(name="t", parameters=(number,))
+    assert tool.to_anthropic()["input_schema"]["properties"]["limit"]["examples"] == [10]

@@ -45,6 +45,7 @@ KNOWN = Capabilities(
     takes_tool_results=True,
     tool_id_pattern=r"call_[A-Za-z0-9_-]+",
     allows_midturn_system=True,
+    keeps_argument_text=True,
 )
 
 

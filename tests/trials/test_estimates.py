@@ -37,7 +37,7 @@ def test_trials_requests_and_the_probe_are_counted(tmp_path: Path) -> None:
     found = estimate(tmp_path)
     assert (found.tasks, found.repeats, found.trials) == (3, 2, 12)
     assert (found.requests, [arm.most_requests for arm in found.arms]) == (24, [48, 48])
-    assert found.probes == 3  # one model, of which tool use is not declared
+    assert found.probes == 6  # one model, of which tool use is not declared
     declared = PLAN.replace("supports_parallel_tools = false", "supports_tool_use = true")
     assert estimate(tmp_path, declared).probes == 0
 

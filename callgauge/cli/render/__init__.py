@@ -36,6 +36,7 @@ from callgauge.cli.render.terminal import (
     make_patience,
     print_message,
     print_mistakes,
+    show_status,
     to_json,
 )
 from callgauge.cli.render.trials import show_run
@@ -75,6 +76,7 @@ __all__ = [
     "retention_text",
     "show_progress",
     "show_run",
+    "show_status",
     "step_lines",
     "survey_lines",
     "to_json",

@@ -20,17 +20,18 @@ _LABELS = {
     "takes_tool_results": "results taken",
     "allows_midturn_system": "system mid-turn",
     "json_stability": "JSON answers",
+    "keeps_argument_text": "text of calls",
+    "streams_calls": "streams",
 }
 _WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeRow:
-    """One model of the table. `raw_text`: who wrote the text of its calls; `cost` in USD, None = unpriced."""
+    """One model of the table. `cost` is in USD, None = unpriced."""
 
     model: str
     probe: Probe
-    raw_text: str
     cost: float | None
 
 
@@ -77,7 +78,7 @@ def _write_column(row: ProbeRow) -> dict[str, str]:
         "answers by schema": features.json_schema,
         "seed": features.seed,
         "tokens": features.usage,
-        "text of calls": row.raw_text,
+        "text of calls": known.whose_text,
         "requests": str(row.probe.requests),
         "seconds": f"{row.probe.seconds:.1f}",
         "cost": "unpriced" if row.cost is None else f"${row.cost:.4f}",
@@ -99,7 +100,7 @@ def probe_data(row: ProbeRow) -> dict[str, Any]:
         "seconds": round(row.probe.seconds, 3),
         "tokens": {"read": tokens.read, "written": tokens.written, "cached": tokens.cached},
         "cost": row.cost,
-        "raw_text": row.raw_text,
+        "raw_text": row.probe.capabilities.whose_text,
         "capabilities": row.probe.capabilities.to_log(),
         "notes": dict(row.probe.notes),
     }

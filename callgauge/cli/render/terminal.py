@@ -33,6 +33,19 @@ def print_message(message: str) -> None:
     print(f"callgauge: {escape_for_terminal(message)}", file=sys.stderr)
 
 
+@contextmanager
+def show_status() -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows the current step on stderr: one changing line on a terminal, else lines."""
+    if not sys.stderr.isatty():
+        yield print_message
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(file=sys.stderr).status("") as status:
+        yield lambda text: status.update(Text(escape_for_terminal(text)))
+
+
 def fail(message: str, code: int = 1) -> NoReturn:
     """Print a message, and end the command with an exit code."""
     print_message(message)

@@ -70,7 +70,7 @@ def probe(
     Each model gets a few short questions. Exits with 1 if a model could not be reached.
     """
     from callgauge.trials.results.outcomes import price_reply
-    from callgauge.trials.running.run import open_endpoint, probe_models
+    from callgauge.trials.running.run import probe_models
     from callgauge.trials.running.run_files import RunError
 
     plan, _ = load_plan(plan_file)
@@ -81,8 +81,7 @@ def probe(
     rows = []
     for name, one in found.items():
         model = plan.models[name]
-        whose = open_endpoint(plan.endpoints[model.endpoint]).whose_text
-        rows.append(render.ProbeRow(name, one, whose, price_reply(one.tokens, model.price)))
+        rows.append(render.ProbeRow(name, one, price_reply(one.tokens, model.price)))
     if as_json:
         print(render.to_json({row.model: render.probe_data(row) for row in rows}))
     else:

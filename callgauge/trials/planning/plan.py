@@ -85,6 +85,7 @@ class EndpointPlan:
     url: str
     key_variable: str | None = None
     server: str | None = None
+    stream: bool = True
     concurrency: int = 4
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None

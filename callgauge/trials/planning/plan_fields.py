@@ -86,6 +86,7 @@ _ENDPOINT = KeyedTable(
             Text(),
             "The server software, such as llama.cpp, vllm, ollama.",
         ),
+        "stream": Field(Flag(), "Stream answers; false if the server leaves calls out of streams.", True),
         "concurrency": Field(Number(1, 1000, is_whole=True), "The number of parallel requests.", 4),
         "requests_per_minute": Field(ABOVE_ZERO, "The maximum of requests per minute."),
         "tokens_per_minute": Field(ABOVE_ZERO, "The maximum of tokens per minute."),
@@ -117,6 +118,10 @@ _MODEL = KeyedTable(
                     "supports_parallel_tools": Field(Flag(), "Makes several calls in a reply."),
                     "tool_id_pattern": Field(Text(), "A regular expression that ids of calls match."),
                     "allows_midturn_system": Field(Flag(), "Takes system messages within a conversation."),
+                    "streams_calls": Field(Flag(), "Streams contain calls; false asks without streaming."),
+                    "keeps_argument_text": Field(
+                        Flag(), "The server passes on arguments as the model wrote them."
+                    ),
                 }
             ),
             "What is declared of the model, and so never asked.",

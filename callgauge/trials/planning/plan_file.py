@@ -251,6 +251,7 @@ def _make_endpoint(name: str, table: Mapping[str, Any]) -> EndpointPlan:
         url=table["url"],
         key_variable=key.removeprefix("env:") if key is not None else None,
         server=table["server"],
+        stream=table["stream"],
         concurrency=table["concurrency"],
         requests_per_minute=table["requests_per_minute"],
         tokens_per_minute=table["tokens_per_minute"],

@@ -121,7 +121,14 @@ def open_endpoint(plan: EndpointPlan) -> Endpoint:
             f"export {plan.key_variable}=… and run again"
         )
     try:
-        return Endpoint(plan.url, wire=plan.wire, key=key, server=plan.server, concurrency=plan.concurrency)
+        return Endpoint(
+            plan.url,
+            wire=plan.wire,
+            key=key,
+            server=plan.server,
+            streams=plan.stream,
+            concurrency=plan.concurrency,
+        )
     except ValueError as problem:
         raise RunError(f"endpoints.{plan.name}: {problem}") from None
 

@@ -12,6 +12,7 @@ from email.utils import parsedate_to_datetime
 from enum import Enum
 from typing import Any, NamedTuple
 
+import msgspec
 import orjson
 
 from ingest.decoding.fields import read_text, read_time
@@ -178,7 +179,7 @@ class ModelReply:
     prescribed: bool = False  # the prompt asks for calls in the text, where `calls` were found
 
     def seal(self, max_tokens: int | None = None) -> ModelReply:
-        """Mark the last call when the reply shows that the call is incomplete; return the reply.
+        """Mark the calls that the reply shows to be incomplete; return the reply.
 
         A call cut off at the token limit is marked as lost, which is the model's fault; a call at which the
         log stops in the middle of a stream is marked as truncated, which is not. Some servers report
@@ -188,6 +189,9 @@ class ModelReply:
             max_tokens is not None and self.output_tokens is not None and self.output_tokens >= max_tokens
         )
         if self.calls and (at_limit or self.end is StopReason.BROKEN):
+            for call in self.calls[:-1]:  # a stream may send several calls in turns
+                if _ends_early(call.arguments):
+                    mark_cut(call, by_limit=at_limit)
             last = self.calls[-1]
             if not _is_whole(last.arguments):
                 mark_cut(last, by_limit=at_limit)
@@ -243,6 +247,20 @@ def _is_whole(arguments: Mapping[str, Any]) -> bool:
     except orjson.JSONDecodeError:
         return False
     return True
+
+
+def _ends_early(arguments: Mapping[str, Any]) -> bool:
+    """Return whether the raw arguments are the beginning of JSON, without an error so far."""
+    raw = arguments.get("raw_arguments")
+    if not raw:  # no arguments, or only a decoded object
+        return False
+    try:
+        msgspec.json.decode(raw)
+    except msgspec.DecodeError as problem:
+        return "truncated" in str(problem)
+    except UnicodeError:
+        return False
+    return False
 
 
 def mark_cut(call: ModelCall, *, by_limit: bool) -> None:

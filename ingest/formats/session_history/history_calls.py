@@ -21,6 +21,7 @@ from ingest.formats.session_history.history_texts import UnparsedCall, find_argu
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _TRUNCATED, _MISSING = ArgsSource.TRUNCATED, ArgsSource.MISSING
 _SYNTAX = FaultLayer.SYNTAX
+_NO_JSON = object()
 
 
 class HistoryCall(msgspec.Struct, gc=False):
@@ -79,7 +80,9 @@ def _find_action_calls(action: HistoryEntry) -> list[HistoryCall]:
 def _make_block_call(action: HistoryEntry, block: Mapping[str, Any], tool: Any) -> HistoryCall:
     raw = read_text(block.get("raw"))
     value = block.get("input") if raw is None else None
-    if raw is not None:
+    if raw is not None and block.get("raw_is") == "server" and isinstance(sent := _read_json(raw), dict):
+        raw, value, source = None, sent, _RESERIALISED
+    elif raw is not None:
         source = _TRUNCATED if block.get("truncated") is True else _RAW
     else:
         source = _RESERIALISED if value is not None else _MISSING
@@ -223,15 +226,15 @@ def _read_unparsed_input(call: HistoryCall) -> None:
     parse it.
     """
     value = call.value
-    if call.call_id is None or not isinstance(value, str) or _is_json(value):
+    if call.call_id is None or not isinstance(value, str) or _read_json(value) is not _NO_JSON:
         return
     call.raw, call.value, call.source = value, None, _RAW
     call.refused, call.message = _SYNTAX, "the arguments were not JSON; no tool ran"
 
 
-def _is_json(value: str) -> bool:
+def _read_json(text: str) -> Any:
+    """Return the decoded text, `_NO_JSON` if it is not JSON."""
     try:
-        json.loads(value)
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return False
-    return True
+        return _NO_JSON

@@ -39,6 +39,24 @@ def type_names(schema: Mapping[str, Any]) -> list[str]:
     return [TYPE_NAMES.get(name, name) for name in lowered if name not in _ANY]
 
 
+_PYTHON_TYPES: Mapping[str, Any] = {
+    "boolean": bool, "integer": int, "number": (int, float), "object": dict, "array": list,
+}  # fmt: skip
+
+
+def convert_example(example: Any, schema: Mapping[str, Any]) -> Any:
+    """Return an example in the declared type where it is JSON text of that type, else unchanged."""
+    types = type_names(schema)
+    if not isinstance(example, str) or "string" in types:
+        return example
+    try:
+        value = orjson.loads(example)
+    except (orjson.JSONDecodeError, UnicodeEncodeError):
+        return example
+    wanted = [name for name in types if isinstance(value, _PYTHON_TYPES.get(name, ()))]
+    return value if any(name == "boolean" or not isinstance(value, bool) for name in wanted) else example
+
+
 _JSON_FORMATS = frozenset({"json", "json-string", "json_string", "application/json"})
 _MAX_DESCRIPTION = 10_000  # characters
 _PLAIN_ENCODINGS = (None, "", "7bit", "8bit", "binary", "utf-8")

@@ -25,6 +25,8 @@ _CAPABILITIES = {
     "json_stability": "JSON",
     "tool_id_pattern": "Ids of calls",
     "allows_midturn_system": "System messages within a turn",
+    "keeps_argument_text": "Arguments as the model wrote them",
+    "streams_calls": "Calls in streams",
 }
 
 

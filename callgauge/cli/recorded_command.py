@@ -1,0 +1,92 @@
+"""Run a command whose requests to models are recorded, and pass its exit code and signals on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from callgauge.cli import render
+
+_NOT_EXECUTABLE, _NOT_FOUND = 126, 127  # what shells answer
+_SIGNALED = 128
+_PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+
+
+def check_command(command: Sequence[str]) -> None:
+    """Exit with a message if there is no program of this name."""
+    if shutil.which(command[0]) is None:
+        is_file = Path(command[0]).is_file()
+        reason = "the file is not executable" if is_file else "command not found"
+        render.fail(f"{command[0]}: {reason}", _NOT_EXECUTABLE if is_file else _NOT_FOUND)
+
+
+@contextmanager
+def serve_in_thread(run: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
+    """Serve during the `with` block; `stop` makes `run` return once running requests have ended."""
+    thread = threading.Thread(target=run, name="callgauge-recorder-server", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop()
+        thread.join()
+
+
+def run_command(command: Sequence[str], variables: Mapping[str, str]) -> int:
+    """Run a command with these variables; return its exit code, or 128 and its signal as shells do."""
+    children: list[subprocess.Popen[bytes]] = []
+    with _pass_signals_on(children):
+        try:
+            child = subprocess.Popen(command, env={**os.environ, **variables})
+        except OSError as problem:
+            render.fail(f"{command[0]}: {problem.strerror or problem}", _NOT_EXECUTABLE)
+        children.append(child)
+        code = child.wait()
+    return code if code >= 0 else _SIGNALED - code
+
+
+@contextmanager
+def _pass_signals_on(children: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
+    """Send the signals of this process to the child, except those that a terminal sends to both."""
+
+    def forward(number: int, _frame: FrameType | None) -> None:
+        if number in (signal.SIGINT, getattr(signal, "SIGQUIT", None)) and _is_in_foreground():
+            return
+        for child in children:
+            child.send_signal(number)
+
+    numbers = [getattr(signal, name) for name in _PASSED_ON if hasattr(signal, name)]
+    before = {number: signal.signal(number, forward) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _is_in_foreground() -> bool:
+    """Return whether a terminal sends its signals to this process and to its children."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)
+
+
+def load_recorded(log: Path, store: Path) -> int:
+    """Load the recorded log into a store with `callgauge ingest`; return its exit code."""
+    command = [sys.executable, "-m", "callgauge", "ingest", str(log), "--store", str(store)]
+    return subprocess.run(command, check=False).returncode
