@@ -46,7 +46,7 @@ class DayExcess:
     `of`, `against`: the variance that days add to each rate, relative to that of its sessions. `whole`: the
     same for the difference. `freedom`: the degrees of freedom of what days add.
     `has_too_few`: both sides ran on different days, and neither on LEAST_DAYS of them: the excess cannot be
-    known.
+    known. Where no observation of either side has a day, there is no excess to measure.
     """
 
     of: float
@@ -151,7 +151,8 @@ class _Days:
             for side in (of, against)
         )
         freedom = np.where(is_paired, union - 1, both)
-        apart = self._run_apart(of, against) & self._run_apart(against, of)
+        is_dated = (self.many[of] > 0) | (self.many[against] > 0)
+        apart = is_dated & self._run_apart(of, against) & self._run_apart(against, of)
         rows = zip(of_side, against_side, whole, freedom, apart, strict=True)
         return [
             DayExcess(float(a), float(b), float(c), max(1.0, float(f)), bool(few)) for a, b, c, f, few in rows

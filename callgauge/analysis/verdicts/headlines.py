@@ -10,10 +10,12 @@ from callgauge.analysis.measures.breakdown import DECIDED, Breakdown, Split, Str
 from callgauge.analysis.measures.comparisons import SliceComparison, Standing
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.verdicts.sentences import (
+    UNDATED,
     describe_correction,
     describe_visible,
     format_size,
     is_order_reversed,
+    is_undated,
 )
 from callgauge.stats.day_spread import LEAST_DAYS
 
@@ -60,9 +62,15 @@ def write_headline(breakdown: Breakdown, names: ArmNames, label: Label, smallest
         *_describe_named(breakdown, named, label, smallest),
         _describe_dependence(breakdown, smallest),
         *_describe_prices(breakdown, names, smallest),
+        _describe_undated(breakdown.whole, smallest),
         breakdown.basis.sentence if breakdown.basis else "",
     ]
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _describe_undated(whole: SliceComparison, smallest: float) -> str:
+    sides = [side for side in (whole.slice, whole.other) if side]
+    return UNDATED if whole.standing(smallest) in DECIDED and is_undated(sides) else ""
 
 
 def write_advice(

@@ -13,7 +13,7 @@ from callgauge.analysis.measures.costs import Cost, MeanCost
 from callgauge.analysis.measures.measurability import ComparisonBasis
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.alerts import describe_open_alert
-from callgauge.analysis.verdicts.sentences import RULE, describe_reach, list_names
+from callgauge.analysis.verdicts.sentences import RULE, UNDATED, describe_reach, is_undated, list_names
 from callgauge.stats.standardisation import COMPARABLE
 
 _NAMED = 3  # slices that a sentence names
@@ -56,6 +56,7 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
         _write_top(table, names, noun),
         *(list(_write_prices(table, names, details))[:_BUTS] if table.rate.better else ()),
         *_write_alerts(table, names, details),
+        UNDATED if list_leaders(table) and is_undated(table.judged) else "",
         details.basis.sentence,
         *_write_concentrated(names, details),
     ]

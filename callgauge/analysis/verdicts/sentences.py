@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Literal
@@ -26,10 +26,18 @@ PAIR_RULE = f"{ENOUGH} observations and {ENOUGH_TO_COMPARE} sessions on each sid
 """What it takes to judge a difference, in words."""
 DAYS_RULE = f"The two ran on different days, and neither on {LEAST_DAYS} of them."
 """Why a difference over time is not judged."""
+UNDATED = "The logs have no times, so a difference between days cannot be ruled out."
+"""What a verdict on logs without times does not know."""
 LESS = f"fewer than {ENOUGH} observations or {ENOUGH_SESSIONS} sessions"
 """What is shown pale, in words."""
 _NAMED = 3  # maximum number of slices of a tie group in a sentence
 _OUT_OF_REACH = 10_000  # too many sessions for anybody to collect
+
+
+def is_undated(several: Iterable[Slice]) -> bool:
+    """Return whether the slices were read by day and none has a day."""
+    counts = [slice_.share.by_day for slice_ in several]
+    return bool(counts) and all(days is not None and not len(days.days) for days in counts)
 
 
 def format_points(share: float) -> str:

@@ -100,6 +100,8 @@ def choose_days(
 ) -> tuple[date | None, date | None]:
     """Return the first and last day for `days`, or for `since` and `until`; None: unbounded."""
     text, since, until = (parameters.get(name) for name in ("days", "since", "until"))
+    if newest is None and not (text or since or until):
+        return None, None  # no call has a day: any range would leave out all calls
     if text and (since or until):
         raise ProblemError(400, "Give days, or since and until; not both.")
     try:
