@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 import zipfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -240,6 +244,52 @@ def test_what_was_mended_or_refused_is_not_learnt(
     ask: Callable[..., testsets.Ask], said: Mapping[str, Any]
 ) -> None:
     assert make_case_file("openai", ["c1"], ask([call(1, **said)])).left_out == {"uncorrected": 1}
+
+
+def test_a_sample_without_a_right_call_is_left_out_with_a_reason(ask: Callable[..., testsets.Ask]) -> None:
+    abandoned = [row | {"chain_outcome": "abandoned"} for row in the_calls()]
+    made = make_case_file("inspect", ["c2", "c3"], ask(abandoned))
+    assert made.left_out == {"uncorrected": 1}
+    assert [line["target"] for line in lines(made)] == ['{"path": "src/app.py", "limit": 20}']
+
+
+class _Stub(ModuleType):
+    """A module of inspect_ai in which every decorator changes nothing, and a class keeps its arguments."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("task", "solver"):
+            return lambda function: function
+        if name == "scorer":
+            return lambda **_: lambda function: function
+        return name if name.isupper() else SimpleNamespace
+
+
+def inspect_score(monkeypatch: pytest.MonkeyPatch, sample: Mapping[str, Any], *calls: Any) -> str:
+    """Return the value that the exported scorer gives to an answer with these calls."""
+    for name in ("", ".dataset", ".model", ".scorer", ".solver", ".tool"):
+        monkeypatch.setitem(sys.modules, f"inspect_ai{name}", _Stub(f"inspect_ai{name}"))
+    task: dict[str, Any] = {"__file__": "inspect_task.py"}
+    exec(compile(SHAPES["inspect"].read_companion(), "inspect_task.py", "exec"), task)  # noqa: S102
+    sent = [
+        SimpleNamespace(function=name, arguments=arguments, parse_error=None) for name, arguments in calls
+    ]
+    output = SimpleNamespace(message=SimpleNamespace(tool_calls=sent), completion="x")
+    state = SimpleNamespace(output=output, metadata=sample["metadata"])
+    scored = asyncio.run(task["right_call"]()(state, SimpleNamespace(text=sample["target"])))
+    return str(scored.value)
+
+
+def test_the_scorer_for_inspect_accepts_the_right_call_only(
+    ask: Callable[..., testsets.Ask], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = one(ask(the_calls()), "inspect")
+    score = partial(inspect_score, monkeypatch, sample)
+    assert score() == "INCORRECT"
+    assert score(("read_file", {"limit": 20.0, "path": "a"})) == "CORRECT"
+    assert score(("list", {}), ("read_file", {"path": "a", "limit": 20})) == "CORRECT"
+    for wrong in ({"path": "a"}, {"path": "a", "limit": "20"}, {"path": "a", "limit": 20, "x": None}):
+        assert score(("read_file", wrong)) == "INCORRECT"
+    assert score(("list", {"path": "a", "limit": 20})) == "INCORRECT"
 
 
 def test_an_attempt_that_went_wrong_again_is_no_correction(ask: Callable[..., testsets.Ask]) -> None:

@@ -11,12 +11,14 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from callgauge.analysis.testsets.cases import Message, NotExportedError, TestsetCase, right_arguments
 from lenient import ToolCatalog, ToolDefinition, ToolDefinitionError
 
 Line = dict[str, Any]
+_FOLDER = Path(__file__).parent
 _BFCL_TYPES = {"object": "dict", "number": "float"}
 TEMPLATE = re.compile(r"\{(?=[{%#])")
 """Where promptfoo's templates begin."""
@@ -37,7 +39,7 @@ _MADE_THE_CALL = (
 class TestsetShape:
     """A file format for test cases. `name`: the file name; `about`: a description for people.
 
-    `line` returns the line of a case; `check` raises NotExportedError when a parsed line does not match its
+    `companion`: the name of a file that belongs next to it, such as a task with its scorer. `line` returns the line of a case; `check` raises NotExportedError when a parsed line does not match its
     case.
     """
 
@@ -46,6 +48,11 @@ class TestsetShape:
     about: str
     line: Callable[[TestsetCase], Line]
     check: Callable[[Line, TestsetCase], None]
+    companion: str | None = None
+
+    def read_companion(self) -> bytes:
+        """Return the content of the companion."""
+        return (_FOLDER / f"{self.companion}.txt").read_bytes()
 
 
 def _tool_line(tool: ToolDefinition) -> Line:
@@ -90,10 +97,11 @@ def _as_accepted(value: Any) -> Any:
 
 
 def _sample_line(case: TestsetCase) -> Line:
+    right_arguments(case)  # a scorer accepts every answer when the target is empty
     return {
         "id": case.call_id,
         "input": [_inspect_message(message, case.messages) for message in case.messages],
-        "target": case.right or "",
+        "target": case.right,
         "metadata": {
             "tool": case.tool,
             "tools": [_tool_line(tool)["function"] for tool in case.tools],
@@ -293,9 +301,11 @@ SHAPES = {
     "inspect": TestsetShape(
         "Inspect",
         "inspect_dataset.jsonl",
-        "For json_dataset; the target is the right arguments, if known; the tools are in the metadata.",
+        "Calls whose right arguments are known. Run `inspect eval inspect_task.py` next to the data set; it "
+        "compares the tool and the arguments of the model's call with the right call.",
         _sample_line,
         check_sample,
+        "inspect_task.py",
     ),
     "promptfoo": TestsetShape(
         "promptfoo",
