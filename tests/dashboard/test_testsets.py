@@ -22,7 +22,7 @@ from callgauge.analysis import testsets
 from callgauge.analysis.metrics import answer_metric
 from callgauge.analysis.testsets import CaseFile, make_case_file
 from callgauge.analysis.testsets.cases import MOST_EARLIER
-from callgauge.analysis.testsets.shapes import SHAPES
+from callgauge.analysis.testsets.shapes import ARGUMENTS_OF_CALL, IS_RIGHT_CALL, SHAPES
 from callgauge.trials.planning.plan import Plan
 from callgauge.trials.planning.task import Task
 from callgauge.trials.planning.trial_files import read_plan_and_tasks
@@ -217,6 +217,58 @@ def test_promptfoo_renders_no_template_that_a_log_holds(ask: Callable[..., tests
         "promptfoo", ["c2"], ask(the_calls(), definitions=[definition(description="{{ endraw")], user="x")
     )
     assert made.left_out == {"templates": 1}
+
+
+def test_promptfoo_asks_for_the_right_call_where_it_is_known(ask: Callable[..., testsets.Ask]) -> None:
+    line = one(ask(the_calls()), "promptfoo")
+    assert line["vars"]["arguments"] == RIGHT
+    (asserted,) = line["assert"]
+    assert (asserted["type"], asserted["value"]) == ("javascript", IS_RIGHT_CALL)
+
+
+def test_promptfoo_asks_for_arguments_that_fit_where_the_right_ones_are_unknown(
+    ask: Callable[..., testsets.Ask],
+) -> None:
+    abandoned = [row | {"chain_outcome": "abandoned"} for row in the_calls()]
+    number = {"type": "integer", "minimum": 1, "description": "How many.", "x-unit": "lines"}
+    schema = definition(properties={**SCHEMA["properties"], "limit": number}, required=["path", "limit"])
+    (asserted,) = one(ask(abandoned, definitions=[schema, definition("list")]), "promptfoo")["assert"]
+    assert (asserted["type"], asserted["transform"]) == ("is-json", ARGUMENTS_OF_CALL)
+    assert asserted["value"] == {
+        "additionalProperties": False,
+        "type": "object",
+        "properties": {
+            "path": {"type": "string"},
+            "limit": {"type": "integer", "minimum": 1},
+            "scale": {"type": "number"},
+        },
+        "required": ["path", "limit"],
+    }
+
+
+@pytest.mark.parametrize(
+    "said", [{"raw_arguments": RIGHT, "outcome": "clean", "fault_layer": "execution"}, {}]
+)
+def test_promptfoo_leaves_out_what_a_wrong_call_would_pass(
+    ask: Callable[..., testsets.Ask], said: dict[str, Any]
+) -> None:
+    calls = [row | {"chain_outcome": "abandoned"} for row in the_calls()]
+    calls[1] |= said
+    assert make_case_file("promptfoo", ["c2"], ask(calls)).left_out == {"undecidable": 1}
+    assert "definition accepts wrong ones" in testsets.REASONS["undecidable"]
+
+
+@pytest.mark.parametrize("shape", ["inspect", "openai", "bfcl_answers"])
+def test_arguments_that_failed_are_not_right_because_they_worked_later(
+    ask: Callable[..., testsets.Ask], shape: str
+) -> None:
+    calls = the_calls()
+    calls[1] |= {
+        "raw_arguments": '{"limit": 20, "path": "a"}',
+        "outcome": "clean",
+        "fault_layer": "execution",
+    }
+    assert make_case_file(shape, ["c2"], ask(calls)).left_out == {"uncorrected": 1}
 
 
 def test_a_wrong_call_is_never_learnt(ask: Callable[..., testsets.Ask]) -> None:
