@@ -18,6 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from callgauge.cli import (
+    export_command,
     ingest_command,
     install_command,
     keeping_commands,
@@ -201,6 +202,7 @@ app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command()(record_command.record)
+app.command()(export_command.export_tests)
 app.command()(report_command.report)
 app.command()(report_command.gate)
 app.command()(service_commands.metrics)
