@@ -231,7 +231,8 @@ def test_promptfoo_asks_for_arguments_that_fit_where_the_right_ones_are_unknown(
 ) -> None:
     abandoned = [row | {"chain_outcome": "abandoned"} for row in the_calls()]
     number = {"type": "integer", "minimum": 1, "description": "How many.", "x-unit": "lines"}
-    schema = definition(properties={**SCHEMA["properties"], "limit": number}, required=["path", "limit"])
+    properties = {"path": {"type": "string"}, "limit": number, "scale": {"type": "number"}}
+    schema = definition(properties=properties, required=["path", "limit"])
     (asserted,) = one(ask(abandoned, definitions=[schema, definition("list")]), "promptfoo")["assert"]
     assert (asserted["type"], asserted["transform"]) == ("is-json", ARGUMENTS_OF_CALL)
     assert asserted["value"] == {
