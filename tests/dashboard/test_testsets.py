@@ -428,8 +428,12 @@ def test_the_calls_page_offers_its_selection_as_a_test_set(store: Path) -> None:
     app.button(key="calls_testset_prepare").click().run()
     assert not app.exception
     assert "1 line, each read again and found whole." in said(app)
-    app.selectbox(key="calls_testset_shape").select("openai").run()
+    app.selectbox(key="calls_testset_shape").select("inspect").run()
     assert "each read again" not in said(app)
+    app.button(key="calls_testset_prepare").click().run()
+    assert not app.exception
+    files = [button.proto.label for button in app.get("download_button")]
+    assert {"inspect_dataset.jsonl", "inspect_task.py"} <= set(files)
 
 
 def trial_store(store: Path) -> None:
