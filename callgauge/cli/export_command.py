@@ -33,7 +33,7 @@ def export_tests(
     ] = None,
     days: Annotated[
         str | None,
-        typer.Option(metavar="DAYS", help="The days of the calls, such as 30 days. [default: 7 days]"),
+        typer.Option(metavar="DAYS", help="The days of the calls, such as 7 days or all. [default: 28 days]"),
     ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="DAY", help="The first day, instead of --days.")

@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from callgauge.analysis.testsets.shapes import SHAPES
 from callgauge.cli import main as cli
 from callgauge.cli.export_command import Shape
+from ingest.time_ranges import PRESETS
 from tests.analysis.store_fixture import publish
 from tests.trials.stored_failures import RIGHT, store_tables
 
@@ -28,6 +29,11 @@ def run(store: Path, *words: object) -> Result:
 
 def test_every_format_of_the_pages_can_be_exported() -> None:
     assert get_args(Shape) == tuple(SHAPES)
+
+
+def test_the_help_names_the_days_without_an_option() -> None:
+    text = " ".join(CliRunner().invoke(cli.app, ["export-tests", "--help"]).stdout.split())
+    assert f"[default: {PRESETS[0]}]" in text
 
 
 def test_tests_go_to_standard_output_and_their_number_to_standard_error(store: Path) -> None:
