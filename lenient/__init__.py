@@ -3,6 +3,7 @@
 returns typed arguments and what was wrong with the text.
 """
 
+from lenient.arguments.checked_call import CheckedCall, check_call
 from lenient.arguments.parse import clean_tool_name, parse_arguments
 from lenient.arguments.request import LENIENT, Outcome, Policy, Step, ToolCallRequest, outcome_of
 from lenient.calls import DIALECTS, TextCall, extract_tool_calls, leaked_tool_calls
@@ -27,6 +28,7 @@ __all__ = [
     "LENIENT",
     "PARSER_VERSION",
     "Cardinality",
+    "CheckedCall",
     "DefinitionFinding",
     "Diagnostic",
     "EnumConstraint",
@@ -40,6 +42,7 @@ __all__ = [
     "ToolDefinitionError",
     "ToolParameter",
     "ValueKind",
+    "check_call",
     "clean_tool_name",
     "definition_findings",
     "extract_tool_calls",

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from callgauge.cli import (
+    export_command,
     ingest_command,
     install_command,
     keeping_commands,
@@ -231,6 +232,7 @@ app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command(context_settings={"allow_interspersed_args": False})(record_command.record)
+app.command()(export_command.export_tests)
 app.command()(report_command.report)
 app.command()(report_command.gate)
 app.command()(service_commands.metrics)

@@ -36,10 +36,11 @@ from callgauge.gateway.sentences import (
     say_unreadable,
 )
 from callgauge.gateway.session_log import TurnLog
-from callgauge.gateway.tools.executor import TOOLS_LOG, Executor, ToolResult, say_cut_off
+from callgauge.gateway.tools.executor import TOOLS_LOG, Executor, ToolResult
 from callgauge.gateway.tools.toolbox import ToolContext
 from callgauge.gateway.turn import CallResult, Status, Strategy, Turn, TurnStep
 from lenient import leaked_tool_calls
+from lenient.arguments.checked_call import describe_cut_off
 
 MOST_REPEATS = 3  # of the same refused call, before the turn ends
 
@@ -150,7 +151,7 @@ class TurnLoop:
     async def _execute_one(self, step: int, call: ReadCall) -> ToolResult:
         tool = self.executor.toolbox.get(call.request.tool_name)
         if call.is_cut and tool is not None and not tool.takes_lossy:
-            return ToolResult("input_invalid", say_cut_off(tool.definition))
+            return ToolResult("input_invalid", describe_cut_off(tool.definition))
         context = ToolContext(call.request, self.session_id, self.number, step, self.environment)
         return await self.executor.execute(context)
 

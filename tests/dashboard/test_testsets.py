@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import sys
 import zipfile
 from collections.abc import Callable, Mapping
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -18,7 +22,7 @@ from callgauge.analysis import testsets
 from callgauge.analysis.metrics import answer_metric
 from callgauge.analysis.testsets import CaseFile, make_case_file
 from callgauge.analysis.testsets.cases import MOST_EARLIER
-from callgauge.analysis.testsets.shapes import SHAPES
+from callgauge.analysis.testsets.shapes import ARGUMENTS_OF_CALL, IS_RIGHT_CALL, SHAPES
 from callgauge.trials.planning.plan import Plan
 from callgauge.trials.planning.task import Task
 from callgauge.trials.planning.trial_files import read_plan_and_tasks
@@ -218,6 +222,59 @@ def test_promptfoo_renders_no_template_that_a_log_holds(ask: Callable[..., tests
     assert made.left_out == {"templates": 1}
 
 
+def test_promptfoo_asks_for_the_right_call_where_it_is_known(ask: Callable[..., testsets.Ask]) -> None:
+    line = one(ask(the_calls()), "promptfoo")
+    assert line["vars"]["arguments"] == RIGHT
+    (asserted,) = line["assert"]
+    assert (asserted["type"], asserted["value"]) == ("javascript", IS_RIGHT_CALL)
+
+
+def test_promptfoo_asks_for_arguments_that_fit_where_the_right_ones_are_unknown(
+    ask: Callable[..., testsets.Ask],
+) -> None:
+    abandoned = [row | {"chain_outcome": "abandoned"} for row in the_calls()]
+    number = {"type": "integer", "minimum": 1, "description": "How many.", "x-unit": "lines"}
+    properties = {"path": {"type": "string"}, "limit": number, "scale": {"type": "number"}}
+    schema = definition(properties=properties, required=["path", "limit"])
+    (asserted,) = one(ask(abandoned, definitions=[schema, definition("list")]), "promptfoo")["assert"]
+    assert (asserted["type"], asserted["transform"]) == ("is-json", ARGUMENTS_OF_CALL)
+    assert asserted["value"] == {
+        "additionalProperties": False,
+        "type": "object",
+        "properties": {
+            "path": {"type": "string"},
+            "limit": {"type": "integer", "minimum": 1},
+            "scale": {"type": "number"},
+        },
+        "required": ["path", "limit"],
+    }
+
+
+@pytest.mark.parametrize(
+    "said", [{"raw_arguments": RIGHT, "outcome": "clean", "fault_layer": "execution"}, {}]
+)
+def test_promptfoo_leaves_out_what_a_wrong_call_would_pass(
+    ask: Callable[..., testsets.Ask], said: dict[str, Any]
+) -> None:
+    calls = [row | {"chain_outcome": "abandoned"} for row in the_calls()]
+    calls[1] |= said
+    assert make_case_file("promptfoo", ["c2"], ask(calls)).left_out == {"undecidable": 1}
+    assert "definition accepts wrong ones" in testsets.REASONS["undecidable"]
+
+
+@pytest.mark.parametrize("shape", ["inspect", "openai", "bfcl_answers"])
+def test_arguments_that_failed_are_not_right_because_they_worked_later(
+    ask: Callable[..., testsets.Ask], shape: str
+) -> None:
+    calls = the_calls()
+    calls[1] |= {
+        "raw_arguments": '{"limit": 20, "path": "a"}',
+        "outcome": "clean",
+        "fault_layer": "execution",
+    }
+    assert make_case_file(shape, ["c2"], ask(calls)).left_out == {"uncorrected": 1}
+
+
 def test_a_wrong_call_is_never_learnt(ask: Callable[..., testsets.Ask]) -> None:
     abandoned = [
         row | {"chain_outcome": "abandoned"} if row["call_id"] in ("c2", "c4") else row for row in the_calls()
@@ -243,6 +300,52 @@ def test_what_was_mended_or_refused_is_not_learnt(
     ask: Callable[..., testsets.Ask], fields: Mapping[str, Any]
 ) -> None:
     assert make_case_file("openai", ["c1"], ask([call(1, **fields)])).left_out == {"uncorrected": 1}
+
+
+def test_a_sample_without_a_right_call_is_left_out_with_a_reason(ask: Callable[..., testsets.Ask]) -> None:
+    abandoned = [row | {"chain_outcome": "abandoned"} for row in the_calls()]
+    made = make_case_file("inspect", ["c2", "c3"], ask(abandoned))
+    assert made.left_out == {"uncorrected": 1}
+    assert [line["target"] for line in lines(made)] == ['{"path": "src/app.py", "limit": 20}']
+
+
+class _Stub(ModuleType):
+    """A module of inspect_ai in which every decorator changes nothing, and a class keeps its arguments."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("task", "solver"):
+            return lambda function: function
+        if name == "scorer":
+            return lambda **_: lambda function: function
+        return name if name.isupper() else SimpleNamespace
+
+
+def inspect_score(monkeypatch: pytest.MonkeyPatch, sample: Mapping[str, Any], *calls: Any) -> str:
+    """Return the value that the exported scorer gives to an answer with these calls."""
+    for name in ("", ".dataset", ".model", ".scorer", ".solver", ".tool"):
+        monkeypatch.setitem(sys.modules, f"inspect_ai{name}", _Stub(f"inspect_ai{name}"))
+    task: dict[str, Any] = {"__file__": "inspect_task.py"}
+    exec(compile(SHAPES["inspect"].read_companion(), "inspect_task.py", "exec"), task)  # noqa: S102
+    sent = [
+        SimpleNamespace(function=name, arguments=arguments, parse_error=None) for name, arguments in calls
+    ]
+    output = SimpleNamespace(message=SimpleNamespace(tool_calls=sent), completion="x")
+    state = SimpleNamespace(output=output, metadata=sample["metadata"])
+    scored = asyncio.run(task["right_call"]()(state, SimpleNamespace(text=sample["target"])))
+    return str(scored.value)
+
+
+def test_the_scorer_for_inspect_accepts_the_right_call_only(
+    ask: Callable[..., testsets.Ask], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = one(ask(the_calls()), "inspect")
+    score = partial(inspect_score, monkeypatch, sample)
+    assert score() == "INCORRECT"
+    assert score(("read_file", {"limit": 20.0, "path": "a"})) == "CORRECT"
+    assert score(("list", {}), ("read_file", {"path": "a", "limit": 20})) == "CORRECT"
+    for wrong in ({"path": "a"}, {"path": "a", "limit": "20"}, {"path": "a", "limit": 20, "x": None}):
+        assert score(("read_file", wrong)) == "INCORRECT"
+    assert score(("list", {"path": "a", "limit": 20})) == "INCORRECT"
 
 
 def test_an_attempt_that_went_wrong_again_is_no_correction(ask: Callable[..., testsets.Ask]) -> None:
@@ -328,8 +431,12 @@ def test_the_calls_page_offers_its_selection_as_a_test_set(store: Path) -> None:
     app.button(key="calls_testset_prepare").click().run()
     assert not app.exception
     assert "1 line, each read again and found whole." in said(app)
-    app.selectbox(key="calls_testset_shape").select("openai").run()
+    app.selectbox(key="calls_testset_shape").select("inspect").run()
     assert "each read again" not in said(app)
+    app.button(key="calls_testset_prepare").click().run()
+    assert not app.exception
+    files = [button.proto.label for button in app.get("download_button")]
+    assert {"inspect_dataset.jsonl", "inspect_task.py"} <= set(files)
 
 
 def trial_store(store: Path) -> None:

@@ -35,9 +35,10 @@ class NotExportedError(Exception):
 class TestsetCase:
     """One call that a tested model is to make, with the messages before the call.
 
-    `sent`: the raw arguments as the stored model sent them. `right`: raw arguments known to be right, from
-    the call or from a later successful attempt, or None. `tools`: first the called tool, then the tools of
-    the earlier calls.
+    `sent`: the raw arguments as the stored model sent them. `right`: raw arguments known to be right, the
+    call's own or those of a later attempt that worked; None when none are known. A failed call whose
+    arguments worked later has none: they were not right at that point. `tools`: first the tool that
+    the call names, then those of the earlier calls.
     """
 
     call_id: str
@@ -83,8 +84,18 @@ def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefin
         parse_error=row["parse_error"],
         messages=make_messages(row, earlier),
         tools=list(tools.values()),
-        right=row["raw_arguments"] if clean else row["corrected"],
+        right=row["raw_arguments"] if clean else _find_correction(row),
     )
+
+
+def _find_correction(row: Row) -> str | None:
+    """Return the arguments of the later attempt that worked, None when they are those of the call."""
+    try:
+        is_same: bool = json.loads(row["raw_arguments"]) == json.loads(row["corrected"])
+    except (TypeError, ValueError, RecursionError):  # no JSON, or no later attempt
+        is_same = False
+    corrected: str | None = row["corrected"]
+    return None if is_same else corrected
 
 
 def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:

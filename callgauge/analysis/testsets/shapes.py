@@ -11,34 +11,63 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from callgauge.analysis.testsets.cases import Message, NotExportedError, TestsetCase, right_arguments
-from lenient import ToolCatalog, ToolDefinition, ToolDefinitionError
+from lenient import ToolCatalog, ToolDefinition, ToolDefinitionError, parse_arguments
 
 Line = dict[str, Any]
+_FOLDER = Path(__file__).parent
 _BFCL_TYPES = {"object": "dict", "number": "float"}
 TEMPLATE = re.compile(r"\{(?=[{%#])")
 """Where promptfoo's templates begin."""
 _OPENAI_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# The templates contain only our own text; log text is passed in variables, never as code.
-_MADE_THE_CALL = (
-    "const calls = Array.isArray(output) ? output : (output && output.tool_calls) || [];"
-    " const call = calls.find((one) => one.function && one.function.name === context.vars.tool);"
-    " if (!call) return false;"
-    " try { const sent = JSON.parse(call.function.arguments);"
-    " return sent !== null && typeof sent === 'object' && !Array.isArray(sent)"
-    " && JSON.parse(context.vars.required).every((name) => name in sent); }"
-    " catch (error) { return false; }"
+# These scripts contain no text of a log: it is in variables.
+_CALLS = "(Array.isArray(output) ? output : (output && output.tool_calls) || [])"
+ARGUMENTS_OF_CALL = (
+    f"({_CALLS}.find((call) => call.function && call.function.name === context.vars.tool)"
+    " || { function: { arguments: 'no call of the tool' } }).function.arguments"
 )
+"""The transform of promptfoo that returns the arguments of the first call of the tool."""
+IS_RIGHT_CALL = f"""\
+const right = JSON.parse(context.vars.arguments);
+const isSame = (a, b) => a === b || (a !== null && b !== null
+  && typeof a === 'object' && typeof b === 'object' && Array.isArray(a) === Array.isArray(b)
+  && Object.keys(a).length === Object.keys(b).length
+  && Object.keys(a).every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name])));
+return {_CALLS}.some((call) => {{
+  try {{
+    return call.function.name === context.vars.tool && isSame(JSON.parse(call.function.arguments), right);
+  }} catch (error) {{ return false; }}
+}});
+"""
+"""The assertion of promptfoo that one call has the right name and the right arguments."""
+_VALIDATED = {
+    "type", "properties", "patternProperties", "additionalProperties", "required", "items", "enum", "const",
+    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
+    "pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "propertyNames",
+    "allOf", "anyOf", "oneOf", "not", "$ref", "$defs", "definitions",
+}  # fmt: skip
+"""Keywords that promptfoo's validator (Ajv, draft 7) knows; it refuses a schema with any other."""
+_VALID_FOR_AJV = {
+    "duplicate_key", "repeated_member", "lone_surrogate", "number_coerced_to_integer", "pattern_not_checked",
+    "pattern_mismatch", "format_mismatch", "uri_not_absolute", "unsupported_uri_literal",
+    "timestamp_without_offset", "timestamp_normalised", "epoch_converted_to_timestamp",
+    "unsupported_timestamp_literal", "contains_mismatch", "several_branches_fit",
+    "schema_keyword_unsupported", "nested_too_deep",
+}  # fmt: skip
+"""Diagnostic codes of arguments that promptfoo's validator may accept."""
+_PLAIN_PATTERN = re.compile(r"(?:[^\\?(){}\[\]]|\\[dDwWsS.]|\((?!\?)|[?)]|\[[^\]\\\[]*\]|\{\d+,?\d*\})*")
+"""Patterns that mean the same in JavaScript."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestsetShape:
     """A file format for test cases. `name`: the file name; `about`: a description for people.
 
-    `line` returns the line of a case; `check` raises NotExportedError when a parsed line does not match its
-    case.
+    `companion`: the name of a file that belongs next to it, such as a task with its scorer. `line` returns
+    the line of a case; `check` raises NotExportedError when a parsed line does not match its case.
     """
 
     title: str
@@ -46,6 +75,11 @@ class TestsetShape:
     about: str
     line: Callable[[TestsetCase], Line]
     check: Callable[[Line, TestsetCase], None]
+    companion: str | None = None
+
+    def read_companion(self) -> bytes:
+        """Return the content of the companion."""
+        return (_FOLDER / f"{self.companion}.txt").read_bytes()
 
 
 def _tool_line(tool: ToolDefinition) -> Line:
@@ -90,10 +124,11 @@ def _as_accepted(value: Any) -> Any:
 
 
 def _sample_line(case: TestsetCase) -> Line:
+    right_arguments(case)  # a scorer accepts every answer when the target is empty
     return {
         "id": case.call_id,
         "input": [_inspect_message(message, case.messages) for message in case.messages],
-        "target": case.right or "",
+        "target": case.right,
         "metadata": {
             "tool": case.tool,
             "tools": [_tool_line(tool)["function"] for tool in case.tools],
@@ -131,22 +166,51 @@ def _inspect_call(call_id: str, name: str, arguments: str) -> Line:
 
 
 def _promptfoo_line(case: TestsetCase) -> Line:
-    schema = next(tool for tool in case.tools if tool.name == case.tool).to_json_schema()
-    required = schema.get("required", [])
     if TEMPLATE.search(case.tool):
         raise NotExportedError("templates")
+    # A list would be taken for several tests; as text it is rendered into the prompt, `{{messages}}`.
+    given = {"messages": _no_template(case.messages), "tool": case.tool}
+    if case.right is not None:
+        given["arguments"] = _no_template(right_arguments(case))
+        asserted: Line = {"type": "javascript", "value": IS_RIGHT_CALL}
+    else:
+        tool = next(tool for tool in case.tools if tool.name == case.tool)
+        schema = tool.to_json_schema()
+        placeholders = dict.fromkeys(schema.get("required", ()), "x")
+        if _fits(tool, case.sent) or _fits(tool, json.dumps(placeholders)):
+            raise NotExportedError("undecidable")
+        closed = {"additionalProperties": False, **_keep_validated(schema)}
+        asserted = {"type": "is-json", "transform": ARGUMENTS_OF_CALL, "value": closed}
     return {
         "description": f"{case.tool} · {case.call_id}",
-        # promptfoo reads a list as several tests; as text it is rendered into the prompt, `{{messages}}`.
-        "vars": {
-            "messages": _no_template(case.messages),
-            "tool": case.tool,
-            "required": _no_template(required if isinstance(required, list) else []),
-        },
+        "vars": given,
         "options": {"tools": [_mark_raw(_tool_line(tool)) for tool in case.tools]},
-        "assert": [{"type": "javascript", "value": _MADE_THE_CALL}],
+        "assert": [asserted],
         "metadata": {"call_id": case.call_id, "session_id": case.session_id, "model": case.model or ""},
     }
+
+
+def _fits(tool: ToolDefinition, raw: str) -> bool:
+    """Return whether promptfoo's validator may accept raw arguments."""
+    return {found.code for found in parse_arguments(raw, tool).diagnostics} <= _VALID_FOR_AJV
+
+
+def _keep_validated(schema: Any) -> Any:
+    """Return a schema with the keywords that promptfoo's validator knows, without texts for people."""
+    if isinstance(schema, list):
+        return [_keep_validated(inner) for inner in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    kept: Line = {}
+    for name, value in schema.items():
+        if name in ("properties", "patternProperties", "$defs", "definitions"):
+            kept[name] = {key: _keep_validated(inner) for key, inner in value.items()}
+        elif name == "pattern":
+            if _PLAIN_PATTERN.fullmatch(value):
+                kept[name] = value
+        elif name in _VALIDATED:
+            kept[name] = value if name in ("enum", "const") else _keep_validated(value)
+    return kept
 
 
 def _no_template(value: Any) -> str:
@@ -302,14 +366,17 @@ SHAPES = {
     "inspect": TestsetShape(
         "Inspect",
         "inspect_dataset.jsonl",
-        "For json_dataset; the target is the right arguments, if known; the tools are in the metadata.",
+        "Calls whose right arguments are known. Run `inspect eval inspect_task.py` next to the data set; it "
+        "compares the tool and the arguments of the model's call with the right call.",
         _sample_line,
         check_sample,
+        "inspect_task.py",
     ),
     "promptfoo": TestsetShape(
         "promptfoo",
         "promptfoo_tests.jsonl",
-        "Use the prompt {{messages}}; the tools go to the provider; the test asks for a call that fits.",
+        "Use the prompt {{messages}}; the tools go to the provider. A test asks for the right call. Where it "
+        "is not known, the test asks for arguments that fit the definition.",
         _promptfoo_line,
         check_promptfoo,
     ),

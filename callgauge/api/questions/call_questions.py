@@ -49,8 +49,7 @@ _OF_CHAINS = (
     ),
     Parameter("attempt", "text", "Only this kind of attempt of a retry sequence.", _ATTEMPTS),
 )
-CALLS_ASKED = (
-    *FILTERS,
+CALL_CHOICES = (
     Parameter(
         "outcome",
         "text",
@@ -67,6 +66,11 @@ CALLS_ASKED = (
     Parameter("signature", "text", "Only calls with this error signature (an ID)."),
     *_OF_CHAINS,
     Parameter("search", "text", "A part of the raw arguments, ignoring case.", longest=500),
+)
+"""The filters that only calls have."""
+CALLS_ASKED = (
+    *FILTERS,
+    *CALL_CHOICES,
     Parameter(
         "order",
         "text",
@@ -109,8 +113,8 @@ SIGNATURES_ASKED = (
 
 def ask_calls(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
     """Return a page of matching calls: the newest first, or sorted by a column."""
-    names = ("outcome", "fault", "code", "signature", "turns", "chain", "attempt", "search")
-    return _read_list(store, CALLS, parameters, {name: parameters[name] for name in names}, "call")
+    chosen = {parameter.name: parameters[parameter.name] for parameter in CALL_CHOICES}
+    return _read_list(store, CALLS, parameters, chosen, "call")
 
 
 def ask_sessions(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.api.questions import call_questions, rate_questions, store_questions
+from callgauge.api.questions import call_questions, rate_questions, store_questions, testset_questions
 from callgauge.api.questions.answers import Answer
 from callgauge.api.questions.parameters import Given, Parameter, read_parameters
 from callgauge.api.questions.store_access import StoreAccess
@@ -70,6 +70,15 @@ _ALL = (
         call_questions.CALL_ASKED,
         call_questions.ask_call,
         has_rows=False,
+    ),
+    Question(
+        "testset",
+        "/testsets/{shape}",
+        "Calls that match as a test set for another tool, with the reason for each call left out.",
+        testset_questions.TESTSET_ASKED,
+        testset_questions.ask_testset,
+        has_rows=False,
+        role="admin",
     ),
     Question(
         "sessions",

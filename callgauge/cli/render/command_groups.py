@@ -17,7 +17,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "nightly", "metrics", "memory", "users", "token", "mcp", "init-config", "check-config",
         "install-service",
     ),
-    "Experiments": ("trial", "chat", "probe"),
+    "Experiments": ("trial", "export-tests", "chat", "probe"),
     "Reference": ("explain", "formats", "lint"),
 }  # fmt: skip
 """Each command in one group, in the order of the help text."""

@@ -130,7 +130,7 @@ def tasks(
     if plan is None and output is None:
         sys.stdout.buffer.write(files[_STDOUT])
         return
-    _write_files(files)
+    write_new_files(files)
     if plan is not None:
         render.print_message(f"set your endpoint in {plan}, then run: callgauge trial check {plan}")
 
@@ -220,7 +220,7 @@ def _describe(
     return [*sentences, *notes]
 
 
-def _write_files(files: Mapping[Path, bytes]) -> None:
+def write_new_files(files: Mapping[Path, bytes]) -> None:
     """Write files that do not exist yet, each whole or not at all; the last when all others are there."""
     taken = next((path for path in files if path.exists()), None)
     if taken is not None:

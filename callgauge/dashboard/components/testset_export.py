@@ -125,3 +125,14 @@ def _draw_prepared(key: str, made: _Prepared) -> None:
             on_click="ignore",
             key=f"{key}_testset_file",
         )
+        shape = SHAPES.get(made.choice[0])
+        if shape and shape.companion:
+            st.download_button(
+                shape.companion,
+                shape.read_companion(),
+                shape.companion,
+                "text/plain",
+                icon=":material/download:",
+                on_click="ignore",
+                key=f"{key}_testset_companion",
+            )

@@ -7,23 +7,21 @@ tool's policy does not accept, or that lost meaning when they were mended, never
 from __future__ import annotations
 
 import asyncio
-import difflib
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 from callgauge.gateway.tools.toolbox import Tool, Toolbox, ToolContext, ToolFailed, ToolRejected
-from lenient import ToolCallRequest, ToolDefinition
-from lenient.diagnostics.codes import Severity
+from lenient import ToolCallRequest
+from lenient.arguments.checked_call import describe_refusal, describe_unknown_tool
 
 TOOLS_LOG = logging.getLogger("callgauge.Tools")
 PARSE_LOG = logging.getLogger("callgauge.ToolParse")
 MOST_CHARACTERS = 20_000  # of a result
-_MOST_SENTENCES = 8
 
 
 logging.getLogger("callgauge").addHandler(logging.NullHandler())  # silent until a program asks for it
@@ -74,14 +72,13 @@ class Executor:
         """Return why the tool must not be called, None when it may be."""
         if tool is None:
             offered = [known.name for known in self.toolbox]
-            near = difflib.get_close_matches(request.tool_name or "", offered, 1)
-            return ToolResult("tool_not_found", _say_unknown_tool(request.tool_name, near, offered))
+            return ToolResult("tool_not_found", describe_unknown_tool(request.tool_name, offered))
         if request.arguments is None:
-            return ToolResult("input_unparsable", _say_refusal(request, tool.definition))
+            return ToolResult("input_unparsable", describe_refusal(request, tool.definition))
         if request.accepted_under(tool.policy) and (tool.takes_lossy or not request.lossy):
             return None
         judged = request._replace(policy=tool.policy)  # its parse_error then names what this tool refuses
-        return ToolResult("input_invalid", _say_refusal(judged, tool.definition))
+        return ToolResult("input_invalid", describe_refusal(judged, tool.definition))
 
     async def _run(self, tool: Tool, context: ToolContext) -> ToolResult:
         request = context.request.with_defaults()
@@ -154,58 +151,6 @@ def _cut(text: str) -> str:
     return f"{text[:MOST_CHARACTERS]}\n[cut: {left_out:,} characters more]"
 
 
-def _say_refusal(request: ToolCallRequest, definition: ToolDefinition) -> str:
-    """Return why a call was not run: the parser's codes, its sentences, and the tool's parameters."""
-    reason = request.parse_error or f"The arguments lost meaning when they were read: {request.parse_warning}"
-    grave = [
-        found.message
-        for found in request.diagnostics
-        if found.severity is Severity.ERROR or found.lossy or not request.policy.accepts((found,))
-    ]
-    lines = [f"- {sentence}" for sentence in grave[:_MOST_SENTENCES]]
-    if len(grave) > _MOST_SENTENCES:
-        lines.append(f"- and {len(grave) - _MOST_SENTENCES} more")
-    wanted = f"Call the tool again with arguments that fit its definition: {_describe_parameters(definition)}"
-    return "\n".join([f"The tool was not run. {reason}", *lines, wanted])
-
-
-def say_cut_off(definition: ToolDefinition) -> str:
-    """Return the text for a model whose answer ended in the middle of a call."""
-    return (
-        "The tool was not run. Your answer ended before the call did. "
-        f"Send the whole call again: {_describe_parameters(definition)}"
-    )
-
-
-def _say_unknown_tool(name: str | None, near: Sequence[str], offered: Sequence[str]) -> str:
-    """Return the text for a model that called an unknown tool."""
-    hint = f" Did you mean {near[0]}?" if near else ""
-    listed = f" The tools are: {', '.join(offered)}." if offered else " No tools are available."
-    return f"There is no tool {name or '(without a name)'}.{hint}{listed}"
-
-
-def _describe_parameters(definition: ToolDefinition) -> str:
-    """Return a definition in one line: `search_orders(customer: string, limit?: integer)`."""
-    schema = definition.to_json_schema()
-    properties, required = schema.get("properties") or {}, schema.get("required") or ()
-    parts = [
-        f"{name}{'' if name in required else '?'}: {_name_type(entry)}" for name, entry in properties.items()
-    ]
-    return f"{definition.name}({', '.join(parts)})"
-
-
 def _describe_call(request: ToolCallRequest) -> str:
     """Return a call in one short line, for a program's own log."""
     return f"{request.tool_name}[{request.tool_call_id}]"
-
-
-def _name_type(entry: object) -> str:
-    if not isinstance(entry, dict):
-        return "any"
-    if isinstance(entry.get("enum"), list):
-        return " | ".join(map(repr, entry["enum"]))
-    kind = entry.get("type", "any")
-    named = " | ".join(kind) if isinstance(kind, list) else str(kind)
-    low, high = entry.get("minimum"), entry.get("maximum")
-    bounds = "".join([f" ≥ {low}" if low is not None else "", f" ≤ {high}" if high is not None else ""])
-    return named + bounds

@@ -29,7 +29,9 @@ _MEASURED = (
     "is-valid-openai-tools-call", "is-valid-openai-function-call", "is-valid-function-call",
     "cost", "latency",
 )  # fmt: skip
-_OUR_CHECK = "one.function.name === context.vars.tool"  # of callgauge/analysis/testsets/shapes.py
+# Of callgauge/analysis/testsets/shapes.py:
+_OUR_CHECK = ".function.name === context.vars.tool"
+_OUR_ARGUMENTS = "JSON.parse(context.vars.arguments)"
 
 
 def is_test(record: Mapping[str, Any]) -> bool:
@@ -200,15 +202,16 @@ def _take_raw_off(value: Any) -> Any:
 def _read_asserts(asserts: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:
     contains: list[str] = []
     patterns: list[str] = []
-    tools: list[str] = []
+    tools: list[Any] = []
     equals: str | None = None
     may_be_more = True
     for one in asserts:
         kind, value = (one.get("type"), one.get("value")) if isinstance(one, dict) else (None, None)
         if kind in _MEASURED:
             continue
-        if kind == "javascript" and isinstance(value, str) and _OUR_CHECK in value:
-            tools.append(str(given.get("tool")))
+        script = one.get("transform") if kind == "is-json" else value if kind == "javascript" else None
+        if isinstance(script, str) and _OUR_CHECK in script:
+            tools.append(_read_call(script, given))
         elif kind == "tool-call-f1":
             tools += value if isinstance(value, list) else [name.strip() for name in str(value).split(",")]
             may_be_more = False
@@ -228,10 +231,25 @@ def _read_asserts(asserts: Sequence[Any], given: Mapping[str, Any]) -> dict[str,
         answer["regex"] = patterns[0] if len(patterns) == 1 else _all_of(patterns)
     if equals is not None:
         answer["equals"] = equals
-    calls: dict[str, Any] = {"calls": list(dict.fromkeys(tools))} if tools else {}
+    unique = [tool for number, tool in enumerate(tools) if tool not in tools[:number]]
+    calls: dict[str, Any] = {"calls": unique} if unique else {}
     if tools and may_be_more:
         calls["more"] = True
     return calls | ({"answer": answer} if answer else {})
+
+
+def _read_call(script: str, given: Mapping[str, Any]) -> Any:
+    """Return the expected call of a test of our export: with its arguments where these are compared."""
+    tool = str(given.get("tool"))
+    if _OUR_ARGUMENTS not in script:
+        return tool
+    try:
+        arguments = json.loads(given.get("arguments", ""))
+    except (TypeError, ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        raise ForeignTaskError("vars.arguments is not a JSON object")
+    return {tool: {name: [value] for name, value in arguments.items()}}
 
 
 def _texts(kind: str, value: Any) -> list[str]:

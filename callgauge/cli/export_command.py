@@ -1,0 +1,121 @@
+"""The command `callgauge export-tests`: calls of a store as a test set for another tool."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from callgauge.cli import render
+from callgauge.cli.options.store_option import Store
+from callgauge.cli.trials.tasks import write_new_files
+from ingest.processes import let_pandas_in
+
+if TYPE_CHECKING:
+    from callgauge.api.questions.testset_questions import Testset
+
+_FAILED, _WRONG_USE = 1, 2
+_MOST = 1_000
+Names = list[str] | None
+Shape = Literal["k2vv", "bfcl", "bfcl_answers", "inspect", "promptfoo", "openai"]
+
+
+def export_tests(
+    store: Store,
+    shape: Annotated[Shape, typer.Option("--format", help="The tool that reads the file.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="A new file. [default: standard output]"),
+    ] = None,
+    days: Annotated[
+        str | None,
+        typer.Option(metavar="DAYS", help="The days of the calls, such as 7 days or all. [default: 28 days]"),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="DAY", help="The first day, instead of --days.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="DAY", help="The last day, instead of --days.")] = None,
+    model: Annotated[Names, typer.Option(metavar="NAME", help="Only this model. Repeatable.")] = None,
+    prompt: Annotated[
+        Names, typer.Option(metavar="NAME", help="Only this prompt, such as fixer@13. Repeatable.")
+    ] = None,
+    tool: Annotated[Names, typer.Option(metavar="NAME", help="Only this tool. Repeatable.")] = None,
+    outcome: Annotated[
+        str | None, typer.Option(metavar="OUTCOME", help="Only calls with this outcome, such as failed.")
+    ] = None,
+    fault: Annotated[
+        str | None,
+        typer.Option(metavar="STAGE", help="Only calls that failed at this stage; any: every failed call."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, max=_MOST, metavar="N", help="At most this many calls.")
+    ] = _MOST,
+) -> None:
+    """Export calls as a test set for another evaluation or training tool.
+
+    Lists the calls that are left out, with the reason. For Inspect, also writes the task file
+    inspect_task.py next to FILE. Exits with 1 if no call becomes a test.
+    """
+    lists = {"model": model, "prompt": prompt, "tool": tool}
+    single = {
+        "shape": shape,
+        "days": days,
+        "since": since,
+        "until": until,
+        "outcome": outcome,
+        "fault": fault,
+    }
+    given = {name: values for name, values in lists.items() if values}
+    given |= {name: [value] for name, value in single.items() if value is not None}
+    made = _read_testset(store, {**given, "limit": [str(limit)]})
+    for sentence in made.describe():
+        render.print_message(sentence)
+    if not made.file.lines:
+        raise typer.Exit(_FAILED)
+    if output is None:
+        sys.stdout.buffer.write(made.file.data)
+    else:
+        write_new_files({**_find_companion(made, output), output: made.file.data})
+
+
+def _read_testset(store: Path, given: Mapping[str, Sequence[str]]) -> Testset:
+    """Return the test set that the parameters choose. Exits with a message when they cannot be used."""
+    let_pandas_in()
+    from callgauge.analysis.metrics import MetricError  # it opens DuckDB
+    from callgauge.analysis.metrics.published_store import (
+        StoreReader,
+        UnshownStoreError,
+        open_generation,
+        published_generation,
+    )
+    from callgauge.api.questions.parameters import read_parameters
+    from callgauge.api.questions.problems import ProblemError
+    from callgauge.api.questions.store_access import StoreAccess
+    from callgauge.api.questions.testset_questions import TESTSET_ASKED, make_testset
+
+    try:
+        asked = read_parameters(TESTSET_ASKED, given)
+        path = published_generation(str(store))
+        with open_generation(path, texts=True) as connection:
+            return make_testset(StoreAccess(store, StoreReader(connection, path), connection), asked)
+    except ProblemError as problem:
+        render.fail(str(problem), _WRONG_USE)
+    except (UnshownStoreError, MetricError) as problem:
+        render.fail(str(problem), _FAILED)
+
+
+def _find_companion(made: Testset, output: Path) -> dict[Path, bytes]:
+    """Return the file to write next to the test set, such as a task that reads it; none when it is there."""
+    if made.shape.companion is None:
+        return {}
+    path = output.with_name(made.shape.companion)
+    content = made.shape.read_companion().replace(made.shape.name.encode(), os.fsencode(output.name))
+    try:
+        is_there = path.read_bytes() == content
+    except OSError:
+        is_there = False
+    return {} if is_there else {path: content}

@@ -1,0 +1,108 @@
+"""Decides whether a call may run, and writes the sentence for the model when it may not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from lenient.arguments.parse import parse_arguments
+from lenient.arguments.request import LENIENT, Policy, ToolCallRequest
+from lenient.definitions.tools import ToolCatalog, ToolDefinition
+from lenient.diagnostics.codes import Severity
+
+_MOST_SENTENCES = 8
+
+
+class CheckedCall(NamedTuple):
+    """A call to run, or the reply to the model: `arguments` or `reply` is None, never both.
+
+    `arguments` contains the declared defaults. `request` has the diagnostics.
+    """
+
+    arguments: dict[str, Any] | None
+    reply: str | None
+    request: ToolCallRequest
+
+
+def check_call(
+    name: str | None,
+    raw: str | bytes | Mapping[str, Any],
+    tools: ToolDefinition | ToolCatalog,
+    *,
+    policy: Policy = LENIENT,
+    accepts_lossy: bool = False,
+) -> CheckedCall:
+    """Return the arguments to run a call with, or the reply to send to the model as the call's result.
+
+    `raw` is the text that the model sent, or the object that an SDK decoded from it. `tools` are the
+    definitions that the model was offered. A call must not run when its tool is unknown, when its arguments
+    cannot be read, when `policy` does not accept them, or when they lost meaning (unless `accepts_lossy`).
+
+    Never raises for any text.
+    """
+    text = json.dumps(raw, default=str) if isinstance(raw, Mapping) else raw
+    request = parse_arguments(text, tools, policy=policy, tool_name=name)
+    if request.tool is None:
+        offered = [tool.name for tool in tools] if isinstance(tools, ToolCatalog) else [tools.name]
+        return CheckedCall(None, describe_unknown_tool(request.tool_name, offered), request)
+    if not request.accepted_under(policy) or (request.lossy and not accepts_lossy):
+        return CheckedCall(None, describe_refusal(request, request.tool), request)
+    request = request.with_defaults()
+    return CheckedCall(request.arguments, None, request)
+
+
+def describe_refusal(request: ToolCallRequest, definition: ToolDefinition) -> str:
+    """Return why a call was not run, for the model: codes, sentences, and the parameters of the tool."""
+    reason = request.parse_error or f"The arguments lost meaning when they were read: {request.parse_warning}"
+    grave = [
+        diagnostic.message
+        for diagnostic in request.diagnostics
+        if diagnostic.severity is Severity.ERROR
+        or diagnostic.lossy
+        or not request.policy.accepts((diagnostic,))
+    ]
+    lines = [f"- {sentence}" for sentence in grave[:_MOST_SENTENCES]]
+    if len(grave) > _MOST_SENTENCES:
+        lines.append(f"- and {len(grave) - _MOST_SENTENCES} more")
+    wanted = f"Call the tool again with arguments that fit its definition: {_describe_parameters(definition)}"
+    return "\n".join([f"The tool was not run. {reason}", *lines, wanted])
+
+
+def describe_cut_off(definition: ToolDefinition) -> str:
+    """Return the text for a model whose answer ended in the middle of a call."""
+    return (
+        "The tool was not run. Your answer ended before the call did. "
+        f"Send the whole call again: {_describe_parameters(definition)}"
+    )
+
+
+def describe_unknown_tool(name: str | None, offered: Sequence[str]) -> str:
+    """Return the text for a model that called an unknown tool."""
+    near = get_close_matches(name or "", offered, 1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    listed = f" The tools are: {', '.join(offered)}." if offered else " No tools are available."
+    return f"There is no tool {name or '(without a name)'}.{hint}{listed}"
+
+
+def _describe_parameters(definition: ToolDefinition) -> str:
+    """Return a definition in one line: `search_orders(customer: string, limit?: integer)`."""
+    schema = definition.to_json_schema()
+    properties, required = schema.get("properties") or {}, schema.get("required") or ()
+    parts = [
+        f"{name}{'' if name in required else '?'}: {_name_type(entry)}" for name, entry in properties.items()
+    ]
+    return f"{definition.name}({', '.join(parts)})"
+
+
+def _name_type(entry: object) -> str:
+    if not isinstance(entry, dict):
+        return "any"
+    if isinstance(entry.get("enum"), list):
+        return " | ".join(map(repr, entry["enum"]))
+    kind = entry.get("type", "any")
+    named = " | ".join(kind) if isinstance(kind, list) else str(kind)
+    low, high = entry.get("minimum"), entry.get("maximum")
+    bounds = "".join([f" ≥ {low}" if low is not None else "", f" ≤ {high}" if high is not None else ""])
+    return named + bounds
