@@ -64,7 +64,7 @@ def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
 
     `NO_EXCESS` where a side has no counts by day or no observation.
     """
-    found = [NO_EXCESS] * len(pairs)
+    excesses = [NO_EXCESS] * len(pairs)
     places: dict[int, int] = {}
     shares: list[Share] = []
     for pair in pairs:
@@ -74,12 +74,12 @@ def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
                 shares.append(share)
     chosen = [place for place, pair in enumerate(pairs) if all(id(share) in places for share in pair)]
     if not chosen:
-        return found
+        return excesses
     days = _Days.read(shares)
     sides = np.array([[places[id(share)] for share in pairs[place]] for place in chosen])
     for place, excess in zip(chosen, days.compare(sides[:, 0], sides[:, 1]), strict=True):
-        found[place] = excess
-    return found
+        excesses[place] = excess
+    return excesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,36 +122,36 @@ class _Days:
             (n * n).sum(1) / total**2,
         )
 
-    def compare(self, of: Integers, against: Integers) -> list[DayExcess]:
-        """Return the excess of each pair; `of`, `against`: the rows of its rates."""
+    def compare(self, first: Integers, against: Integers) -> list[DayExcess]:
+        """Return the excess of each pair; `first`, `against`: the rows of its two rates."""
         used = (self.n > 0).astype(float)
         products, common = self.residuals @ self.residuals.T, used @ used.T
         squares = np.diag(products)
         variance = self.rate * (1 - self.rate) / self.effective_n
-        sampling = variance[of] + variance[against]
-        shared = common[of, against]
-        union = self.many[of] + self.many[against] - shared
+        sampling = variance[first] + variance[against]
+        shared = common[first, against]
+        union = self.many[first] + self.many[against] - shared
         # Days in common: the variance of the difference from day to day.
-        paired = np.maximum(0.0, squares[of] + squares[against] - 2 * products[of, against] - sampling)
+        paired = np.maximum(0.0, squares[first] + squares[against] - 2 * products[first, against] - sampling)
         paired *= inflate_mean(union)
         # No day in common: the variance of a day, from both sides together.
         free = np.maximum(0.0, self.many - 1)
         beyond = free * (squares - variance) / np.maximum(self.weights, _TINY)
-        both = free[of] + free[against]
-        one_day = np.maximum(0.0, beyond[of] + beyond[against]) / np.maximum(both, 1.0)
+        both = free[first] + free[against]
+        one_day = np.maximum(0.0, beyond[first] + beyond[against]) / np.maximum(both, 1.0)
         added = inflate_mean(self.many) * self.weights
-        pooled = (self.rate * self.observed)[of] + (self.rate * self.observed)[against]
-        pooled /= self.observed[of] + self.observed[against]
+        pooled = (self.rate * self.observed)[first] + (self.rate * self.observed)[against]
+        pooled /= self.observed[first] + self.observed[against]
         unit = np.maximum(pooled * (1 - pooled), _TINY)
-        by_sessions = unit * (1 / self.effective_n[of] + 1 / self.effective_n[against])
+        by_sessions = unit * (1 / self.effective_n[first] + 1 / self.effective_n[against])
         is_paired = shared > 0
-        whole = np.where(is_paired, paired, one_day * (added[of] + added[against])) / by_sessions
+        whole = np.where(is_paired, paired, one_day * (added[first] + added[against])) / by_sessions
         of_side, against_side = (
             np.where(is_paired, whole, one_day * added[side] * self.effective_n[side] / unit)
-            for side in (of, against)
+            for side in (first, against)
         )
         freedom = np.where(is_paired, union - 1, both)
-        apart = self._run_apart(of, against) & self._run_apart(against, of)
+        apart = self._run_apart(first, against) & self._run_apart(against, first)
         rows = zip(of_side, against_side, whole, freedom, apart, strict=True)
         return [
             DayExcess(float(a), float(b), float(c), max(1.0, float(f)), bool(few)) for a, b, c, f, few in rows
@@ -163,23 +163,23 @@ class _Days:
         return np.asarray((self.many[side] < LEAST_DAYS) & (met < self.observed[side] / 2))
 
 
-def widen_estimates(of: Estimate, against: Estimate, excess: DayExcess) -> tuple[Estimate, Estimate]:
+def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) -> tuple[Estimate, Estimate]:
     """Return both rates as sure as days let them be: never surer than by their sessions alone.
 
     Their effective numbers shrink by what days add. The degrees of freedom of the difference are those of
     both variances together (Satterthwaite 1946), four at the least.
     """
     if not excess.whole:
-        return of, against
-    variances = [_variance(each) for each in (of, against)]
+        return estimate, against
+    variances = [_variance(each) for each in (estimate, against)]
     total = sum(variances)
-    squares = sum(v * v / each.freedom for v, each in zip(variances, (of, against), strict=True))
+    squares = sum(v * v / each.freedom for v, each in zip(variances, (estimate, against), strict=True))
     by_sessions = squares / total**2  # 1 / the degrees of freedom of the difference by its sessions
     ratio = excess.whole
     freedom = max(_LEAST_FREEDOM, (1 + ratio) ** 2 / (by_sessions + ratio**2 / excess.freedom))
     widened = [
         replace(each, effective_n=each.effective_n / (1 + part))
-        for each, part in ((of, excess.of), (against, excess.against))
+        for each, part in ((estimate, excess.of), (against, excess.against))
     ]
     # Both sides get the degrees of freedom with which Satterthwaite's formula leads to those.
     variances = [_variance(each) for each in widened]

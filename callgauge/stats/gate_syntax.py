@@ -40,6 +40,6 @@ def read_gate_text(text: str, names: Collection[str], what: str, example: str) -
 
 def choose_worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the worst of several verdicts; without any, nothing can be told."""
-    known = set(verdicts) or {"cannot be told"}
+    occurring = set(verdicts) or {"cannot be told"}
     order: tuple[Verdict, ...] = ("worse", "cannot be told", "not worse")
-    return next(each for each in order if each in known)
+    return next(each for each in order if each in occurring)

@@ -167,15 +167,15 @@ def _compare(
     (None: what the data show); `blend_numbers` says how far the data decide. The quantile is that of
     Student's t.
     """
-    found = _measure(moved, size, many, most)
-    p = found.p
-    low, high = found.interval(Z)
+    moments = _measure(moved, size, many, most)
+    p = moments.p
+    low, high = moments.interval(Z)
     # Rounding must not part the interval from its p-value.
     if p >= _ALPHA:
         low, high = min(low, 0.0), max(high, 0.0)
     elif low <= 0 <= high:
         p = _ALPHA
-    return Difference(found.estimate, low, high, p, method)
+    return Difference(moments.estimate, low, high, p, method)
 
 
 def _measure(

@@ -137,13 +137,13 @@ class Share:
 
     def __add__(self, other: Share) -> Share:
         """Return the share of both together. Where a session is in both, its observations stay together."""
-        known = self.by_group is not None and other.by_group is not None
+        have_groups = self.by_group is not None and other.by_group is not None
         apart = self.sessions is None or other.sessions is None
         return Share(
             self.k + other.k,
             self.n + other.n,
             None if apart else (self.sessions or 0) + (other.sessions or 0),
-            self.by_group + other.by_group if known else None,  # type: ignore[operator]
+            self.by_group + other.by_group if have_groups else None,  # type: ignore[operator]
             self.by_day + other.by_day if self.by_day and other.by_day else None,
             self.likeness or other.likeness,
         )
@@ -210,8 +210,8 @@ class Share:
     @property
     def effective_n(self) -> float:
         """The number of independent observations that would give as much information."""
-        found = self.estimate
-        return found.effective_n if found else 0.0
+        estimate = self.estimate
+        return estimate.effective_n if estimate else 0.0
 
     @property
     def design_effect(self) -> float:
@@ -221,8 +221,8 @@ class Share:
     @property
     def interval(self) -> Interval | None:
         """The 95 % interval of the rate; None when nothing was observed."""
-        found = self.estimate
-        return found.interval if found else None
+        estimate = self.estimate
+        return estimate.interval if estimate else None
 
     @property
     def method_name(self) -> str:
@@ -262,8 +262,10 @@ def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = Non
     places: dict[object, list[int]] = {}
     for place, table in enumerate(tables if tables is not None else [None] * len(shares)):
         places.setdefault(table, []).append(place)
-    for its in places.values():
-        for place, likeness in zip(its, lend_likeness([related[place] for place in its]), strict=True):
+    for group_places in places.values():
+        for place, likeness in zip(
+            group_places, lend_likeness([related[place] for place in group_places]), strict=True
+        ):
             related[place] = replace(related[place], likeness=likeness)
     return related
 
@@ -274,9 +276,9 @@ def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Sprea
     A rate is the sum over strata of weight × k/n. `weights`: of shape (rates, strata), each row adding up to
     1; without, there is one stratum. A stratum of weight 0 may be empty.
     """
-    found = _measure(counts, weights)
-    numbers = (found.effect, found.freedom, found.base, found.squares, found.groups)
-    return [Spread(*row) for row in zip(*(column.tolist() for column in numbers), found.moves, strict=True)]
+    spreads = _measure(counts, weights)
+    numbers = (spreads.effect, spreads.freedom, spreads.base, spreads.squares, spreads.groups)
+    return [Spread(*row) for row in zip(*(column.tolist() for column in numbers), spreads.moves, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,18 +296,18 @@ class _Spreads:
 
 def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
     k, n = counts[:, 0], counts[:, 1]
-    hits, seen = k.sum(-1), n.sum(-1)
+    hits, totals = k.sum(-1), n.sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.where(seen > 0, (1.0 if weights is None else weights) / seen, 0.0)  # of one observation
-        rates = np.where(seen > 0, hits / seen, 0.0)
-        rest = 1 - n / np.maximum(seen, 1)[..., None]
+        each = np.where(totals > 0, (1.0 if weights is None else weights) / totals, 0.0)  # of one observation
+        rates = np.where(totals > 0, hits / totals, 0.0)
+        rest = 1 - n / np.maximum(totals, 1)[..., None]
         # Exactly what leaving one group out does to the rate of a stratum.
         lost = np.where(rest > 1e-12, (k - rates[..., None] * n) / rest, 0.0)
         moves = (each[..., None] * lost).sum(1)
         groups = (n.sum(1) > 0).sum(-1)
         variance = (groups - 1) / np.maximum(groups, 1) * (moves * moves).sum(-1)
         rate = (each * hits).sum(-1)
-        base = (each * each * seen).sum(-1)
+        base = (each * each * totals).sum(-1)
         effect = variance / (rate * (1 - rate) * base)
         freedom = _CAUTION * np.minimum(
             np.minimum(
@@ -316,8 +318,8 @@ def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
         shares = (each[..., None] * n).sum(1)
         # Of two sessions in one group the product is in the sum, too: as often as chance puts them there.
         squares = ((shares * shares).sum(-1) - shares.sum(-1) ** 2 / GROUPS) / (1 - 1 / GROUPS)
-    known = np.isfinite(effect) & np.isfinite(freedom) & (effect > 0) & (groups > 1)
-    effect, freedom = np.where(known, effect, 0.0), np.where(known, freedom, 0.0)
+    is_usable = np.isfinite(effect) & np.isfinite(freedom) & (effect > 0) & (groups > 1)
+    effect, freedom = np.where(is_usable, effect, 0.0), np.where(is_usable, freedom, 0.0)
     return _Spreads(rate, effect, freedom, base, np.maximum(squares, base), groups, moves)
 
 
@@ -334,15 +336,17 @@ def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
     Bayes; Morris 1983), and never more than the other rates have degrees of freedom.
     """
     spreads = [share.spread for share in shares]
-    told = np.array(
+    figures = np.array(
         [
-            (one.effect, one.freedom, one.base, one.of_whole_sessions) if one and one.freedom else _NOTHING
-            for one in spreads
+            (spread.effect, spread.freedom, spread.base, spread.of_whole_sessions)
+            if spread and spread.freedom
+            else _NOTHING
+            for spread in spreads
         ],
         dtype=float,
     ).reshape(len(spreads), 4)
     rates = np.array([share.rate or 0.0 for share in shares])
-    effect, freedom, base, whole = told.T
+    effect, freedom, base, whole = figures.T
     nowhere = np.zeros(len(shares), dtype=int)
     correlation, lent = _lend(rates, effect, freedom, base, whole, nowhere)
     return [
@@ -414,22 +418,24 @@ def estimate_rates(counts: Floats, sessions: Floats, table: Integers) -> RateArr
     `counts`: an array of shape (rates, 2, GROUPS) with k and n; `sessions`: those of each rate; `table`: the
     number of each rate's table. Every rate has an observation.
     """
-    found = _measure(counts[:, :, None])
+    spreads = _measure(counts[:, :, None])
     n = counts[:, 1].sum(-1)
-    enough = (n >= ENOUGH) & (sessions >= ENOUGH_SESSIONS) & (found.groups >= _ENOUGH_GROUPS)
-    whole = np.maximum(1.0, found.squares / found.base)
-    correlation, lent = _lend(found.rate, found.effect, found.freedom, found.base, whole, table)
-    both = found.freedom + lent
-    own = np.log(np.maximum(found.effect, _LEAST_EFFECT))
-    logs = found.freedom * own + lent * np.log(1 + correlation * (whole - 1))
+    enough = (n >= ENOUGH) & (sessions >= ENOUGH_SESSIONS) & (spreads.groups >= _ENOUGH_GROUPS)
+    whole = np.maximum(1.0, spreads.squares / spreads.base)
+    correlation, lent = _lend(spreads.rate, spreads.effect, spreads.freedom, spreads.base, whole, table)
+    both = spreads.freedom + lent
+    own = np.log(np.maximum(spreads.effect, _LEAST_EFFECT))
+    logs = spreads.freedom * own + lent * np.log(1 + correlation * (whole - 1))
     effect = np.maximum(np.exp(logs / np.maximum(both, 1e-12)), _LEAST_EFFECT)
     with np.errstate(divide="ignore"):
-        most = np.maximum(np.maximum(found.freedom, LEAST_FREEDOM), OF_SESSIONS * (1 / found.squares - 1))
+        most = np.maximum(np.maximum(spreads.freedom, LEAST_FREEDOM), OF_SESSIONS * (1 / spreads.squares - 1))
     freedom = np.maximum(1.0, np.minimum(both, most))
     is_wider = t_quantiles(freedom) ** 2 * effect > Z**2 * _UTMOST * whole
     effect = np.where(both > 0, np.where(is_wider, _UTMOST * whole, effect), whole)
     freedom = np.where((both > 0) & ~is_wider, freedom, inf)
-    return RateArrays(found.rate, 1 / (found.base * effect), freedom, found.freedom, found.moves, n, enough)
+    return RateArrays(
+        spreads.rate, 1 / (spreads.base * effect), freedom, spreads.freedom, spreads.moves, n, enough
+    )
 
 
 def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None) -> Estimate:
@@ -451,6 +457,8 @@ def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None)
     effect = max(exp(logs / (own + lent)), _LEAST_EFFECT)
     # What others lend does not make many sessions of few: the skew of a rate over few sessions is its own.
     freedom = min(own + lent, max(own, LEAST_FREEDOM, OF_SESSIONS * (1 / spread.squares - 1)))
-    found = Estimate(rate, 1 / (spread.base * effect), max(1.0, freedom), own, spread.moves)
+    estimate = Estimate(rate, 1 / (spread.base * effect), max(1.0, freedom), own, spread.moves)
     utmost = Estimate(rate, 1 / (_UTMOST * whole), inf, own, spread.moves)
-    return min(found, utmost, key=lambda one: t_quantile(one.freedom) ** 2 / one.effective_n)
+    return min(
+        estimate, utmost, key=lambda candidate: t_quantile(candidate.freedom) ** 2 / candidate.effective_n
+    )

@@ -14,7 +14,7 @@ POWER = 0.8  # the chance with which a real difference should then show
 _MOST = 10_000_000  # sessions; beyond this the answer is "never"
 
 
-def sessions_needed(of: Share, against: Share, difference: float, comparisons: int = 1) -> int | None:
+def sessions_needed(share: Share, against: Share, difference: float, comparisons: int = 1) -> int | None:
     """Return how many more sessions each arm needs for a `difference` to be decisive with 80 % power.
 
     `difference` is a share: 0.02 is two points. The rates are taken to lie that far apart around their
@@ -23,7 +23,7 @@ def sessions_needed(of: Share, against: Share, difference: float, comparisons: i
     design effects, at the present number of observations a session. 0: the present sessions are enough. None
     when an arm has no session, or when ten million more would not do.
     """
-    arms = [arm for arm in (of, against) if arm.n and arm.sessions]
+    arms = [arm for arm in (share, against) if arm.n and arm.sessions]
     if len(arms) < 2 or not difference:
         return None
     unit = _mean_variance(sum(arm.rate or 0.0 for arm in arms) / 2, difference)
@@ -48,12 +48,12 @@ def sessions_needed(of: Share, against: Share, difference: float, comparisons: i
     return ceil(most)
 
 
-def smallest_shown(found: Difference, comparisons: int = 1) -> float:
+def smallest_shown(comparison: Difference, comparisons: int = 1) -> float:
     """Return the smallest real difference that sessions like these would have shown with 80 % power.
 
     A share, from the width of the 95 % interval. `comparisons`: how many are looked at together.
     """
-    half = (found.high - found.low) / 2
+    half = (comparison.high - comparison.low) / 2
     z = -float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))
     return half * z / -float(ndtri(0.025))
 
@@ -148,8 +148,8 @@ def _mean_variance(middle: float, difference: float) -> float:
 
 def _chance_to_differ(middle: float, difference: float, number: int) -> float:
     """Return how likely two arms have another count in a task, of `number` independent observations each."""
-    one, other = (binomial_chances(number, end) for end in _ends(middle, difference))
-    return 1 - float(one @ other)
+    first, other = (binomial_chances(number, end) for end in _ends(middle, difference))
+    return 1 - float(first @ other)
 
 
 def _ends(middle: float, difference: float) -> tuple[float, float]:

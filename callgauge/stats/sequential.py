@@ -64,13 +64,15 @@ def _find_boundaries(
     spent = [spend_alpha(each / planned, alpha) for each in information]
     if is_last:
         spent[-1] = alpha
-    walk, found = _Walk(drift=0.0), []
+    walk, boundaries = _Walk(drift=0.0), []
     for reached, before, after in zip(information, [0.0, *spent], spent, strict=False):
         crosses = walk.go_to(reached)
         chance = max(0.0, after - before) / 2
-        found.append(_halve(lambda z, goal=chance, of=crosses: goal - of(z), 0.0, FARTHEST))  # type: ignore[misc]
-        walk.stop_at(found[-1])
-    return tuple(found)
+        boundaries.append(
+            _halve(lambda z, goal=chance, crossing_chance=crosses: goal - crossing_chance(z), 0.0, FARTHEST)
+        )  # type: ignore[misc]
+        walk.stop_at(boundaries[-1])
+    return tuple(boundaries)
 
 
 def chance_above(

@@ -53,12 +53,12 @@ def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[f
     `ids`: for each row the groups that have an observation. `counts`: for each row the counts of just these.
     Any of them may be a pandas series of lists in Arrow.
     """
-    found = np.zeros((len(ids), len(counts), GROUPS))
+    cells = np.zeros((len(ids), len(counts), GROUPS))
     groups, lengths = _flatten(ids)
     rows = np.repeat(np.arange(len(ids)), lengths)
     for place, column in enumerate(counts):
-        found[rows, place, groups.astype(int)] = _flatten(column)[0]
-    return found
+        cells[rows, place, groups.astype(int)] = _flatten(column)[0]
+    return cells
 
 
 def read_days(
@@ -112,8 +112,8 @@ def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) 
     if before is None or after is None:
         return None
     used = np.any([first[0] > 0, first[1] > 0, second[0] > 0, second[1] > 0], axis=0)
-    found = log(second[0].sum() / second[1].sum()) - log(first[0].sum() / first[1].sum())
-    return _spread(found, after - before, int(used.sum()))
+    log_ratio = log(second[0].sum() / second[1].sum()) - log(first[0].sum() / first[1].sum())
+    return _spread(log_ratio, after - before, int(used.sum()))
 
 
 def _log_moves(tops: Floats, bottoms: Floats) -> Floats | None:

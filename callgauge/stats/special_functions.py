@@ -104,10 +104,10 @@ def stdtrit_of(chance: float) -> Callable[[Any], Any]:
             few = np.minimum(freedom, 1.0)
             return np.where(np.less(freedom, 1), stdtrit(few, chance), quantile(np.maximum(freedom, 1.0)))[()]
         twice = 8 / (freedom + 1) - 2
-        one = other = 0.0
+        current = other = 0.0
         for coefficient in series:  # Clenshaw's recurrence
-            one, other = twice * one - other + coefficient, one
-        return _t_at_depth(freedom / 2, one - twice / 2 * other)
+            current, other = twice * current - other + coefficient, current
+        return _t_at_depth(freedom / 2, current - twice / 2 * other)
 
     return quantile
 

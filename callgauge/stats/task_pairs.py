@@ -235,8 +235,8 @@ def sum_by_group(values: Mapping[str, float], groups: Mapping[str, str]) -> tupl
 def share_missing(counts: Counts, arm: str) -> float:
     """Return the share of an arm's trials that have no reply."""
     tasks = counts.get(arm, {}).values()
-    trials = sum(its.trials for its in tasks)
-    return sum(its.missing for its in tasks) / trials if trials else 0.0
+    trials = sum(task.trials for task in tasks)
+    return sum(task.missing for task in tasks) / trials if trials else 0.0
 
 
 def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, float] | None:
@@ -309,8 +309,8 @@ def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
     alike = observations_needed(error, pairs.tasks, design.smallest - size, one_sided)
     if pairs.mean.moves is not None and differing is not None:  # amounts differ in every task
         differing = max(differing, ceil(pairs.tasks * FEWEST_UNLIKE / pairs.unlike)) if pairs.unlike else None
-    known = [max(each, FEWEST_UNLIKE) for each in (differing, alike) if each is not None]
-    return max(1, min(known) - pairs.tasks) if known else None
+    numbers = [max(each, FEWEST_UNLIKE) for each in (differing, alike) if each is not None]
+    return max(1, min(numbers) - pairs.tasks) if numbers else None
 
 
 def repeated_interval(
@@ -320,7 +320,7 @@ def repeated_interval(
     if pairs.mean is None:
         return None
     reached = reached_information(looks, pairs.tasks)
-    is_last = any(one.look >= len(design.look_at) for one in looks)
+    is_last = any(look.look >= len(design.look_at) for look in looks)
     planned = max(design.planned, pairs.tasks)
     return pairs.mean.interval(find_boundaries(reached, planned, alpha, is_last=is_last)[-1])
 
@@ -332,25 +332,31 @@ def anytime_interval(design: ComparedRun, pairs: PairedTasks) -> tuple[float, fl
     return pairs.mean.interval(anytime_reach(pairs.tasks, design.planned / 2, design.arm_alpha))
 
 
-def adjust_for_looks(of: LookAtArm, earlier: Sequence[LookAtArm], alpha: float) -> AdjustedEstimate | None:
+def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float) -> AdjustedEstimate | None:
     """Return the estimate and (1 - alpha) interval that allow for the looks, in the unit of the measure.
 
     An arm that was stopped early looks better or worse than it is: the median-unbiased estimate of the
     stage-wise order takes that back. `earlier`: the looks at the same arm before. None without an estimate.
     """
-    if of.statistic is None or of.estimate is None or of.low is None or of.high is None or not of.boundary:
+    if (
+        look.statistic is None
+        or look.estimate is None
+        or look.low is None
+        or look.high is None
+        or not look.boundary
+    ):
         return None
-    error = of.estimate / of.statistic if of.statistic else (of.high - of.low) / (2 * of.boundary)
-    reached = reached_information(earlier, of.tasks)
-    found = adjust_estimate(of.statistic, reached, used_boundaries(earlier, reached[:-1]), alpha)
-    unit = error * of.tasks**0.5
-    return AdjustedEstimate(found.estimate * unit, found.low * unit, found.high * unit)
+    error = look.estimate / look.statistic if look.statistic else (look.high - look.low) / (2 * look.boundary)
+    reached = reached_information(earlier, look.tasks)
+    adjusted = adjust_estimate(look.statistic, reached, used_boundaries(earlier, reached[:-1]), alpha)
+    unit = error * look.tasks**0.5
+    return AdjustedEstimate(adjusted.estimate * unit, adjusted.low * unit, adjusted.high * unit)
 
 
 def used_boundaries(earlier: Sequence[LookAtArm], reached: Sequence[int]) -> list[float]:
     """Return the boundaries of the looks at these numbers of tasks; where a look had none, an endless one."""
     by_tasks = {each.tasks: each.boundary for each in earlier}
-    return [FARTHEST if (its := by_tasks.get(tasks)) is None else its for tasks in reached]
+    return [FARTHEST if (boundary := by_tasks.get(tasks)) is None else boundary for tasks in reached]
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,8 +390,8 @@ def compare_as_planned(
         ends = repeated_interval(design, pairs, looks, 2 * design.arm_alpha) or (0.0, 0.0)
         return _make_difference(pairs, pairs.mean.estimate, *ends, "alike"), "alike"
     if last is not None and adjusted is not None:
-        found = _make_difference(pairs, adjusted.estimate, adjusted.low, adjusted.high, "adjusted")
-        return replace(found, tasks=last.tasks), last.decision
+        difference = _make_difference(pairs, adjusted.estimate, adjusted.low, adjusted.high, "adjusted")
+        return replace(difference, tasks=last.tasks), last.decision
     low, high = anytime_interval(design, pairs) or (0.0, 0.0)
     decision = last.decision if last is not None and is_over else "go on"
     return _make_difference(pairs, pairs.mean.estimate, low, high, "anytime"), decision
@@ -465,28 +471,32 @@ def compare_factors(
 
     `counts` are those of the primary measure; `settings` are those of each arm.
     """
-    found = []
+    comparisons = []
     for factor in FACTORS:
         base = settings[design.reference][factor]
-        values = dict.fromkeys(its[factor] for its in settings.values() if its[factor] != base)
+        values = dict.fromkeys(
+            settings_of_arm[factor]
+            for settings_of_arm in settings.values()
+            if settings_of_arm[factor] != base
+        )
         for value in values:
             places = _pair_arms(settings, factor, value, base)
             if len(places) > 1:
                 compared = _compare_factor(counts, design, settings, factor, value, base, places)
-                found += [compared] if compared else []
-    return tuple(found)
+                comparisons += [compared] if compared else []
+    return tuple(comparisons)
 
 
 def _pair_arms(
     settings: Mapping[str, Mapping[str, Any]], factor: str, value: Any, base: Any
 ) -> list[tuple[str, str]]:
     """Return the pairs of arms that differ in one setting only, by having the one and the other value."""
-    rest = {name: {**its, factor: None} for name, its in settings.items()}
+    rest = {name: {**settings_of_arm, factor: None} for name, settings_of_arm in settings.items()}
     return [
-        (one, other)
-        for one, its in settings.items()
+        (arm, other)
+        for arm, settings_of_arm in settings.items()
         for other, others in settings.items()
-        if its[factor] == value and others[factor] == base and rest[one] == rest[other]
+        if settings_of_arm[factor] == value and others[factor] == base and rest[arm] == rest[other]
     ]
 
 
@@ -511,13 +521,15 @@ def _compare_factor(
     arms = {arm for place in places for arm in place}
     varying = [name for name in FACTORS if name != factor and len({settings[arm][name] for arm in arms}) > 1]
     contrasts = [_contrast_place(on_shared, place, shared, design) for place in range(len(places))]
-    found = [p for _, p in contrasts]
+    contrast_p_values = [p for _, p in contrasts]
     # Of two places the contrasts are one and the same.
-    p_values = holm(found) if len(found) > 2 else found
+    p_values = holm(contrast_p_values) if len(contrast_p_values) > 2 else contrast_p_values
     within = []
-    for (one, other), rates, (contrast, _), p in zip(places, by_place, contrasts, p_values, strict=True):
-        where = {name: settings[one][name] for name in varying}
-        most = max(share_missing(counts, arm) for arm in (one, other))
+    for (first_arm, other), rates, (contrast, _), p in zip(
+        places, by_place, contrasts, p_values, strict=True
+    ):
+        where = {name: settings[first_arm][name] for name in varying}
+        most = max(share_missing(counts, arm) for arm in (first_arm, other))
         judged = _describe_place(
             measure, pair_values(rates, measure, design.groups, most), where, contrast, p
         )
@@ -545,10 +557,10 @@ def _describe_place(
 ) -> FactorDifference | None:
     if pairs.mean is None:
         return None
-    of, against, (low, high) = pairs.of or 0.0, pairs.against or 0.0, pairs.mean.interval(Z)
+    rate, against, (low, high) = pairs.of or 0.0, pairs.against or 0.0, pairs.mean.interval(Z)
     word = judge_unplanned(measure, pairs)
     return FactorDifference(
-        where, pairs.tasks, of, against, pairs.mean.estimate, low, high, word, contrast, p
+        where, pairs.tasks, rate, against, pairs.mean.estimate, low, high, word, contrast, p
     )
 
 

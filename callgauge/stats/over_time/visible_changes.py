@@ -53,10 +53,10 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
     """
     counts = series.counts[place, :, -BEFORE:].astype(float)
     k, n = counts.sum(axis=-1)
-    known = int((n > 0).sum())
-    part = days / max(known, 1)
+    counted_days = int((n > 0).sum())
+    part = days / max(counted_days, 1)
     sessions = series.sessions[place, -BEFORE:].sum() * part
-    if known < _LEAST_DAYS or sessions < ENOUGH_SESSIONS or n.sum() * part < ENOUGH:
+    if counted_days < _LEAST_DAYS or sessions < ENOUGH_SESSIONS or n.sum() * part < ENOUGH:
         return None
     nowhere = np.zeros(1, dtype=int)
     before = estimate_rates(counts.sum(axis=1)[None], np.full(1, inf), nowhere)
