@@ -29,8 +29,8 @@ class AccessLog:
         self._lock = threading.Lock()
         self._has_complained = False
 
-    def write(self, event: str, user: User | None = None, **told: str | int | None) -> None:
-        """Add a line with the time (UTC), the event, and what is told of it; None is left out.
+    def write(self, event: str, user: User | None = None, **fields: str | int | None) -> None:
+        """Add a line with the time (UTC), the event, and its fields; None is left out.
 
         JSON escapes whatever a terminal or an editor could take for more than text.
         """
@@ -39,7 +39,7 @@ class AccessLog:
             line |= {"user": user.name[:_LONGEST], "role": user.role}
         line |= {
             name: value[:_LONGEST] if isinstance(value, str) else value  # type: ignore[misc]
-            for name, value in told.items()
+            for name, value in fields.items()
             if value is not None
         }
         data = json.dumps(line, ensure_ascii=True).encode() + b"\n"
@@ -72,8 +72,8 @@ class AccessLog:
 _LOGS: dict[Path, AccessLog] = {}
 
 
-def log_access(event: str, user: User | None = None, **told: str | int | None) -> None:
+def log_access(event: str, user: User | None = None, **fields: str | int | None) -> None:
     """Write an event into the log of the store that is served; nothing where nobody signs in."""
     folder = store_from_environment()
     if folder is not None and sign_in_from_environment().method != "none":
-        _LOGS.setdefault(folder, AccessLog(folder)).write(event, user, **told)
+        _LOGS.setdefault(folder, AccessLog(folder)).write(event, user, **fields)

@@ -49,7 +49,7 @@ class WaitingConnections:
         peer = transport.get_extra_info("peername")
         address = str(peer[0]) if peer else ""
         if self._of_address[address] >= self._each:
-            self._close(next(known for known, (other, _) in self._waiting.items() if other == address))
+            self._close(next(waiting for waiting, (other, _) in self._waiting.items() if other == address))
         elif len(self._waiting) >= self._most:
             self._close(next(iter(self._waiting)))
         timer = asyncio.get_running_loop().call_later(self._seconds, self._close, transport)
@@ -58,9 +58,9 @@ class WaitingConnections:
 
     def end(self, transport: asyncio.Transport) -> None:
         """Stop counting a connection: its request is there, or it is closed."""
-        known = self._waiting.pop(transport, None)
-        if known is not None:
-            address, timer = known
+        entry = self._waiting.pop(transport, None)
+        if entry is not None:
+            address, timer = entry
             timer.cancel()
             self._of_address[address] -= 1
             if not self._of_address[address]:

@@ -138,8 +138,8 @@ def _is_asked_by_another(headers: Headers) -> bool:
 
     It could not read the answer, but have queries run. Links and the frames of `embed_in` are navigations.
     """
-    told = headers.get("sec-fetch-site")
-    return told in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
+    fetch_site = headers.get("sec-fetch-site")
+    return fetch_site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
 
 
 def _is_method_known(method: str, path: str) -> bool:

@@ -46,9 +46,9 @@ class HealthRoute:
         elif scope["path"] == ALIVE:
             await _send(send, scope, _make_answer(200, {"status": "ok"}))
         else:
-            is_well, told = await asyncio.to_thread(self._check)
+            is_well, details = await asyncio.to_thread(self._check)
             status = "ok" if is_well else "unhealthy"
-            await _send(send, scope, _make_answer(200 if is_well else 503, {"status": status, **told}))
+            await _send(send, scope, _make_answer(200 if is_well else 503, {"status": status, **details}))
 
 
 class MetricsRoute:
@@ -80,8 +80,8 @@ def _say(status: int, sentence: str) -> PlainAnswer:
     return PlainAnswer(status, "text/plain; charset=utf-8", sentence)
 
 
-def _make_answer(status: int, told: dict[str, object]) -> PlainAnswer:
-    return PlainAnswer(status, "application/json", json.dumps(told))
+def _make_answer(status: int, body: dict[str, object]) -> PlainAnswer:
+    return PlainAnswer(status, "application/json", json.dumps(body))
 
 
 async def _send(send: Send, scope: Scope, answer: PlainAnswer) -> None:

@@ -49,8 +49,8 @@ def find_page(name: str, query: Query) -> tuple[str, Query]:
         moved.renamed[key]: moved.values.get(value, value) for key, value in query if key in moved.renamed
     }
     set_ = {**moved.added, **renamed}
-    kept = [(key, value) for key, value in query if key not in moved.renamed and key not in set_]
-    return moved.to, [*kept, *set_.items()]
+    unchanged = [(key, value) for key, value in query if key not in moved.renamed and key not in set_]
+    return moved.to, [*unchanged, *set_.items()]
 
 
 class MovedPages:

@@ -111,9 +111,9 @@ def find_media(data: bytes) -> Iterator[str]:
         for field, value in part.ListFields():
             several = value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else [value]
             if field.message_type is not None:
-                waiting += [one for one in several if hasattr(one, "ListFields")]
+                waiting += [item for item in several if hasattr(item, "ListFields")]
             elif field.name in _OFFERS and part.DESCRIPTOR.name != "LinkButton":
-                yield from (found[1] for one in several if (found := _MEDIA.fullmatch(str(one))))
+                yield from (address[1] for item in several if (address := _MEDIA.fullmatch(str(item))))
 
 
 def leave_folder_out(data: bytes) -> bytes:

@@ -48,20 +48,20 @@ def try_port(address: str, port: int) -> int:
         return int(trial.getsockname()[1])
 
 
-def write_address(known: ServeSettings) -> str:
+def write_address(settings: ServeSettings) -> str:
     """Return the URL of the dashboard."""
-    host = f"[{known.address}]" if ":" in known.address else known.address
-    return f"http://{host}:{known.port}"
+    host = f"[{settings.address}]" if ":" in settings.address else settings.address
+    return f"http://{host}:{settings.port}"
 
 
 def make_server_command(
-    store: Path, known: ServeSettings, signing: SignInSettings
+    store: Path, settings: ServeSettings, signing: SignInSettings
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command that serves a store, and the environment of its process."""
-    options = ["--server.port", str(known.port), "--server.address", known.address]
-    names = [*LOCAL_NAMES, *known.hosts]
-    if not is_loopback(known.address):
-        names.append(known.address)
+    options = ["--server.port", str(settings.port), "--server.address", settings.address]
+    names = [*LOCAL_NAMES, *settings.hosts]
+    if not is_loopback(settings.address):
+        names.append(settings.address)
     for name in names:
         options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
     command = [sys.executable, "-P", str(STREAMLIT), "run", str(ENTRY), *options]
@@ -69,11 +69,11 @@ def make_server_command(
         **os.environ,
         STORE_VARIABLE: str(store),
         HOSTS_VARIABLE: ",".join(names),
-        EMBEDDING_VARIABLE: " ".join(known.embed_in),
+        EMBEDDING_VARIABLE: " ".join(settings.embed_in),
         SIGN_IN_VARIABLE: write_sign_in(signing),
-        TEXTS_VARIABLE: "yes" if known.texts else "no",
-        HEALTHY_HOURS_VARIABLE: str(known.healthy_hours),
-        TRACES_VARIABLE: str(known.traces.resolve()) if known.traces else "",
+        TEXTS_VARIABLE: "yes" if settings.texts else "no",
+        HEALTHY_HOURS_VARIABLE: str(settings.healthy_hours),
+        TRACES_VARIABLE: str(settings.traces.resolve()) if settings.traces else "",
         # The server sees who is really at the other end; the gate decides what a proxy's header is worth.
         "FORWARDED_ALLOW_IPS": "",
     }

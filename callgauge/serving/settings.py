@@ -39,8 +39,8 @@ def is_loopback(address: str) -> bool:
 
 def hosts_from_environment() -> list[str]:
     """Return the names that `callgauge serve` was given; this machine's own without any."""
-    told = [name for name in os.environ.get(HOSTS_VARIABLE, "").split(",") if name]
-    return told or list(LOCAL_NAMES)
+    hosts = [name for name in os.environ.get(HOSTS_VARIABLE, "").split(",") if name]
+    return hosts or list(LOCAL_NAMES)
 
 
 def embedders_from_environment() -> list[str]:
@@ -63,13 +63,13 @@ def sign_in_from_environment() -> SignInSettings:
 
     Raises TypeError or ValueError for what it never writes, so that no server starts half guarded.
     """
-    told: dict[str, Any] = json.loads(os.environ.get(SIGN_IN_VARIABLE) or "{}")
-    known: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in told.items()
+    values: dict[str, Any] = json.loads(os.environ.get(SIGN_IN_VARIABLE) or "{}")
+    settings: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }
-    if known.get("password_file"):
-        known["password_file"] = Path(str(known["password_file"]))
-    return SignInSettings(**known)
+    if settings.get("password_file"):
+        settings["password_file"] = Path(str(settings["password_file"]))
+    return SignInSettings(**settings)
 
 
 def is_gated() -> bool:
@@ -90,5 +90,5 @@ def traces_from_environment() -> Path | None:
 
 def store_from_environment() -> Path | None:
     """Return the folder of the store that is served."""
-    told = os.environ.get(STORE_VARIABLE)
-    return Path(told) if told else None
+    store = os.environ.get(STORE_VARIABLE)
+    return Path(store) if store else None

@@ -133,9 +133,9 @@ class FirstPage:
             await self._app(scope, receive, send)
             return
         # The page that a browser kept may have the style of an earlier version: ask for the whole, as text.
-        asked = [pair for pair in scope["headers"] if pair[0] not in _ASKED_FOR_LESS]
+        headers = [pair for pair in scope["headers"] if pair[0] not in _ASKED_FOR_LESS]
         answer = _Answer()
-        if not await answer.read(self._app, {**scope, "headers": asked}, receive):
+        if not await answer.read(self._app, {**scope, "headers": headers}, receive):
             return
         if answer.headers.get("content-type", "").startswith("text/html"):
             answer.replace_body(self._with_our_head(answer.body.decode()).encode())
@@ -153,14 +153,14 @@ class FirstPage:
 
 def _early_scripts() -> list[str]:
     """Return the names of the scripts in EARLY, and of those that they import."""
-    found: list[str] = []
+    names: list[str] = []
     left = [path.name for name in EARLY for path in SCRIPTS.glob(f"{name}.*.js")]
     while left:
         name = left.pop()
-        if name not in found:
-            found.append(name)
+        if name not in names:
+            names.append(name)
             left += _IMPORT.findall((SCRIPTS / name).read_text(encoding="utf-8"))
-    return found
+    return names
 
 
 class GoneBrowsers:

@@ -222,8 +222,8 @@ class _Visitor:
         return self.user.name if self.user and self.user.name else self.client
 
     def announces_too_much(self) -> bool:
-        told = self.request.headers.get("content-length", "0")
-        return not (told.isascii() and told.isdigit() and len(told) < 20 and int(told) <= MOST_BODY)
+        length = self.request.headers.get("content-length", "0")
+        return not (length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= MOST_BODY)
 
 
 class _LimitedBody:
@@ -252,11 +252,11 @@ class _NotedDownload:
 
     async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start" and self._log is not None:
-            told = dict(message["headers"])
-            disposition = told.get(b"content-disposition", b"").decode("latin-1")
+            headers = dict(message["headers"])
+            disposition = headers.get(b"content-disposition", b"").decode("latin-1")
             is_sent = message["status"] in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT)  # a part may be all
             if disposition.startswith("attachment") and is_sent:
-                size = told.get(b"content-length", b"").decode("latin-1")
+                size = headers.get(b"content-length", b"").decode("latin-1")
                 file = disposition.partition("filename")[2].lstrip("*=").strip('"')
                 self._log.write("export", self._user, file=file, bytes=int(size) if size.isdigit() else None)
         await self._send(message)

@@ -98,14 +98,14 @@ class OidcProvider:
                 server_metadata_url=f"{self._issuer.rstrip('/')}/.well-known/openid-configuration",
                 client_kwargs={"scope": "openid email profile", "code_challenge_method": "S256"},
             )
-            told = await made.load_server_metadata()
-            if told.get("issuer") != self._issuer:
+            metadata = await made.load_server_metadata()
+            if metadata.get("issuer") != self._issuer:
                 raise ProviderRefusedError("The provider names another issuer than callgauge.toml does.")
             for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
-                if not is_safe_address(str(told.get(name))):
+                if not is_safe_address(str(metadata.get(name))):
                     raise ProviderRefusedError(f"The provider's {name} is not an https address.")
-            offered = told.get("id_token_signing_alg_values_supported") or ["RS256"]
-            told["id_token_signing_alg_values_supported"] = [
+            offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
+            metadata["id_token_signing_alg_values_supported"] = [
                 name for name in offered if name in _ALGORITHMS
             ] or ["RS256"]
             self._made = made

@@ -35,6 +35,6 @@ class ProxyIdentity:
         name = named[0].strip().lower()
         if not name or len(name) > _LONGEST or not name.isprintable():
             return None
-        told = headers.getlist(self._groups_header) if self._groups_header else []
-        groups = [group.strip() for line in told for group in line.split(",")]
+        lines = headers.getlist(self._groups_header) if self._groups_header else []
+        groups = [group.strip() for line in lines for group in line.split(",")]
         return Identity(name, tuple(group for group in groups if group)[:_MOST_GROUPS])

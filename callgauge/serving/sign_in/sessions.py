@@ -41,11 +41,11 @@ def read_secret(variable: str, folder: Path) -> str:
 
     Raises SecretError.
     """
-    told = os.environ.get(variable)
-    if told:
-        if len(told) < _SHORTEST_SECRET:
+    configured = os.environ.get(variable)
+    if configured:
+        if len(configured) < _SHORTEST_SECRET:
             raise SecretError(f"{variable} has less than {_SHORTEST_SECRET} characters: take a random text")
-        return told
+        return configured
     path = folder / KEY_FILE
     try:
         with suppress(FileExistsError):
@@ -68,8 +68,8 @@ class Signer:
     def __init__(self, secret: str) -> None:
         self._secret = secret
 
-    def sign(self, kind: str, told: Any) -> str:
-        return str(self._serializer(kind).dumps(told))
+    def sign(self, kind: str, content: Any) -> str:
+        return str(self._serializer(kind).dumps(content))
 
     def read(self, kind: str, text: str, seconds: float) -> Any:
         """Return what was signed at most so many seconds ago; None for anything else."""
@@ -100,23 +100,23 @@ class Sessions:
 
     def begin(self, identity: Identity) -> str:
         """Return the text of the cookie of a new session."""
-        told = {
+        content = {
             "id": secrets.token_hex(16),
             "name": identity.name,
             "groups": list(identity.groups),
             "stamp": identity.stamp,
             "until": self._clock() + self._seconds,
         }
-        return self._signer.sign("session", told)
+        return self._signer.sign("session", content)
 
     def read(self, text: str) -> SignInSession | None:
         """Return the session of a cookie; None when it is not ours, too old, or was ended."""
-        told = self._signer.read("session", text, self._seconds)
-        if not isinstance(told, Mapping):
+        content = self._signer.read("session", text, self._seconds)
+        if not isinstance(content, Mapping):
             return None
         try:
-            identity = Identity(told["name"], tuple(told["groups"]), told["stamp"])
-            session = SignInSession(told["id"], identity, float(told["until"]))
+            identity = Identity(content["name"], tuple(content["groups"]), content["stamp"])
+            session = SignInSession(content["id"], identity, float(content["until"]))
         except (KeyError, TypeError, ValueError):
             return None
         return session if self.is_open(session) else None
@@ -127,7 +127,7 @@ class Sessions:
     def end(self, session: SignInSession) -> None:
         """End a session; also a copy of its cookie lets nobody in any more."""
         now = self._clock()
-        self._ended = {known: until for known, until in self._ended.items() if until > now}
+        self._ended = {session_id: until for session_id, until in self._ended.items() if until > now}
         self._ended[session.id] = session.until
         aside = self._path.with_suffix(".new")
         with suppress(OSError):  # it has ended in this process anyhow
@@ -138,7 +138,7 @@ class Sessions:
 
     def _read_ended(self) -> dict[str, float]:
         try:
-            told = json.loads(self._path.read_text("ascii"))
-            return {str(known): float(until) for known, until in told.items()}
+            content = json.loads(self._path.read_text("ascii"))
+            return {str(session_id): float(until) for session_id, until in content.items()}
         except (OSError, ValueError, AttributeError, TypeError):
             return {}

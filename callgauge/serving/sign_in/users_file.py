@@ -87,17 +87,19 @@ class UsersFile:
         tidy = tidy_name(name)
         hashed = None if password is None else _hasher().hash(password)
         with self._change() as (content, save):
-            known = next((user for user in content.users if user.name == tidy), None)
-            kept = known.password if known else ""
-            user = ListedUser(tidy, role, kept if hashed is None else hashed, secrets.token_hex(8))
-            others = tuple(one for one in content.users if one.name != tidy)
+            listed = next((user for user in content.users if user.name == tidy), None)
+            unchanged_password = listed.password if listed else ""
+            user = ListedUser(
+                tidy, role, unchanged_password if hashed is None else hashed, secrets.token_hex(8)
+            )
+            others = tuple(user for user in content.users if user.name != tidy)
             save(replace(content, users=(*others, user)))
 
     def remove(self, name: str) -> bool:
         """Remove a user with its links. Return False when there was none of this name."""
         wanted = name.strip().lower()
         with self._change() as (content, save):
-            others = tuple(one for one in content.users if one.name != wanted)
+            others = tuple(user for user in content.users if user.name != wanted)
             links = tuple(link for link in content.links if link.name != wanted)
             save(_Listing(others, links))
             return len(others) < len(content.users)
@@ -118,7 +120,7 @@ class UsersFile:
         """Return the text of a link that signs a user in once; None when there is no such user."""
         text = secrets.token_urlsafe(32)
         with self._change() as (content, save):
-            user = next((one for one in content.users if one.name == name.strip().lower()), None)
+            user = next((user for user in content.users if user.name == name.strip().lower()), None)
             if user is None:
                 return None
             now = time.time()
@@ -128,17 +130,17 @@ class UsersFile:
 
     def read_link(self, text: str) -> ListedUser | None:
         """Return whom a link would sign in; None when it was used, is too old, or never was."""
-        found = _find_link(self._load(), text)
-        return self.find(found.name) if found else None
+        link = _find_link(self._load(), text)
+        return self.find(link.name) if link else None
 
     def use_link(self, text: str) -> ListedUser | None:
         """Return whom a link signs in, and take the link away: the next use finds None."""
         with self._change() as (content, save):
-            found = _find_link(content, text)
-            if found is None:
+            used_link = _find_link(content, text)
+            if used_link is None:
                 return None
-            save(replace(content, links=tuple(link for link in content.links if link is not found)))
-            return next((user for user in content.users if user.name == found.name), None)
+            save(replace(content, links=tuple(link for link in content.links if link is not used_link)))
+            return next((user for user in content.users if user.name == used_link.name), None)
 
     def _load(self) -> _Listing:
         try:
@@ -149,17 +151,17 @@ class UsersFile:
             raise UsersFileError(f"{self.path} cannot be read: {refused.strerror}") from None
         if os.name == "posix" and state.st_mode & 0o077:
             raise UsersFileError(f"{self.path} may be read by others: chmod 600 {self.path}")
-        seen = (state.st_ino, state.st_mtime_ns, state.st_size)
-        if self._read is None or self._read[0] != seen:
-            self._read = (seen, self._parse())
+        state_key = (state.st_ino, state.st_mtime_ns, state.st_size)
+        if self._read is None or self._read[0] != state_key:
+            self._read = (state_key, self._parse())
         return self._read[1]
 
     def _parse(self) -> _Listing:
         try:
-            told: Any = json.loads(self.path.read_text("utf-8"))
-            users = tuple(ListedUser(**one) for one in told["users"])
-            links = tuple(_Link(**one) for one in told["links"])
-            is_known = told["version"] == _VERSION and all(user.role in get_args(Role) for user in users)
+            content: Any = json.loads(self.path.read_text("utf-8"))
+            users = tuple(ListedUser(**entry) for entry in content["users"])
+            links = tuple(_Link(**entry) for entry in content["links"])
+            is_known = content["version"] == _VERSION and all(user.role in get_args(Role) for user in users)
         except OSError as refused:
             raise UsersFileError(f"{self.path} cannot be read: {refused.strerror}") from None
         except (ValueError, TypeError, KeyError):
@@ -183,7 +185,7 @@ class UsersFile:
             raise UsersFileError(f"{self.path} cannot be written: {refused.strerror}") from None
 
     def _save(self, content: _Listing) -> None:
-        told = {
+        document = {
             "version": _VERSION,
             "users": [asdict(user) for user in sorted(content.users, key=lambda user: user.name)],
             "links": [asdict(link) for link in content.links],
@@ -192,7 +194,7 @@ class UsersFile:
         descriptor, aside = tempfile.mkstemp(dir=self.path.parent, prefix=".users-")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-                json.dump(told, out, indent=1)
+                json.dump(document, out, indent=1)
                 out.flush()
                 os.fsync(out.fileno())
             Path(aside).replace(self.path)
