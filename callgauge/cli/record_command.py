@@ -93,9 +93,9 @@ def _listen(address: str, port: int) -> socket.socket:
     try:
         opened.bind((address, port))
         opened.listen(2048)  # who connects before the server runs is served then
-    except OSError as taken:
+    except OSError as error:
         render.fail(
-            f"cannot listen on {address}:{port}: {taken.strerror}; choose another port with --port",
+            f"cannot listen on {address}:{port}: {error.strerror}; choose another port with --port",
             ExitCode.WRONG_USE,
         )
     return opened

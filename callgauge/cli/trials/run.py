@@ -75,14 +75,14 @@ def probe(
 
     plan, _ = load_plan(plan_file)
     try:
-        found = _run_async(probe_models(plan, is_full=full))
+        results = _run_async(probe_models(plan, is_full=full))
     except RunError as problem:
         render.fail_in_lines(str(problem), ExitCode.WRONG_USE)
     rows = []
-    for name, one in found.items():
+    for name, result in results.items():
         model = plan.models[name]
         whose = open_endpoint(plan.endpoints[model.endpoint]).whose_text
-        rows.append(render.ProbeRow(name, one, whose, price_reply(one.tokens, model.price)))
+        rows.append(render.ProbeRow(name, result, whose, price_reply(result.tokens, model.price)))
     if as_json:
         print(render.to_json({row.model: render.probe_data(row) for row in rows}))
     else:
@@ -280,13 +280,13 @@ class RunPrivacy:
         """Return an event as the log may contain it: with --redact, as `ingest --redact` would store it."""
         if not self._redacts:
             return event
-        kept = {name: event[name] for name in _AS_THEY_ARE}
+        kept_fields = {name: event[name] for name in _AS_THEY_ARE}
         content, meta = event.get("content"), event.get("meta")
         if content is not None:
-            kept["content"] = self._redactor.redact_text(content, parsed=True)
+            kept_fields["content"] = self._redactor.redact_text(content, parsed=True)
         if meta is not None:
-            kept["meta"] = self._redact_meta(meta)
-        return {**event, **kept}
+            kept_fields["meta"] = self._redact_meta(meta)
+        return {**event, **kept_fields}
 
     def _redact_meta(self, meta: dict[str, Any]) -> dict[str, Any]:
         """Redact the fields of an event; raw arguments keep the faults that their codes report."""
