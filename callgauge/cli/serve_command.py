@@ -99,24 +99,24 @@ def serve(
     if folder is None:
         render.fail("name the store: --store DIR, or --config callgauge.toml", ExitCode.WRONG_USE)
     folder = folder.resolve()
-    serve_settings = configuration.serve if configuration else ServeSettings()
-    serve_settings = replace(
-        serve_settings,
-        address=address or serve_settings.address,
-        port=port or serve_settings.port,
-        hosts=_join_hosts(allowed_host or (), host or ()) or serve_settings.hosts,
-        embed_in=tuple(embed_in or serve_settings.embed_in),
-        texts=serve_settings.texts and not hide_content,
-        healthy_hours=healthy_hours or serve_settings.healthy_hours,
-        traces=traces or serve_settings.traces,
+    settings = configuration.serve if configuration else ServeSettings()
+    settings = replace(
+        settings,
+        address=address or settings.address,
+        port=port or settings.port,
+        hosts=_join_hosts(allowed_host or (), host or ()) or settings.hosts,
+        embed_in=tuple(embed_in or settings.embed_in),
+        texts=settings.texts and not hide_content,
+        healthy_hours=healthy_hours or settings.healthy_hours,
+        traces=traces or settings.traces,
     )
     signing = configuration.sign_in if configuration and not no_sign_in else SignInSettings()
     signing = replace(signing, method=sign_in) if sign_in is not None else signing
-    _check_address(serve_settings, signing, is_meant=no_sign_in)
+    _check_address(settings, signing, is_meant=no_sign_in)
     _check_store(folder, has_configuration=configuration is not None)
     _check_sign_in(signing, folder)
-    check_port(serve_settings.address, serve_settings.port)
-    _start(folder, serve_settings, signing)
+    check_port(settings.address, settings.port)
+    _start(folder, settings, signing)
 
 
 def _join_hosts(allowed: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
@@ -138,20 +138,21 @@ def _read_configuration(path: Path | None) -> Configuration | None:
         raise typer.Exit(ExitCode.WRONG_USE) from None
 
 
-def _check_address(serve_settings: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:
+def _check_address(settings: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:
     """Exit if the server is open to the network without a sign-in; only warn with `is_meant`."""
-    if is_loopback(serve_settings.address) or signing.method != "none":
+    if is_loopback(settings.address) or signing.method != "none":
         return
-    what = "all content" if serve_settings.texts else "all numbers"
+    what = "all content" if settings.texts else "all numbers"
     if not is_meant:
         render.fail(
-            f"{serve_settings.address} is open to the network without a sign-in: anyone who reaches it could read "
+            f"{settings.address} is open to the network without a sign-in: anyone who reaches it could read "
             f"{what} in the store. Choose a sign-in (--sign-in password, or [sign_in] in callgauge.toml; "
             "see docs/service.md), or use --no-sign-in to allow it",
             ExitCode.WRONG_USE,
         )
     render.print_message(
-        f"Warning: no sign-in. Anyone who reaches {serve_settings.address}:{serve_settings.port} can read {what} in the store"
+        f"Warning: no sign-in. Anyone who reaches {settings.address}:{settings.port} can read {what} "
+        "in the store"
     )
 
 
@@ -192,10 +193,10 @@ def check_port(address: str, port: int) -> None:
         )
 
 
-def _start(store: Path, serve_settings: ServeSettings, signing: SignInSettings) -> None:
+def _start(store: Path, settings: ServeSettings, signing: SignInSettings) -> None:
     """Replace this process by the server."""
-    render.print_message(f"Callgauge on {write_address(serve_settings)} (Ctrl-C stops it)")
-    command, environment = make_server_command(store, serve_settings, signing)
+    render.print_message(f"Callgauge on {write_address(settings)} (Ctrl-C stops it)")
+    command, environment = make_server_command(store, settings, signing)
     if os.name == "nt":  # there, execve starts a second process and ends this one
         raise typer.Exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point

@@ -125,8 +125,8 @@ def _call_lines(call: CallResult) -> Iterator[str]:
         yield f"    arguments {request.outcome}{lost}"
     for diagnostic in request.diagnostics:
         became = "" if diagnostic.became is None else f" → {shorten_line(diagnostic.became, 40)}"
-        found_text = "" if diagnostic.found is None else f": {shorten_line(diagnostic.found, 40)}"
-        yield f"      {diagnostic.severity.value:7} {diagnostic.text} at {diagnostic.path}{found_text}{became}"
+        actual = "" if diagnostic.found is None else f": {shorten_line(diagnostic.found, 40)}"
+        yield f"      {diagnostic.severity.value:7} {diagnostic.text} at {diagnostic.path}{actual}{became}"
     yield f"    {call.result.status} ({call.result.seconds * 1000:.0f} ms): {shorten_line(call.result.text)}"
 
 
