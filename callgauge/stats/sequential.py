@@ -69,8 +69,8 @@ def _find_boundaries(
         crosses = walk.go_to(reached)
         chance = max(0.0, after - before) / 2
         boundaries.append(
-            _halve(lambda z, goal=chance, crossing_chance=crosses: goal - crossing_chance(z), 0.0, FARTHEST)
-        )  # type: ignore[misc]
+            _halve(lambda z, goal=chance, chance_at=crosses: goal - chance_at(z), 0.0, FARTHEST)  # type: ignore[misc]
+        )
         walk.stop_at(boundaries[-1])
     return tuple(boundaries)
 
