@@ -37,15 +37,15 @@ FEW = of_sessions([(1, 10)] * 3 + [(0, 10)] * 12)
 
 def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
     """Into which groups its sessions fall is chance; what is lent makes the interval depend less on that."""
-    its, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(20, 0.0)
-    alone = [of_sessions(its, place_sessions(15, seed)) for seed in range(60)]
+    sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(20, 0.0)
+    alone = [of_sessions(sessions, place_sessions(15, seed)) for seed in range(60)]
     lent = [table_of(*others, each)[-1] for each in alone]
-    for one, other in zip(alone, lent, strict=True):
-        assert one.estimate is not None
+    for lone, other in zip(alone, lent, strict=True):
+        assert lone.estimate is not None
         assert other.estimate is not None
-        assert other.estimate.own_freedom == one.estimate.own_freedom
-        assert one.estimate.own_freedom == one.estimate.freedom <= 0.8 * 3
-        assert other.estimate.freedom > one.estimate.freedom
+        assert other.estimate.own_freedom == lone.estimate.own_freedom
+        assert lone.estimate.own_freedom == lone.estimate.freedom <= 0.8 * 3
+        assert other.estimate.freedom > lone.estimate.freedom
     assert np.median([width(each) for each in lent]) < 0.75 * np.median([width(each) for each in alone])
     assert np.ptp([width(each) for each in lent]) < 0.3 * np.ptp([width(each) for each in alone])
 
@@ -90,8 +90,8 @@ def test_what_is_lent_has_limits(rows: int) -> None:
 
 def test_lending_does_not_make_many_sessions_of_few() -> None:
     """Their number is read from the groups that they fall into, and so it is right on average."""
-    its, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(30, 0.2)
-    placed = [table_of(*others, of_sessions(its, place_sessions(15, seed)))[-1] for seed in range(60)]
+    sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(30, 0.2)
+    placed = [table_of(*others, of_sessions(sessions, place_sessions(15, seed)))[-1] for seed in range(60)]
     assert all(share.likeness is not None and share.likeness.freedom > 20 for share in placed)
     freedom = [share.estimate.freedom for share in placed if share.estimate]
     assert np.median(freedom) == pytest.approx(OF_SESSIONS * 14, rel=0.1)
@@ -136,8 +136,8 @@ def test_rates_of_different_tables_lend_each_other_nothing() -> None:
     rows = draw_rows(6, 0.2)
     of_two = table_of(*rows, tables=["a", "b", "a", "b", "a", "b"])
     for place, share in enumerate(of_two):
-        its = table_of(*rows[place % 2 :: 2])
-        assert share.interval == its[place // 2].interval
+        table = table_of(*rows[place % 2 :: 2])
+        assert share.interval == table[place // 2].interval
         assert share.interval != table_of(*rows)[place].interval
 
 
@@ -145,4 +145,4 @@ def test_a_row_that_saw_nothing_does_no_harm() -> None:
     unseen = Share(0, 0, 0, np.zeros((2, 50)))
     shares = table_of(*draw_rows(3, 0.2), unseen)
     assert shares[-1].interval is None
-    assert [share.interval for share in shares[:3]] == [one.interval for one in table_of(*draw_rows(3, 0.2))]
+    assert [share.interval for share in shares[:3]] == [row.interval for row in table_of(*draw_rows(3, 0.2))]
