@@ -47,12 +47,12 @@ def open_socket(
 
 def run_page(socket: ClientConnection, name: str = "", query: str = "", script: str = "") -> PageTraffic:
     """Ask for a page by its name and query, and read all that it sends until its script has run."""
-    asked = BackMsg()
-    asked.rerun_script.query_string = query
-    asked.rerun_script.page_name = name
-    asked.rerun_script.page_script_hash = script
-    asked.rerun_script.context_info.url = f"http://127.0.0.1/{name}"
-    socket.send(asked.SerializeToString())
+    request = BackMsg()
+    request.rerun_script.query_string = query
+    request.rerun_script.page_name = name
+    request.rerun_script.page_script_hash = script
+    request.rerun_script.context_info.url = f"http://127.0.0.1/{name}"
+    socket.send(request.SerializeToString())
     traffic = PageTraffic()
     while True:
         data = socket.recv(timeout=LONGEST_WAIT)

@@ -96,9 +96,9 @@ def test_where_too_many_wait_the_longest_is_closed_and_who_asks_is_answered(port
     waiting = [connect(port) for _ in range(20)]
     with connect(port) as asking:
         assert ask(asking).endswith(b"ok")
-    assert all(is_closed(one) for one in waiting)
-    for one in waiting:
-        one.close()
+    assert all(is_closed(connection) for connection in waiting)
+    for connection in waiting:
+        connection.close()
 
 
 def test_the_limit_of_open_files_is_raised_to_what_is_allowed() -> None:

@@ -183,8 +183,8 @@ def test_nobody_is_sent_elsewhere(password_site: Site, then: str) -> None:
 
 def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
     assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 303
-    known = password_site.browser("192.0.2.8")
-    assert fill(known, "ann", PASSWORD).status_code == 303
+    known_browser = password_site.browser("192.0.2.8")
+    assert fill(known_browser, "ann", PASSWORD).status_code == 303
     browser = password_site.browser()
     for name, password in (("ann", PASSWORD + "x"), ("ann", ""), ("nobody", PASSWORD), ("", PASSWORD)):
         answer = fill(browser, name, password)
@@ -200,7 +200,9 @@ def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
         statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(40)]
         assert statuses[-1] == 429  # guesses of one name, from wherever
     assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 429
-    assert fill(known, "ann", PASSWORD).status_code == 303  # the browser in which she signed in before
+    assert (
+        fill(known_browser, "ann", PASSWORD).status_code == 303
+    )  # the browser in which she signed in before
     for _ in range(25):  # what fits is no guess: a team may come from one address
         assert fill(password_site.browser("192.0.2.9"), "bob", PASSWORD).status_code == 303
     assert '"reason": "too many tries"' in password_site.log()
@@ -249,10 +251,10 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
     assert DATA in stolen.get("/").text
     with stolen.websocket_connect(STREAM) as socket:
         socket.receive_bytes()
-        asked = browser.get("/sign-out")  # by another site's link, as far as we know
-        assert "Sign out?" in asked.text
+        answer = browser.get("/sign-out")  # by another site's link, as far as we know
+        assert "Sign out?" in answer.text
         assert DATA in stolen.get("/").text
-        assert browser.post("/sign-out", data=read_hidden(asked.text)).status_code == 200
+        assert browser.post("/sign-out", data=read_hidden(answer.text)).status_code == 200
         socket.send_bytes(b"more")
         with pytest.raises(WebSocketDisconnect):
             socket.receive_bytes()
@@ -358,15 +360,15 @@ def test_a_hostile_name_is_text_on_the_page_and_in_the_log(header_site: Site) ->
 
 def test_without_sign_in_this_machine_writes_and_the_network_reads(tmp_path: Path) -> None:
     site = Site(SignInSettings(), tmp_path)
-    here = site.browser("127.0.0.1", headers={"host": "localhost:8501"})
-    assert "role='admin', may_write=True" in here.get("/").text
-    assert "role='admin', may_write=True" in here.get("/", headers={"host": "[::1]:8501"}).text
+    local = site.browser("127.0.0.1", headers={"host": "localhost:8501"})
+    assert "role='admin', may_write=True" in local.get("/").text
+    assert "role='admin', may_write=True" in local.get("/", headers={"host": "[::1]:8501"}).text
     # Through a proxy that says nothing of its client, or by a name that another site made lead here.
     for host in ("gauge.test", "localhost.gauge.test:8501", "", "[::1"):
-        assert "role='viewer', may_write=False" in here.get("/", headers={"host": host}).text
-    assert "role='viewer', may_write=False" in here.get("/", headers={"x-forwarded-for": "192.0.2.1"}).text
-    there = site.browser("192.0.2.7").get("/", headers=OURS).text
-    assert "User(name='', role='viewer', may_write=False)" in there
+        assert "role='viewer', may_write=False" in local.get("/", headers={"host": host}).text
+    assert "role='viewer', may_write=False" in local.get("/", headers={"x-forwarded-for": "192.0.2.1"}).text
+    remote = site.browser("192.0.2.7").get("/", headers=OURS).text
+    assert "User(name='', role='viewer', may_write=False)" in remote
     assert not list(tmp_path.iterdir())  # nobody is logged who does not sign in
 
 
