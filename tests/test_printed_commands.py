@@ -23,8 +23,7 @@ DOCUMENTS = [
 ]
 SOURCES = sorted(path for name in ("callgauge", "ingest") for path in (ROOT / name).rglob("*.py"))
 CALLGAUGE = typer.main.get_group(app)
-NOT_YET = {"demo", "up"}
-NAMES = {*CALLGAUGE.commands, *NOT_YET}
+NAMES = {*CALLGAUGE.commands}
 # A command begins a line, or what is quoted as code; it ends there, too.
 IN_TEXT = re.compile(r"(?:^|`|: |; |\$ )(callgauge (?:-h|--\w|[a-z][\w-]*\b(?!:))[^`\n]*)", re.MULTILINE)
 HOLE = "VALUE"  # what an f-string fills in
@@ -77,8 +76,6 @@ def mistake(line: str) -> str | None:
     words = words_of(line)[1:]
     if words and not words[0].startswith("-") and words[0] not in NAMES:
         return f"no command {words[0]!r}"
-    if words and words[0] in NOT_YET - set(CALLGAUGE.commands):
-        return None
     context = typer.Context(command, info_name="callgauge")
     while isinstance(command, TyperGroup) and words and not words[0].startswith("-"):
         if words[0].split("|")[0] not in command.commands:

@@ -28,7 +28,7 @@ _BEHIND, _MANY = (
 
 
 def rank_table(shares: Sequence[Share]) -> Ranking:
-    """Rank the shares as the page Models does: the arms with enough."""
+    """Rank the arms with enough data, as the page Models does."""
     judged = [place for place, share in enumerate(shares) if share.has_enough]
     if len(judged) < 2:
         return Ranking([(1, len(shares))] * len(shares), list(range(len(shares))), {})

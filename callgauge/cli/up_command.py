@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from callgauge.cli import ingest_command, render
-from callgauge.cli.ingest_command import NOTHING_READ, WRONG_USE, exit_code, show_report, split_map
+from callgauge.cli.ingest_command import exit_code, show_report, split_map
 from callgauge.cli.options.store_option import OptionalStore
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.serve_command import check_port
 from callgauge.configuration.settings import LoadSettings, ServeSettings, SourceSettings
 from callgauge.serving.server_child import ServerEndedError, ServerProcess, try_port, write_address
@@ -73,9 +74,9 @@ def up(
     model: ingest_command.Model = None,
     tools: ingest_command.Tools = None,
 ) -> None:
-    """Load logs, open the dashboard, and keep loading while the logs grow, until Ctrl-C.
+    """Load logs, open the dashboard, and load what is added.
 
-    Without a PATH, choose among the logs of the agents on this machine and a sample, which has a temporary
+    Ctrl-C stops it. Without a PATH, choose among the logs of the agents on this machine and a sample, which has a temporary
     store. The store is ./callgauge-store unless --store names another folder. Nothing leaves this machine.
 
     Exits with 1 if no log could be read, with 2 if a choice is needed and there is no terminal.
@@ -102,7 +103,10 @@ def up(
 
 
 def demo(port: Port = None, address: Address = None, no_browser: NoBrowser = False) -> None:
-    """Show a sample in the dashboard, from a temporary store that is removed at the end."""
+    """Show a sample in the dashboard; keep nothing.
+
+    The sample is loaded into a temporary store, which is removed at the end.
+    """
     _serve_sample(_choose_server(address, port), opens_browser=not no_browser)
 
 
@@ -114,7 +118,7 @@ def _choose_server(address: str | None, port: int | None) -> ServeSettings:
         render.fail(
             f"{address} is open to the network, and this command has no sign-in: load with `callgauge "
             f"ingest`, then use `callgauge serve --address {address}` (see docs/service.md)",
-            WRONG_USE,
+            ExitCode.WRONG_USE,
         )
     if port is not None:
         check_port(address, port)
@@ -175,7 +179,7 @@ def _explain_choices(*, has_logs: bool) -> NoReturn:
         render.print_message("to load the logs of these agents: callgauge up --yes")
     render.print_message("to load other logs: callgauge up PATH")
     render.print_message("to see a sample: callgauge demo")
-    raise typer.Exit(WRONG_USE)
+    raise typer.Exit(ExitCode.WRONG_USE)
 
 
 def _find_logs_of(chosen: AgentSurvey) -> FindLogs:
@@ -211,7 +215,9 @@ def choose_port(address: str) -> int:
     try:
         return try_port(address, 0)
     except OSError as problem:
-        render.fail(f"cannot listen on {address}: {problem.strerror}; choose another --address", WRONG_USE)
+        render.fail(
+            f"cannot listen on {address}: {problem.strerror}; choose another --address", ExitCode.WRONG_USE
+        )
 
 
 def serve_loads(
@@ -241,7 +247,7 @@ def serve_loads(
     with _interrupt_on_signals(), _lock_store(store):
         report = _load(find_logs, store, words, is_first=True)
         show_report(report, store=store, quiet=False, as_json=False)
-        if exit_code(report, store, strict=False) == NOTHING_READ:
+        if exit_code(report, store, strict=False) == ExitCode.FAILED:
             render.fail(
                 "there is nothing to show: no log could be read. `callgauge formats FILE` explains why; "
                 "--map names the fields of your own JSON, and `callgauge demo` shows a sample"
@@ -309,7 +315,7 @@ def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: 
         report = load(find_logs(), store, **words, on_progress=tell, stop=stop, patience=patience)
     if stop():
         render.print_message("stopped; the same command reads the rest")
-        raise typer.Exit(render.INTERRUPTED if is_first else 0)
+        raise typer.Exit(ExitCode.INTERRUPTED if is_first else 0)
     return report
 
 

@@ -53,8 +53,11 @@ def test_planted_rates_with_retries_come_out_everywhere(tmp_path: Path) -> None:
                 "FROM tool_calls GROUP BY arm"
             ).fetchall()
         )
+    rates = []
     for arm in report.arms:
         measure = arm.measures[0]
+        assert measure.rate is not None
+        rates.append(measure.rate)
         assert measure.measure == "refused"
         assert measure.n > 300, "some calls were repeated"
         assert measure.rate == pytest.approx(measure.k / measure.n)
@@ -66,5 +69,5 @@ def test_planted_rates_with_retries_come_out_everywhere(tmp_path: Path) -> None:
         assert measure.low < measure.k / measure.n < measure.high
     (worse,) = judge_gate(record.design, record.outcomes, record.looks, Margin("refused", 0.12)).arms
     assert worse.verdict != "not worse", "a variant that is 15 points worse does not pass a margin of 12"
-    assert worse.estimate == pytest.approx(report.arms[1].measures[0].rate - report.arms[0].measures[0].rate)
+    assert worse.estimate == pytest.approx(rates[1] - rates[0])
     assert worse.verdict == "worse"

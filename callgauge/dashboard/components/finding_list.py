@@ -20,7 +20,7 @@ _LAID_OUT = json.JSONEncoder(indent=2, ensure_ascii=False)
 _LINES = 24
 _NARROW = 44  # characters per line of a marked text in half a page, and on a phone
 _LOW, _LOW_LINES = 132, 6  # pixels of such a text, and the number of lines after which it scrolls
-_FOLDED = 3  # number of diagnostics of one code that share a row
+_FOLDED = 3  # smallest number of diagnostics of one code that share a row
 _RUNS = 4  # listed number ranges; further ones are only counted
 _TALLEST = 480  # pixels
 _COLUMNS = (

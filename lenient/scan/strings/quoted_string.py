@@ -38,7 +38,7 @@ _FILLED_TEMPLATE = re.compile(r"\\.|\$\{(?P<shell>[A-Z_][A-Z\d_]*+[}:#%/\-])?", 
 _LITERAL = r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`)"
 _LITERALS = compile_regex(_LITERAL, re.DOTALL)
 _SUM = compile_regex(rf"{_LITERAL}(?:\s*+\+\s*+{_LITERAL})++(?=\s*+(?:[,}})\]]|\Z))", re.DOTALL)
-_LONG = 4_000  # an index or slice that takes characters of the string
+_LONG = 4_000  # characters that are searched for the end of an indexed string
 _INDEX = re.compile(
     r"\[(?:-?\d++(?::-?\d*+)?|[A-Za-z_]\w*+)\](?=\s*+(?:[}\])]|\Z|,\s*+(?:[\"'`{\[]|[A-Za-z_]\w*+\s*+:)))"
 )
@@ -157,7 +157,7 @@ class StringReader:
     def read_string(self, start: int, place: StringPlace) -> tuple[str, StringEnd]:
         """Read the string whose opening quote is at `start`. Return its text and its end.
 
-        Raises UnreadableError when a program takes only a part of the string.
+        Raises UnreadableError when the text is code that indexes or slices the string.
         """
         plain = _PLAIN.match(self.text, start)
         if plain is not None and self.is_certain(plain, place.role):
