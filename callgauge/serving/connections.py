@@ -1,8 +1,8 @@
-"""Closes connections that hold a place and ask nothing, so that nobody takes the server down with them.
+"""Closes idle connections, so that nobody can block the server by opening many of them.
 
-A connection waits from its beginning, and again after each answer, until the header of a request is there. It
-may wait for some seconds. Where too many wait, the one that has waited longest is closed: whoever asks
-something is answered.
+A connection waits from its start, and again after each answer, until the header of a request arrives. It may
+wait for some seconds. If too many wait, the one that has waited longest is closed. So a client that sends a
+request gets an answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _USUAL_FILES = 1_024
 
 
 def raise_file_limit() -> int:
-    """Raise the limit of open files to the hardest that this process may set, and return it."""
+    """Raise the limit of open files to the hard limit of this process, and return it."""
     try:
         import resource
     except ImportError:  # Windows
@@ -30,7 +30,7 @@ def raise_file_limit() -> int:
 
 
 class WaitingConnections:
-    """The connections that wait for a request, the longest first: at most `most`, and `each` of one address.
+    """The connections that wait for a request, oldest first: at most `most`, and `each` per address.
 
     Each is closed after `seconds`.
     """
@@ -43,7 +43,7 @@ class WaitingConnections:
         self._of_address: Counter[str] = Counter()
 
     def begin(self, transport: asyncio.Transport) -> None:
-        """Count a connection that waits, and close another one where too many do."""
+        """Count a connection as waiting; close the oldest one if too many wait."""
         if transport in self._waiting:
             return
         peer = transport.get_extra_info("peername")
@@ -57,7 +57,7 @@ class WaitingConnections:
         self._of_address[address] += 1
 
     def end(self, transport: asyncio.Transport) -> None:
-        """Stop counting a connection: its request is there, or it is closed."""
+        """Stop counting a connection: its request has arrived, or it is closed."""
         entry = self._waiting.pop(transport, None)
         if entry is not None:
             address, timer = entry
@@ -72,7 +72,7 @@ class WaitingConnections:
 
 
 def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[Any]:
-    """Return uvicorn's HTTP protocol, whose connections count in `waiting` until a header is there."""
+    """Return uvicorn's HTTP protocol with connections that count as waiting until a header arrives."""
 
     class GuardedProtocol(protocol):  # type: ignore[misc]  # made at run time, for h11 and httptools
         def connection_made(self, transport: asyncio.Transport) -> None:

@@ -1,4 +1,4 @@
-"""Sign-in by a proxy in front: who it names in a header, where the request really comes from the proxy."""
+"""Sign-in by a proxy: the user that it names in a header, if the request really comes from the proxy."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MOST_GROUPS = 200
 
 
 class ProxyIdentity:
-    """Reads the identity that a proxy puts into headers.
+    """Reads the identity from a trusted proxy's headers.
 
-    Raises ValueError for `proxies` that are no addresses.
+    Raises ValueError for invalid `trusted_proxies`.
     """
 
     def __init__(self, settings: SignInSettings) -> None:
@@ -25,12 +25,12 @@ class ProxyIdentity:
         self._clients = ClientAddresses(settings.trusted_proxies)
 
     def read(self, scope: Scope) -> Identity | None:
-        """Return whom the proxy names; None where it names nobody, or the request is not the proxy's."""
+        """Return the identity that the proxy names; None without one, or if the request is not from the proxy."""
         if not self._clients.is_proxy(peer_address(scope)):
             return None
         headers = Headers(scope=scope)
         named = headers.getlist(self._user_header)
-        if len(named) != 1:  # two: somebody's own beside the proxy's
+        if len(named) != 1:  # two headers: the client added its own
             return None
         name = named[0].strip().lower()
         if not name or len(name) > _LONGEST or not name.isprintable():

@@ -1,7 +1,7 @@
-"""The file of users of a small team: names, roles, password hashes (argon2id), and links that work once.
+"""The users file of a small team: names, roles, password hashes (argon2id), and links that work once.
 
-Only hashes are kept. The file is readable by its owner alone, or it is not read; each change replaces it
-whole, under a lock, so that two commands and a server may use it at once.
+It contains only hashes. Only its owner may have access to the file; else it is not read. Each change replaces
+the whole file under a lock, so that two commands and a server may use it at the same time.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _BETWEEN = 0.02  # seconds between two attempts to lock
 
 
 class UsersFileError(Exception):
-    """Raised when the file of users cannot be read or written; the message says what to do."""
+    """Raised when the users file cannot be read or written; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedUser:
-    """A user. `password`: its argon2 hash, empty without one. `stamp`: new with each change of the entry."""
+    """A user. `password`: the argon2 hash, or empty. `stamp`: changes with each change of the entry."""
 
     name: str
     role: Role
@@ -57,9 +57,9 @@ class _Listing:
 
 
 def tidy_name(name: str) -> str:
-    """Return a user's name as it is kept: trimmed, in small letters.
+    """Return a user's name as it is stored: trimmed and in lower case.
 
-    Raises ValueError for one that is empty, too long, or holds what cannot be seen.
+    Raises ValueError for a name that is empty, too long, or contains invisible characters.
     """
     tidy = name.strip().lower()
     if not tidy or len(tidy) > LONGEST_NAME or not tidy.isprintable():
@@ -68,7 +68,7 @@ def tidy_name(name: str) -> str:
 
 
 class UsersFile:
-    """The users in `path`. A file that does not exist yet has none. All methods raise UsersFileError."""
+    """The users in `path`. A missing file has no users. All methods raise UsersFileError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -78,12 +78,12 @@ class UsersFile:
         return self._load().users
 
     def find(self, name: str) -> ListedUser | None:
-        """Return the user of this name, however it is written."""
+        """Return the user with this name, ignoring case and surrounding spaces."""
         wanted = name.strip().lower()
         return next((user for user in self._load().users if user.name == wanted), None)
 
     def put(self, name: str, role: Role, password: str | None) -> None:
-        """Add a user, or change one: a password of None stays as it is. Open sessions of it end."""
+        """Add or change a user; a password of None leaves it unchanged. Ends the user's sessions."""
         tidy = tidy_name(name)
         hashed = None if password is None else _hasher().hash(password)
         with self._change() as (content, save):
@@ -96,7 +96,7 @@ class UsersFile:
             save(replace(content, users=(*others, user)))
 
     def remove(self, name: str) -> bool:
-        """Remove a user with its links. Return False when there was none of this name."""
+        """Remove a user and its links. Return False if there is no such user."""
         wanted = name.strip().lower()
         with self._change() as (content, save):
             others = tuple(user for user in content.users if user.name != wanted)
@@ -105,7 +105,7 @@ class UsersFile:
             return len(others) < len(content.users)
 
     def check_password(self, name: str, password: str) -> ListedUser | None:
-        """Return the user when name and password fit. Takes as long for a name that nobody has."""
+        """Return the user if name and password match. Takes the same time for an unknown name."""
         from argon2.exceptions import InvalidHashError, VerificationError
 
         user = self.find(name)
@@ -117,7 +117,7 @@ class UsersFile:
         return user if user is not None and user.password else None
 
     def make_link(self, name: str, hours: float = LINK_HOURS) -> str | None:
-        """Return the text of a link that signs a user in once; None when there is no such user."""
+        """Return the text of a link that signs a user in once; None if there is no such user."""
         text = secrets.token_urlsafe(32)
         with self._change() as (content, save):
             user = next((user for user in content.users if user.name == name.strip().lower()), None)
@@ -129,12 +129,12 @@ class UsersFile:
         return text
 
     def read_link(self, text: str) -> ListedUser | None:
-        """Return whom a link would sign in; None when it was used, is too old, or never was."""
+        """Return the user that a link would sign in; None if it is used, expired or invalid."""
         link = _find_link(self._load(), text)
         return self.find(link.name) if link else None
 
     def use_link(self, text: str) -> ListedUser | None:
-        """Return whom a link signs in, and take the link away: the next use finds None."""
+        """Return the user that a link signs in, and delete the link: the next use returns None."""
         with self._change() as (content, save):
             used_link = _find_link(content, text)
             if used_link is None:
@@ -175,7 +175,7 @@ class UsersFile:
 
     @contextmanager
     def _change(self) -> Iterator[tuple[_Listing, Any]]:
-        """Hold the lock, and hand out what the file holds and a function that replaces it."""
+        """Hold the lock; yield the content of the file and a function that replaces it."""
         try:
             with lock_file(
                 self.path.with_suffix(".lock"), lambda _owner: time.sleep(_BETWEEN), lambda _: nullcontext()
@@ -190,7 +190,7 @@ class UsersFile:
             "users": [asdict(user) for user in sorted(content.users, key=lambda user: user.name)],
             "links": [asdict(link) for link in content.links],
         }
-        # mkstemp makes a file of mode 0600
+        # mkstemp creates a file with mode 0600
         descriptor, aside = tempfile.mkstemp(dir=self.path.parent, prefix=".users-")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as out:
