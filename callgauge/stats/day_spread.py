@@ -1,11 +1,11 @@
-"""How much less sure a difference of two rates is because days differ: the days as clusters.
+"""Widen differences of two rates by the variation between days, with days as clusters.
 
 Sessions of one day have something in common: a host in trouble, a changed task list. The jackknife over
 sessions does not see that. The functions here measure by how much the variance of a difference between days
-exceeds what its sessions explain (the ratio estimator with days as clusters; Cochran 1977, chapter 6), and
-widen the estimates of both rates by it. Where both sides have days in common, the days are paired: what hits
-both on a day cancels. Neighbouring days may be alike, which makes the mean of many days less sure.
-docs/statistics.md has the simulated error rates.
+exceeds what its sessions explain (the ratio estimator with days as clusters; Cochran 1977, chapter 6). They
+then widen the estimates of both rates by this excess. If both sides have days in common, the days are paired:
+an effect on both sides of a day cancels. Neighbouring days may be alike, which makes the mean of many days
+less certain. docs/statistics.md has the simulated error rates.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from callgauge.stats.session_groups import DayCounts, Integers
 
 LEAST_DAYS = 5
 """Days on one side that it takes to know how much days differ, where both sides ran on different days."""
-_ALIKE = 0.6  # the correlation of neighbouring days that is allowed for; by simulation it holds up to 0.5
-_LEAST_FREEDOM = 4.0  # of the t quantile, where few days show how much they differ
+_ALIKE = 0.6  # the assumed correlation of neighbouring days; by simulation it is enough up to 0.5
+_LEAST_FREEDOM = 4.0  # the minimum for the t quantile, if there are few days
 _TINY = 1e-12
 
 
 def inflate_mean(days: Floats) -> Floats:
-    """Return the variance of the mean of so many days relative to that of independent days.
+    """Return the variance of the mean over this many days, relative to that of independent days.
 
     The days are an AR(1) series with the correlation 0.6; exact for days of equal size. 1 for one day, 2.96
     for seven, 3.73 for 28.
@@ -41,12 +41,11 @@ def inflate_mean(days: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class DayExcess:
-    """By how much days make a difference less sure than its sessions do.
+    """How much the variation between days adds to the variance of a difference.
 
     `of`, `against`: the variance that days add to each rate, relative to that of its sessions. `whole`: the
-    same for the difference. `freedom`: the degrees of freedom of what days add.
-    `has_too_few`: both sides ran on different days, and neither on LEAST_DAYS of them: the excess cannot be
-    known.
+    same for the difference. `freedom`: the degrees of freedom of the added variance. `has_too_few`: the sides
+    ran on different days, and both on fewer than LEAST_DAYS: the excess is unknown.
     """
 
     of: float
@@ -60,9 +59,9 @@ NO_EXCESS = DayExcess(0.0, 0.0, 0.0, 1.0)
 
 
 def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
-    """Return for each pair of rates what days add to the variance of their difference.
+    """Return for each pair of rates the variance that days add to their difference.
 
-    `NO_EXCESS` where a side has no counts by day or no observation.
+    `NO_EXCESS` if a side has no counts by day or no observation.
     """
     excesses = [NO_EXCESS] * len(pairs)
     places: dict[int, int] = {}
@@ -84,11 +83,11 @@ def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
 
 @dataclass(frozen=True, slots=True)
 class _Days:
-    """Rates by day, as arrays with one row a rate.
+    """Rates by day, as arrays with one row per rate.
 
-    `residuals`: of shape (rates, days), how far each day moves the rate. `n`: observations, of that shape.
-    `rate`, `effective_n`, `observed`: of each rate. `many`: its days. `weights`: the sum of the squared
-    shares of its days.
+    `residuals`: of shape (rates, days), how far each day moves the rate. `n`: observations, of the same
+    shape. `rate`, `effective_n`, `observed`: of each rate. `many`: its number of days. `weights`: the sum of
+    the squared shares of its days.
     """
 
     residuals: Floats
@@ -110,7 +109,7 @@ class _Days:
         total = np.maximum(n.sum(1), _TINY)
         many = (n > 0).sum(1).astype(float)
         rate = k.sum(1) / total
-        # Of m days around their own mean only m - 1 are free.
+        # m days around their own mean have m - 1 degrees of freedom.
         free = np.sqrt(np.where(many > 1, many / np.maximum(many - 1, 1), 0.0))
         return cls(
             (k - rate[:, None] * n) / total[:, None] * free[:, None],
@@ -158,16 +157,16 @@ class _Days:
         ]
 
     def _run_apart(self, side: Integers, other: Integers) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return whether a side has few days, most of its observations on days that the other has not."""
+        """Return whether a side has few days, and most of its observations on days without the other side."""
         met = np.einsum("pd,pd->p", self.n[side], (self.n[other] > 0).astype(float))
         return np.asarray((self.many[side] < LEAST_DAYS) & (met < self.observed[side] / 2))
 
 
 def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) -> tuple[Estimate, Estimate]:
-    """Return both rates as sure as days let them be: never surer than by their sessions alone.
+    """Return both rates with the uncertainty from days added; never narrower than from their sessions alone.
 
     Their effective numbers shrink by what days add. The degrees of freedom of the difference are those of
-    both variances together (Satterthwaite 1946), four at the least.
+    both variances together (Satterthwaite 1946), at least four.
     """
     if not excess.whole:
         return estimate, against
@@ -181,7 +180,7 @@ def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) ->
         replace(each, effective_n=each.effective_n / (1 + part))
         for each, part in ((estimate, excess.of), (against, excess.against))
     ]
-    # Both sides get the degrees of freedom with which Satterthwaite's formula leads to those.
+    # Both sides get the degrees of freedom from which Satterthwaite's formula gives those.
     variances = [_variance(each) for each in widened]
     freedom *= sum(v * v for v in variances) / sum(variances) ** 2
     first, second = (replace(each, freedom=freedom) for each in widened)

@@ -14,9 +14,9 @@ from callgauge.stats.intervals import LEVEL, Floats, t_quantiles, two_sided_p, w
 from callgauge.stats.rates import Estimate, RateArrays, Share
 from callgauge.stats.special_functions import stdtrit_of
 
-_AT_ONCE = 1_000_000  # numbers drawn into memory together
-_WORTH_A_SEARCH = 0.05  # of thousands of p-values, the largest that is looked for
-_MOST_FREEDOM = 1e6  # beyond it Student's t and the normal distribution agree to six digits
+_AT_ONCE = 1_000_000  # random numbers in memory at the same time
+_WORTH_A_SEARCH = 0.05  # the largest p-value that is computed where there are thousands
+_MOST_FREEDOM = 1e6  # above this, Student's t and the normal distribution agree to six digits
 
 EstimatePair = tuple[Estimate, Estimate]
 _Reaches = Callable[[Floats], tuple[Floats, Floats]]
@@ -62,9 +62,9 @@ def compare_rates(share: Share, against: Share) -> Difference | None:
 def compare_shares(
     pairs: Sequence[tuple[Share, Share]], excesses: Sequence[DayExcess] | None = None
 ) -> list[Difference | None]:
-    """Return the difference of each pair of rates, as `compare_rates`; how much days differ is in it.
+    """Return the difference of each pair of rates, as `compare_rates`, including the variation between days.
 
-    `excesses`: what days add to each (`measure_excesses`), where that is known already.
+    `excesses`: what days add to each pair (`measure_excesses`), if already computed.
     """
     day_excesses = measure_excesses(pairs) if excesses is None else excesses
     estimates = [
@@ -79,10 +79,10 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
     """Return the difference of each pair of rates, the first minus the second, in the same order.
 
     The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the Wilson
-    intervals of the two rates (MOVER; Zou & Donner 2008), with one quantile of Student's t for both, whose
-    degrees of freedom are Satterthwaite's (1946). Where many sessions are behind both rates, what these have
-    in common is subtracted. The p-value is 1 minus the highest confidence at which the interval leaves out 0,
-    so that both always agree.
+    intervals of the two rates (MOVER; Zou & Donner 2008). Both use one quantile of Student's t, with
+    Satterthwaite's degrees of freedom (1946). If both rates have many sessions, the correlation from common
+    sessions is subtracted. The p-value is 1 minus the highest confidence at which the interval excludes 0, so
+    that both always agree.
     """
     if not pairs:
         return []
@@ -94,7 +94,7 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
 def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> list[Difference]:
     """Return how much the difference of the first pair exceeds that of the second: an interaction contrast.
 
-    The intervals of both differences are combined as those of two rates are (MOVER; Zou & Donner 2008), with
+    The intervals of both differences are combined like those of two rates (MOVER; Zou & Donner 2008), with
     one quantile of Student's t for all four rates.
     """
     if not quads:
@@ -112,13 +112,13 @@ def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> l
 
 
 _OVER = {False: "", True: " over sessions"}
-_FARTHEST, _HALVINGS = 40.0, 36  # of the search for the t statistic at which an interval ends at 0
-_SHARED_FROM = 0.3  # a correlation of two rates below this is within what chance makes of 50 groups
-_SHARED_DOUBT = 10.0  # degrees of freedom with which "no correlation" counts beside that of the groups
+_FARTHEST, _HALVINGS = 40.0, 36  # limits of the search for the t statistic at which an interval ends at 0
+_SHARED_FROM = 0.3  # a correlation of two rates below this may be chance with 50 groups
+_SHARED_DOUBT = 10.0  # degrees of freedom of "no correlation", which is averaged with that of the groups
 
 
 def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_Rates]]:
-    """Return the differences, how far the interval of each reaches at a quantile, and both rates."""
+    """Return the differences, how far each interval reaches at a quantile, and both rates."""
     rates = [
         _Rates(
             *(
@@ -142,7 +142,7 @@ def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_
 
 
 def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Sequence[str]) -> list[Difference]:
-    """Return the differences; p is 1 minus the highest confidence at which the interval leaves out 0."""
+    """Return the differences; p is 1 minus the highest confidence at which the interval excludes 0."""
     below, above = reaches(t_quantiles(freedom))
     least, most = np.zeros(len(estimate)), np.full(len(estimate), _FARTHEST)
     for _ in range(_HALVINGS):
@@ -168,17 +168,17 @@ def _joint_freedom(several: Sequence[_Rates]) -> Floats:
 
 
 def _read_moves(estimate: Estimate, against: Estimate) -> _Moves:
-    """Return by how much a difference falls without each group, and the degrees of freedom behind that."""
+    """Return how much a difference falls without each group, and the degrees of freedom of these moves."""
     has_moves = estimate.moves is not None and against.moves is not None
     moves = estimate.moves - against.moves if has_moves else None  # type: ignore[operator]
     return moves, min(estimate.own_freedom, against.own_freedom)
 
 
 def _shared_part(first: _Moves, other: _Moves) -> float:
-    """Return the correlation of two rates that the same sessions make; 0 where it may be chance.
+    """Return the correlation of two rates from common sessions; 0 if it may be chance.
 
-    It is drawn towards 0 the more, the fewer sessions with a hit it rests on. A negative one is not
-    subtracted: what two rates share makes them move together.
+    The fewer sessions with a hit it is based on, the more it shrinks towards 0. A negative correlation is not
+    subtracted: common sessions make two rates move together.
     """
     (moves, freedom), (others, other_freedom) = first, other
     if moves is None or others is None:
@@ -198,7 +198,7 @@ def _combine(first: Floats, other: Floats, correlation: Floats) -> Floats:
 def find_small_p(candidates: RateArrays, against: RateArrays, at_most: float = _WORTH_A_SEARCH) -> Floats:
     """Return the p-value of each difference, `candidates` minus `against`, as `compare_estimates` would.
 
-    A p-value above `at_most` is returned as 1: most of thousands are, and each takes a search.
+    A p-value above `at_most` is returned as 1: most of thousands are above, and each needs a search.
     """
     change = candidates.rate - against.rate
     shared = _share_moves(candidates, against)
@@ -250,8 +250,8 @@ def bootstrap_interval(
     """Return the 95 % bootstrap interval (low, high) of the difference of two rates, as a check.
 
     The percentile interval over resampled sessions, each given as (k, n). `weights`: for both arms, how many
-    sessions have each (k, n), so that millions of sessions need little memory. None when an arm has no
-    session. The same seed gives the same interval.
+    sessions have each (k, n), so that millions of sessions need little memory. None if an arm has no session.
+    The same seed gives the same interval.
     """
     random = np.random.default_rng(seed)
 

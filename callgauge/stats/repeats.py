@@ -12,7 +12,7 @@ import numpy as np
 from callgauge.stats.intervals import LEVEL, Interval, Z, blend_numbers, kish_number, t_quantile
 from callgauge.stats.special_functions import betaincinv
 
-_ENDS = 0.15  # between an exact interval (0), which is too wide, and one that is too narrow at the ends (0.5)
+_ENDS = 0.15  # between an exact interval (0), too wide, and Jeffreys' (0.5), too narrow near 0 and 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,9 @@ from callgauge.stats.differences import Difference, compare_differences, compare
 from callgauge.stats.intervals import Floats
 from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, measure_spreads
 
-REPRESENTATIVE = 0.8  # below this share of the observations the same mix is that of another question
-COMPARABLE = 0.5  # below this the arms do different work, and no verdict is given
-_MATTERS = 0.25  # of half the interval: a bias of a quarter of it costs two points of coverage
+REPRESENTATIVE = 0.8  # below this share of the observations, the common mix represents something else
+COMPARABLE = 0.5  # below this, the arms do different work, and there is no verdict
+_MATTERS = 0.25  # part of half the interval: a bias of a quarter costs two points of coverage
 
 _UNSEEN = Share(0, 0)
 Strata = Sequence[tuple[Share, Share]]
@@ -39,9 +39,9 @@ Strata = Sequence[tuple[Share, Share]]
 class StandardisedDifference:
     """The `difference` of two arms at the same mix of strata, and their rates `of` and `against` there.
 
-    `strata`: how many strata both arms have. `covered`: the share of an arm's observations that is in these,
-    of the arm of which it is less. `by_mix`: the part of the plain difference that the arms' different mixes
-    make (Kitagawa 1955): within these strata, and by those that only one arm has.
+    `strata`: how many strata both arms have. `covered`: the share of an arm's observations in these strata,
+    for the arm with the smaller share. `by_mix`: the part of the plain difference that comes from the arms'
+    different mixes (Kitagawa 1955): within these strata, and from strata that only one arm has.
     """
 
     difference: Difference
@@ -53,21 +53,21 @@ class StandardisedDifference:
 
     @property
     def is_representative(self) -> bool:
-        """True when the strata that both arms have hold at least 80 % of each arm's observations."""
+        """True if the strata of both arms contain at least 80 % of each arm's observations."""
         return self.covered >= REPRESENTATIVE
 
     @property
     def is_comparable(self) -> bool:
-        """True when the strata that both arms have hold at least half of each arm's observations."""
+        """True if the strata of both arms contain at least half of each arm's observations."""
         return self.covered >= COMPARABLE
 
     def outweighs(self, plain: Difference) -> bool:
-        """Return True when the mix moves the plain difference enough that this one has to be told."""
+        """Return True if the mix moves the plain difference so much that the adjusted one must be shown."""
         return not self.is_representative or abs(self.by_mix) > _MATTERS * (plain.high - plain.low) / 2
 
 
 def standardise(strata: Strata) -> StandardisedDifference | None:
-    """Return the difference of two arms at the same mix; None when no stratum occurs in both."""
+    """Return the difference of two arms at the same mix; None if no stratum occurs in both."""
     return standardise_all([strata])[0]
 
 
@@ -76,12 +76,12 @@ def standardise_all(
     likeness: Sequence[tuple[Likeness | None, Likeness | None]] | None = None,
     excesses: Sequence[DayExcess] | None = None,
 ) -> list[StandardisedDifference | None]:
-    """Return the difference of each pair of arms at the same mix; None where no stratum occurs in both.
+    """Return the difference of each pair of arms at the same mix; None if no stratum occurs in both.
 
-    A stratum that is seen in only one group of sessions of an arm is left out, since it cannot show how
-    sessions differ. Sessions that are in several strata are kept together (callgauge.stats.rates).
-    `likeness`: for each pair, what the tables of both arms tell of how alike calls of a session are.
-    `excesses`: what days add to the variance of each plain difference; the mix changes it little.
+    A stratum that occurs in only one group of sessions of an arm is left out: it cannot show how sessions
+    differ. The parts of a session in several strata count together (callgauge.stats.rates). `likeness`: for
+    each pair, the intra-session likeness from the tables of both arms. `excesses`: what days add to the
+    variance of each plain difference; the mix hardly changes it.
     """
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
@@ -98,7 +98,7 @@ def standardise_all(
 def estimate_at_mix(
     strata: Strata, likeness: Likeness | None, against: Likeness | None
 ) -> tuple[Estimate, Estimate] | None:
-    """Return the rates of both arms at the same mix, with their doubt; None as of `standardise`."""
+    """Return the rates of both arms at the same mix, with their uncertainty; None as in `standardise`."""
     mix = _Mix.read(strata)
     return _estimate_arms([mix], [(likeness, against)])[0] if mix else None
 
@@ -106,7 +106,10 @@ def estimate_at_mix(
 def _estimate_arms(
     mixes: Sequence[_Mix], likeness: Sequence[tuple[Likeness | None, Likeness | None]]
 ) -> list[tuple[Estimate, Estimate]]:
-    """Return the rates of both arms at each mix, with their doubt; mixes of as many strata at once."""
+    """Return the rates of both arms at each mix, with their uncertainty.
+
+    Mixes with the same number of strata are calculated together.
+    """
     estimates: dict[int, tuple[Estimate, Estimate]] = {}
     by_size: dict[int, list[int]] = {}
     for place, mix in enumerate(mixes):
@@ -159,7 +162,7 @@ class _Mix:
         return all(share.by_group is not None for pair in self.used for share in pair)
 
     def estimate_independent(self) -> tuple[Estimate, Estimate]:
-        """Return the rates of both arms where all observations are independent."""
+        """Return the rates of both arms, if all observations are independent."""
         precision = (self.weights**2 / self.n).sum(1)
         estimate, against = (
             Estimate(rate, 1 / float(each), inf, inf)

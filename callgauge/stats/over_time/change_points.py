@@ -34,9 +34,9 @@ noise.
 SHORTEST = 2  # days on each side of a change
 _OUTSIDE = 0.05  # the chance that the range misses the day of the change
 _RANGE_SHUFFLES = 199  # for each day whose critical value is simulated
-_ENOUGH_FOUND = 8  # of _RANGE_SHUFFLES: fewer series with a change found are too few to condition on
+_ENOUGH_FOUND = 8  # of _RANGE_SHUFFLES: with fewer detected changes, all series count
 _STEPS = (0, 2, 8, 32)  # days from the best day to those whose critical value is simulated
-_MEMORY = 0.6  # how much of its deviation a day hands on to the next one, at least, if days are alike at all
+_MEMORY = 0.6  # the smallest correlation of one day's deviation with the next, if days are correlated at all
 _MOST_ALIKE = 0.9  # the largest autocorrelation that is simulated
 _MOST_DOUBT, _DOUBT = 0.18, 5.4
 """How unsure an autocorrelation r is: at most so much, and so much times (1 - r²) / days.
@@ -156,7 +156,7 @@ def _effective_numbers(rate: _Array, n: _Array) -> _Array:
 
 
 def _propose_days(series: _Series, start: int, end: int, random: np.random.Generator) -> list[int]:
-    """Return the days in series[start:end] that begin a new rate which shuffled days do not explain."""
+    """Return the days in series[start:end] that start a new rate which shuffled days do not explain."""
     part = series[start:end]
     if end - start < 2 * SHORTEST or not 0 < part.mean < 1:
         return []
@@ -215,9 +215,9 @@ def _range_of_days(
 def _critical_value(
     part: _Series, place: int, clear: float, alike: _Alike, random: np.random.Generator
 ) -> float:
-    """Return by how much the true day is behind the best one in 95 % of series whose change is at `place`.
+    """Return the 95 % quantile of how far the true day is behind the best one, for a change at `place`.
 
-    Counted are the series in which the change is found; all of them where it hardly ever is.
+    Only series in which the change is found count; all of them if it is hardly ever found.
     """
     shuffled = _shuffle_days(part, (place + SHORTEST,), alike, _RANGE_SHUFFLES, random)
     gains = _likelihood_gains(shuffled)
@@ -231,8 +231,8 @@ def _shuffle_days(
 ) -> _Series:
     """Return `draws` series of the days of `part`, shuffled between the cuts, with their autocorrelation.
 
-    Each series has its own autocorrelation, drawn with the doubt in it. Its days are a first-order
-    autoregression plus noise without a memory (the calls), which together are an ARMA(1, 1): of the same
+    Each series has its own autocorrelation, drawn within its uncertainty. Its days are a first-order
+    autoregression plus noise without memory (the calls), which together are an ARMA(1, 1). With the same
     lag-1 correlation, they vary more slowly than an autoregression alone (Granger & Morris 1976).
     """
     days = part.rate.size
@@ -287,7 +287,7 @@ def _log_likelihood(k: _Array, n: _Array) -> _Array:
 
 
 def _x_log_x(x: _Array) -> _Array:
-    # Sums of rates leave a hair below zero.
+    # Rounding errors of sums can be slightly below zero.
     return np.asarray(x * np.log(np.maximum(x, _TINY)))
 
 

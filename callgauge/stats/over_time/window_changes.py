@@ -42,7 +42,7 @@ STANDS = 42
 """Days after which a changed rate is the usual one."""
 EARLIER = max(WINDOWS) + BEFORE + STANDS
 """Days before the first night that can matter: a window, its baseline, and a change within that."""
-_NIGHTS = STANDS + 14  # walked at least: what began before these would be the usual rate by now
+_NIGHTS = STANDS + 14  # the minimum walk: an earlier change would be the usual rate by now
 _STEP = 28
 LOOK_BACK = 6
 """Days before the window that showed a change, on which it may have begun."""
@@ -59,9 +59,9 @@ _Flags = np.ndarray[Any, np.dtype[np.bool_]]
 class DailySeries:
     """Counts of several series on consecutive days.
 
-    `counts`: k and n by random group of sessions, of shape (series, 2, days, GROUPS). `sessions`: those of
-    each series and day, of shape (series, days). `tables`: for each series the number of its table, whose
-    rates lend each other how alike the calls of a session are.
+    `counts`: k and n by random group of sessions, of shape (series, 2, days, GROUPS). `sessions`: the number
+    of sessions per series and day, of shape (series, days). `tables`: the number of each series' table; rates
+    of one table lend each other their intra-session correlation.
     """
 
     counts: np.ndarray[Any, Any]
@@ -82,7 +82,8 @@ class DailySeries:
         `sessions`: series, day and number of sessions.
         """
         series, days, groups, k, n = entries
-        counts = np.zeros((shape[0], 2, shape[1], GROUPS), dtype=np.float32)  # whole up to 16 million
+        # float32 is exact for integers up to 16 million.
+        counts = np.zeros((shape[0], 2, shape[1], GROUPS), dtype=np.float32)
         counts[series, 0, days, groups], counts[series, 1, days, groups] = k, n
         numbers = np.zeros(shape)
         numbers[sessions[0], sessions[1]] = sessions[2]
@@ -104,8 +105,8 @@ class WindowChange:
     """A change of one series. Days are numbers of days of the series.
 
     `found`: the night that found it, with the corrected p-value `q`; `since`: its most likely first day.
-    `baseline`: the days before that it is compared with. `back`: the first of the
-    newest days on which the rate was back, and `over` the night that showed it; None while it is not.
+    `baseline`: the days before the change that it is compared with. `back`: the first of the newest days on
+    which the rate was back, and `over`: the night that showed it; both None until then.
     """
 
     series: int
@@ -140,7 +141,7 @@ def choose_first_night(newest: int) -> int:
 
 
 def follow_changes(series: DailySeries, first_night: int) -> Walk:
-    """Return what the nights from `first_night` on find one after the other; a night is its newest day."""
+    """Return the changes that the nights from `first_night` on find, in order; a night is its newest day."""
     state = _CountedDays.read(series)
     open_changes: dict[int, WindowChange] = {}
     changes: list[WindowChange] = []
@@ -163,7 +164,7 @@ def follow_changes(series: DailySeries, first_night: int) -> Walk:
 
 @dataclass(slots=True)
 class _CountedDays:
-    """The series without the days of changes that are over.
+    """The series without the days of past changes.
 
     `summed`: k and n by group before each day, of shape (series, 2, days + 1, GROUPS). `daily`: k and n of
     each day, of shape (series, 2, days). `sessions`, `observed`: sums before each day of the sessions and of
@@ -206,7 +207,7 @@ class _CountedDays:
         self.observed[place, 1:] = np.cumsum(self.daily[place, 1] > 0)
 
     def begin_baseline(self, stop: int) -> _Rows:
-        """Return for each series the first of the 28 days that count before the day `stop`."""
+        """Return for each series the first of the 28 counted days before the day `stop`."""
         begin = np.full(len(self.places), max(0, stop - BEFORE))
         lacking = np.nonzero(~self.is_clear[:, :stop].all(axis=1))[0]
         for place in lacking.tolist():
@@ -215,11 +216,11 @@ class _CountedDays:
         return begin
 
     def list_baseline(self, place: int, stop: int) -> tuple[int, ...]:
-        """Return the 28 days that count before the day `stop` of one series."""
+        """Return the 28 counted days before the day `stop` of one series."""
         return tuple(np.nonzero(self.is_clear[place, :stop])[0][-BEFORE:].tolist())
 
     def count_days(self, sums: Floats, rows: _Rows, begin: _Rows, stop: _Rows) -> Floats:
-        """Return what `sums` have on the days `begin` to `stop` - 1 of each row."""
+        """Return the totals of `sums` on the days `begin` to `stop` - 1 of each row."""
         return np.asarray(sums[rows, stop] - sums[rows, begin])
 
 
@@ -232,10 +233,10 @@ def _sum_before(values: np.ndarray[Any, Any]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class DaySpread:
-    """How much the days of a span differ, of many rows.
+    """How much the days of a span differ, for many rows.
 
-    `seen`: the variance of the rate of the span as its days show it; `weights`: the sum of the squared shares
-    of its days; `days`: those with an observation.
+    `seen`: the variance of the span's rate, from its days; `weights`: the sum of the squared shares of its
+    days; `days`: those with an observation.
     """
 
     seen: Floats
@@ -272,7 +273,7 @@ class _Spans:
 
 
 def _widen(now: _Spans, before: _Spans) -> tuple[RateArrays, RateArrays]:
-    """Return the estimates of both spans as sure as days let them be."""
+    """Return the estimates of both spans with the uncertainty from days added."""
     spans = (now, before)
     freedom = sum((np.maximum(0.0, span.spread.days - 1) for span in spans), np.zeros(1))
     beyond = np.zeros(1)
@@ -384,7 +385,7 @@ def _find_first_day(state: _CountedDays, place: int, start: int, night: int, *, 
 def _end_changes(
     state: _CountedDays, open_changes: dict[int, WindowChange], night: int
 ) -> list[tuple[int, WindowChange]]:
-    """Return the open changes that end on a night: the rate is back, or is the usual one by now."""
+    """Return the open changes that end on a night: the rate is back, or has become the usual one."""
     ended = [(place, change) for place, change in open_changes.items() if night - change.since >= STANDS]
     usual = {place for place, _ in ended}
     later = [change for place, change in open_changes.items() if place not in usual and night > change.found]
@@ -402,7 +403,7 @@ def _end_changes(
     later = [later[place] for place in judged.tolist()]
     begin = np.array([change.baseline[0] for change in later])
     ends = np.array([change.found + 1 for change in later])
-    alone = np.arange(len(later))  # a rate by itself lends nothing
+    alone = np.arange(len(later))  # a single rate lends nothing
     now = _Spans.measure(state, rows, starts, stop, alone).estimates
     before = _Spans.measure(state, rows, begin, sinces, alone).estimates
     hits, totals = _count_rows(state, rows, sinces, ends)
@@ -442,7 +443,7 @@ class MeasuredChange:
 
 
 def sum_entries(days: int, entries: tuple[Integers, Integers, Floats, Floats]) -> Floats:
-    """Return the counts of one series, of shape (2, days, GROUPS), from its days, groups, k and n."""
+    """Return the counts of one series, of shape (2, days, GROUPS); each entry has a day, a group, k and n."""
     day, group, k, n = entries
     counts = np.zeros((2, days, GROUPS))
     counts[0, day, group], counts[1, day, group] = k, n
