@@ -21,7 +21,7 @@ from lenient import ToolCatalog, ToolDefinitionError
 if TYPE_CHECKING:
     from callgauge.gateway import Endpoint, Gateway, McpServer, Tool, TurnStep
 
-_ATTEMPTS = 3  # somebody waits
+_ATTEMPTS = 3  # a user waits for the answer
 _KEYS = {
     "openai-chat": "OPENAI_API_KEY",
     "openai-responses": "OPENAI_API_KEY",
@@ -222,7 +222,7 @@ def _read_tools(path: Path) -> list[Tool]:
     if path.suffix == ".py":
         try:
             names = runpy.run_path(str(path), run_name="callgauge_tools")
-        except Exception as error:  # a file of the user's may raise anything
+        except Exception as error:  # a user's file may raise any exception
             render.fail(f"cannot run {path}: {type(error).__name__}: {error}", ExitCode.WRONG_USE)
         made = [value for value in names.values() if isinstance(value, Tool)]
         plain = [

@@ -63,7 +63,7 @@ def record(
     config = uvicorn.Config(
         taking, log_level="critical", access_log=False, lifespan="on", server_header=False, date_header=False
     )
-    # uvicorn sends itself the signal again once it has ended: what waits for the disk must not die of it.
+    # At its end uvicorn sends itself the signal again, which must not interrupt a write to the disk.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         uvicorn.Server(config).run(sockets=[listening])
@@ -92,7 +92,7 @@ def _listen(address: str, port: int) -> socket.socket:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((address, port))
-        opened.listen(2048)  # who connects before the server runs is served then
+        opened.listen(2048)  # early connections wait until the server runs
     except OSError as error:
         render.fail(
             f"cannot listen on {address}:{port}: {error.strerror}; choose another port with --port",

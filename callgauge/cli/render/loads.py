@@ -31,7 +31,7 @@ _WINDOW = 20.0  # seconds over which the rate is taken: loaded files are skipped
 _REJECTED_SHOWN = 10
 _NAME = 80  # characters of a file's name where there is no terminal
 _FEW_FOREIGN = 3  # files that are listed individually
-_FOLDERS = 4  # listed for each kind of file
+_FOLDERS = 4  # folders listed for each kind of file
 _KINDS = {
     ForeignKind.JSON: "JSON files of other kinds",
     ForeignKind.BROKEN: "files of broken JSON",
@@ -40,7 +40,7 @@ _KINDS = {
     ForeignKind.EMPTY: "empty files",
 }
 _SNIPPET = 100  # characters
-_WEEK = 7  # days that are counted before a date is clearer
+_WEEK = 7  # days up to which "5 days ago" is clearer than a date
 
 
 class Pace:

@@ -29,7 +29,7 @@ _SIZES = (
     "tokens_deviation",
 )
 _NO_TURNS = (None, 0, *[None] * (len(_SIZES) - 2))
-_FEWEST_TURNS = 10  # of which means are taken
+_FEWEST_TURNS = 10  # turns; with fewer there is no mean
 
 
 class StoreProblemError(Exception):

@@ -52,7 +52,7 @@ EVERY = 30.0  # seconds between two loads
 _FIRST = 5.0  # seconds to the first one: then there is something to see
 CALLGAUGE = (sys.executable, "-P", "-m", "callgauge")
 """The command `callgauge` as a process of its own; it needs `child_environment()`."""
-_LINES = 3  # of the output of a failed load that are repeated
+_LINES = 3  # lines of a failed load's output that are printed
 
 
 def probe(
@@ -289,7 +289,7 @@ class RunPrivacy:
         return {**event, **kept_fields}
 
     def _redact_meta(self, meta: dict[str, Any]) -> dict[str, Any]:
-        """Redact the fields of an event; raw arguments keep the faults that their codes report."""
+        """Redact the fields of an event; raw arguments stay as broken as their diagnostic codes report."""
         new: dict[str, Any] = self._redactor.redact_value(
             {name: value for name, value in meta.items() if name not in ("trial", "task", "outcome")}
         )
