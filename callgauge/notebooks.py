@@ -69,9 +69,10 @@ class Comparison:
 
 
 class Store:
-    """A published store, open for reading. It shows the data of the moment when it was opened.
+    """A published store, open for reading.
 
-    Close it, or use it in a `with` statement. A load may go on meanwhile.
+    It shows the data from the moment when it was opened, even if a load runs meanwhile. Close it, or use it
+    in a `with` statement.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -94,7 +95,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store. A closed store answers no question."""
+        """Close the store. Later questions raise an error."""
         if not self._is_closed:
             self._is_closed = True
             self._connection.close()

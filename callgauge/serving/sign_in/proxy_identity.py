@@ -25,7 +25,7 @@ class ProxyIdentity:
         self._clients = ClientAddresses(settings.trusted_proxies)
 
     def read(self, scope: Scope) -> Identity | None:
-        """Return the identity that the proxy names; None without one, or if the request is not from the proxy."""
+        """Return the identity that the proxy names; None if it names none or did not send the request."""
         if not self._clients.is_proxy(peer_address(scope)):
             return None
         headers = Headers(scope=scope)
