@@ -1,4 +1,4 @@
-"""Ctrl-C for real: one publishes what was read whole, two nothing; the next load completes it."""
+"""Real Ctrl-C: the first publishes all complete files, the second nothing; the next load reads the rest."""
 
 from __future__ import annotations
 

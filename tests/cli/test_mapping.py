@@ -1,4 +1,4 @@
-"""`--map`: every example of docs/mapping.md is run, and a mistake is answered with what to write instead."""
+"""`--map`: every example of docs/mapping.md runs, and each mistake has a message with the correction."""
 
 from __future__ import annotations
 

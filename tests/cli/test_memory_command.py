@@ -1,4 +1,4 @@
-"""`callgauge memory export` and `import`: a team's memory goes from store to store, whole or not at all."""
+"""`callgauge memory export` and `import`: decisions and notes move between stores, all or nothing."""
 
 from __future__ import annotations
 

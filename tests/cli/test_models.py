@@ -1,4 +1,4 @@
-"""`callgauge chat` and `callgauge probe` on a scripted server: what is printed, and how they end."""
+"""`callgauge chat` and `callgauge probe` with a scripted server: output and exit codes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`callgauge prices`: a team's file is kept whole or not at all; what holds is listed."""
+"""`callgauge prices`: a team's file is stored completely or not at all; the current prices are listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`callgauge record`, as a process: what it says, what it writes, how it ends."""
+"""`callgauge record` as a process: its messages, its files, and its end."""
 
 from __future__ import annotations
 

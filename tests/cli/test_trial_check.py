@@ -1,4 +1,4 @@
-"""`callgauge trial check`: what a plan comes to, from the command line, with a store and without."""
+"""`callgauge trial check`: the estimate for a plan, with and without a store."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_apart(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def log_turns(folder: Path, turns: Sequence[int]) -> Path:
-    """Session logs of one turn each, with so many calls, one a step; the first lacks the customer."""
+    """Write session logs of one turn each, with this many calls, one per step; the first lacks a customer."""
     folder.mkdir()
     definition = {
         "name": "search_orders",

@@ -1,4 +1,4 @@
-"""`callgauge trial tasks`: which calls become tasks, what is said of the others, which files are written."""
+"""`callgauge trial tasks`: which calls become tasks, the reasons for the others, and the written files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.trials.stored_failures import FAILED, call, store_tables, the_calls
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Two calls that went wrong, of one the store lacks what came before."""
+    """Two failed calls; for one of them the store lacks the earlier part of the turn."""
     other = {"session_id": "s2", "turn_id": "s2:1", "call_id": "other", "tool": "list"}
     fields = {"definition_id": None, "model": "heron-2"}
     calls = [*the_calls(), call(2, **FAILED) | other | fields | {"fault_layer": "schema"}]

@@ -1,4 +1,4 @@
-"""The commands on callgauge.toml: options have keys, what is missing here is told, sources are loaded."""
+"""The commands on callgauge.toml: each option has a key, missing things are listed, sources are loaded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callgauge.memory.nights.source_states import SourceStates
 from tests.configuration.team import TOML, write_log, write_team
 from tests.store.night import ask
 
-# Options that say something else than how a team's store is loaded and served.
+# Options about something other than loading and serving a team's store.
 _NO_KEY = {
     "ingest": {
         "config": "names the file itself",

@@ -1,4 +1,4 @@
-"""What runs Callgauge reads the same words and paths that callgauge.toml names, whatever stands in them."""
+"""Service managers read the same words and paths that callgauge.toml names, with any characters."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def nightly_of(installation: Installation) -> list[str]:
 
 
 def read_unit(text: str) -> dict[str, list[str]]:
-    """The settings of a unit, each with its values; a line that continues on the next would lose its own."""
+    """Return the settings of a unit, each with its values; rejects lines that continue on the next line."""
     values: dict[str, list[str]] = {}
     for line in text.splitlines():
         assert not line.endswith("\\")
@@ -71,7 +71,7 @@ def read_unit(text: str) -> dict[str, list[str]]:
 
 
 def split_as_systemd_does(value: str) -> list[str]:
-    """The words of a command or of a list of paths: quotes, backslashes, then specifiers."""
+    """Return the words of a command or of a list of paths: quotes, backslashes, then specifiers."""
     if variables := value.startswith(":"):
         value = value[1:]
     words = shlex.split(value)
@@ -124,14 +124,14 @@ def test_systemd_does_not_hide_what_the_service_reads(folder: str, home: str, pr
 
 
 def run_as_cron_does(line: str) -> list[str]:
-    """What a shell is given after cron took its own signs out: an unescaped % would end the command."""
+    """Return the words that a shell gets from a crontab line, after cron has processed its % signs."""
     command = line.split(None, 5)[5].rstrip("\n")
     assert not re.search(r"(?<!\\)%", command)
     return run_words(command.replace("\\%", "%"))
 
 
 def run_words(command: str) -> list[str]:
-    """The words of the program that a shell starts for a command, each of its signs taken as a shell does."""
+    """Return the words that the program of a shell command receives."""
     listed = re.sub(r"(^|exec )(?=/opt/)", r"\1printf '%s\\0' ", command, count=1)
     assert listed != command
     listed = listed.replace("exec printf", "printf")

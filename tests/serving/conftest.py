@@ -1,4 +1,4 @@
-"""A gate before an application that answers everything with a secret, for each method of signing in."""
+"""A gate before an application that answers every request with a secret, for each sign-in method."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOKEN = "a token that holds"  # noqa: S105 - of nobody
 
 
 def offer_files(text: str) -> bytes:
-    """Return a message of Streamlit's with a file to take, and texts that name another one."""
+    """Return a message of Streamlit's that offers a file, and texts that name another one."""
     message = ForwardMsg()
     message.delta.new_element.download_button.url = "/media/abc123.csv"
     message.delta.new_element.download_button.label = f"{text} /media/typed123.csv"
@@ -33,10 +33,10 @@ def offer_files(text: str) -> bytes:
 
 
 async def secret_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer everything with the secret and with who was named in the headers."""
+    """Answer every request with the secret and the user from the headers."""
     if scope["type"] == "lifespan":
         return
-    # Of a name that comes twice, Streamlit takes the first.
+    # If a header occurs twice, Streamlit takes the first.
     user = read_headers({name.decode(): value.decode() for name, value in reversed(scope["headers"])})
     text = f"{DATA} for {user}"
     if scope["type"] == "websocket":
@@ -59,7 +59,7 @@ def find_token(text: str) -> User | None:
 
 
 class Site:
-    """The gate, and browsers that come to it. `address`: from where a browser comes."""
+    """The gate, and browsers that use it. `address`: the address of a browser."""
 
     def __init__(self, settings: SignInSettings, folder: Path) -> None:
         self.folder = folder

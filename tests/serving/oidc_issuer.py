@@ -1,4 +1,4 @@
-"""A small OpenID provider of our own on this machine, which answers as a test tells it to."""
+"""A small OpenID provider on this machine that a test configures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Issuer:
     _begun: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def authorize(self, address: str) -> str:
-        """Agree as a person would who came to `address`; return where the browser is sent back to."""
+        """Grant the request as a person at `address` would; return where the browser is sent."""
         parts = urlsplit(address)
         query_fields = dict(parse_qsl(parts.query))
         assert parts.path == "/authorize"
@@ -48,7 +48,7 @@ class Issuer:
         return f"{query_fields['redirect_uri']}?{urlencode({'code': code, 'state': query_fields['state']})}"
 
     def answer(self, path: str, body: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the answer to a request; None where there is none."""
+        """Return the answer to a request, or None."""
         if path == "/.well-known/openid-configuration":
             return {
                 "issuer": self.url,

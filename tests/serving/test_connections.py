@@ -1,4 +1,4 @@
-"""Connections that ask nothing: closed after some seconds, and early where too many wait."""
+"""Idle connections: closed after some seconds, or earlier if too many wait."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def connect(port: int) -> socket.socket:
 
 
 def ask(connection: socket.socket) -> bytes:
-    """Send a request and return what was answered until it was whole."""
+    """Send a request and return the complete answer."""
     connection.sendall(REQUEST)
     answer = b""
     while not answer.endswith(b"ok") and (part := connection.recv(1_000)):

@@ -1,4 +1,4 @@
-"""Sign-in by a provider: who comes in, and every answer of a provider that lets nobody in."""
+"""Sign-in by an OpenID provider: who is admitted, and every provider answer that is rejected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HTML = {"accept": "text/html"}
 
 
 def begin(browser: TestClient, then: str = "/") -> str:
-    """Go to the sign-in of the provider; return its address."""
+    """Start a sign-in at the provider; return its address."""
     answer = browser.get(f"/sign-in/oidc?next={quote(then, safe='')}")
     assert answer.status_code == 303, answer.text
     return answer.headers["location"]
@@ -88,7 +88,7 @@ def test_the_rules_say_who_is_what(
         (
             ANN | {"aud": [CLIENT, "another client"]},
             "missing_claim",
-        ),  # without azp nobody knows for whom it is
+        ),  # without azp the intended client is unknown
         (ANN | {"azp": "another client"}, "invalid_claim"),
         (ANN | {"exp": int(time.time()) - 3600}, "expired_token"),
         (ANN | {"iat": int(time.time()) + 3600}, "invalid_claim"),

@@ -1,4 +1,4 @@
-"""The file of users and its commands; sessions, their secret, the log of accesses, the settings."""
+"""The users file and its commands; sessions, their secret, the access log, and the settings."""
 
 from __future__ import annotations
 

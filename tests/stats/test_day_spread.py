@@ -1,4 +1,4 @@
-"""What days add to the doubt of a difference: worked by hand, and what holds for any days."""
+"""The uncertainty that days add to a difference: hand-calculated examples, and properties for any days."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_of_different_days_each_side_is_as_unsure_as_its_own_days_make_it() -> N
 
 @pytest.mark.parametrize(("days", "first", "few"), [(4, 4, True), (5, 4, False), (2, 0, False)])
 def test_days_of_their_own_take_five_on_one_side(days: int, first: int, few: bool) -> None:
-    """Days in common with the other side pair up, however few they are."""
+    """Days in common with the other side are paired, even if there are few."""
     share, other = of_days([(50, 1000)] * days, first), of_days([(50, 1000)] * 4)
     assert measure_excesses([(share, other)])[0].has_too_few == few
     assert measure_excesses([(other, share)])[0].has_too_few == few

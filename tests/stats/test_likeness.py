@@ -1,4 +1,4 @@
-"""Rates of one table lend each other what they tell of how alike the calls of a session are."""
+"""Rates of one table lend each other their intra-session correlation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FEW = of_sessions([(1, 10)] * 3 + [(0, 10)] * 12)
 
 
 def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
-    """Into which groups its sessions fall is chance; what is lent makes the interval depend less on that."""
+    """The groups of its sessions are random; lending makes the interval depend less on them."""
     sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(20, 0.0)
     alone = [of_sessions(sessions, place_sessions(15, seed)) for seed in range(60)]
     lent = [table_of(*others, each)[-1] for each in alone]
@@ -51,7 +51,7 @@ def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
 
 
 def test_a_row_is_drawn_towards_what_the_common_correlation_makes_of_it() -> None:
-    """The hits of these sessions lie apart by luck; where sessions are alike that is not believed."""
+    """The hits of these sessions are spread evenly by chance; the correlation of the other rows corrects this."""
     apart = of_sessions([(2, 10)] * 10 + [(1, 10)] * 10)
     assert apart.design_effect == 0.8, "less is never taken for true"
     *_, lent = table_of(*draw_rows(10, 0.5), apart)
@@ -89,7 +89,7 @@ def test_what_is_lent_has_limits(rows: int) -> None:
 
 
 def test_lending_does_not_make_many_sessions_of_few() -> None:
-    """Their number is read from the groups that they fall into, and so it is right on average."""
+    """The number of sessions is estimated from their groups, so it is right on average."""
     sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(30, 0.2)
     placed = [table_of(*others, of_sessions(sessions, place_sessions(15, seed)))[-1] for seed in range(60)]
     assert all(share.likeness is not None and share.likeness.freedom > 20 for share in placed)
@@ -123,7 +123,7 @@ def test_rows_without_a_hit_lend_nothing() -> None:
 
 
 def test_a_row_without_a_hit_goes_by_what_the_others_show() -> None:
-    """A session of ten counts as one call where nothing is known, as ten where they are not alike at all."""
+    """A session of ten calls counts as one call if nothing is known, as ten if its calls are independent."""
     nothing = of_sessions([(0, 10)] * 30)
     placed = [of_sessions([(0, 10)] * 30, place_sessions(30, seed)).effective_n for seed in range(100)]
     assert np.median(placed) == pytest.approx(30, rel=0.1)

@@ -1,4 +1,4 @@
-"""Ranks with their doubt: worked examples, and what holds for any table of differences."""
+"""Ranks with their uncertainty: worked examples, and properties for any table of differences."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_an_arm_that_is_better_than_each_other_one_needs_no_correction() -> None
 
 
 def test_an_arm_is_ruled_out_as_the_best_at_the_level_shared_by_its_rivals() -> None:
-    """Holm alone would ask for 0.05 / 6 of the smallest p-value."""
+    """Holm alone would require 0.05 / 6 of the smallest p-value."""
     pairs = {pair: differ(0.1, 0.9) for pair in combinations(range(4), 2)}
     ranking = rank_arms(4, pairs | {(0, 1): differ(-0.1, 0.016)}, high_is_good=False)
     assert ranking.best == [0, 2, 3]
@@ -78,7 +78,7 @@ def test_of_two_arms_the_one_difference_needs_no_correction() -> None:
 
 
 def check(ranking: Ranking, arms: int) -> None:
-    """Assert what holds of any ranking: ranks, the tie group at the top and the wins say the same."""
+    """Assert the properties of any ranking: the ranks, the best arms and the wins agree."""
     assert len(ranking.ranks) == arms
     for better, worse in ranking.wins:
         assert ranking.ranks[better][1] < arms, "there is one behind it"

@@ -1,4 +1,4 @@
-"""Intervals and differences against published values and statsmodels, and whether they keep their word."""
+"""Intervals and differences against published values and statsmodels, and their simulated coverage."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_design_effect_is_that_of_the_jackknife_which_leaves_out_each_group_
 
 
 def test_calls_that_all_share_their_sessions_fate_count_as_sessions() -> None:
-    """In a group of its own each session is left out in turn: 10 times 40 / 39, by the jackknife."""
+    """Each session has its own group and is left out in turn: 10 times 40 / 39, by the jackknife."""
     sessions = [(10, 10)] * 20 + [(0, 10)] * 20
     apart = of_sessions(sessions, range(40))
     assert apart.spread is not None
@@ -105,7 +105,7 @@ def test_calls_that_all_share_their_sessions_fate_count_as_sessions() -> None:
 
 
 def test_however_few_sessions_have_a_hit_the_interval_has_a_utmost_width() -> None:
-    """Sessions of one call each are independent: that two groups differ by luck must not hide it."""
+    """Sessions of one call each are independent: a chance difference of two groups must not hide it."""
     sessions = [(1, 1)] * 2 + [(0, 1)] * 98
     widths = []
     for seed in range(200):
@@ -120,7 +120,7 @@ def test_however_few_sessions_have_a_hit_the_interval_has_a_utmost_width() -> No
 
 
 def test_sessions_of_one_call_are_worth_about_their_number_of_calls() -> None:
-    """Which groups they fall into is chance: the design effect is 1 on average, and seldom far from it."""
+    """Their groups are random: the design effect is 1 on average, and rarely far from it."""
     sessions = [(1, 1)] * 60 + [(0, 1)] * 240
     effects = [of_sessions(sessions, place_sessions(300, seed)).design_effect for seed in range(300)]
     assert np.mean(effects) == pytest.approx(1, abs=0.05)
@@ -160,7 +160,7 @@ def test_thirty_observations_are_enough_in_ten_sessions(sessions: int, is_enough
     assert of_sessions([(1, 10)] * sessions, range(sessions)).has_enough == is_enough
     assert not of_sessions([(0, 1)] * 29, range(29)).has_enough
     assert Share(1, 30).has_enough
-    # Where sessions were not counted, ten groups of them are needed: these are ten sessions at least.
+    # Without a number of sessions, ten groups are needed, which are at least ten sessions.
     for groups, is_enough_of_them in ((9, False), (10, True)):
         by_group = count_by_group([(1, 10)] * groups, range(groups))
         assert Share.from_groups(*by_group).has_enough == is_enough_of_them
@@ -168,7 +168,7 @@ def test_thirty_observations_are_enough_in_ten_sessions(sessions: int, is_enough
 
 
 def test_sessions_that_are_counted_on_several_days_are_still_few() -> None:
-    """Five sessions of twelve days each: 60 are counted, and they lie in five groups."""
+    """Five sessions of twelve days each: 60 are counted, but they are in five groups."""
     day = count_by_group([(1, 5)] * 5, range(5))
     assert not Share(5 * 12, 25 * 12, 60, 12 * day).has_enough
 
@@ -360,7 +360,7 @@ def test_the_interval_covers_the_difference_as_often_as_it_says(
 
 
 def test_what_two_rates_of_the_same_sessions_have_in_common_is_subtracted() -> None:
-    """The same sessions call two tools, and a session that is bad at one is bad at the other."""
+    """The same sessions call two tools; a session that fails with one fails with the other."""
     random = np.random.default_rng(6)
     own = random.beta(0.4, 1.6, 400)
     sessions, against = (
@@ -412,8 +412,11 @@ def test_corrections_are_those_of_statsmodels(p: list[float]) -> None:
 
 
 def adjust_by_closed_test(p: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """Return adjusted p-values by the definition: every set of true hypotheses is tested by weighted
-    Bonferroni, and one is refused when all sets that it is in are (Marcus, Peritz & Gabriel 1976)."""
+    """Return adjusted p-values by the definition of a closed test (Marcus, Peritz & Gabriel 1976).
+
+    Each set of true hypotheses is tested by weighted Bonferroni. A hypothesis is rejected if all sets that
+    contain it are.
+    """
     everyone = range(len(p))
     sets = [each for size in range(1, len(p) + 1) for each in combinations(everyone, size)]
     of_set = {

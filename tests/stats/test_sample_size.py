@@ -1,4 +1,4 @@
-"""How many more sessions would decide: enough of them, not many too many, and 0 where there are enough."""
+"""How many more sessions are needed: enough, not far too many, and 0 if there are enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Our special functions are those of scipy, which is a dependency of the tests only."""
+"""Our special functions agree with those of scipy, which only the tests depend on."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from callgauge.stats import special_functions as ours
 
 INF, NAN = np.inf, np.nan
 FREEDOM = np.concatenate([[1, 2, 5, 6, 7, 160, 161], np.geomspace(0.1, 1e12, 160)])[:, None]
-Numbers = Any  # an array, or what numpy makes one of
+Numbers = Any  # an array, or anything that numpy turns into one
 
 
 def worst_error(values: Numbers, expected: Numbers) -> float:
-    """Return the largest relative error; equal infinities and two `nan` are no error."""
+    """Return the largest relative error; equal infinities, or two `nan`, count as equal."""
     values, expected = np.broadcast_arrays(np.asarray(values, dtype=float), np.asarray(expected, dtype=float))
     same = (values == expected) | (np.isnan(values) & np.isnan(expected))
     return float(np.max(np.abs(values[~same] / expected[~same] - 1), initial=0.0))
@@ -33,7 +33,7 @@ def test_the_normal_distribution() -> None:
 def test_the_distribution_of_students_t() -> None:
     t = np.concatenate([[0.0], np.geomspace(1e-3, 1e140, 400)])
     expected = scipy.special.stdtr(FREEDOM, -t)
-    is_normal = expected > 1e-300  # below, doubles lose digits
+    is_normal = expected > 1e-300  # doubles lose digits below this
     assert worst_error(ours.stdtr(FREEDOM, -t)[is_normal], expected[is_normal]) < 1e-12
     assert worst_error(ours.stdtr(FREEDOM, t), scipy.special.stdtr(FREEDOM, t)) < 1e-13
 

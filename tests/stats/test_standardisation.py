@@ -1,4 +1,4 @@
-"""Two arms at the same mix of work: published examples, the algebra, and what is left out."""
+"""Two arms at the same mix of work: published examples, algebra, and the strata that are left out."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_of_independent_calls_at_equal_mixes_it_is_about_the_plain_difference() 
 
 
 def test_a_stratum_weighs_as_much_as_both_arms_have_of_it_together() -> None:
-    """One arm hardly has the second stratum: what it shows there does not decide."""
+    """One arm has almost nothing in the second stratum, which therefore does not decide."""
     standardised = standardise([(Share(100, 1000), Share(100, 1000)), (Share(2, 2), Share(0, 1000))])
     assert standardised is not None
     assert standardised.difference.estimate == pytest.approx(1.996 / (500 + 1.996), rel=1e-3)
@@ -106,7 +106,7 @@ def test_strata_that_only_one_has_are_left_out_and_told() -> None:
         [(Share(1, 10), Share(2, 10)), (Share(5, 20), Share(0, 0)), (Share(0, 0), Share(1, 3))]
     )
     assert standardised is not None
-    assert standardised.covered == pytest.approx(10 / 30)  # of the arm of which it is less
+    assert standardised.covered == pytest.approx(10 / 30)  # for the arm with the smaller share
     assert standardised.strata == 1
     assert standardised.difference.estimate == pytest.approx(-0.1)
     assert standardise([(Share(1, 10), Share(0, 0)), (Share(0, 0), Share(3, 10))]) is None
@@ -135,7 +135,7 @@ def test_how_much_of_the_work_is_common_decides_what_may_be_said(
 
 
 def test_a_mix_outweighs_where_it_moves_the_difference_by_a_quarter_of_its_doubt() -> None:
-    """The second stratum is harder by 40 points; the arms' shares of it are more and more apart."""
+    """The second stratum is harder by 40 points; the arms' shares of it grow apart."""
     outweighs = []
     for shift in range(0, 200, 20):
         strata = [
@@ -156,7 +156,7 @@ def test_a_mix_outweighs_where_it_moves_the_difference_by_a_quarter_of_its_doubt
 
 
 def test_a_stratum_that_one_group_of_sessions_saw_is_left_out() -> None:
-    """It cannot show how sessions differ, though it holds many calls."""
+    """It cannot show how sessions differ, although it contains many calls."""
     share, against = of_sessions([(1, 10)] * 30), of_sessions([(2, 10)] * 30, place_sessions(30, seed=1))
     single = of_sessions([(0, 50), (50, 50)], [7, 7])
     standardised = standardise([(share, against), (single, against)])
@@ -170,7 +170,7 @@ def test_a_stratum_that_one_group_of_sessions_saw_is_left_out() -> None:
 
 
 def test_the_spread_of_a_standardised_rate_is_that_of_its_jackknife() -> None:
-    """Leaving out a group leaves it out in all strata, so a session of two tools is kept together."""
+    """A group is left out of all strata together, so a session of two tools stays in one piece."""
     random = np.random.default_rng(43)
     own = random.beta(1, 4, 80)
     shares = [

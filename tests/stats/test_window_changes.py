@@ -1,4 +1,4 @@
-"""Which changes the nights find, since when, what becomes of them, and where they are."""
+"""The changes that the nights find: since when, what happens next, and where they are."""
 
 from __future__ import annotations
 
@@ -118,7 +118,10 @@ def test_a_change_needs_enough_sessions_and_days_before() -> None:
 
 def test_the_newest_night_says_how_much_it_tested() -> None:
     changes = follow_changes(series(draw([0.05] * DAYS), draw([0.05] * DAYS, sessions=1)), FIRST)
-    assert (changes.series, changes.tests) == (2, 5)  # one session a day is judged on fourteen days alone
+    assert (changes.series, changes.tests) == (
+        2,
+        5,
+    )  # with one session per day, only the window of fourteen days has enough
 
 
 def test_days_that_differ_make_a_change_less_sure() -> None:
