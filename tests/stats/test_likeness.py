@@ -51,7 +51,7 @@ def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
 
 
 def test_a_row_is_drawn_towards_what_the_common_correlation_makes_of_it() -> None:
-    """The hits of these sessions are spread evenly by chance; the correlation of the other rows corrects this."""
+    """The hits of these sessions are spread evenly by chance; the correlation of the others corrects it."""
     apart = of_sessions([(2, 10)] * 10 + [(1, 10)] * 10)
     assert apart.design_effect == 0.8, "less is never taken for true"
     *_, lent = table_of(*draw_rows(10, 0.5), apart)

@@ -118,10 +118,8 @@ def test_a_change_needs_enough_sessions_and_days_before() -> None:
 
 def test_the_newest_night_says_how_much_it_tested() -> None:
     changes = follow_changes(series(draw([0.05] * DAYS), draw([0.05] * DAYS, sessions=1)), FIRST)
-    assert (changes.series, changes.tests) == (
-        2,
-        5,
-    )  # with one session per day, only the window of fourteen days has enough
+    # With one session per day, only the window of fourteen days has enough.
+    assert (changes.series, changes.tests) == (2, 5)
 
 
 def test_days_that_differ_make_a_change_less_sure() -> None:
