@@ -16,15 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Store", "StoreQuestionError", "open_store"]
 
-_BUNDLED = (
-    Path(__file__).resolve().parent / "_bundled"
-)  # a checkout has none: there both lie beside this package
+_BUNDLED = Path(__file__).resolve().parent / "_bundled"  # a checkout has none: both are next to this package
 if _BUNDLED.is_dir() and str(_BUNDLED) not in sys.path:
     sys.path.insert(0, str(_BUNDLED))
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of `callgauge.notebooks`, whose import of pandas and DuckDB waits until then."""
+    """Return a name of `callgauge.notebooks`; this delays the import of pandas and DuckDB."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from callgauge import notebooks

@@ -1,6 +1,6 @@
 """The Streamlit script of the dashboard: draws the requested page from the store in CALLGAUGE_STORE.
 
-Streamlit runs this file anew for every visit, and reads `.streamlit/config.toml` and `static/` in this
+Streamlit runs this file again for every visit, and reads `.streamlit/config.toml` and `static/` in this
 folder.
 """
 

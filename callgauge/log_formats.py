@@ -1,4 +1,4 @@
-"""The interface of third-party log formats: what a module of the entry point group `callgauge.formats` uses.
+"""The interface of third-party log formats, for modules of the entry point group `callgauge.formats`.
 
 docs/integrations.md describes it with an example. Names that are not in this module may change.
 """

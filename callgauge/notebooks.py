@@ -69,9 +69,10 @@ class Comparison:
 
 
 class Store:
-    """A published store, open for reading. It shows the data of the moment when it was opened.
+    """A published store, open for reading.
 
-    Close it, or use it in a `with` statement. A load may go on meanwhile.
+    It shows the data from the moment when it was opened, even if a load runs meanwhile. Close it, or use it
+    in a `with` statement.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -94,7 +95,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the store. A closed store answers no question."""
+        """Close the store. Later questions raise an error."""
         if not self._is_closed:
             self._is_closed = True
             self._connection.close()
@@ -128,8 +129,8 @@ class Store:
             if not 1 <= len(columns) <= 2 or len(set(columns)) < len(columns):
                 raise ProblemError(400, f"by is one dimension or two different ones, not {dimensions!r}.")
             filters = {"model": model, "prompt": prompt, "tool": tool, _PROVIDER: host}
-            asked = _write_values({"rate": rates, "days": days, "since": since, "until": until, **filters})
-            parameters = read_parameters(RATES_ASKED, asked)
+            values = _write_values({"rate": rates, "days": days, "since": since, "until": until, **filters})
+            parameters = read_parameters(RATES_ASKED, values)
             chosen = choose_filters(self._reader.ask, parameters)
             names = tuple(dict.fromkeys([*(parameters["rate"] or HEADLINES), _CALLS, _TURNS]))
             cut = dict(zip(("by", "also"), columns, strict=False))
@@ -155,10 +156,10 @@ class Store:
             for letter, side in (("a", a), ("b", b))
             for name, value in side.items()
         }
-        asked = _write_values({"rate": rate, "days": days, "since": since, "until": until, **sides})
+        values = _write_values({"rate": rate, "days": days, "since": since, "until": until, **sides})
         with _explain_problems():
             self._check_open()
-            parameters = read_parameters(COMPARISON_ASKED, asked)
+            parameters = read_parameters(COMPARISON_ASKED, values)
             facts = ask_comparison(StoreAccess(self.path, self._reader, self._connection), parameters).facts
         difference = facts.get("difference") or {}
         return Comparison(
@@ -191,10 +192,10 @@ def _explain_problems() -> Iterator[None]:
 
 
 def _find_dimension(name: str) -> str:
-    known = {_HOST: _PROVIDER, **{each: each for each in DIMENSIONS}}
-    if name not in known:
-        raise refuse_name("dimension", str(name), known)
-    return known[name]
+    dimensions = {_HOST: _PROVIDER, **{each: each for each in DIMENSIONS}}
+    if name not in dimensions:
+        raise refuse_name("dimension", str(name), dimensions)
+    return dimensions[name]
 
 
 def _write_values(values: Mapping[str, Any]) -> dict[str, list[str]]:

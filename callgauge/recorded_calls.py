@@ -22,17 +22,17 @@ from lenient import Policy, ToolCatalog, ToolDefinition, ToolDefinitionError, pa
 from lenient.definitions.json_schema.json_values import to_json_text
 
 _MOST_SHOWN = 20
-_LONGEST = 300  # characters of a line of the report
+_LONGEST = 300  # characters per line of the report
 Definitions = ToolCatalog | ToolDefinition | str | Path | Mapping[str, Any] | list[Any]
 
 
 class RecordedCallsError(Exception):
-    """Raised when calls or definitions cannot be read; the message says which and why."""
+    """Raised when calls or definitions cannot be read; the message says which ones and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """One recorded call. `where`: its place for messages; `raw`: None when the record has no arguments."""
+    """One recorded call. `where`: its place for messages; `raw`: None if the record has no arguments."""
 
     where: str
     tool: str | None

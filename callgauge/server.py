@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from callgauge.monitoring.exposition import StoreFigures
     from callgauge.monitoring.store_health import HealthWatch
 
-_NO_STORE = Path(os.devnull)  # nothing was ever loaded into it
+_NO_STORE = Path(os.devnull)  # nothing has been loaded into it yet
 
 
 @cache
 def _health_watch() -> HealthWatch:
-    from callgauge.monitoring.store_health import HealthWatch  # imports DuckDB, which no start waits for
+    from callgauge.monitoring.store_health import HealthWatch  # imports DuckDB, which would delay the start
 
     return HealthWatch(store_from_environment() or _NO_STORE, healthy_hours_from_environment())
 

@@ -37,6 +37,6 @@ def s3(s3_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     client = boto3.client("s3", endpoint_url=s3_server)
     client.create_bucket(Bucket=BUCKET)
     yield client
-    for one in client.list_objects_v2(Bucket=BUCKET).get("Contents", []):
-        client.delete_object(Bucket=BUCKET, Key=one["Key"])
+    for entry in client.list_objects_v2(Bucket=BUCKET).get("Contents", []):
+        client.delete_object(Bucket=BUCKET, Key=entry["Key"])
     client.delete_bucket(Bucket=BUCKET)

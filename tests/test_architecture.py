@@ -229,10 +229,10 @@ def test_a_package_has_no_import_cycle(package: str) -> None:
     by_name = {module.name: module for module in HOUSE if module.name.split(".")[0] == package}
     graph = {
         name: {
-            known
+            module_name
             for imported in imported_names(module)
-            for known in (imported, imported.rpartition(".")[0])
-            if known in by_name
+            for module_name in (imported, imported.rpartition(".")[0])
+            if module_name in by_name
         }
         - {name}
         for name, module in by_name.items()
@@ -283,7 +283,7 @@ def test_no_folder_is_crowded() -> None:
 
 
 def test_formats_know_only_records_and_events() -> None:
-    known = (
+    allowed = (
         "ingest.decoding", "ingest.events", "ingest.formats", "ingest.log_format", "ingest.record_mapping",
         "ingest.sessions.open_sessions", "ingest.sessions.stored_text", "ingest.third_party_formats",
         "lenient.calls",
@@ -293,7 +293,7 @@ def test_formats_know_only_records_and_events() -> None:
         if module.path.startswith("ingest/formats/"):
             for imported in imported_names(module):
                 ours = imported.split(".")[0] in PACKAGES
-                assert not ours or within(imported, known), f"{module.path} imports {imported}"
+                assert not ours or within(imported, allowed), f"{module.path} imports {imported}"
 
 
 def test_no_module_has_a_vague_name() -> None:
@@ -314,12 +314,12 @@ def test_names_of_functions_say_what_they_do_or_return() -> None:
 
 
 def test_an_error_that_a_docstring_names_exists() -> None:
-    known = {
+    error_names = {
         node.name for module in HOUSE for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)
     }
     for module in HOUSE:
         for name in re.findall(r"\bRaises ([A-Z]\w+)", module.text):
-            assert name in known or hasattr(builtins, name), f"{module.path}: nothing raises {name}"
+            assert name in error_names or hasattr(builtins, name), f"{module.path}: nothing raises {name}"
 
 
 def test_no_two_classes_have_one_name() -> None:

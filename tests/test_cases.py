@@ -80,8 +80,8 @@ def run(case: dict[str, Any]) -> dict[str, Any]:
     raw = raw_of(case)
     request = parse_arguments(raw, definition(case), tool_name=case.get("called"))
     assert request.raw_arguments == raw
-    found = expected_outcome(request.with_defaults() if case.get("defaults") else request)
-    plain: dict[str, Any] = json.loads(json.dumps(found))  # each NaN is the same object, and so equal
+    result = expected_outcome(request.with_defaults() if case.get("defaults") else request)
+    plain: dict[str, Any] = json.loads(json.dumps(result))  # each NaN is the same object, and so equal
     return plain
 
 
@@ -96,11 +96,11 @@ def test_every_case_gives_what_its_file_says(path: Path, name: str, accept: bool
     expected = {
         key: case[key] for key in ("arguments", "outcome", "diagnostics", "rejected", "calls") if key in case
     }
-    found = run(case)
-    if accept and found != expected:
+    outcome = run(case)
+    if accept and outcome != expected:
         for key in expected:
             del case[key]
-        case.update(found)
+        case.update(outcome)
         write_cases(path, list(CASES_OF[path].values()))
     else:
-        assert found == expected
+        assert outcome == expected

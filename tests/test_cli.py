@@ -273,11 +273,12 @@ def test_explain_lists_every_code() -> None:
 
 
 def test_formats_says_which_one_reads_a_file_and_why_none_does(log: Path, tmp_path: Path) -> None:
-    said = run("formats", log).stdout.splitlines()
-    assert said[0] == f"{log}: session_history"
-    assert said[1] == "  lines of objects; the first has the keys ts, sessionId, type, content, role, meta"
+    lines = run("formats", log).stdout.splitlines()
+    assert lines[0] == f"{log}: session_history"
+    assert lines[1] == "  lines of objects; the first has the keys ts, sessionId, type, content, role, meta"
     assert (
-        "  not braintrust: it needs `span_attributes`, `events`, `data`, `rows` and 1 more: not there" in said
+        "  not braintrust: it needs `span_attributes`, `events`, `data`, `rows` and 1 more: not there"
+        in lines
     )
     (tmp_path / "empty").write_bytes(b"")
     result = run("formats", tmp_path / "empty")
@@ -297,9 +298,9 @@ def test_formats_lists_what_each_can_tell() -> None:
 @pytest.mark.thorough
 def test_serve_lets_the_network_in_only_when_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for address in (EVERYWHERE, "192.0.2.7", "gauge.test", "::"):
-        told = refused(run("serve", "--store", tmp_path / "store", "--address", address), 2)
-        assert "without a sign-in" in told
-        assert "--no-sign-in" in told
+        message = refused(run("serve", "--store", tmp_path / "store", "--address", address), 2)
+        assert "without a sign-in" in message
+        assert "--no-sign-in" in message
     started: list[dict[str, str]] = []
     monkeypatch.setattr(os, "execve", lambda _program, _words, environment: started.append(environment))
     (tmp_path / "store").mkdir()
@@ -345,7 +346,7 @@ def test_lint_says_what_is_wrong_and_what_to_do(tool: Path) -> None:
     assert 'suggested: {"additionalProperties": false}' in result.stdout
     assert result.stdout.splitlines()[-1] == "2 warnings, 1 note"
     data = json.loads(run("lint", tool, "--name", "search", "--json").stdout)
-    assert [(found["code"], found["path"]) for found in data] == [
+    assert [(finding["code"], finding["path"]) for finding in data] == [
         ("tool_description_missing", None),
         ("object_open", "$"),
         ("parameter_description_missing", "$.limit"),
@@ -387,21 +388,21 @@ def test_a_store_is_judged_anew_without_its_logs(log: Path, tmp_path: Path) -> N
 
 
 def test_judging_anew_without_a_store_is_one_sentence(tmp_path: Path) -> None:
-    said = refused(run("reparse", "--store", tmp_path / "none"), ExitCode.FAILED)
-    assert "nothing has been loaded into" in said
-    said = refused(run("reparse", "--store", tmp_path, "--tools", tmp_path / "none"), ExitCode.WRONG_USE)
-    assert "these tool definitions cannot be used" in said
+    message = refused(run("reparse", "--store", tmp_path / "none"), ExitCode.FAILED)
+    assert "nothing has been loaded into" in message
+    message = refused(run("reparse", "--store", tmp_path, "--tools", tmp_path / "none"), ExitCode.WRONG_USE)
+    assert "these tool definitions cannot be used" in message
 
 
 def test_a_store_that_is_held_can_be_waited_for(log: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     run("ingest", log, "--store", store)
     with lock_store(store):
-        said = refused(run("reparse", "--store", store, "--all"), ExitCode.FAILED)
-        assert said.endswith("wait until it is done and run this again, or add --wait")
-        held = run("ingest", log, "--store", store, "--wait-at-most", 0.1)
-        assert held.exit_code == ExitCode.FAILED
-        assert "callgauge: waiting: process" in held.stderr
+        message = refused(run("reparse", "--store", store, "--all"), ExitCode.FAILED)
+        assert message.endswith("wait until it is done and run this again, or add --wait")
+        waiting = run("ingest", log, "--store", store, "--wait-at-most", 0.1)
+        assert waiting.exit_code == ExitCode.FAILED
+        assert "callgauge: waiting: process" in waiting.stderr
     assert run("ingest", log, "--store", store, "--wait").exit_code == 0
 
 
@@ -417,8 +418,8 @@ def test_rejects_are_listed_with_their_place_and_read_again(log: Path, tmp_path:
     number = len(log.read_text().splitlines())
     assert place.startswith(f"{log}:{number} (byte {size:,}) not_json: not JSON")
     assert (snippet, counts) == ("    bro\\x1bken", "1 not_json")
-    (told,) = json.loads(run("rejects", "--store", store, "--json", "--file", "*.jsonl").stdout)
-    assert (told["file"], told["line"], told["snippet"]) == (str(log), number, "bro\x1bken")
+    (reject,) = json.loads(run("rejects", "--store", store, "--json", "--file", "*.jsonl").stdout)
+    assert (reject["file"], reject["line"], reject["snippet"]) == (str(log), number, "bro\x1bken")
     assert run("rejects", "--store", store, "--code", "torn_line").stdout == "no unreadable lines\n"
     again = run("rejects", "--store", store, "--retry")
     assert again.exit_code == 0, again.output
@@ -448,5 +449,5 @@ def test_a_session_is_forgotten_for_good(log: Path, tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("deleted for good; published gen-000003.duckdb in")
     none = run("forget", "--store", store, "--before", "2026-01-01", "--json")
     assert (none.exit_code, json.loads(none.stdout)["sessions"]) == (1, 0)
-    said = refused(run("forget", "--store", store), ExitCode.WRONG_USE)
-    assert said == "callgauge: say what to forget with one of --session, --before and --user"
+    message = refused(run("forget", "--store", store), ExitCode.WRONG_USE)
+    assert message == "callgauge: say what to forget with one of --session, --before and --user"

@@ -33,14 +33,14 @@ COMMANDS: Any = typer.main.get_command(app)
 
 def list_blocks(*languages: str) -> list[Any]:
     """Return the code blocks of all documents in these languages, each with a readable name."""
-    found = []
+    blocks = []
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
         for block in BLOCK.finditer(text):
             if block[1] in languages:
                 line = text.count("\n", 0, block.start()) + 1
-                found.append(pytest.param(block[2], block[3], id=f"{document.name}:{line}"))
-    return found
+                blocks.append(pytest.param(block[2], block[3], id=f"{document.name}:{line}"))
+    return blocks
 
 
 def list_shell_lines() -> list[Any]:

@@ -120,10 +120,10 @@ def test_the_architecture_has_a_row_for_every_package() -> None:
 
 
 def test_the_changelog_tells_nothing_twice() -> None:
-    told = [
+    entries = [
         line for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if line[:2] == "- "
     ]
-    assert [line for line in told if told.count(line) > 1] == []
+    assert [line for line in entries if entries.count(line) > 1] == []
 
 
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -183,9 +183,9 @@ ROWS = [
 def test_every_requirement_of_the_first_documents_has_one_row() -> None:
     assert [row[0] for row in ROWS] == [f"R{number}" for number in range(1, 100)]
     states = [re.sub(r"\[(.*)\]\(.*\)", r"\1", row[3]) for row in ROWS]
-    told = {state: states.count(state) for state in ("done", "differs", "open")}
-    assert sum(told.values()) == len(ROWS), "a state is done, differs or open"
-    sentence = f"{told['done']} are done, {told['differs']} differ, {told['open']} is open."
+    counts = {state: states.count(state) for state in ("done", "differs", "open")}
+    assert sum(counts.values()) == len(ROWS), "a state is done, differs or open"
+    sentence = f"{counts['done']} are done, {counts['differs']} differ, {counts['open']} is open."
     assert sentence in SEEDS
 
 
@@ -210,5 +210,5 @@ def test_a_requirement_names_a_module_and_a_test_that_exist(row: list[str]) -> N
         page, _, anchor = state.removeprefix("[differs](").rstrip(")").partition("#")
         text = (ROOT / "docs" / "internal" / page).read_text(encoding="utf-8")
         headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-        anchors = {re.sub(r"[^\w -]", "", one.lower()).replace(" ", "-") for one in headings}
+        anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
         assert anchor in anchors, state

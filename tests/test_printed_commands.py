@@ -30,8 +30,8 @@ HOLE = "VALUE"  # what an f-string fills in
 
 
 def command_lines(text: str) -> Iterator[str]:
-    for found in IN_TEXT.findall(text.replace("\\\n", " ")):
-        line = re.split(r"\s+#|\s+(?:\||&&|>|2>)\s|; | \(|…$", found)[0].strip().rstrip(".,:;)")
+    for match in IN_TEXT.findall(text.replace("\\\n", " ")):
+        line = re.split(r"\s+#|\s+(?:\||&&|>|2>)\s|; | \(|…$", match)[0].strip().rstrip(".,:;)")
         if re.match(r"callgauge (-|[a-z])", line):
             yield line
 
@@ -119,5 +119,5 @@ def test_a_wrong_command_line_is_a_mistake(line: str, problem: str | None) -> No
 
 
 def test_every_printed_command_fits_the_commands() -> None:
-    wrong = {f"{place}: {line}": found for place, line in PRINTED if (found := mistake(line))}
+    wrong = {f"{place}: {line}": problem for place, line in PRINTED if (problem := mistake(line))}
     assert wrong == {}

@@ -481,7 +481,7 @@ def _watch(
     from ingest.sources.discovery import find_logs
 
     def look() -> dict[str, object]:
-        return {found.name: (found.seen, found.problem) for found in find_logs(find_named(), store)}
+        return {log.name: (log.seen, log.problem) for log in find_logs(find_named(), store)}
 
     def load() -> None:
         report = once()

@@ -122,10 +122,10 @@ def load_definition(path: Path, name: str | None) -> ToolDefinition:
         render.fail(
             f"{path} defines {len(tools)} tools ({names}); choose one with --name", ExitCode.WRONG_USE
         )
-    meant = [tool for tool in tools if name in (None, tool.name)]
-    if not meant:
+    matching = [tool for tool in tools if name in (None, tool.name)]
+    if not matching:
         render.fail(f"{path} has no tool {name!r}; it defines {names or 'no tools'}", ExitCode.WRONG_USE)
-    return meant[0]
+    return matching[0]
 
 
 @app.command()
@@ -144,7 +144,7 @@ def lint(
     subjects = [load_definition(file, name) if name is not None else load_catalog(file) for file in files]
     findings = list(zip(files, map(definition_findings, subjects), strict=True))
     print(render.lint_json(findings) if as_json else render.lint_text(findings))
-    severities = [found.severity for _, several in findings for found in several]
+    severities = [finding.severity for _, several in findings for finding in several]
     raise typer.Exit(1 if any(severity is not Severity.NOTE for severity in severities) else 0)
 
 
@@ -160,19 +160,19 @@ def explain(
     The explanation has an example.
     """
     if code is None:
-        listed = [render.code_data(known) for known in CODES.values()]
+        listed = [render.code_data(code_entry) for code_entry in CODES.values()]
         print(render.to_json(listed) if as_json else render.codes_text())
         return
     if code in DEFINITION_CODES:
         of_lint = DEFINITION_CODES[code]
         print(render.to_json(asdict(of_lint)) if as_json else render.definition_code_text(of_lint))
         return
-    known = CODES.get(code.split(":")[0])
-    if known is None:
+    diagnostic_code = CODES.get(code.split(":")[0])
+    if diagnostic_code is None:
         near = difflib.get_close_matches(code, [*CODES, *DEFINITION_CODES], n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge explain` lists all codes"
         render.fail(f"unknown code {code!r}; {hint}", ExitCode.WRONG_USE)
-    print(render.to_json(render.code_data(known)) if as_json else render.code_text(known))
+    print(render.to_json(render.code_data(diagnostic_code)) if as_json else render.code_text(diagnostic_code))
 
 
 def formats_(
@@ -194,7 +194,7 @@ def formats_(
         render.print_message(problem)
     if not files:
         sources = [(form.SOURCE, distribution_of(form)) for form in formats().values()]
-        listed = [{**asdict(source), "distribution": known} for source, known in sources]
+        listed = [{**asdict(source), "distribution": distribution} for source, distribution in sources]
         print(render.to_json(listed) if as_json else render.formats_text(sources))
         return
     claims = [claim for file in files for claim in explain_files(file)]

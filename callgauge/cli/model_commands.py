@@ -21,7 +21,7 @@ from lenient import ToolCatalog, ToolDefinitionError
 if TYPE_CHECKING:
     from callgauge.gateway import Endpoint, Gateway, McpServer, Probe, Tool, TurnStep
 
-_ATTEMPTS = 3  # somebody waits
+_ATTEMPTS = 3  # a user waits for the answer
 _KEYS = {
     "openai-chat": "OPENAI_API_KEY",
     "openai-responses": "OPENAI_API_KEY",
@@ -112,12 +112,14 @@ def chat(
     text = _read_prompt(prompt)
 
     async def talk() -> bool:
-        async with open_mcp_servers(servers, taken=[one.name for one in offered]) as found:
+        async with open_mcp_servers(
+            servers, taken=[offered_tool.name for offered_tool in offered]
+        ) as mcp_tools:
             if servers:
-                names = ", ".join(one.name for one in found)
-                render.print_message(f"{len(found)} tools of MCP servers: {names}")
+                names = ", ".join(mcp_tool.name for mcp_tool in mcp_tools)
+                render.print_message(f"{len(mcp_tools)} tools of MCP servers: {names}")
             async with Gateway(
-                opened, [*offered, *found], model, text, strategy=strategy, log=log, watch=_show_step
+                opened, [*offered, *mcp_tools], model, text, strategy=strategy, log=log, watch=_show_step
             ) as gateway:
                 if log is not None:
                     render.print_message(f"logged to {Path(log) / gateway.session_id}.jsonl")
@@ -194,11 +196,11 @@ def probe(
 
     prices, today = PriceList(), datetime.now(UTC).date()
     rows = []
-    for name, found in zip(model, _run(ask_all()), strict=True):
+    for name, result in zip(model, _run(ask_all()), strict=True):
         price = prices.find(name, today)
-        tokens = found.tokens
+        tokens = result.tokens
         cost = None if price is None else cost_of_tokens(price, tokens.read, tokens.written, tokens.cached)
-        rows.append(render.ProbeRow(name, found, cost))
+        rows.append(render.ProbeRow(name, result, cost))
     if as_json:
         print(render.to_json({row.model: render.probe_data(row) for row in rows}))
     else:
@@ -244,16 +246,16 @@ def _read_tools(path: Path) -> list[Tool]:
     if path.suffix == ".py":
         try:
             names = runpy.run_path(str(path), run_name="callgauge_tools")
-        except Exception as error:  # a file of the user's may raise anything
+        except Exception as error:  # a user's file may raise any exception
             render.fail(f"cannot run {path}: {type(error).__name__}: {error}", ExitCode.WRONG_USE)
-        made = [one for one in names.values() if isinstance(one, Tool)]
+        made = [value for value in names.values() if isinstance(value, Tool)]
         plain = [
-            tool(one)
-            for name, one in names.items()
+            tool(value)
+            for name, value in names.items()
             if not name.startswith("_")
-            and getattr(one, "__module__", None) == "callgauge_tools"
-            and callable(one)
-            and not isinstance(one, (type, Tool))
+            and getattr(value, "__module__", None) == "callgauge_tools"
+            and callable(value)
+            and not isinstance(value, (type, Tool))
         ]
         if not made and not plain:
             render.fail(
@@ -278,21 +280,21 @@ def _read_servers(
     """Return the named MCP servers. Exits with a message if one is invalid."""
     from callgauge.gateway import McpServer
 
-    addresses = [one for one in named if _is_address(one)]
+    addresses = [argument for argument in named if _is_address(argument)]
     if key_variable is not None and len(addresses) != 1:
         render.fail(f"--mcp-key needs exactly one --mcp address, not {len(addresses)}", ExitCode.WRONG_USE)
     if key_variable is not None and key_variable not in os.environ:
         render.fail(f"--mcp-key: the environment variable {key_variable} is not set", ExitCode.WRONG_USE)
     key = os.environ[key_variable] if key_variable is not None else ""
     servers = []
-    for one in named:
-        if _is_address(one):
-            servers.append(McpServer(url=one, key=key))
+    for argument in named:
+        if _is_address(argument):
+            servers.append(McpServer(url=argument, key=key))
             continue
         try:
-            command = tuple(shlex.split(one))
+            command = tuple(shlex.split(argument))
         except ValueError as problem:
-            render.fail(f"--mcp {one!r}: {problem}", ExitCode.WRONG_USE)
+            render.fail(f"--mcp {argument!r}: {problem}", ExitCode.WRONG_USE)
         if not command:
             render.fail("--mcp is empty; give a command in quotes, or an address", ExitCode.WRONG_USE)
         servers.append(McpServer(command=command, environment=environment))

@@ -45,23 +45,23 @@ def prices(
     try:
         if file is not None:
             memory.replace_prices(read_price_file(file))
-        known = PriceList(memory.prices())
+        price_list = PriceList(memory.prices())
     except PriceFileError as problem:
         render.fail_in_lines(str(problem), ExitCode.WRONG_USE)
     except MemoryProblemError as problem:
         render.fail_in_lines(str(problem), ExitCode.FAILED)
     used = read_models(generation)
     if as_json:
-        print(render.to_json(_describe(known, used)))
+        print(render.to_json(_describe(price_list, used)))
     else:
-        print("\n".join(render.price_lines(known, used)))
+        print("\n".join(render.price_lines(price_list, used)))
 
 
-def _describe(known: PriceList, used: dict[str, int]) -> dict[str, object]:
-    matches = {model: known.match(model) for model in used}
+def _describe(price_list: PriceList, used: dict[str, int]) -> dict[str, object]:
+    matches = {model: price_list.match(model) for model in used}
     return {
-        "currency": known.currency,
-        "prices": [{"owner": owner, **asdict(price)} for owner, price in known.listed()],
+        "currency": price_list.currency,
+        "prices": [{"owner": owner, **asdict(price)} for owner, price in price_list.listed()],
         "models": [
             {
                 "model": model,

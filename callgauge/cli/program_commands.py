@@ -66,12 +66,12 @@ def list_(store: Store, as_json: Json = False) -> None:
 
     _check_folder(store)
     with _explain_problems():
-        known = TokenList(store).read()
+        tokens = TokenList(store).read()
     if as_json:
-        print(render.to_json([_describe(one) for one in known]))
-    elif known:
+        print(render.to_json([_describe(token) for token in tokens]))
+    elif tokens:
         head = ("name", "role", "expires", "made", "by")
-        rows = [tuple(str(value) for value in _describe(one).values()) for one in known]
+        rows = [tuple(str(value) for value in _describe(token).values()) for token in tokens]
         for line in align_columns([head, *rows]):
             print(render.escape_for_terminal(line))
     else:
@@ -103,16 +103,16 @@ def _check_folder(store: Path) -> None:
         raise typer.Exit(ExitCode.WRONG_USE)
 
 
-def _describe(one: AccessToken) -> dict[str, str]:
-    ends = f"{one.expires:%Y-%m-%d %H:%M}" if one.expires else "never"
-    if not one.is_valid(datetime.now(UTC)):
+def _describe(token: AccessToken) -> dict[str, str]:
+    ends = f"{token.expires:%Y-%m-%d %H:%M}" if token.expires else "never"
+    if not token.is_valid(datetime.now(UTC)):
         ends += " (expired)"
     return {
-        "name": one.name,
-        "role": one.role,
+        "name": token.name,
+        "role": token.role,
         "expires": ends,
-        "made": f"{one.at:%Y-%m-%d %H:%M}",
-        "by": one.by,
+        "made": f"{token.at:%Y-%m-%d %H:%M}",
+        "by": token.by,
     }
 
 

@@ -205,10 +205,10 @@ def _listen(address: str, port: int) -> socket.socket:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((address, port))
-        opened.listen(2048)  # who connects before the server runs is served then
-    except OSError as taken:
+        opened.listen(2048)  # early connections wait until the server runs
+    except OSError as error:
         render.fail(
-            f"cannot listen on {address}:{port}: {taken.strerror}; choose another port with --port",
+            f"cannot listen on {address}:{port}: {error.strerror}; choose another port with --port",
             ExitCode.WRONG_USE,
         )
     return opened

@@ -99,24 +99,24 @@ def serve(
     if folder is None:
         render.fail("name the store: --store DIR, or --config callgauge.toml", ExitCode.WRONG_USE)
     folder = folder.resolve()
-    known = configuration.serve if configuration else ServeSettings()
-    known = replace(
-        known,
-        address=address or known.address,
-        port=port or known.port,
-        hosts=_join_hosts(allowed_host or (), host or ()) or known.hosts,
-        embed_in=tuple(embed_in or known.embed_in),
-        texts=known.texts and not hide_content,
-        healthy_hours=healthy_hours or known.healthy_hours,
-        traces=traces or known.traces,
+    settings = configuration.serve if configuration else ServeSettings()
+    settings = replace(
+        settings,
+        address=address or settings.address,
+        port=port or settings.port,
+        hosts=_join_hosts(allowed_host or (), host or ()) or settings.hosts,
+        embed_in=tuple(embed_in or settings.embed_in),
+        texts=settings.texts and not hide_content,
+        healthy_hours=healthy_hours or settings.healthy_hours,
+        traces=traces or settings.traces,
     )
     signing = configuration.sign_in if configuration and not no_sign_in else SignInSettings()
     signing = replace(signing, method=sign_in) if sign_in is not None else signing
-    _check_address(known, signing, is_meant=no_sign_in)
+    _check_address(settings, signing, is_meant=no_sign_in)
     _check_store(folder, has_configuration=configuration is not None)
     _check_sign_in(signing, folder)
-    check_port(known.address, known.port)
-    _start(folder, known, signing)
+    check_port(settings.address, settings.port)
+    _start(folder, settings, signing)
 
 
 def _join_hosts(allowed: Sequence[str], old: Sequence[str]) -> tuple[str, ...]:
@@ -138,20 +138,21 @@ def _read_configuration(path: Path | None) -> Configuration | None:
         raise typer.Exit(ExitCode.WRONG_USE) from None
 
 
-def _check_address(known: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:
+def _check_address(settings: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:
     """Exit if the server is open to the network without a sign-in; only warn with `is_meant`."""
-    if is_loopback(known.address) or signing.method != "none":
+    if is_loopback(settings.address) or signing.method != "none":
         return
-    what = "all content" if known.texts else "all numbers"
+    what = "all content" if settings.texts else "all numbers"
     if not is_meant:
         render.fail(
-            f"{known.address} is open to the network without a sign-in: anyone who reaches it could read "
+            f"{settings.address} is open to the network without a sign-in: anyone who reaches it could read "
             f"{what} in the store. Choose a sign-in (--sign-in password, or [sign_in] in callgauge.toml; "
             "see docs/service.md), or use --no-sign-in to allow it",
             ExitCode.WRONG_USE,
         )
     render.print_message(
-        f"Warning: no sign-in. Anyone who reaches {known.address}:{known.port} can read {what} in the store"
+        f"Warning: no sign-in. Anyone who reaches {settings.address}:{settings.port} can read {what} "
+        "in the store"
     )
 
 
@@ -185,17 +186,17 @@ def check_port(address: str, port: int) -> None:
     """Exit with a message if no server can listen on a port."""
     try:
         try_port(address, port)
-    except OSError as taken:
+    except OSError as error:
         render.fail(
-            f"cannot listen on {address}:{port}: {taken.strerror}; choose another port with --port",
+            f"cannot listen on {address}:{port}: {error.strerror}; choose another port with --port",
             ExitCode.WRONG_USE,
         )
 
 
-def _start(store: Path, known: ServeSettings, signing: SignInSettings) -> None:
+def _start(store: Path, settings: ServeSettings, signing: SignInSettings) -> None:
     """Replace this process by the server."""
-    render.print_message(f"Callgauge on {write_address(known)} (Ctrl-C stops it)")
-    command, environment = make_server_command(store, known, signing)
+    render.print_message(f"Callgauge on {write_address(settings)} (Ctrl-C stops it)")
+    command, environment = make_server_command(store, settings, signing)
     if os.name == "nt":  # there, execve starts a second process and ends this one
         raise typer.Exit(subprocess.run(command, env=environment, check=False).returncode)
     os.execve(sys.executable, command, environment)  # noqa: S606 - no shell is the point

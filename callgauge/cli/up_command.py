@@ -244,7 +244,7 @@ def serve_loads(
     def load_changes() -> None:
         _show_changes(_load(find_logs, store, words, is_first=False))
 
-    seen = look() if follows else {}  # before the store is made: a name may be misspelled
+    watched = look() if follows else {}  # before the store is made: a name may be misspelled
     with _interrupt_on_signals(), _lock_store(store):
         report = _load(find_logs, store, words, is_first=True)
         show_report(report, store=store, quiet=False, as_json=False)
@@ -264,7 +264,7 @@ def serve_loads(
                     threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
                 while not follows:
                     server.pause(1)
-                watch(look, load_changes, render.print_message, server.pause, seen)
+                watch(look, load_changes, render.print_message, server.pause, watched)
         except ServerEndedError as end:
             render.fail(f"the server has ended ({describe_exit(end.code)}); run the command again")
         except KeyboardInterrupt:

@@ -137,8 +137,8 @@ def _find_address(config: Path | None) -> str:
         from callgauge.configuration.configuration_file import read_configuration
 
         configuration = read_configuration(config)
-        known = configuration.sign_in.address or configuration.report.address
-        return known or f"http://{configuration.serve.address}:{configuration.serve.port}"
+        address = configuration.sign_in.address or configuration.report.address
+        return address or f"http://{configuration.serve.address}:{configuration.serve.port}"
     return "http://127.0.0.1:8501"
 
 

@@ -1,1 +1,1 @@
-"""Files that keep Callgauge running: for systemd, cron, launchd, Kubernetes, Docker; of a callgauge.toml."""
+"""Service files that run Callgauge from a callgauge.toml: systemd, cron, launchd, Kubernetes, Docker."""

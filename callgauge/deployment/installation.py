@@ -1,4 +1,4 @@
-"""What is installed: commands, the folders that they read and write, names of variables with secrets."""
+"""What a service needs: commands, the folders that they read and write, and names of secret variables."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
 
 class DeploymentError(Exception):
-    """Raised when no service can be made of what was said; the message names it and the next step."""
+    """Raised when a service cannot be created from these settings; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """One Callgauge that is to run as a service. All paths are absolute.
+    """One Callgauge service. All paths are absolute.
 
-    `command`: how `callgauge` is started. `hour`, `minute`: when the night begins. `user`: who runs it; None
-    where the target has a way of its own. `files`: what the configuration names besides the store;
-    `secret_files`: what only its user may read. `writable`: folders for reports and backups. `logs`:
-    folders of the sources on this machine. `secrets`: names of the environment variables that hold secrets.
-    `packages`: what an image needs besides the lock, for a provider of identities and for addresses.
-    `checkout`: where Callgauge's own files lie.
+    `command`: how `callgauge` is started. `hour`, `minute`: when the nightly job starts. `user`: the user
+    that runs it; None for the target's default. `files`: files that the configuration names, in addition to
+    the store; `secret_files`: files that only the service's user may read. `writable`: folders for reports
+    and backups. `logs`: folders of the sources on this machine. `secrets`: names of the environment variables
+    that contain secrets. `packages`: what an image needs in addition to the lock, for a sign-in provider and
+    for remote addresses. `checkout`: the folder of Callgauge's own files.
     """
 
     command: tuple[str, ...]
@@ -51,18 +51,26 @@ class Installation:
     checkout: Path | None = None
 
     def commands(self, config: str | None = None) -> tuple[list[str], list[str]]:
-        """Return the words of the server's command and of the night's; `config`: the file's other place."""
-        told = config or str(self.config)
-        return [*self.command, "serve", "--config", told], [*self.command, "nightly", "--config", told]
+        """Return the commands of the server and of the nightly job.
+
+        `config`: the path of the configuration where the service runs, if it is another one.
+        """
+        config_path = config or str(self.config)
+        return [*self.command, "serve", "--config", config_path], [
+            *self.command,
+            "nightly",
+            "--config",
+            config_path,
+        ]
 
     @property
     def environment_file(self) -> Path:
-        """The file that holds the secrets, one NAME=value a line, beside the configuration."""
+        """The file with the secrets, one NAME=value per line, in the folder of the configuration."""
         return self.config.with_suffix(".env")
 
 
 def describe_installation(
-    known: Configuration,
+    configuration: Configuration,
     command: Sequence[str],
     *,
     at: str,
@@ -70,7 +78,7 @@ def describe_installation(
     image: str,
     checkout: Path | None,
 ) -> Installation:
-    """Return what a configuration needs to run as a service. Raises DeploymentError."""
+    """Return what the service of a configuration needs. Raises DeploymentError."""
     begins = _TIME.fullmatch(at)
     if begins is None:
         raise DeploymentError(f"--at {at!r} is not a time of day; write it like 02:14")
@@ -80,83 +88,85 @@ def describe_installation(
         )
     described = Installation(
         command=tuple(command),
-        config=Path(os.path.normpath(known.path)),
-        store=known.store,
+        config=Path(os.path.normpath(configuration.path)),
+        store=configuration.store,
         hour=int(begins[1]),
         minute=int(begins[2]),
         user=user,
-        address=known.serve.address,
-        port=known.serve.port,
+        address=configuration.serve.address,
+        port=configuration.serve.port,
         image=image,
-        files=tuple(_list_files(known)),
-        secret_files=tuple(_list_secret_files(known)),
-        writable=tuple(_list_writable(known)),
-        logs=tuple(_list_logs(known)),
-        secrets=tuple(_list_secrets(known)),
-        packages=tuple(_list_packages(known)),
+        files=tuple(_list_files(configuration)),
+        secret_files=tuple(_list_secret_files(configuration)),
+        writable=tuple(_list_writable(configuration)),
+        logs=tuple(_list_logs(configuration)),
+        secrets=tuple(_list_secrets(configuration)),
+        packages=tuple(_list_packages(configuration)),
         checkout=checkout,
     )
     _refuse_unwritable_names(described)
     return described
 
 
-def _list_files(known: Configuration) -> Iterator[Path]:
-    load = known.load
+def _list_files(configuration: Configuration) -> Iterator[Path]:
+    load = configuration.load
     named = (*load.tools, load.labels, load.redact_config)
     yield from _unique(path for path in named if path is not None)
 
 
-def _list_secret_files(known: Configuration) -> Iterator[Path]:
-    users = known.sign_in.password_file
-    if users is not None and not users.is_relative_to(known.store):  # else it comes with the store
+def _list_secret_files(configuration: Configuration) -> Iterator[Path]:
+    users = configuration.sign_in.password_file
+    if users is not None and not users.is_relative_to(configuration.store):  # else the store includes it
         yield users
 
 
-def _list_writable(known: Configuration) -> Iterator[Path]:
-    folders = [known.report.folder] if known.report.folder else []
-    if known.backup.to and not is_address(known.backup.to):
-        folders.append(Path(known.backup.to))
-    yield from (path for path in _unique(folders) if not path.is_relative_to(known.store))
+def _list_writable(configuration: Configuration) -> Iterator[Path]:
+    folders = [configuration.report.folder] if configuration.report.folder else []
+    if configuration.backup.to and not is_address(configuration.backup.to):
+        folders.append(Path(configuration.backup.to))
+    yield from (path for path in _unique(folders) if not path.is_relative_to(configuration.store))
 
 
-def _list_logs(known: Configuration) -> Iterator[Path]:
-    """Yield the outermost folders in which the sources lie; addresses need none."""
-    found = []
-    for source in known.sources:
+def _list_logs(configuration: Configuration) -> Iterator[Path]:
+    """Yield the outermost folders of the sources; remote addresses have none."""
+    folders = []
+    for source in configuration.sources:
         named = [(place, False) for place in source.paths] + [(place, True) for place in source.manifests]
         for place, is_file in named:
             if not is_address(place):
                 path = Path(_before_pattern(place))
-                found.append(path.parent if is_file or path.is_file() else path)
-    if Path("/") in found:
+                folders.append(path.parent if is_file or path.is_file() else path)
+    if Path("/") in folders:
         raise DeploymentError("a source is directly in /; move the logs to a folder, and name that folder")
-    outermost = [path for path in found if not any(path != one and path.is_relative_to(one) for one in found)]
+    outermost = [
+        path for path in folders if not any(path != other and path.is_relative_to(other) for other in folders)
+    ]
     yield from _unique(outermost)
 
 
 def _before_pattern(place: str) -> str:
-    """Return the folder at the beginning of a pattern, in which everything lies that it means."""
+    """Return the folder at the start of a pattern, which contains all of its matches."""
     parts = PurePosixPath(place).parts
     plain = next((number for number, part in enumerate(parts) if glob.has_magic(part)), len(parts))
     return str(PurePosixPath(*parts[:plain])) if plain else "."
 
 
-def _list_secrets(known: Configuration) -> Iterator[str]:
-    sign_in = known.sign_in
-    names: list[str | None] = [hook.url_variable for hook in known.report.webhooks]
-    names += [known.report.email.password_variable if known.report.email else None]
+def _list_secrets(configuration: Configuration) -> Iterator[str]:
+    sign_in = configuration.sign_in
+    names: list[str | None] = [hook.url_variable for hook in configuration.report.webhooks]
+    names += [configuration.report.email.password_variable if configuration.report.email else None]
     if sign_in.method != "none" and sign_in.secret_variable != SignInSettings().secret_variable:
-        names.append(sign_in.secret_variable)  # without one of their own, servers make a key in the store
+        names.append(sign_in.secret_variable)  # without this variable, servers create a key in the store
     names += [sign_in.client_secret_variable] if sign_in.method == "oidc" else []
     yield from dict.fromkeys(name for name in names if name)
 
 
-def _list_packages(known: Configuration) -> Iterator[str]:
-    places = [place for source in known.sources for place in (*source.paths, *source.manifests)]
-    places += [known.backup.to] if known.backup.to else []
-    if known.sign_in.method == "oidc":
+def _list_packages(configuration: Configuration) -> Iterator[str]:
+    places = [place for source in configuration.sources for place in (*source.paths, *source.manifests)]
+    places += [configuration.backup.to] if configuration.backup.to else []
+    if configuration.sign_in.method == "oidc":
         yield from ("authlib", "joserfc")  # the extra `oidc`
-    if any(hook.kind == "apprise" for hook in known.report.webhooks):
+    if any(hook.kind == "apprise" for hook in configuration.report.webhooks):
         yield "apprise"
     schemes = [place.split("://")[0].lower() for place in places if is_address(place)]
     yield from dict.fromkeys(DRIVERS[scheme][1] for scheme in schemes if scheme in DRIVERS)
@@ -167,7 +177,7 @@ def _unique(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _refuse_unwritable_names(described: Installation) -> None:
-    """Refuse what would end a line of a service file, and what is no text."""
+    """Raise DeploymentError for names with line breaks or other characters that do not print."""
     paths = (described.config, described.store, *described.files, *described.secret_files)
     paths += (*described.writable, *described.logs)
     for word in (*described.command, described.image, *map(str, paths)):

@@ -1,1 +1,1 @@
-"""What stands between the network and Streamlit: who may ask, and what every answer carries."""
+"""The layer between the network and Streamlit: it authenticates requests and sets headers on every answer."""

@@ -1,4 +1,4 @@
-"""The log of accesses: who came, what was looked at and what was exported, as JSON lines in the store."""
+"""The access log: who signed in, what they viewed and what they exported, as JSON lines in the store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST = 500  # characters of a value: a name or an address that somebody sent
 
 
 class AccessLog:
-    """Writes one line an event into `folder`. A disk that is full or a folder that is gone stops nobody."""
+    """Writes one line per event into a file in `folder`. A full disk or a missing folder stops no request."""
 
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self.path = folder / FILE
@@ -29,17 +29,17 @@ class AccessLog:
         self._lock = threading.Lock()
         self._has_complained = False
 
-    def write(self, event: str, user: User | None = None, **told: str | int | None) -> None:
-        """Add a line with the time (UTC), the event, and what is told of it; None is left out.
+    def write(self, event: str, user: User | None = None, **fields: str | int | None) -> None:
+        """Add a line with the time (UTC), the event, and its fields; None is left out.
 
-        JSON escapes whatever a terminal or an editor could take for more than text.
+        JSON escapes all characters that could control a terminal or an editor.
         """
         line = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "event": event}
         if user is not None:
             line |= {"user": user.name[:_LONGEST], "role": user.role}
         line |= {
             name: value[:_LONGEST] if isinstance(value, str) else value  # type: ignore[misc]
-            for name, value in told.items()
+            for name, value in fields.items()
             if value is not None
         }
         data = json.dumps(line, ensure_ascii=True).encode() + b"\n"
@@ -72,8 +72,8 @@ class AccessLog:
 _LOGS: dict[Path, AccessLog] = {}
 
 
-def log_access(event: str, user: User | None = None, **told: str | int | None) -> None:
-    """Write an event into the log of the store that is served; nothing where nobody signs in."""
+def log_access(event: str, user: User | None = None, **fields: str | int | None) -> None:
+    """Write an event into the access log of the served store; do nothing without a sign-in."""
     folder = store_from_environment()
     if folder is not None and sign_in_from_environment().method != "none":
-        _LOGS.setdefault(folder, AccessLog(folder)).write(event, user, **told)
+        _LOGS.setdefault(folder, AccessLog(folder)).write(event, user, **fields)

@@ -1,8 +1,8 @@
-"""Closes connections that hold a place and ask nothing, so that nobody takes the server down with them.
+"""Closes idle connections, so that nobody can block the server by opening many of them.
 
-A connection waits from its beginning, and again after each answer, until the header of a request is there. It
-may wait for some seconds. Where too many wait, the one that has waited longest is closed: whoever asks
-something is answered.
+A connection waits from its start, and again after each answer, until the header of a request arrives. It may
+wait for some seconds. If too many wait, the one that has waited longest is closed. So a client that sends a
+request gets an answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _USUAL_FILES = 1_024
 
 
 def raise_file_limit() -> int:
-    """Raise the limit of open files to the hardest that this process may set, and return it."""
+    """Raise the limit of open files to the hard limit of this process, and return it."""
     try:
         import resource
     except ImportError:  # Windows
@@ -30,7 +30,7 @@ def raise_file_limit() -> int:
 
 
 class WaitingConnections:
-    """The connections that wait for a request, the longest first: at most `most`, and `each` of one address.
+    """The connections that wait for a request, oldest first: at most `most`, and `each` per address.
 
     Each is closed after `seconds`.
     """
@@ -43,13 +43,13 @@ class WaitingConnections:
         self._of_address: Counter[str] = Counter()
 
     def begin(self, transport: asyncio.Transport) -> None:
-        """Count a connection that waits, and close another one where too many do."""
+        """Count a connection as waiting; close the oldest one if too many wait."""
         if transport in self._waiting:
             return
         peer = transport.get_extra_info("peername")
         address = str(peer[0]) if peer else ""
         if self._of_address[address] >= self._each:
-            self._close(next(known for known, (other, _) in self._waiting.items() if other == address))
+            self._close(next(waiting for waiting, (other, _) in self._waiting.items() if other == address))
         elif len(self._waiting) >= self._most:
             self._close(next(iter(self._waiting)))
         timer = asyncio.get_running_loop().call_later(self._seconds, self._close, transport)
@@ -57,10 +57,10 @@ class WaitingConnections:
         self._of_address[address] += 1
 
     def end(self, transport: asyncio.Transport) -> None:
-        """Stop counting a connection: its request is there, or it is closed."""
-        known = self._waiting.pop(transport, None)
-        if known is not None:
-            address, timer = known
+        """Stop counting a connection: its request has arrived, or it is closed."""
+        entry = self._waiting.pop(transport, None)
+        if entry is not None:
+            address, timer = entry
             timer.cancel()
             self._of_address[address] -= 1
             if not self._of_address[address]:
@@ -72,7 +72,7 @@ class WaitingConnections:
 
 
 def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[Any]:
-    """Return uvicorn's HTTP protocol, whose connections count in `waiting` until a header is there."""
+    """Return uvicorn's HTTP protocol with connections that count as waiting until a header arrives."""
 
     class GuardedProtocol(protocol):  # type: ignore[misc]  # made at run time, for h11 and httptools
         def connection_made(self, transport: asyncio.Transport) -> None:

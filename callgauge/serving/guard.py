@@ -1,6 +1,6 @@
-"""What the web server lets in and sends out: named hosts and origins, known routes, headers on every answer.
+"""Decides what the web server accepts and sends: known hosts, origins, routes, and headers on every answer.
 
-It stands before Streamlit, which by itself answers more than the pages ask for: uploads, figures of its own
+It runs before Streamlit. Streamlit alone answers more than the pages need: uploads, figures of its own
 memory, an interface for agents, any Host on HTTP, and pages of other ports of the same machine.
 """
 
@@ -20,23 +20,24 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from callgauge.serving.settings import LOCAL_NAMES
 from callgauge.traces.intake import TRACES
 
-# What the pages ask of Streamlit's own routes; everything else there is closed.
+# The routes of Streamlit that the pages need; all others are closed.
 _CORE = "/_stcore/"
 _CORE_ROUTES = ("health", "host-config", "stream", "bidi-components/")
-_METHODS = ("GET", "HEAD", "OPTIONS")  # nothing is uploaded: pages speak over the websocket
+_METHODS = ("GET", "HEAD", "OPTIONS")  # no uploads: pages use the websocket
 _POSTED = ("/sign-in", "/sign-out", "/mcp", TRACES)  # forms of the sign-in, messages and traces of programs
-_STATIC = ("/static/", "/app/static/")  # scripts, styles, fonts: the same for everybody
+_STATIC = ("/static/", "/app/static/")  # scripts, styles and fonts: the same for all users
 _PORTS = {"http": 80, "https": 443}
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 class ServerGuard:
-    """Refuses what no page asks for, and puts the headers of a careful site on every answer.
+    """Rejects requests that no page makes, and sets security headers on every answer.
 
     `hosts`: the names that a request may use for this server, `*` for any. The Origin of a page must be the
-    host that the request names, port included. Where a proxy names another host, it must be one of `hosts`
+    host that the request names, including the port. If a proxy names another host, it must be one of `hosts`
     on the usual port, but not this machine. `address`: where browsers reach a server behind a proxy; then no
-    other Origin of this name counts. `embed_in`: origins whose pages may frame it, none as a rule.
+    other Origin with this name is accepted. `embed_in`: origins whose pages may frame the server; none by
+    default.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class ServerGuard:
             await _send_text(sending, *refused)
 
     def _find_refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return status and sentence of why a request is not answered; None when it is."""
+        """Return the status and the reason if a request is rejected, else None."""
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_known(_read_name(host)):
@@ -99,14 +100,14 @@ class ServerGuard:
             return page == self._address
         if page == _read_place(f"{page.scheme}://{host}"):
             return True
-        # A proxy in front may name another host than the browser's. Another port of the browser's host is
-        # another server, which cookies do not tell apart from this one.
+        # A proxy may name another host than the browser does. Another port of the browser's host is
+        # another server, but the browser sends both the same cookies.
         is_named = page.name in self._hosts and page.name not in LOCAL_NAMES
         return is_named and page.port == _PORTS[page.scheme] and page.name != _read_name(host)
 
 
 class _Place(NamedTuple):
-    """Where a page comes from: what browsers call its origin."""
+    """The origin of a page, as browsers define it."""
 
     scheme: str
     name: str
@@ -114,7 +115,7 @@ class _Place(NamedTuple):
 
 
 class _SendWithHeaders:
-    """Sends messages on; the first of an answer with our headers."""
+    """Forwards messages; adds our headers to the first message of an answer."""
 
     def __init__(self, send: Send, headers: Iterable[tuple[str, str]], *, is_static: bool) -> None:
         self._send = send
@@ -126,7 +127,9 @@ class _SendWithHeaders:
             headers = MutableHeaders(raw=list(message["headers"]))
             for name, value in self._headers:
                 headers[name] = value
-            del headers["access-control-allow-origin"]  # Streamlit's fonts and scripts: our pages suffice
+            del headers[
+                "access-control-allow-origin"
+            ]  # for Streamlit's fonts and scripts our pages are enough
             if not self._is_static:
                 headers["cache-control"] = "no-store"
             message = {**message, "headers": headers.raw}
@@ -134,12 +137,13 @@ class _SendWithHeaders:
 
 
 def _is_asked_by_another(headers: Headers) -> bool:
-    """Return True for what a page of another site loads, also where no Origin says so, as for an image.
+    """Return True if a page of another site made the request, even without an Origin (as for an image).
 
-    It could not read the answer, but have queries run. Links and the frames of `embed_in` are navigations.
+    That page could not read the answer, but it could make the server run queries. Links and the frames of
+    `embed_in` are navigations.
     """
-    told = headers.get("sec-fetch-site")
-    return told in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
+    fetch_site = headers.get("sec-fetch-site")
+    return fetch_site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
 
 
 def _is_method_known(method: str, path: str) -> bool:
@@ -149,10 +153,11 @@ def _is_method_known(method: str, path: str) -> bool:
 
 
 def _make_headers(page: str, embed_in: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the headers of every answer. `page` is the first page: its inline scripts are allowed by hash.
+    """Return the headers of every answer.
 
-    Streamlit writes styles into the page, hence `unsafe-inline` for them; its charts and tables start workers
-    from `blob:`, and compile WebAssembly. Nothing is evaluated and nothing comes from elsewhere.
+    `page` is the first page: its inline scripts are allowed by hash. Streamlit writes styles into the page,
+    so styles need `unsafe-inline`. Its charts and tables start workers from `blob:`, and compile WebAssembly.
+    No script uses `eval`, and nothing comes from other servers.
     """
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
@@ -185,15 +190,15 @@ def _make_headers(page: str, embed_in: Sequence[str]) -> tuple[tuple[str, str], 
 
 
 def read_first_page(static: Path) -> str:
-    """Return Streamlit's first page, as its folder of static files has it."""
+    """Return Streamlit's first page from its folder of static files."""
     return (static / "index.html").read_text(encoding="utf-8")
 
 
 def _read_name(host: str) -> str | None:
-    """Return the name of a Host header; None when it is none."""
+    """Return the name in a Host header; None if it is invalid."""
     try:
         parts = urlsplit(f"//{host}")
-        _ = parts.port  # raises where it is no number
+        _ = parts.port  # raises ValueError if it is not a number
     except ValueError:
         return None
     if parts.hostname is None or parts.username is not None or parts.path or parts.query or parts.fragment:
@@ -202,7 +207,7 @@ def _read_name(host: str) -> str | None:
 
 
 def _read_place(address: str) -> _Place | None:
-    """Return the place that an address or an Origin names; None when it names none."""
+    """Return the origin that an address or an Origin header names; None if it is invalid."""
     try:
         parts = urlsplit(address)
         port = parts.port

@@ -1,4 +1,4 @@
-"""Who asks: the guard of the server writes it into each request, and pages and routes read it there."""
+"""The user of a request: the server's guard writes it into each request; pages and routes read it there."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ WRITES_HEADER = "x-callgauge-writes"
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person or a program. `name`: an e-mail address, a name, a token's name; empty without sign-in.
+    """A person or a program. `name`: an e-mail address, a name or a token's name; empty without sign-in.
 
-    `may_write`: may change the team's memory. Admins also ask SQL, take raw text out, and forget.
+    `may_write`: may change the team's decisions and notes. Admins can also run SQL, export raw text, and
+    delete sessions.
     """
 
     name: str
@@ -37,7 +38,7 @@ NETWORK_USER = User("", "viewer", may_write=False)
 
 
 def write_headers(user: User) -> list[tuple[bytes, bytes]]:
-    """Return the headers that carry a user from the guard to what stands behind it."""
+    """Return the headers that carry a user from the guard to the application."""
     writes = b"yes" if user.may_write else b"no"
     name = quote(user.name, safe="@ ").encode("ascii")
     return [
@@ -48,7 +49,7 @@ def write_headers(user: User) -> list[tuple[bytes, bytes]]:
 
 
 def read_headers(headers: Mapping[str, str]) -> User | None:
-    """Return the user that the guard wrote into the headers; None where it wrote none."""
+    """Return the user that the guard wrote into the headers, or None."""
     role = headers.get(ROLE_HEADER)
     if role not in ("viewer", "admin"):
         return None
@@ -60,6 +61,6 @@ def read_headers(headers: Mapping[str, str]) -> User | None:
 
 
 def read_bearer(headers: Mapping[str, str]) -> str | None:
-    """Return the token of `Authorization: Bearer TOKEN`; None for any other header, and without one."""
+    """Return the token of `Authorization: Bearer TOKEN`; None for any other header."""
     scheme, blank, token = headers.get("authorization", "").partition(" ")
     return token.strip() if blank and scheme.lower() == "bearer" else None

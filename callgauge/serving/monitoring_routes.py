@@ -1,4 +1,4 @@
-"""Routes for programs that watch the server: `/healthz` for everybody, `/metrics` behind the sign-in."""
+"""Routes for monitoring programs: `/healthz` without a sign-in, `/metrics` behind it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _READ = ("GET", "HEAD")
 
 
 class PlainAnswer(NamedTuple):
-    """What a route answers, with the type of its text."""
+    """The answer of a route: status, media type and text."""
 
     status: int
     media_type: str
@@ -29,9 +29,9 @@ class PlainAnswer(NamedTuple):
 
 
 class HealthRoute:
-    """Answers `/healthz` in front of everything else: any Host, no sign-in, nothing of what the store holds.
+    """Answers `/healthz` before all other checks: any Host, no sign-in. The answer has no data of the store.
 
-    `check` returns whether all is well, and what the answer says as JSON; it may block.
+    `check` returns whether the server is healthy, and the rest of the answer as JSON. It may block.
     """
 
     def __init__(self, app: ASGIApp, check: Callable[[], tuple[bool, dict[str, object]]]) -> None:
@@ -46,13 +46,13 @@ class HealthRoute:
         elif scope["path"] == ALIVE:
             await _send(send, scope, _make_answer(200, {"status": "ok"}))
         else:
-            is_well, told = await asyncio.to_thread(self._check)
+            is_well, details = await asyncio.to_thread(self._check)
             status = "ok" if is_well else "unhealthy"
-            await _send(send, scope, _make_answer(200 if is_well else 503, {"status": status, **told}))
+            await _send(send, scope, _make_answer(200 if is_well else 503, {"status": status, **details}))
 
 
 class MetricsRoute:
-    """Answers `/metrics` to whom the gate named; without a sign-in, to this machine only.
+    """Answers `/metrics` for users that the gate names; without a sign-in, for this machine only.
 
     `write` returns the answer; it may block.
     """
@@ -80,8 +80,8 @@ def _say(status: int, sentence: str) -> PlainAnswer:
     return PlainAnswer(status, "text/plain; charset=utf-8", sentence)
 
 
-def _make_answer(status: int, told: dict[str, object]) -> PlainAnswer:
-    return PlainAnswer(status, "application/json", json.dumps(told))
+def _make_answer(status: int, body: dict[str, object]) -> PlainAnswer:
+    return PlainAnswer(status, "application/json", json.dumps(body))
 
 
 async def _send(send: Send, scope: Scope, answer: PlainAnswer) -> None:

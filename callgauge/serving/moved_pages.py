@@ -1,4 +1,4 @@
-"""Addresses of pages that were renamed or merged, and where they are now."""
+"""Redirects from the addresses of renamed or merged pages."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Query = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class MovedPage:
-    """Where a page is now: the page `to`, with some URL keys `renamed`, some `values` of these replaced.
+    """The new address of a page: the page `to`, with some URL keys `renamed` and some `values` replaced.
 
-    `added`: further keys with their values, unless a renamed key gives them.
+    `added`: more keys with their values, unless a renamed key sets them.
     """
 
     to: str
@@ -41,7 +41,7 @@ MOVED: Mapping[str, MovedPage] = {
 
 
 def find_page(name: str, query: Query) -> tuple[str, Query]:
-    """Return the name and the query of a page today, from those of a link of any age."""
+    """Return the current name and query of a page, given those of an old link."""
     moved = MOVED.get(name)
     if moved is None:
         return name, query
@@ -49,12 +49,12 @@ def find_page(name: str, query: Query) -> tuple[str, Query]:
         moved.renamed[key]: moved.values.get(value, value) for key, value in query if key in moved.renamed
     }
     set_ = {**moved.added, **renamed}
-    kept = [(key, value) for key, value in query if key not in moved.renamed and key not in set_]
-    return moved.to, [*kept, *set_.items()]
+    unchanged = [(key, value) for key, value in query if key not in moved.renamed and key not in set_]
+    return moved.to, [*unchanged, *set_.items()]
 
 
 class MovedPages:
-    """Redirects the addresses of moved pages, with their query. A link to an old address never breaks."""
+    """Redirects the addresses of moved pages, with their query, so that old links keep working."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

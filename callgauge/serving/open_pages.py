@@ -1,4 +1,4 @@
-"""The connection of an open page: what it may send, and until when its user may look."""
+"""The connection of an open page: what it may send, and how long its user may look."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from starlette.types import Message, Receive, Send
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 _MEDIA = re.compile(r"/media/([0-9a-zA-Z]+\.[0-9a-zA-Z]+)")
-# Where Streamlit's messages name a file; LinkButton.url is a text of the page.
+# The fields of Streamlit's messages that name a file; LinkButton.url is text of the page.
 _OFFERS = frozenset({"url", "image", "icon_image", "favicon"})
 _FOLDER = str(Path(__file__).resolve().parents[1]).encode()
-_LONGEST_FIRST = 1_000_000  # bytes; the message that begins a run has a few thousand
+_LONGEST_FIRST = 1_000_000  # bytes; the message that starts a run has a few thousand
 _NOT_BINARY, _POLICY, _TOO_MUCH = 1003, 1008, 1009  # codes of a closed websocket
 
 
 class SentMedia:
-    """Remembers which files were offered to whom on a page: an address is good for no other user."""
+    """Remembers which files a page offered to which user: the address of a file works for this user only."""
 
     def __init__(self, most: int = 20_000) -> None:
         self._most = most
@@ -37,10 +37,10 @@ class SentMedia:
 
 
 class OpenPage:
-    """Stands between a websocket and Streamlit.
+    """Handles the messages between a websocket and Streamlit.
 
-    `is_admitted`: whether the user may still look; asked before each message. `may_send`: whether the page
-    may send a message of this size now. `note_media`: told the name of each file that the page is offered.
+    `is_admitted`: whether the user may still look; called before each message. `may_send`: whether the page
+    may send a message of this size now. `note_media`: called with the name of each file that the page gets.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class OpenPage:
         self._is_closed = False
 
     async def receive(self) -> Message:
-        """Return the page's next message; the end of the connection where it may send no more.
+        """Return the page's next message, or a disconnect message if the page may send no more.
 
-        Streamlit's pages send bytes only, and Streamlit fails at a frame of text.
+        Streamlit's pages send bytes only; a text frame makes Streamlit fail.
         """
         message = await self._receive()
         if message["type"] != "websocket.receive" or self._is_closed:
@@ -76,7 +76,7 @@ class OpenPage:
         return message
 
     async def send(self, message: Message) -> None:
-        """Send a message on, while its user may look."""
+        """Forward a message while its user may look."""
         if self._is_closed:
             return
         data = message.get("bytes") if message["type"] == "websocket.send" else None
@@ -101,7 +101,8 @@ class OpenPage:
 def find_media(data: bytes) -> Iterator[str]:
     """Yield the names of the files that a message of Streamlit's offers.
 
-    An address in any other text is none: whoever types one would be shown it, and so be given the file.
+    An address in any other text does not count: a user could type one, see it on the page, and so get the
+    file.
     """
     if b"/media/" not in data:
         return
@@ -111,15 +112,15 @@ def find_media(data: bytes) -> Iterator[str]:
         for field, value in part.ListFields():
             several = value if isinstance(value, Sequence) and not isinstance(value, str | bytes) else [value]
             if field.message_type is not None:
-                waiting += [one for one in several if hasattr(one, "ListFields")]
+                waiting += [item for item in several if hasattr(item, "ListFields")]
             elif field.name in _OFFERS and part.DESCRIPTOR.name != "LinkButton":
-                yield from (found[1] for one in several if (found := _MEDIA.fullmatch(str(one))))
+                yield from (address[1] for item in several if (address := _MEDIA.fullmatch(str(item))))
 
 
 def leave_folder_out(data: bytes) -> bytes:
     """Return a message of Streamlit's without the folder that Callgauge is installed in.
 
-    The message that begins a run names the script by its whole path; the browser needs its name at most.
+    The message that starts a run contains the script's whole path; the browser needs its name at most.
     """
     if len(data) > _LONGEST_FIRST or _FOLDER not in data:
         return data

@@ -1,4 +1,4 @@
-"""Starts the dashboard's server: its command, its environment, and the server as a child process."""
+"""Starts the dashboard's server as a child process, with its command and environment."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STOP_PATIENCE = 10.0  # seconds; the server itself ends after 5
 
 
 class ServerEndedError(Exception):
-    """The server process has ended; `code` is its return code as `subprocess` gives it."""
+    """Raised when the server process has ended; `code` is its return code as in `subprocess`."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"the server has ended with {code}")
@@ -39,7 +39,7 @@ class ServerEndedError(Exception):
 
 
 def try_port(address: str, port: int) -> int:
-    """Return the port; for port 0 a free one. Raises OSError if no server can listen on it."""
+    """Return the port, or a free one for port 0. Raises OSError if no server can listen on it."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as trial:
         if os.name == "posix":  # on Windows this option would let two servers share a port
@@ -48,33 +48,33 @@ def try_port(address: str, port: int) -> int:
         return int(trial.getsockname()[1])
 
 
-def write_address(known: ServeSettings) -> str:
+def write_address(settings: ServeSettings) -> str:
     """Return the URL of the dashboard."""
-    host = f"[{known.address}]" if ":" in known.address else known.address
-    return f"http://{host}:{known.port}"
+    host = f"[{settings.address}]" if ":" in settings.address else settings.address
+    return f"http://{host}:{settings.port}"
 
 
 def make_server_command(
-    store: Path, known: ServeSettings, signing: SignInSettings
+    store: Path, settings: ServeSettings, signing: SignInSettings
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command that serves a store, and the environment of its process."""
-    options = ["--server.port", str(known.port), "--server.address", known.address]
-    names = [*LOCAL_NAMES, *known.hosts]
-    if not is_loopback(known.address):
-        names.append(known.address)
+    options = ["--server.port", str(settings.port), "--server.address", settings.address]
+    names = [*LOCAL_NAMES, *settings.hosts]
+    if not is_loopback(settings.address):
+        names.append(settings.address)
     for name in names:
-        options += ["--server.allowedHosts", name]  # anything else could be another site's DNS trick
+        options += ["--server.allowedHosts", name]  # any other name could be DNS rebinding
     command = [sys.executable, "-P", str(STREAMLIT), "run", str(ENTRY), *options]
     environment = {
         **os.environ,
         STORE_VARIABLE: str(store),
         HOSTS_VARIABLE: ",".join(names),
-        EMBEDDING_VARIABLE: " ".join(known.embed_in),
+        EMBEDDING_VARIABLE: " ".join(settings.embed_in),
         SIGN_IN_VARIABLE: write_sign_in(signing),
-        TEXTS_VARIABLE: "yes" if known.texts else "no",
-        HEALTHY_HOURS_VARIABLE: str(known.healthy_hours),
-        TRACES_VARIABLE: str(known.traces.resolve()) if known.traces else "",
-        # The server sees who is really at the other end; the gate decides what a proxy's header is worth.
+        TEXTS_VARIABLE: "yes" if settings.texts else "no",
+        HEALTHY_HOURS_VARIABLE: str(settings.healthy_hours),
+        TRACES_VARIABLE: str(settings.traces.resolve()) if settings.traces else "",
+        # The server sees the real address of its peer; the gate decides which proxy headers count.
         "FORWARDED_ALLOW_IPS": "",
     }
     return command, environment
@@ -90,14 +90,14 @@ class ServerProcess:
             command,
             env={**environment, ENDS_WITH_INPUT_VARIABLE: "yes"},
             stdin=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C in a terminal is for this process to answer
+            start_new_session=True,  # this process handles Ctrl-C in a terminal
         )
 
     def __enter__(self) -> ServerProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop the server, and wait for its end."""
+        """Stop the server and wait until it has ended."""
         if self._process.stdin:
             self._process.stdin.close()
         try:
@@ -114,7 +114,7 @@ class ServerProcess:
             self.pause(0.1)
 
     def pause(self, seconds: float) -> None:
-        """Sleep. Raises ServerEndedError if the server ends meanwhile."""
+        """Sleep. Raises ServerEndedError if the server ends during this time."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(left, 1.0))

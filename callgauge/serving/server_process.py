@@ -1,8 +1,8 @@
-"""Runs Streamlit's command line, as `python -m streamlit` does; Ctrl-C and SIGTERM end it, with exit code 0.
+"""Runs Streamlit's command line, as `python -m streamlit` does; Ctrl-C and SIGTERM end it with exit code 0.
 
-Both let answers that are under way end, for some seconds at most: a page that calculates, or a browser that
-takes a download slowly, does not hold up a restart. Pages only read, and what they write into the memory of
-the team is written whole or not at all.
+After either signal, running answers may finish for some seconds. A page that calculates, or a slow download,
+does not delay a restart. This is safe: pages mostly read, and each change of decisions and notes is written
+completely or not at all.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from click import Abort  # Streamlit's command line is made with it; Ctrl-C becomes this
+from click import Abort  # Streamlit's command line uses click, which turns Ctrl-C into this
 from streamlit.web.cli import main
 
 from callgauge.serving.connections import WaitingConnections, guard_connections, raise_file_limit
 from callgauge.serving.settings import ENDS_WITH_INPUT_VARIABLE
 
-_LONGEST_STOP = 5.0  # seconds; systemd waits 90 of them, Kubernetes 30, Docker 10 before they kill
+_LONGEST_STOP = 5.0  # seconds; systemd kills after 90, Kubernetes after 30, Docker after 10
 
 
 class GuardedServer(uvicorn.Server):
-    """Uvicorn's server, which closes connections that ask nothing, and ends soon after it was asked to."""
+    """Uvicorn's server, which also closes idle connections, and ends soon after a stop signal."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen."""
+        """Start to listen."""
         most = max(64, min(raise_file_limit() // 4, 1_000))
         waiting = WaitingConnections(most, each=most // 2)
         protocol: Any = self.config.http_protocol_class
@@ -39,7 +39,7 @@ class GuardedServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop the server; called when a signal arrives."""
         if not self.should_exit:
-            # Not by an exception: the interpreter would wait for the threads of pages that still calculate.
+            # No exception: the interpreter would wait for the threads of pages that still calculate.
             deadline = threading.Timer(_LONGEST_STOP, os._exit, (0,))
             deadline.daemon = True
             deadline.start()
@@ -47,13 +47,13 @@ class GuardedServer(uvicorn.Server):
 
 
 def _end(_signal: int, _frame: FrameType | None) -> None:
-    """End with exit code 0. Uvicorn raises the signal that stopped it once more when it is done."""
+    """End with exit code 0. Uvicorn raises the signal that stopped it again when it is done."""
     raise SystemExit(0)
 
 
 def _end_with_input() -> None:
-    """Stop the server, as SIGTERM does, when its standard input is closed: the parent has ended."""
-    while os.read(0, 1024):  # not sys.stdin: its lock, held here, would break the end of the interpreter
+    """Stop the server, as SIGTERM does, when its standard input closes: the parent process has ended."""
+    while os.read(0, 1024):  # not sys.stdin: holding its lock here would break the end of the interpreter
         pass
     signal.raise_signal(signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""What `callgauge serve` tells the web server that it starts, through the environment."""
+"""The settings that `callgauge serve` passes to its web server through the environment."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 def is_loopback(address: str) -> bool:
-    """Return True when only this machine can reach what listens on an address."""
+    """Return True if only this machine can reach a server that listens on this address."""
     try:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
@@ -38,9 +38,9 @@ def is_loopback(address: str) -> bool:
 
 
 def hosts_from_environment() -> list[str]:
-    """Return the names that `callgauge serve` was given; this machine's own without any."""
-    told = [name for name in os.environ.get(HOSTS_VARIABLE, "").split(",") if name]
-    return told or list(LOCAL_NAMES)
+    """Return the host names that `callgauge serve` allows; by default those of this machine."""
+    hosts = [name for name in os.environ.get(HOSTS_VARIABLE, "").split(",") if name]
+    return hosts or list(LOCAL_NAMES)
 
 
 def embedders_from_environment() -> list[str]:
@@ -49,46 +49,46 @@ def embedders_from_environment() -> list[str]:
 
 
 def healthy_hours_from_environment() -> float:
-    """Return how old the newest load may be, in hours."""
+    """Return the maximum age of the newest load, in hours."""
     return float(os.environ.get(HEALTHY_HOURS_VARIABLE) or ServeSettings().healthy_hours)
 
 
 def write_sign_in(settings: SignInSettings) -> str:
-    """Return the settings of the sign-in as the text that `sign_in_from_environment` reads."""
+    """Return the sign-in settings as text for `sign_in_from_environment`."""
     return json.dumps(asdict(settings), default=str)
 
 
 def sign_in_from_environment() -> SignInSettings:
-    """Return how people sign in; the method `none` where `callgauge serve` named no other.
+    """Return the sign-in settings; the method is `none` if `callgauge serve` named no other.
 
-    Raises TypeError or ValueError for what it never writes, so that no server starts half guarded.
+    Raises TypeError or ValueError for invalid settings, so that no server starts without its protection.
     """
-    told: dict[str, Any] = json.loads(os.environ.get(SIGN_IN_VARIABLE) or "{}")
-    known: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in told.items()
+    values: dict[str, Any] = json.loads(os.environ.get(SIGN_IN_VARIABLE) or "{}")
+    settings: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
     }
-    if known.get("password_file"):
-        known["password_file"] = Path(str(known["password_file"]))
-    return SignInSettings(**known)
+    if settings.get("password_file"):
+        settings["password_file"] = Path(str(settings["password_file"]))
+    return SignInSettings(**settings)
 
 
 def is_gated() -> bool:
-    """Return True in a server that `callgauge serve` started: its gate names the user of every request."""
+    """Return True if `callgauge serve` started this server: its gate names the user of every request."""
     return SIGN_IN_VARIABLE in os.environ
 
 
 def texts_are_shown() -> bool:
-    """Return False where the store is served without text."""
+    """Return False if the store is served without content."""
     return os.environ.get(TEXTS_VARIABLE) != "no"
 
 
 def traces_from_environment() -> Path | None:
-    """Return the folder for the traces that programs send; None = none are taken."""
+    """Return the folder for traces from programs; None if the server accepts none."""
     folder = os.environ.get(TRACES_VARIABLE)
     return Path(folder) if folder else None
 
 
 def store_from_environment() -> Path | None:
-    """Return the folder of the store that is served."""
-    told = os.environ.get(STORE_VARIABLE)
-    return Path(told) if told else None
+    """Return the folder of the served store."""
+    store = os.environ.get(STORE_VARIABLE)
+    return Path(store) if store else None

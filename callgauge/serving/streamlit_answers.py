@@ -1,4 +1,4 @@
-"""What the server changes in Streamlit's answers: compressed scripts, our own first page, and a quiet log."""
+"""Changes Streamlit's answers: compressed scripts, our own first page, and fewer log messages."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ingest.decoding.zstd import compress
 
-_ASSETS = "/static/"  # Streamlit's own scripts and styles; their names hold a hash of their content
-_PACKED = (".js", ".css")  # fonts and images are packed as they are
+_ASSETS = "/static/"  # Streamlit's own scripts and styles; their names contain a hash of the content
+_PACKED = (".js", ".css")  # fonts and images are already compressed
 _ZSTD_LEVEL, _GZIP_LEVEL = 9, 6  # Plotly's 4.7 MB take about 0.15 s and 0.3 s
 _ASKED_FOR_LESS = (b"if-none-match", b"if-modified-since", b"range", b"accept-encoding")
 _VALIDATORS = ("etag", "last-modified", "accept-ranges")
-# What Starlette says where a closed connection is closed again.
+# Starlette's message when a closed connection is closed again.
 _CLOSED_ALREADY = 'Cannot call "send" once a close message has been sent.'
-# What Streamlit's first page says, and what it says instead. Its own font is never used here.
+# Parts of Streamlit's first page, and their replacements. Its own font is never used here.
 _TITLE = re.compile("(?<=<title>)Streamlit(?=</title>)")
 _FONT = re.compile(r'\./static/media/SourceSans[^"]*\.woff2')
 _OUR_FONT = "./app/static/inter-latin.woff2"
 SCRIPTS = Path(st.__file__).parent / "static" / "static" / "js"
-# What stands on every page. A browser would ask for the scripts of it once the page is there.
+# The elements of every page. Without this, a browser requests their scripts only after the page has loaded.
 EARLY = ("BidiComponent", "Button", "Multiselect", "PageLink", "Selectbox")
 _IMPORT = re.compile(r'\b(?:from|import)"\./([^"/]+\.js)"')
 
 
 @dataclass(slots=True)
 class _Answer:
-    """A whole answer of the server behind a middleware; it never starts where the browser has left."""
+    """A complete answer of the application. It never starts if the browser disconnects."""
 
     start: Message = field(default_factory=dict)
     body: bytes = b""
@@ -69,7 +69,7 @@ class _Answer:
 class CompressedAssets:
     """Sends Streamlit's scripts and styles compressed; each is compressed once and kept in memory.
 
-    Streamlit itself sends them as they are, to save the CPU of compressing them for every visitor.
+    Streamlit itself sends them uncompressed, to save the CPU time per visitor.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -87,7 +87,7 @@ class CompressedAssets:
             if not await answer.read(self._app, scope, receive):
                 return
             whole = answer.headers.get("content-length") == str(len(answer.body))
-            # Only what exists is kept, so the memory is bounded; and nothing that broke off on its way.
+            # Only complete answers for existing files are kept, so the memory is bounded.
             if answer.start["status"] != 200 or not whole:
                 await answer.send(send)
                 return
@@ -99,7 +99,7 @@ class CompressedAssets:
 
 
 def _chosen_coding(scope: Scope) -> str | None:
-    """Return how to compress the answer to a request; None when it stays as it is."""
+    """Return the content coding for the answer to a request; None to leave it unchanged."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return None
     path, headers = scope["path"], Headers(scope=scope)
@@ -116,9 +116,9 @@ def _compress(text: bytes, coding: str) -> bytes:
 
 
 class FirstPage:
-    """Puts our title, font and style into Streamlit's first page, so that nothing moves afterwards.
+    """Puts our title, font and style into Streamlit's first page, so that the page does not shift later.
 
-    It also names the scripts of what every page holds, so that they are loaded along with the others.
+    It also names the scripts that every page needs, so that the browser loads them with the others.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -132,10 +132,10 @@ class FirstPage:
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):
             await self._app(scope, receive, send)
             return
-        # The page that a browser kept may have the style of an earlier version: ask for the whole, as text.
-        asked = [pair for pair in scope["headers"] if pair[0] not in _ASKED_FOR_LESS]
+        # A cached page may have the style of an earlier version: request the whole page, as plain text.
+        headers = [pair for pair in scope["headers"] if pair[0] not in _ASKED_FOR_LESS]
         answer = _Answer()
-        if not await answer.read(self._app, {**scope, "headers": asked}, receive):
+        if not await answer.read(self._app, {**scope, "headers": headers}, receive):
             return
         if answer.headers.get("content-type", "").startswith("text/html"):
             answer.replace_body(self._with_our_head(answer.body.decode()).encode())
@@ -152,22 +152,22 @@ class FirstPage:
 
 
 def _early_scripts() -> list[str]:
-    """Return the names of the scripts in EARLY, and of those that they import."""
-    found: list[str] = []
+    """Return the names of the scripts in EARLY, and of the scripts that they import."""
+    names: list[str] = []
     left = [path.name for name in EARLY for path in SCRIPTS.glob(f"{name}.*.js")]
     while left:
         name = left.pop()
-        if name not in found:
-            found.append(name)
+        if name not in names:
+            names.append(name)
             left += _IMPORT.findall((SCRIPTS / name).read_text(encoding="utf-8"))
-    return found
+    return names
 
 
 class GoneBrowsers:
-    """Ends the connection of a browser that went away while it was sent something, without an error.
+    """Ends a connection without an error if the browser disconnects while the server sends.
 
-    Streamlit 1.67 takes that for a frame of text, and closes the connection that is closed already: the log
-    would hold a traceback for each such browser.
+    Streamlit 1.67 takes the disconnect for a text frame, and closes the closed connection again. Without this
+    class the log has a traceback for each such browser.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,4 +1,4 @@
-"""Who a token belongs to, and who may send traces: what `Authorization: Bearer …` says to the server."""
+"""The owners of bearer tokens, and who may send traces: what `Authorization: Bearer …` allows."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from callgauge.serving.identity import User, read_bearer
 from callgauge.serving.settings import sign_in_from_environment
 from callgauge.traces.otlp_requests import TraceRequestError
 
-_KEPT = 2.0  # seconds that the list of tokens is kept: so long a revoked one may go on
+_KEPT = 2.0  # seconds that the list of tokens is cached; a revoked token works no longer than this
 _LOG = logging.getLogger(__name__)
 
 
 class TokenFinder:
-    """Finds the users of tokens. The list of tokens is read again after two seconds."""
+    """Finds the users of tokens. Reads the list of tokens again after two seconds."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._tokens = TokenList(folder)
@@ -33,7 +33,7 @@ class TokenFinder:
         self._read_at: float | None = None
 
     def find(self, text: str) -> User | None:
-        """Return the user of a token that holds; None for any other text, and where none can be read.
+        """Return the user of a valid token; None for any other text, and if the list cannot be read.
 
         A token that may only send traces has no user.
         """
@@ -43,7 +43,7 @@ class TokenFinder:
         return User(token.name, "admin" if token.role == "admin" else "viewer", may_write=False)
 
     def may_send(self, text: str) -> bool:
-        """Return True for a token that may send traces."""
+        """Return True if the token may send traces."""
         token = self._match(text)
         return token is not None and token.role in ("sender", "admin")
 
@@ -65,15 +65,15 @@ _finders: dict[str, TokenFinder] = {}
 
 
 def find_token(text: str) -> User | None:
-    """Return who a token of the served store belongs to; None for any other text."""
+    """Return the user of a token of the served store; None for any other text."""
     finder = _find_finder()
     return finder.find(text) if finder else None
 
 
 def check_sender(scope: Scope) -> None:
-    """Raise TraceRequestError for a request that may not send traces.
+    """Raise TraceRequestError if the request may not send traces.
 
-    It needs a token for it; without sign-in, requests of this machine need none.
+    A request needs a token; without a sign-in, requests from this machine need none.
     """
     token = read_bearer(Headers(scope=scope))
     if token is not None:
@@ -90,7 +90,7 @@ def check_sender(scope: Scope) -> None:
 
 
 def _find_finder() -> TokenFinder | None:
-    """Return the finder of the served store's tokens; None where no store is served."""
+    """Return the token finder of the served store; None if no store is served."""
     folder = os.environ.get("CALLGAUGE_STORE")
     if not folder:
         return None

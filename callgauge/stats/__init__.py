@@ -1,4 +1,4 @@
-"""Rates with their doubt, differences, ranks, corrections, sample sizes and sequential tests."""
+"""Rates with their uncertainty, differences, ranks, corrections, sample sizes and sequential tests."""
 
 from callgauge.stats.corrections import benjamini_hochberg, holm
 from callgauge.stats.differences import (

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 def holm(p: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
     """Return the p-values adjusted by Holm's method (Holm 1979), in the order given.
 
-    For a ranked table: the chance that any line of the table is a false positive stays at the level.
-    `weights` say how much of the level each gets, where some matter more than others (Holm's weighted
-    procedure); without them all get the same.
+    For a ranked table: the chance of any false positive in the table stays at the level. `weights` set the
+    part of the level for each p-value (Holm's weighted procedure); without them, all parts are equal.
     """
     shares = [1.0] * len(p) if weights is None else list(weights)
     order = sorted(range(len(p)), key=lambda index: p[index] / shares[index])

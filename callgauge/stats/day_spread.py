@@ -1,11 +1,11 @@
-"""How much less sure a difference of two rates is because days differ: the days as clusters.
+"""Widen differences of two rates by the variation between days, with days as clusters.
 
 Sessions of one day have something in common: a host in trouble, a changed task list. The jackknife over
 sessions does not see that. The functions here measure by how much the variance of a difference between days
-exceeds what its sessions explain (the ratio estimator with days as clusters; Cochran 1977, chapter 6), and
-widen the estimates of both rates by it. Where both sides have days in common, the days are paired: what hits
-both on a day cancels. Neighbouring days may be alike, which makes the mean of many days less sure.
-docs/statistics.md has the simulated error rates.
+exceeds what its sessions explain (the ratio estimator with days as clusters; Cochran 1977, chapter 6). They
+then widen the estimates of both rates by this excess. If both sides have days in common, the days are paired:
+an effect on both sides of a day cancels. Neighbouring days may be alike, which makes the mean of many days
+less certain. docs/statistics.md has the simulated error rates.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from callgauge.stats.session_groups import DayCounts, Integers
 
 LEAST_DAYS = 5
 """Days on one side that it takes to know how much days differ, where both sides ran on different days."""
-_ALIKE = 0.6  # the correlation of neighbouring days that is allowed for; by simulation it holds up to 0.5
-_LEAST_FREEDOM = 4.0  # of the t quantile, where few days show how much they differ
+_ALIKE = 0.6  # the assumed correlation of neighbouring days; by simulation it is enough up to 0.5
+_LEAST_FREEDOM = 4.0  # the minimum for the t quantile, if there are few days
 _TINY = 1e-12
 
 
 def inflate_mean(days: Floats) -> Floats:
-    """Return the variance of the mean of so many days relative to that of independent days.
+    """Return the variance of the mean over this many days, relative to that of independent days.
 
     The days are an AR(1) series with the correlation 0.6; exact for days of equal size. 1 for one day, 2.96
     for seven, 3.73 for 28.
@@ -41,12 +41,12 @@ def inflate_mean(days: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class DayExcess:
-    """By how much days make a difference less sure than its sessions do.
+    """How much the variation between days adds to the variance of a difference.
 
     `of`, `against`: the variance that days add to each rate, relative to that of its sessions. `whole`: the
-    same for the difference. `freedom`: the degrees of freedom of what days add.
-    `has_too_few`: both sides ran on different days, and neither on LEAST_DAYS of them: the excess cannot be
-    known. Where no observation of either side has a day, there is no excess to measure.
+    same for the difference. `freedom`: the degrees of freedom of the added variance. `has_too_few`: the sides
+    ran on different days, and both on fewer than LEAST_DAYS: the excess is unknown. Where no observation of
+    either side has a day, there is no excess to measure.
     """
 
     of: float
@@ -60,11 +60,11 @@ NO_EXCESS = DayExcess(0.0, 0.0, 0.0, 1.0)
 
 
 def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
-    """Return for each pair of rates what days add to the variance of their difference.
+    """Return for each pair of rates the variance that days add to their difference.
 
-    `NO_EXCESS` where a side has no counts by day or no observation.
+    `NO_EXCESS` if a side has no counts by day or no observation.
     """
-    found = [NO_EXCESS] * len(pairs)
+    excesses = [NO_EXCESS] * len(pairs)
     places: dict[int, int] = {}
     shares: list[Share] = []
     for pair in pairs:
@@ -74,21 +74,21 @@ def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
                 shares.append(share)
     chosen = [place for place, pair in enumerate(pairs) if all(id(share) in places for share in pair)]
     if not chosen:
-        return found
+        return excesses
     days = _Days.read(shares)
     sides = np.array([[places[id(share)] for share in pairs[place]] for place in chosen])
     for place, excess in zip(chosen, days.compare(sides[:, 0], sides[:, 1]), strict=True):
-        found[place] = excess
-    return found
+        excesses[place] = excess
+    return excesses
 
 
 @dataclass(frozen=True, slots=True)
 class _Days:
-    """Rates by day, as arrays with one row a rate.
+    """Rates by day, as arrays with one row per rate.
 
-    `residuals`: of shape (rates, days), how far each day moves the rate. `n`: observations, of that shape.
-    `rate`, `effective_n`, `observed`: of each rate. `many`: its days. `weights`: the sum of the squared
-    shares of its days.
+    `residuals`: of shape (rates, days), how far each day moves the rate. `n`: observations, of the same
+    shape. `rate`, `effective_n`, `observed`: of each rate. `many`: its number of days. `weights`: the sum of
+    the squared shares of its days.
     """
 
     residuals: Floats
@@ -110,7 +110,7 @@ class _Days:
         total = np.maximum(n.sum(1), _TINY)
         many = (n > 0).sum(1).astype(float)
         rate = k.sum(1) / total
-        # Of m days around their own mean only m - 1 are free.
+        # m days around their own mean have m - 1 degrees of freedom.
         free = np.sqrt(np.where(many > 1, many / np.maximum(many - 1, 1), 0.0))
         return cls(
             (k - rate[:, None] * n) / total[:, None] * free[:, None],
@@ -122,67 +122,67 @@ class _Days:
             (n * n).sum(1) / total**2,
         )
 
-    def compare(self, of: Integers, against: Integers) -> list[DayExcess]:
-        """Return the excess of each pair; `of`, `against`: the rows of its rates."""
+    def compare(self, first: Integers, against: Integers) -> list[DayExcess]:
+        """Return the excess of each pair; `first`, `against`: the rows of its two rates."""
         used = (self.n > 0).astype(float)
         products, common = self.residuals @ self.residuals.T, used @ used.T
         squares = np.diag(products)
         variance = self.rate * (1 - self.rate) / self.effective_n
-        sampling = variance[of] + variance[against]
-        shared = common[of, against]
-        union = self.many[of] + self.many[against] - shared
+        sampling = variance[first] + variance[against]
+        shared = common[first, against]
+        union = self.many[first] + self.many[against] - shared
         # Days in common: the variance of the difference from day to day.
-        paired = np.maximum(0.0, squares[of] + squares[against] - 2 * products[of, against] - sampling)
+        paired = np.maximum(0.0, squares[first] + squares[against] - 2 * products[first, against] - sampling)
         paired *= inflate_mean(union)
         # No day in common: the variance of a day, from both sides together.
         free = np.maximum(0.0, self.many - 1)
         beyond = free * (squares - variance) / np.maximum(self.weights, _TINY)
-        both = free[of] + free[against]
-        one_day = np.maximum(0.0, beyond[of] + beyond[against]) / np.maximum(both, 1.0)
+        both = free[first] + free[against]
+        one_day = np.maximum(0.0, beyond[first] + beyond[against]) / np.maximum(both, 1.0)
         added = inflate_mean(self.many) * self.weights
-        pooled = (self.rate * self.observed)[of] + (self.rate * self.observed)[against]
-        pooled /= self.observed[of] + self.observed[against]
+        pooled = (self.rate * self.observed)[first] + (self.rate * self.observed)[against]
+        pooled /= self.observed[first] + self.observed[against]
         unit = np.maximum(pooled * (1 - pooled), _TINY)
-        by_sessions = unit * (1 / self.effective_n[of] + 1 / self.effective_n[against])
+        by_sessions = unit * (1 / self.effective_n[first] + 1 / self.effective_n[against])
         is_paired = shared > 0
-        whole = np.where(is_paired, paired, one_day * (added[of] + added[against])) / by_sessions
+        whole = np.where(is_paired, paired, one_day * (added[first] + added[against])) / by_sessions
         of_side, against_side = (
             np.where(is_paired, whole, one_day * added[side] * self.effective_n[side] / unit)
-            for side in (of, against)
+            for side in (first, against)
         )
         freedom = np.where(is_paired, union - 1, both)
-        is_dated = (self.many[of] > 0) | (self.many[against] > 0)
-        apart = is_dated & self._run_apart(of, against) & self._run_apart(against, of)
+        is_dated = (self.many[first] > 0) | (self.many[against] > 0)
+        apart = is_dated & self._run_apart(first, against) & self._run_apart(against, first)
         rows = zip(of_side, against_side, whole, freedom, apart, strict=True)
         return [
             DayExcess(float(a), float(b), float(c), max(1.0, float(f)), bool(few)) for a, b, c, f, few in rows
         ]
 
     def _run_apart(self, side: Integers, other: Integers) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return whether a side has few days, most of its observations on days that the other has not."""
+        """Return whether a side has few days, and most of its observations on days without the other side."""
         met = np.einsum("pd,pd->p", self.n[side], (self.n[other] > 0).astype(float))
         return np.asarray((self.many[side] < LEAST_DAYS) & (met < self.observed[side] / 2))
 
 
-def widen_estimates(of: Estimate, against: Estimate, excess: DayExcess) -> tuple[Estimate, Estimate]:
-    """Return both rates as sure as days let them be: never surer than by their sessions alone.
+def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) -> tuple[Estimate, Estimate]:
+    """Return both rates with the uncertainty from days added; never narrower than from their sessions alone.
 
     Their effective numbers shrink by what days add. The degrees of freedom of the difference are those of
-    both variances together (Satterthwaite 1946), four at the least.
+    both variances together (Satterthwaite 1946), at least four.
     """
     if not excess.whole:
-        return of, against
-    variances = [_variance(each) for each in (of, against)]
+        return estimate, against
+    variances = [_variance(each) for each in (estimate, against)]
     total = sum(variances)
-    squares = sum(v * v / each.freedom for v, each in zip(variances, (of, against), strict=True))
+    squares = sum(v * v / each.freedom for v, each in zip(variances, (estimate, against), strict=True))
     by_sessions = squares / total**2  # 1 / the degrees of freedom of the difference by its sessions
     ratio = excess.whole
     freedom = max(_LEAST_FREEDOM, (1 + ratio) ** 2 / (by_sessions + ratio**2 / excess.freedom))
     widened = [
         replace(each, effective_n=each.effective_n / (1 + part))
-        for each, part in ((of, excess.of), (against, excess.against))
+        for each, part in ((estimate, excess.of), (against, excess.against))
     ]
-    # Both sides get the degrees of freedom with which Satterthwaite's formula leads to those.
+    # Both sides get the degrees of freedom from which Satterthwaite's formula gives those.
     variances = [_variance(each) for each in widened]
     freedom *= sum(v * v for v in variances) / sum(variances) ** 2
     first, second = (replace(each, freedom=freedom) for each in widened)

@@ -14,9 +14,9 @@ from callgauge.stats.intervals import LEVEL, Floats, t_quantiles, two_sided_p, w
 from callgauge.stats.rates import Estimate, RateArrays, Share
 from callgauge.stats.special_functions import stdtrit_of
 
-_AT_ONCE = 1_000_000  # numbers drawn into memory together
-_WORTH_A_SEARCH = 0.05  # of thousands of p-values, the largest that is looked for
-_MOST_FREEDOM = 1e6  # beyond it Student's t and the normal distribution agree to six digits
+_AT_ONCE = 1_000_000  # random numbers in memory at the same time
+_WORTH_A_SEARCH = 0.05  # the largest p-value that is computed where there are thousands
+_MOST_FREEDOM = 1e6  # above this, Student's t and the normal distribution agree to six digits
 
 EstimatePair = tuple[Estimate, Estimate]
 _Reaches = Callable[[Floats], tuple[Floats, Floats]]
@@ -54,22 +54,22 @@ class Difference:
         return -size < self.low and self.high < size
 
 
-def compare_rates(of: Share, against: Share) -> Difference | None:
-    """Return the difference of two rates, `of` minus `against`; None when either has no observations."""
-    return compare_shares([(of, against)])[0]
+def compare_rates(share: Share, against: Share) -> Difference | None:
+    """Return the difference of two rates, `share` minus `against`; None when either has no observations."""
+    return compare_shares([(share, against)])[0]
 
 
 def compare_shares(
     pairs: Sequence[tuple[Share, Share]], excesses: Sequence[DayExcess] | None = None
 ) -> list[Difference | None]:
-    """Return the difference of each pair of rates, as `compare_rates`; how much days differ is in it.
+    """Return the difference of each pair of rates, as `compare_rates`, including the variation between days.
 
-    `excesses`: what days add to each (`measure_excesses`), where that is known already.
+    `excesses`: what days add to each pair (`measure_excesses`), if already computed.
     """
-    known = measure_excesses(pairs) if excesses is None else excesses
+    day_excesses = measure_excesses(pairs) if excesses is None else excesses
     estimates = [
-        widen_estimates(a, b, excess) if (a := of.estimate) and (b := against.estimate) else None
-        for (of, against), excess in zip(pairs, known, strict=True)
+        widen_estimates(a, b, excess) if (a := share.estimate) and (b := against.estimate) else None
+        for (share, against), excess in zip(pairs, day_excesses, strict=True)
     ]
     differences = iter(compare_estimates([pair for pair in estimates if pair]))
     return [next(differences) if pair else None for pair in estimates]
@@ -79,56 +79,59 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
     """Return the difference of each pair of rates, the first minus the second, in the same order.
 
     The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the Wilson
-    intervals of the two rates (MOVER; Zou & Donner 2008), with one quantile of Student's t for both, whose
-    degrees of freedom are Satterthwaite's (1946). Where many sessions are behind both rates, what these have
-    in common is subtracted. The p-value is 1 minus the highest confidence at which the interval leaves out 0,
-    so that both always agree.
+    intervals of the two rates (MOVER; Zou & Donner 2008). Both use one quantile of Student's t, with
+    Satterthwaite's degrees of freedom (1946). If both rates have many sessions, the correlation from common
+    sessions is subtracted. The p-value is 1 minus the highest confidence at which the interval excludes 0, so
+    that both always agree.
     """
     if not pairs:
         return []
     estimate, reaches, rates = _read_pairs(pairs)
-    clustered = [one.moves is not None or other.moves is not None for one, other in pairs]
+    clustered = [first.moves is not None or other.moves is not None for first, other in pairs]
     return _invert(estimate, reaches, _joint_freedom(rates), [f"Newcombe{_OVER[each]}" for each in clustered])
 
 
 def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> list[Difference]:
     """Return how much the difference of the first pair exceeds that of the second: an interaction contrast.
 
-    The intervals of both differences are combined as those of two rates are (MOVER; Zou & Donner 2008), with
+    The intervals of both differences are combined like those of two rates (MOVER; Zou & Donner 2008), with
     one quantile of Student's t for all four rates.
     """
     if not quads:
         return []
     firsts, seconds = zip(*quads, strict=True)
-    (one, reach_one, its_rates), (other, reach_other, other_rates) = map(_read_pairs, (firsts, seconds))
+    (first, reach_first, first_rates), (other, reach_other, other_rates) = map(_read_pairs, (firsts, seconds))
     shared = np.array([_shared_part(_read_moves(*a), _read_moves(*b)) for a, b in quads])
 
     def reaches(quantile: Floats) -> tuple[Floats, Floats]:
-        (below, above), (other_below, other_above) = reach_one(quantile), reach_other(quantile)
+        (below, above), (other_below, other_above) = reach_first(quantile), reach_other(quantile)
         return _combine(below, other_above, shared), _combine(above, other_below, shared)
 
-    freedom = _joint_freedom([*its_rates, *other_rates])
-    return _invert(one - other, reaches, freedom, ["difference of differences (MOVER)"] * len(quads))
+    freedom = _joint_freedom([*first_rates, *other_rates])
+    return _invert(first - other, reaches, freedom, ["difference of differences (MOVER)"] * len(quads))
 
 
 _OVER = {False: "", True: " over sessions"}
-_FARTHEST, _HALVINGS = 40.0, 36  # of the search for the t statistic at which an interval ends at 0
-_SHARED_FROM = 0.3  # a correlation of two rates below this is within what chance makes of 50 groups
-_SHARED_DOUBT = 10.0  # degrees of freedom with which "no correlation" counts beside that of the groups
+_FARTHEST, _HALVINGS = 40.0, 36  # limits of the search for the t statistic at which an interval ends at 0
+_SHARED_FROM = 0.3  # a correlation of two rates below this may be chance with 50 groups
+_SHARED_DOUBT = 10.0  # degrees of freedom of "no correlation", which is averaged with that of the groups
 
 
 def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_Rates]]:
-    """Return the differences, how far the interval of each reaches at a quantile, and both rates."""
+    """Return the differences, how far each interval reaches at a quantile, and both rates."""
     rates = [
         _Rates(
             *(
                 np.array(column)
-                for column in zip(*((one.rate, one.effective_n, one.freedom) for one in its), strict=True)
+                for column in zip(
+                    *((estimate.rate, estimate.effective_n, estimate.freedom) for estimate in side),
+                    strict=True,
+                )
             )
         )
-        for its in zip(*pairs, strict=True)
+        for side in zip(*pairs, strict=True)
     ]
-    shared = np.array([_shared_part(*((one.moves, one.own_freedom) for one in pair)) for pair in pairs])
+    shared = np.array([_shared_part(*((moves.moves, moves.own_freedom) for moves in pair)) for pair in pairs])
     (p1, n1, _), (p2, n2, _) = rates
 
     def reaches(quantile: Floats) -> tuple[Floats, Floats]:
@@ -139,7 +142,7 @@ def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_
 
 
 def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Sequence[str]) -> list[Difference]:
-    """Return the differences; p is 1 minus the highest confidence at which the interval leaves out 0."""
+    """Return the differences; p is 1 minus the highest confidence at which the interval excludes 0."""
     below, above = reaches(t_quantiles(freedom))
     least, most = np.zeros(len(estimate)), np.full(len(estimate), _FARTHEST)
     for _ in range(_HALVINGS):
@@ -164,78 +167,80 @@ def _joint_freedom(several: Sequence[_Rates]) -> Floats:
     return np.asarray(total**2 / (squares + 1e-300))
 
 
-def _read_moves(of: Estimate, against: Estimate) -> _Moves:
-    """Return by how much a difference falls without each group, and the degrees of freedom behind that."""
-    known = of.moves is not None and against.moves is not None
-    moves = of.moves - against.moves if known else None  # type: ignore[operator]
-    return moves, min(of.own_freedom, against.own_freedom)
+def _read_moves(estimate: Estimate, against: Estimate) -> _Moves:
+    """Return how much a difference falls without each group, and the degrees of freedom of these moves."""
+    has_moves = estimate.moves is not None and against.moves is not None
+    moves = estimate.moves - against.moves if has_moves else None  # type: ignore[operator]
+    return moves, min(estimate.own_freedom, against.own_freedom)
 
 
-def _shared_part(one: _Moves, other: _Moves) -> float:
-    """Return the correlation of two rates that the same sessions make; 0 where it may be chance.
+def _shared_part(first: _Moves, other: _Moves) -> float:
+    """Return the correlation of two rates from common sessions; 0 if it may be chance.
 
-    It is drawn towards 0 the more, the fewer sessions with a hit it rests on. A negative one is not
-    subtracted: what two rates share makes them move together.
+    The fewer sessions with a hit it is based on, the more it shrinks towards 0. A negative correlation is not
+    subtracted: common sessions make two rates move together.
     """
-    (moves, freedom), (others, other_freedom) = one, other
+    (moves, freedom), (others, other_freedom) = first, other
     if moves is None or others is None:
         return 0.0
     size = sqrt(float(moves @ moves) * float(others @ others))
-    found = float(moves @ others) / size if size else 0.0
+    correlation = float(moves @ others) / size if size else 0.0
     behind = min(freedom, other_freedom)
-    return min(0.95, found) * behind / (behind + _SHARED_DOUBT) if found > _SHARED_FROM else 0.0
+    return min(0.95, correlation) * behind / (behind + _SHARED_DOUBT) if correlation > _SHARED_FROM else 0.0
 
 
-def _combine(one: Floats, other: Floats, correlation: Floats) -> Floats:
-    return np.asarray(np.sqrt(np.maximum(0.0, one * one + other * other - 2 * correlation * one * other)))
+def _combine(first: Floats, other: Floats, correlation: Floats) -> Floats:
+    return np.asarray(
+        np.sqrt(np.maximum(0.0, first * first + other * other - 2 * correlation * first * other))
+    )
 
 
-def find_small_p(of: RateArrays, against: RateArrays, at_most: float = _WORTH_A_SEARCH) -> Floats:
-    """Return the p-value of each difference, `of` minus `against`, as `compare_estimates` would.
+def find_small_p(candidates: RateArrays, against: RateArrays, at_most: float = _WORTH_A_SEARCH) -> Floats:
+    """Return the p-value of each difference, `candidates` minus `against`, as `compare_estimates` would.
 
-    A p-value above `at_most` is returned as 1: most of thousands are, and each takes a search.
+    A p-value above `at_most` is returned as 1: most of thousands are above, and each needs a search.
     """
-    change = of.rate - against.rate
-    shared = _share_moves(of, against)
-    first, second = (_Rates(each.rate, each.effective_n, each.freedom) for each in (of, against))
+    change = candidates.rate - against.rate
+    shared = _share_moves(candidates, against)
+    first, second = (_Rates(each.rate, each.effective_n, each.freedom) for each in (candidates, against))
     freedom = np.minimum(_joint_freedom([first, second]), _MOST_FREEDOM)
     below, above = _reach_rates(first, second, shared, np.asarray(stdtrit_of(1 - at_most / 2)(freedom)))
     small = np.nonzero(np.where(change > 0, below, above) < np.abs(change))[0]
     p = np.ones(len(change))
     if len(small):
-        one, other = (_Rates(*(column[small] for column in rates)) for rates in (first, second))
+        lower, other = (_Rates(*(column[small] for column in rates)) for rates in (first, second))
         least, most = np.zeros(len(small)), np.full(len(small), _FARTHEST)
         for _ in range(_HALVINGS):
             middle = (least + most) / 2
-            reach = np.where(change[small] > 0, *_reach_rates(one, other, shared[small], middle))
+            reach = np.where(change[small] > 0, *_reach_rates(lower, other, shared[small], middle))
             leaves_out = reach < np.abs(change[small])
             least, most = np.where(leaves_out, middle, least), np.where(leaves_out, most, middle)
         p[small] = two_sided_p(least, freedom[small])
     return p
 
 
-def _share_moves(one: RateArrays, other: RateArrays) -> Floats:
+def _share_moves(first: RateArrays, other: RateArrays) -> Floats:
     """Return `_shared_part` of each pair of rates."""
-    size = np.sqrt((one.moves**2).sum(-1) * (other.moves**2).sum(-1))
-    alike = np.where(size > 0, (one.moves * other.moves).sum(-1) / np.where(size > 0, size, 1.0), 0.0)
-    behind = np.minimum(one.own_freedom, other.own_freedom)
+    size = np.sqrt((first.moves**2).sum(-1) * (other.moves**2).sum(-1))
+    alike = np.where(size > 0, (first.moves * other.moves).sum(-1) / np.where(size > 0, size, 1.0), 0.0)
+    behind = np.minimum(first.own_freedom, other.own_freedom)
     part = np.minimum(0.95, alike) * behind / (behind + _SHARED_DOUBT)
     return np.asarray(np.where(alike > _SHARED_FROM, part, 0.0))
 
 
-def _reach_rates(one: _Rates, other: _Rates, shared: Floats, quantile: Floats) -> tuple[Floats, Floats]:
+def _reach_rates(first: _Rates, other: _Rates, shared: Floats, quantile: Floats) -> tuple[Floats, Floats]:
     """Return how far the interval of each difference reaches below and above it, at a quantile."""
     (low1, high1), (low2, high2) = (
-        wilson_bounds(rates.rate, rates.effective_n, quantile) for rates in (one, other)
+        wilson_bounds(rates.rate, rates.effective_n, quantile) for rates in (first, other)
     )
     return (
-        _combine(one.rate - low1, high2 - other.rate, shared),
-        _combine(high1 - one.rate, other.rate - low2, shared),
+        _combine(first.rate - low1, high2 - other.rate, shared),
+        _combine(high1 - first.rate, other.rate - low2, shared),
     )
 
 
 def bootstrap_interval(
-    of: Sequence[tuple[int, int]],
+    observed: Sequence[tuple[int, int]],
     against: Sequence[tuple[int, int]],
     weights: tuple[Sequence[int], Sequence[int]] | None = None,
     *,
@@ -245,8 +250,8 @@ def bootstrap_interval(
     """Return the 95 % bootstrap interval (low, high) of the difference of two rates, as a check.
 
     The percentile interval over resampled sessions, each given as (k, n). `weights`: for both arms, how many
-    sessions have each (k, n), so that millions of sessions need little memory. None when an arm has no
-    session. The same seed gives the same interval.
+    sessions have each (k, n), so that millions of sessions need little memory. None if an arm has no session.
+    The same seed gives the same interval.
     """
     random = np.random.default_rng(seed)
 
@@ -262,8 +267,10 @@ def bootstrap_interval(
         )
         return np.asarray(sums[:, 0] / np.maximum(sums[:, 1], 1))
 
-    if not of or not against:
+    if not observed or not against:
         return None
     first, second = weights or (None, None)
-    low, high = np.quantile(rates(of, first) - rates(against, second), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
+    low, high = np.quantile(
+        rates(observed, first) - rates(against, second), [0.5 - LEVEL / 2, 0.5 + LEVEL / 2]
+    )
     return float(low), float(high)

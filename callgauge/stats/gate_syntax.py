@@ -1,4 +1,4 @@
-"""How a gate is written, `no-worse:NAME=SIZE`, what it can say, and its exit codes."""
+"""The syntax of a gate, `no-worse:NAME=SIZE`, its possible verdicts, and their exit codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class GateSyntaxError(ValueError):
 def read_gate_text(text: str, names: Collection[str], what: str, example: str) -> tuple[str | None, float]:
     """Return the name and the margin of a gate: `no-worse=0.02`, `no-worse=2%`, `no-worse:right=0.02`.
 
-    `names`: those there are; `what` they are; `example`: one of them. Raises GateSyntaxError.
+    `names`: the valid names; `what`: what they name; `example`: one of them. Raises GateSyntaxError.
     """
     matched = _SYNTAX.fullmatch(text)
     if matched is None:
@@ -39,7 +39,7 @@ def read_gate_text(text: str, names: Collection[str], what: str, example: str) -
 
 
 def choose_worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return the worst of several verdicts; without any, nothing can be told."""
-    known = set(verdicts) or {"cannot be told"}
+    """Return the worst of several verdicts; "cannot be told" if there are none."""
+    occurring = set(verdicts) or {"cannot be told"}
     order: tuple[Verdict, ...] = ("worse", "cannot be told", "not worse")
-    return next(each for each in order if each in known)
+    return next(each for each in order if each in occurring)

@@ -30,8 +30,8 @@ def t_quantile(freedom: float) -> float:
 
 def t_quantiles(freedom: Floats) -> Floats:
     """Return `t_quantile` of each element."""
-    known = np.isfinite(freedom)
-    return np.where(known, stdtrit_of(0.5 + LEVEL / 2)(np.where(known, freedom, 1.0)), Z)
+    is_finite = np.isfinite(freedom)
+    return np.where(is_finite, stdtrit_of(0.5 + LEVEL / 2)(np.where(is_finite, freedom, 1.0)), Z)
 
 
 def two_sided_p(t: Floats, freedom: Floats) -> Floats:
@@ -51,15 +51,15 @@ def wilson_bounds(rate: Floats, n: Floats, quantile: Floats) -> tuple[Floats, Fl
     shrunk = 1 / (1 + squared / n)
     centre = shrunk * (rate + squared / (2 * n))
     half = shrunk * quantile * np.sqrt(rate * (1 - rate) / n + squared / (4 * n * n))
-    # The ends of a rate of 0 or 1 are exact; arithmetic leaves them a hair beside it.
+    # The ends of a rate of 0 or 1 are exact; arithmetic has rounding errors.
     low = np.where(rate == 0, 0.0, np.maximum(0.0, centre - half))
     high = np.where(rate == 1, 1.0, np.minimum(1.0, centre + half))
     return low, high
 
 
 # The variance of a mean over tasks, or over calls in sessions, is estimated from the units themselves. From
-# few of them the estimate is uncertain, and often much too small. These two functions weigh it against the
-# least and the most that the effective number can be.
+# few of them the estimate is uncertain, and often much too small. These two functions combine it with the
+# smallest and the largest possible effective number.
 def kish_number(sizes: np.ndarray, many: np.ndarray) -> float:
     """Return Kish's effective number of units, (Σ size)² / Σ size² (Kish 1965); 0 when all sizes are 0.
 

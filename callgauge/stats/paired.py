@@ -1,4 +1,4 @@
-"""Differences where both arms tried the same tasks, or where the same calls were judged twice."""
+"""Differences when both arms tried the same tasks, or when the same calls were judged twice."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ FEWEST_UNLIKE = 10
 """Tasks in which the arms differ, at least, before a look may decide (for amounts: tasks)."""
 _ALPHA = 0.05
 _STEPS = 50  # halvings: an end of an interval is found to 15 digits
-_FARTHEST = 38.0  # standard errors: of more the normal distribution has no chance left
+_FARTHEST = 38.0  # standard errors; beyond this the normal distribution is 0 in double precision
 
 
 class _Moves(NamedTuple):
-    """The shares of pairs that moved up and down, and how many independent pairs they are worth."""
+    """The shares of pairs that moved up and down, and the effective number of independent pairs."""
 
     up: float
     down: float
@@ -32,8 +32,9 @@ class _Moves(NamedTuple):
 class PairedMean:
     """A mean difference of pairs, with its test against 0 and its interval at any confidence.
 
-    `error` is its standard error, in its own unit, with `freedom` degrees of freedom of Student's t. With
-    `moves` the differences are ones of shares: test and interval are Tango's (1998), else Student's.
+    `error`: its standard error, in its own unit, with `freedom` degrees of freedom of Student's t. `moves`:
+    set if the differences are differences of shares; then test and interval are Tango's (1998), else
+    Student's.
     """
 
     estimate: float
@@ -64,11 +65,11 @@ class PairedMean:
         return copysign(min(size, _FARTHEST), score)
 
     def reach(self, z: float) -> float:
-        """Return the quantile of Student's t with `freedom` that has the chance of z of the normal."""
+        """Return the quantile of Student's t with `freedom` that is as probable as `z` of the normal."""
         return z if self.freedom == inf else -float(stdtrit(self.freedom, float(ndtr(-z))))
 
     def interval(self, z: float) -> tuple[float, float]:
-        """Return both ends of the interval whose confidence is that of ±z of the normal distribution."""
+        """Return both ends of the interval with the confidence of ±z of the normal distribution."""
         reach = self.reach(z)
         if self.moves is None:
             return self.estimate - reach * self.error, self.estimate + reach * self.error
@@ -167,15 +168,15 @@ def _compare(
     (None: what the data show); `blend_numbers` says how far the data decide. The quantile is that of
     Student's t.
     """
-    found = _measure(moved, size, many, most)
-    p = found.p
-    low, high = found.interval(Z)
-    # Rounding must not part the interval from its p-value.
+    moments = _measure(moved, size, many, most)
+    p = moments.p
+    low, high = moments.interval(Z)
+    # Rounding must not make the interval contradict its p-value.
     if p >= _ALPHA:
         low, high = min(low, 0.0), max(high, 0.0)
     elif low <= 0 <= high:
         p = _ALPHA
-    return Difference(found.estimate, low, high, p, method)
+    return Difference(moments.estimate, low, high, p, method)
 
 
 def _measure(
@@ -196,12 +197,12 @@ def _measure(
     own = _own_number(moved, size, many, unlike - estimate**2)
     freedom = _degrees_of_freedom(gaps, size, many)
     if weights is not None and own is not None and own < least and np.ptp(weights / size) > 0:
-        # Tasks with many calls decide more than their part: no least number is known without the data.
+        # Tasks with many calls have more weight: the smallest number is unknown without the data.
         pairs, freedom = own, max(1.0, freedom)
     else:
         most = max(most, least) if most else max(least, own or least)
         pairs, freedom = blend_numbers(own, least, most, freedom)
-    # Where nothing moved, or everything alike, one pair may still move otherwise.
+    # If nothing moved, or all pairs moved alike, one pair may still move differently.
     error = sqrt(max(up + down - estimate**2, 1 / pairs) / pairs)
     return PairedMean(estimate, error, freedom, _Moves(up, down, pairs))
 
@@ -234,7 +235,7 @@ def _degrees_of_freedom(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -
 
 
 def _score_end(up: float, down: float, pairs: float, reach: float) -> float:
-    """Return the largest difference up - down that the score test of Tango (1998) does not refuse.
+    """Return the largest difference up - down that the score test of Tango (1998) does not reject.
 
     `up`, `down`: the shares of pairs that moved each way; `reach`: the quantile of the test.
     """

@@ -1,6 +1,6 @@
-"""Ranks with their doubt: which arm is the best, which may be, and between which ranks each may lie.
+"""Ranks with their uncertainty: which arm is the best, which may be, and the possible ranks of each arm.
 
-No arm is the reference: what is known of the best does not depend on what the others are compared with.
+No arm is the reference: the result does not depend on what the arms are compared with.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What the pairwise differences of several arms, taken together, say of their order.
+    """The order of several arms, by all their pairwise differences together.
 
     `ranks`: for each arm the first and last rank that it may have, 1 for the best. `best`: the arms that may
     be the best. `p`: the adjusted p-value of each pair of arms, by their indices, in the order given. `wins`:

@@ -1,16 +1,15 @@
-"""One rate and its doubt, when calls come in sessions and calls of one session are alike.
+"""One rate and its uncertainty, when calls come in sessions and the calls of one session are alike.
 
-Every session falls, by a hash of its id, into one of 50 groups, the same wherever it appears: under any tool,
-day, prompt or model. k and n of each group are all that is needed: the rate is computed without one group at
-a time, and how far it moves is its variance, with whatever the parts of a session have in common
-(delete-a-group jackknife; Wolter 2007, chapter 4; Kott 2001). The rate's design effect is this variance
-beside that of independent calls, and the interval is Wilson's over the effective number of calls, with a
-quantile of Student's t (modified Wilson interval; Dean & Pagano 2015; Franco et al. 2019).
+A hash of its id puts every session into one of 50 groups, the same under any tool, day, prompt or model. k
+and n of each group are all that is needed. The rate is computed without one group at a time; how far it moves
+is its variance, including what the parts of a session have in common (delete-a-group jackknife; Wolter 2007,
+chapter 4; Kott 2001). The rate's design effect is this variance relative to that of independent calls. The
+interval is Wilson's over the effective number of calls, with a quantile of Student's t (modified Wilson
+interval; Dean & Pagano 2015; Franco et al. 2019).
 
-A design effect that was seen in few sessions with a hit is itself a guess. It counts with few degrees of
-freedom (Korn & Graubard 1998), and rates of one table lend each other theirs: the design effect is drawn
-towards what the table's common intra-session correlation would make it. docs/statistics.md has the simulated
-coverage.
+A design effect from few sessions with a hit is itself uncertain. It counts with few degrees of freedom (Korn
+& Graubard 1998), and the rates of one table lend each other theirs: the design effect moves towards the one
+that the table's common intra-session correlation gives. docs/statistics.md has the simulated coverage.
 """
 
 from __future__ import annotations
@@ -32,31 +31,27 @@ ENOUGH = 30
 ENOUGH_SESSIONS = 10
 ENOUGH_TO_COMPARE = 5
 """Sessions on each side of a difference from which on it is judged: simulated verdicts hold there."""
-_ENOUGH_GROUPS = 8  # ten sessions lie in fewer of the 50 groups once in 2,000 times
-_GROUPS_TO_COMPARE = 4  # five sessions lie in fewer once in 60 times
-_LEAST_EFFECT = 0.8  # a design effect below 1 is mostly luck
-_CAUTION = 0.8  # of the degrees of freedom: hits in sessions are skewed, which Student's t does not allow for
-_LENT, _DOUBT = (
-    6.0,
-    100.0,
-)  # degrees of freedom that a table lends before its rates are looked at, and their weight
+_ENOUGH_GROUPS = 8  # ten sessions fall into fewer of the 50 groups once in 2,000 times
+_GROUPS_TO_COMPARE = 4  # five sessions fall into fewer groups once in 60 times
+_LEAST_EFFECT = 0.8  # a design effect below 1 is mostly chance
+_CAUTION = 0.8  # part of the degrees of freedom: hits in sessions are skewed, which Student's t ignores
+_LENT, _DOUBT = 6.0, 100.0  # prior degrees of freedom that a table lends, and their weight
 _LEAST_LENT, _MOST_LENT = 2.0, 30.0
-OF_SESSIONS = 0.8  # of the sessions less one, the most degrees of freedom that lending leads to
-_NOTHING = (0.0, 0.0, 1.0, 1.0)  # what a rate without degrees of freedom tells
-LEAST_FREEDOM = 4.0  # and it may lead to these in any case
-_UTMOST = 2.0  # times the design effect of equal observations, the widest interval; by simulation
+OF_SESSIONS = 0.8  # part of the sessions less one: the most degrees of freedom that lending gives
+_NOTHING = (0.0, 0.0, 1.0, 1.0)  # what a rate without degrees of freedom contributes
+LEAST_FREEDOM = 4.0  # the degrees of freedom that lending may give in any case
+_UTMOST = 2.0  # the widest interval, in design effects of equal observations; by simulation
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
     """How much a rate moves when one group of sessions is left out.
 
-    `effect`: the variance relative to that of independent observations, 0 where it is not known (all or none
-    are hits, or all in one group). `freedom`: the degrees of freedom that `effect` rests on, 0 where it is
-    not known. `base`: 1 / the number of independent observations that would be as precise; for a plain rate
-    1/n. `squares`: the sum over sessions of their squared weights; for a plain rate that of n² over n².
-    `groups`: the number of groups with an observation. `moves`: by how much the rate falls without each
-    group.
+    `effect`: the variance relative to that of independent observations, 0 if unknown (all or none are hits,
+    or all are in one group). `freedom`: the degrees of freedom of `effect`, 0 if unknown. `base`: 1 / the
+    number of independent observations that would be as precise; for a plain rate 1/n. `squares`: the sum over
+    sessions of their squared weights; for a plain rate that of n² over n². `groups`: the number of groups
+    with an observation. `moves`: how much the rate falls without each group.
     """
 
     effect: float
@@ -78,9 +73,9 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """What other rates tell of how alike the observations of a session are.
+    """How alike the observations of a session are in the other rates of the table.
 
-    `correlation`: the intra-session correlation, 0 to 1. `freedom`: the degrees of freedom it counts with.
+    `correlation`: the intra-session correlation, 0 to 1. `freedom`: its degrees of freedom.
     """
 
     correlation: float
@@ -89,10 +84,10 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A rate with its doubt: over `effective_n` independent observations, with `freedom` degrees of freedom.
+    """A rate with its uncertainty: `effective_n` independent observations, and `freedom` degrees of freedom.
 
-    `own_freedom` are those of the rate's own sessions, without what others lent. `moves`: by how much the
-    rate falls without each group of sessions; None where all observations are independent.
+    `own_freedom`: those of the rate's own sessions, without what other rates lend. `moves`: how much the rate
+    falls without each group of sessions; None if all observations are independent.
     """
 
     rate: float
@@ -107,7 +102,7 @@ class Estimate:
         return _find_interval(self.rate, self.effective_n, self.freedom)
 
 
-@lru_cache(maxsize=10_000)  # a page draws the same rates again with every click
+@lru_cache(maxsize=10_000)  # a page draws the same rates again after every click
 def _find_interval(rate: float, effective_n: float, freedom: float) -> Interval:
     low, high = wilson_bounds(np.array(rate), np.array(effective_n), np.array(t_quantile(freedom)))
     return Interval(float(low), float(high))
@@ -136,14 +131,14 @@ class Share:
             raise ValueError(f"{self.k} of {self.n} is not a share")
 
     def __add__(self, other: Share) -> Share:
-        """Return the share of both together. Where a session is in both, its observations stay together."""
-        known = self.by_group is not None and other.by_group is not None
+        """Return the share of both together. A session in both counts as one session."""
+        have_groups = self.by_group is not None and other.by_group is not None
         apart = self.sessions is None or other.sessions is None
         return Share(
             self.k + other.k,
             self.n + other.n,
             None if apart else (self.sessions or 0) + (other.sessions or 0),
-            self.by_group + other.by_group if known else None,  # type: ignore[operator]
+            self.by_group + other.by_group if have_groups else None,  # type: ignore[operator]
             self.by_day + other.by_day if self.by_day and other.by_day else None,
             self.likeness or other.likeness,
         )
@@ -159,7 +154,7 @@ class Share:
 
     @property
     def complement(self) -> Share:
-        """The share of the observations that are no hits, with the mirrored interval."""
+        """The share of the observations that are not hits, with the mirrored interval."""
         groups = self.by_group
         if groups is not None:
             groups = np.stack([groups[1] - groups[0], groups[1]])
@@ -171,19 +166,19 @@ class Share:
 
     @property
     def spread(self) -> Spread | None:
-        """How the rate moves from session to session; None where observations are independent."""
+        """How the rate varies between sessions; None if observations are independent."""
         if self._spread is None and self.by_group is not None and self.n:
             object.__setattr__(self, "_spread", measure_spreads(self.by_group[None, :, None])[0])
         return self._spread
 
     @property
     def has_enough(self) -> bool:
-        """True when there is enough for a rank or an alert: 30 observations and 10 sessions."""
+        """True if there is enough data for a rank or an alert: 30 observations and 10 sessions."""
         return self._has_enough(ENOUGH_SESSIONS, _ENOUGH_GROUPS)
 
     @property
     def has_enough_to_compare(self) -> bool:
-        """True when there is enough for one side of a difference: 30 observations and 5 sessions."""
+        """True if there is enough data for one side of a difference: 30 observations and 5 sessions."""
         return self._has_enough(ENOUGH_TO_COMPARE, _GROUPS_TO_COMPARE)
 
     def _has_enough(self, sessions: int, groups: int) -> bool:
@@ -197,7 +192,7 @@ class Share:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The rate with its doubt; None when nothing was observed."""
+        """The rate with its uncertainty; None without observations."""
         if not self.n:
             return None
         rate = self.k / self.n
@@ -210,8 +205,8 @@ class Share:
     @property
     def effective_n(self) -> float:
         """The number of independent observations that would give as much information."""
-        found = self.estimate
-        return found.effective_n if found else 0.0
+        estimate = self.estimate
+        return estimate.effective_n if estimate else 0.0
 
     @property
     def design_effect(self) -> float:
@@ -220,9 +215,9 @@ class Share:
 
     @property
     def interval(self) -> Interval | None:
-        """The 95 % interval of the rate; None when nothing was observed."""
-        found = self.estimate
-        return found.interval if found else None
+        """The 95 % interval of the rate; None without observations."""
+        estimate = self.estimate
+        return estimate.interval if estimate else None
 
     @property
     def method_name(self) -> str:
@@ -249,10 +244,10 @@ def make_shares(
 
 
 def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = None) -> list[Share]:
-    """Return the shares, all with counts by group, with what they lend each other.
+    """Return the shares, all with counts by group, with the likeness that they lend each other.
 
-    `tables`: for each share the table it belongs to, where they are of several; rates of different tables
-    lend each other nothing.
+    `tables`: the table of each share, if there are several; rates of different tables lend each other
+    nothing.
     """
     if not shares:
         return []
@@ -262,8 +257,10 @@ def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = Non
     places: dict[object, list[int]] = {}
     for place, table in enumerate(tables if tables is not None else [None] * len(shares)):
         places.setdefault(table, []).append(place)
-    for its in places.values():
-        for place, likeness in zip(its, lend_likeness([related[place] for place in its]), strict=True):
+    for group_places in places.values():
+        for place, likeness in zip(
+            group_places, lend_likeness([related[place] for place in group_places]), strict=True
+        ):
             related[place] = replace(related[place], likeness=likeness)
     return related
 
@@ -274,9 +271,9 @@ def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Sprea
     A rate is the sum over strata of weight × k/n. `weights`: of shape (rates, strata), each row adding up to
     1; without, there is one stratum. A stratum of weight 0 may be empty.
     """
-    found = _measure(counts, weights)
-    numbers = (found.effect, found.freedom, found.base, found.squares, found.groups)
-    return [Spread(*row) for row in zip(*(column.tolist() for column in numbers), found.moves, strict=True)]
+    spreads = _measure(counts, weights)
+    numbers = (spreads.effect, spreads.freedom, spreads.base, spreads.squares, spreads.groups)
+    return [Spread(*row) for row in zip(*(column.tolist() for column in numbers), spreads.moves, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,18 +291,18 @@ class _Spreads:
 
 def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
     k, n = counts[:, 0], counts[:, 1]
-    hits, seen = k.sum(-1), n.sum(-1)
+    hits, totals = k.sum(-1), n.sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.where(seen > 0, (1.0 if weights is None else weights) / seen, 0.0)  # of one observation
-        rates = np.where(seen > 0, hits / seen, 0.0)
-        rest = 1 - n / np.maximum(seen, 1)[..., None]
-        # Exactly what leaving one group out does to the rate of a stratum.
+        each = np.where(totals > 0, (1.0 if weights is None else weights) / totals, 0.0)  # of one observation
+        rates = np.where(totals > 0, hits / totals, 0.0)
+        rest = 1 - n / np.maximum(totals, 1)[..., None]
+        # The exact change of a stratum's rate without one group.
         lost = np.where(rest > 1e-12, (k - rates[..., None] * n) / rest, 0.0)
         moves = (each[..., None] * lost).sum(1)
         groups = (n.sum(1) > 0).sum(-1)
         variance = (groups - 1) / np.maximum(groups, 1) * (moves * moves).sum(-1)
         rate = (each * hits).sum(-1)
-        base = (each * each * seen).sum(-1)
+        base = (each * each * totals).sum(-1)
         effect = variance / (rate * (1 - rate) * base)
         freedom = _CAUTION * np.minimum(
             np.minimum(
@@ -314,10 +311,10 @@ def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
             groups - 1,
         )
         shares = (each[..., None] * n).sum(1)
-        # Of two sessions in one group the product is in the sum, too: as often as chance puts them there.
+        # The sum also contains the products of two sessions in one group, as often as chance puts them there.
         squares = ((shares * shares).sum(-1) - shares.sum(-1) ** 2 / GROUPS) / (1 - 1 / GROUPS)
-    known = np.isfinite(effect) & np.isfinite(freedom) & (effect > 0) & (groups > 1)
-    effect, freedom = np.where(known, effect, 0.0), np.where(known, freedom, 0.0)
+    is_usable = np.isfinite(effect) & np.isfinite(freedom) & (effect > 0) & (groups > 1)
+    effect, freedom = np.where(is_usable, effect, 0.0), np.where(is_usable, freedom, 0.0)
     return _Spreads(rate, effect, freedom, base, np.maximum(squares, base), groups, moves)
 
 
@@ -327,22 +324,24 @@ def _count_evenly(amounts: Floats) -> Floats:
 
 
 def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
-    """Return for each share of a table what the others tell it; None where they tell nothing.
+    """Return for each share of a table the likeness from the other shares; None if they show none.
 
-    The correlation is a ratio of sums over the table's rates, so that a rate with much to tell weighs more.
-    It counts the more, the less the rates' own design effects differ from what it makes them (empirical
-    Bayes; Morris 1983), and never more than the other rates have degrees of freedom.
+    The correlation is a ratio of sums over the table's rates, so that a rate with more information has more
+    weight. Its degrees of freedom are higher if the design effects of the rates differ less from those that
+    it predicts (empirical Bayes; Morris 1983). They never exceed those of the other rates.
     """
     spreads = [share.spread for share in shares]
-    told = np.array(
+    figures = np.array(
         [
-            (one.effect, one.freedom, one.base, one.of_whole_sessions) if one and one.freedom else _NOTHING
-            for one in spreads
+            (spread.effect, spread.freedom, spread.base, spread.of_whole_sessions)
+            if spread and spread.freedom
+            else _NOTHING
+            for spread in spreads
         ],
         dtype=float,
     ).reshape(len(spreads), 4)
     rates = np.array([share.rate or 0.0 for share in shares])
-    effect, freedom, base, whole = told.T
+    effect, freedom, base, whole = figures.T
     nowhere = np.zeros(len(shares), dtype=int)
     correlation, lent = _lend(rates, effect, freedom, base, whole, nowhere)
     return [
@@ -357,7 +356,7 @@ def _lend(
     """Return the correlation that each rate's table shows, and the degrees of freedom that it lends the rate.
 
     `whole`: the design effects if all observations of a session were equal; `table`: the number of each
-    rate's table. A rate without degrees of freedom tells nothing, and is told something.
+    rate's table. A rate without degrees of freedom lends nothing, but gets something.
     """
     tables = int(table.max(initial=-1)) + 1
 
@@ -369,8 +368,8 @@ def _lend(
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = np.where(most > 0, np.clip(beyond / most, 0.0, 1.0), 0.0)[table]
     # The logarithms of the design effects vary by chance, with the variance of a log chi-squared variable,
-    # and where sessions are not equally alike in all rates, by more. The degrees of freedom are those of a
-    # chi-squared variable whose logarithm varies by just that much more.
+    # and by more if the intra-session correlation varies between rates. The degrees of freedom are those of a
+    # chi-squared variable whose logarithm has exactly this extra variance.
     half = np.where(freedom > 0, freedom, 1.0) / 2
     chance = trigamma(half)
     apart = np.log(np.maximum(effect, 0.1) / (1 + correlation * (whole - 1)))
@@ -414,34 +413,36 @@ def estimate_rates(counts: Floats, sessions: Floats, table: Integers) -> RateArr
     `counts`: an array of shape (rates, 2, GROUPS) with k and n; `sessions`: those of each rate; `table`: the
     number of each rate's table. Every rate has an observation.
     """
-    found = _measure(counts[:, :, None])
+    spreads = _measure(counts[:, :, None])
     n = counts[:, 1].sum(-1)
-    enough = (n >= ENOUGH) & (sessions >= ENOUGH_SESSIONS) & (found.groups >= _ENOUGH_GROUPS)
-    whole = np.maximum(1.0, found.squares / found.base)
-    correlation, lent = _lend(found.rate, found.effect, found.freedom, found.base, whole, table)
-    both = found.freedom + lent
-    own = np.log(np.maximum(found.effect, _LEAST_EFFECT))
-    logs = found.freedom * own + lent * np.log(1 + correlation * (whole - 1))
+    enough = (n >= ENOUGH) & (sessions >= ENOUGH_SESSIONS) & (spreads.groups >= _ENOUGH_GROUPS)
+    whole = np.maximum(1.0, spreads.squares / spreads.base)
+    correlation, lent = _lend(spreads.rate, spreads.effect, spreads.freedom, spreads.base, whole, table)
+    both = spreads.freedom + lent
+    own = np.log(np.maximum(spreads.effect, _LEAST_EFFECT))
+    logs = spreads.freedom * own + lent * np.log(1 + correlation * (whole - 1))
     effect = np.maximum(np.exp(logs / np.maximum(both, 1e-12)), _LEAST_EFFECT)
     with np.errstate(divide="ignore"):
-        most = np.maximum(np.maximum(found.freedom, LEAST_FREEDOM), OF_SESSIONS * (1 / found.squares - 1))
+        most = np.maximum(np.maximum(spreads.freedom, LEAST_FREEDOM), OF_SESSIONS * (1 / spreads.squares - 1))
     freedom = np.maximum(1.0, np.minimum(both, most))
     is_wider = t_quantiles(freedom) ** 2 * effect > Z**2 * _UTMOST * whole
     effect = np.where(both > 0, np.where(is_wider, _UTMOST * whole, effect), whole)
     freedom = np.where((both > 0) & ~is_wider, freedom, inf)
-    return RateArrays(found.rate, 1 / (found.base * effect), freedom, found.freedom, found.moves, n, enough)
+    return RateArrays(
+        spreads.rate, 1 / (spreads.base * effect), freedom, spreads.freedom, spreads.moves, n, enough
+    )
 
 
 def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None) -> Estimate:
-    """Return a rate with its doubt: its own design effect, drawn towards that of the table's likeness.
+    """Return a rate with its uncertainty: its own design effect, combined with the likeness of the table.
 
-    However few sessions that rests on, the interval is no wider than with twice the design effect that equal
-    observations in each session would have: no correlation makes more, and nothing about it is a guess.
+    The interval is no wider than with twice the design effect of equal observations in each session, however
+    few sessions there are. Equal observations are the largest possible correlation.
     """
     own, lent = spread.freedom, likeness.freedom if likeness else 0.0
     whole = spread.base * spread.of_whole_sessions
     if own + lent <= 0:
-        # Nothing tells how alike the observations of a session are: each session counts as one.
+        # The likeness within a session is unknown: each session counts as one observation.
         return Estimate(rate, 1 / whole, inf, 0.0, spread.moves)
     logs = 0.0
     if own:
@@ -449,8 +450,10 @@ def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None)
     if likeness and lent:
         logs += lent * log(spread.effect_at(likeness.correlation))
     effect = max(exp(logs / (own + lent)), _LEAST_EFFECT)
-    # What others lend does not make many sessions of few: the skew of a rate over few sessions is its own.
+    # Lending cannot replace sessions: a rate over few sessions stays skewed.
     freedom = min(own + lent, max(own, LEAST_FREEDOM, OF_SESSIONS * (1 / spread.squares - 1)))
-    found = Estimate(rate, 1 / (spread.base * effect), max(1.0, freedom), own, spread.moves)
+    estimate = Estimate(rate, 1 / (spread.base * effect), max(1.0, freedom), own, spread.moves)
     utmost = Estimate(rate, 1 / (_UTMOST * whole), inf, own, spread.moves)
-    return min(found, utmost, key=lambda one: t_quantile(one.freedom) ** 2 / one.effective_n)
+    return min(
+        estimate, utmost, key=lambda candidate: t_quantile(candidate.freedom) ** 2 / candidate.effective_n
+    )

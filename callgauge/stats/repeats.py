@@ -12,7 +12,7 @@ import numpy as np
 from callgauge.stats.intervals import LEVEL, Interval, Z, blend_numbers, kish_number, t_quantile
 from callgauge.stats.special_functions import betaincinv
 
-_ENDS = 0.15  # between an exact interval (0), which is too wide, and one that is too narrow at the ends (0.5)
+_ENDS = 0.15  # between an exact interval (0), too wide, and Jeffreys' (0.5), too narrow near 0 and 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,17 @@ def pass_k(outcomes: Sequence[tuple[int, int, int]], k: int) -> PassK | None:
     for tasks that are all equally hard (`_alike_variance`). Tasks that all went alike count as one
     observation each.
     """
-    known = [(comb(c, k) / comb(n, k), n, tasks) for n, c, tasks in outcomes if n >= k and tasks]
-    if not known:
+    usable = [(comb(c, k) / comb(n, k), n, tasks) for n, c, tasks in outcomes if n >= k and tasks]
+    if not usable:
         return None
-    values = np.array([value for value, _, _ in known])
-    many = np.array([number for _, _, number in known], dtype=float)
+    values = np.array([value for value, _, _ in usable])
+    many = np.array([number for _, _, number in usable], dtype=float)
     tasks = int(many.sum())
     rate = float(values @ many) / tasks
     if tasks < 2:
         return PassK(k, rate, tasks, None)
     trials: Counter[int] = Counter()
-    for _, n, number in known:
+    for _, n, number in usable:
         trials[int(n)] += int(number)
     return PassK(k, rate, tasks, _interval(values, many, trials, k))
 

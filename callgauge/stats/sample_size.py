@@ -1,4 +1,4 @@
-"""How many more sessions it would take to decide between two rates, and what present ones can show."""
+"""How many more sessions are needed to decide between two rates, and what the present ones can show."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from callgauge.stats.rates import Share
 from callgauge.stats.sequential import chance_above, find_boundaries
 from callgauge.stats.special_functions import binomial_chances, ndtri, poisson_mean
 
-POWER = 0.8  # the chance with which a real difference should then show
+POWER = 0.8  # the chance that a real difference is then decisive
 _MOST = 10_000_000  # sessions; beyond this the answer is "never"
 
 
-def sessions_needed(of: Share, against: Share, difference: float, comparisons: int = 1) -> int | None:
+def sessions_needed(share: Share, against: Share, difference: float, comparisons: int = 1) -> int | None:
     """Return how many more sessions each arm needs for a `difference` to be decisive with 80 % power.
 
-    `difference` is a share: 0.02 is two points. The rates are taken to lie that far apart around their
-    present mean. `comparisons`: how many are looked at together (each then counts at 5 % over that number).
-    The variance is that of the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2) times the present
-    design effects, at the present number of observations a session. 0: the present sessions are enough. None
-    when an arm has no session, or when ten million more would not do.
+    `difference` is a share: 0.02 is two points. The rates are assumed to be that far apart, around their
+    present mean. `comparisons`: the number of comparisons (each is tested at 5 % over that number). The
+    variance is that of the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2) times the present
+    design effects, at the present number of observations per session. 0: the present sessions are enough.
+    None if an arm has no session, or if ten million more are not enough.
     """
-    arms = [arm for arm in (of, against) if arm.n and arm.sessions]
+    arms = [arm for arm in (share, against) if arm.n and arm.sessions]
     if len(arms) < 2 or not difference:
         return None
     unit = _mean_variance(sum(arm.rate or 0.0 for arm in arms) / 2, difference)
     allowed = _allowed_variance(difference, comparisons)
-    # What a session is worth in independent observations.
+    # The number of independent observations per session.
     worth = [arm.effective_n / (arm.sessions or 1) for arm in arms]
 
     def variance(more: float) -> float:
@@ -48,12 +48,12 @@ def sessions_needed(of: Share, against: Share, difference: float, comparisons: i
     return ceil(most)
 
 
-def smallest_shown(found: Difference, comparisons: int = 1) -> float:
-    """Return the smallest real difference that sessions like these would have shown with 80 % power.
+def smallest_shown(comparison: Difference, comparisons: int = 1) -> float:
+    """Return the smallest real difference that sessions like these show with 80 % power.
 
-    A share, from the width of the 95 % interval. `comparisons`: how many are looked at together.
+    It is a share, calculated from the width of the 95 % interval. `comparisons`: the number of comparisons.
     """
-    half = (found.high - found.low) / 2
+    half = (comparison.high - comparison.low) / 2
     z = -float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))
     return half * z / -float(ndtri(0.025))
 
@@ -116,20 +116,20 @@ def trial_worth(history: Share, calls: float) -> float:
 def _pairs_needed(
     unit: float, difference: float, comparisons: int, alpha: float, correlation: float, repeats: int
 ) -> int:
-    """Return the number of tasks, `unit` being the variance of the difference of two independent trials.
+    """Return the number of tasks; `unit` is the variance of the difference of two independent trials.
 
-    Trials of one task share what makes it hard: what they have in common cancels out between the arms, and
-    repeats average the rest.
+    Trials of one task share its difficulty: what they have in common cancels between the arms. Repeats
+    average the rest.
     """
     variance = unit * (1 - correlation) / repeats
     return max(2, ceil(variance / _allowed_variance(difference, comparisons, alpha)))
 
 
 def look_factor(looks: int, alpha: float = 0.05) -> float:
-    """Return how many times the tasks a run needs that may stop at `looks` evenly spaced looks.
+    """Return the factor by which up to `looks` evenly spaced looks raise the number of tasks of a run.
 
-    The largest number of tasks, for the same 80 % power as one look at the end, with boundaries of O'Brien &
-    Fleming's type (Jennison & Turnbull 2000, section 2.4: the factor R_B).
+    The factor is that of the largest number of tasks, for the same 80 % power as one look at the end, with
+    boundaries of O'Brien & Fleming's type (Jennison & Turnbull 2000, section 2.4: the factor R_B).
     """
     information = [(number + 1) / looks for number in range(looks)]
     boundaries = find_boundaries(information, 1.0, alpha, is_last=True)
@@ -147,19 +147,19 @@ def _mean_variance(middle: float, difference: float) -> float:
 
 
 def _chance_to_differ(middle: float, difference: float, number: int) -> float:
-    """Return how likely two arms have another count in a task, of `number` independent observations each."""
-    one, other = (binomial_chances(number, end) for end in _ends(middle, difference))
-    return 1 - float(one @ other)
+    """Return how likely the counts of two arms differ in a task, with `number` observations in each."""
+    first, other = (binomial_chances(number, end) for end in _ends(middle, difference))
+    return 1 - float(first @ other)
 
 
 def _ends(middle: float, difference: float) -> tuple[float, float]:
-    """Return two rates that lie `difference` apart; beside 0 and 1 they do not lie around their mean."""
+    """Return two rates that are `difference` apart around a mean; near 0 and 1 they are not centred on it."""
     half = min(abs(difference), 1.0) / 2
     centre = min(1 - half, max(half, middle))
     return centre - half, centre + half
 
 
 def _allowed_variance(difference: float, comparisons: int, alpha: float = 0.05) -> float:
-    """Return the variance of a difference with which its test has 80 % power."""
+    """Return the variance of a difference at which its test has 80 % power."""
     z = -float(ndtri(alpha / 2 / comparisons)) + float(ndtri(POWER))
     return (difference / z) ** 2

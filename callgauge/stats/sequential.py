@@ -1,8 +1,8 @@
-"""Looking at results while they come in, and stopping, at a stated error: group-sequential tests.
+"""Group-sequential tests: look at results while they come in, and stop early, at a stated error rate.
 
 The boundaries are those of Lan & DeMets (1983) with spending of O'Brien & Fleming's type, found by the
-recursion of Armitage, McPherson & Rowe (1969). Information is what a statistic rests on, in any unit that
-grows in proportion to it: here the number of tasks. Statistics are standard normal deviates.
+recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data of a statistic, in any unit
+proportional to it: here the number of tasks. Statistics are standard normal deviates.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from callgauge.stats.special_functions import ndtr, ndtri
 FARTHEST = 8.0
 """The largest boundary: beyond it nothing is left to spend that a computer tells from 0."""
 _POWER = 0.8
-_STEPS = 60  # halvings of a search: 15 digits
-_FEWEST_NODES = 48  # of the quadrature over a region in which a trial goes on
-_NODES_EACH = 6.0  # and this many for each standard deviation of what a look adds
+_STEPS = 60  # halvings of a search; they give 15 digits
+_FEWEST_NODES = 48  # points of the quadrature over a region in which a trial continues
+_NODES_EACH = 6.0  # and this many points per standard deviation that a look adds
 _MOST_NODES = 1_200
 
 
@@ -36,7 +36,7 @@ class AdjustedEstimate:
 
 
 def spend_alpha(share: float, alpha: float) -> float:
-    """Return how much of a two-sided `alpha` is spent once this share of the information is there.
+    """Return how much of a two-sided `alpha` is spent at this share of the information.
 
     O'Brien & Fleming's type (Lan & DeMets 1983), half of it on each side: 4 (1 - Φ(z / √share)), where z is
     the upper quantile of alpha / 4.
@@ -51,8 +51,8 @@ def find_boundaries(
 ) -> tuple[float, ...]:
     """Return for each look the z at which a two-sided test of level `alpha` decides.
 
-    `information` of each look so far, rising; `planned`: that of the end. What is spent follows what was
-    really reached. With `is_last` the last look spends all that is left, whatever it reached.
+    `information`: that of each look so far, rising; `planned`: that of the end. The spending follows the
+    information actually reached. With `is_last` the last look spends all that is left.
     """
     return _find_boundaries(tuple(information), planned, alpha, is_last)
 
@@ -64,13 +64,15 @@ def _find_boundaries(
     spent = [spend_alpha(each / planned, alpha) for each in information]
     if is_last:
         spent[-1] = alpha
-    walk, found = _Walk(drift=0.0), []
+    walk, boundaries = _Walk(drift=0.0), []
     for reached, before, after in zip(information, [0.0, *spent], spent, strict=False):
         crosses = walk.go_to(reached)
         chance = max(0.0, after - before) / 2
-        found.append(_halve(lambda z, goal=chance, of=crosses: goal - of(z), 0.0, FARTHEST))  # type: ignore[misc]
-        walk.stop_at(found[-1])
-    return tuple(found)
+        boundaries.append(
+            _halve(lambda z, goal=chance, chance_at=crosses: goal - chance_at(z), 0.0, FARTHEST)  # type: ignore[misc]
+        )
+        walk.stop_at(boundaries[-1])
+    return tuple(boundaries)
 
 
 def chance_above(
@@ -128,20 +130,20 @@ def chance_at_end(z: float, share: float, mean: float, low: float, high: float) 
 
 
 def anytime_reach(number: int, tuned_to: float, alpha: float) -> float:
-    """Return how many standard errors an interval reaches that holds at all times at once.
+    """Return the half-width, in standard errors, of an interval that is valid at all times.
 
     The asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas (2024), equation 9,
-    after `number` observations, and narrowest near `tuned_to` of them (their appendix B.2).
+    after `number` observations. It is narrowest near `tuned_to` observations (their appendix B.2).
     """
     scale = (-2 * log(alpha) + log(-2 * log(alpha)) + 1) / tuned_to * number
     return sqrt(2 * (scale + 1) / scale * log(sqrt(scale + 1) / alpha))
 
 
 def observations_needed(error: float, number: int, distance: float, z: float) -> int | None:
-    """Return how many observations it takes in all to show that a mean is off by `distance`.
+    """Return the total number of observations that show, with 80 % power, that a mean is off by `distance`.
 
-    With 80 % power. `error`: the standard error that `number` of them have; `z`: the quantile of the test.
-    None without a distance.
+    `error`: the standard error with `number` observations; `z`: the quantile of the test. None without a
+    distance.
     """
     if distance <= 0:
         return None
@@ -154,7 +156,7 @@ def normal_quantile(chance: float) -> float:
 
 
 class _Walk:
-    """The density of the score, z · √information, of a trial that has not stopped, from look to look."""
+    """The density of the score, z · √information, from look to look, of a trial that has not stopped."""
 
     def __init__(self, drift: float) -> None:
         self.drift = drift
@@ -164,7 +166,7 @@ class _Walk:
         self.step = 0.0
 
     def go_to(self, information: float) -> Callable[[float], float]:
-        """Collect information; return the function that has the chance to be above a z now."""
+        """Collect information; return the function that gives the chance to be above a z now."""
         self.step, self.at = information - self.at, information
         means, spread = self.scores + self.drift * self.step, sqrt(self.step)
 
@@ -174,7 +176,7 @@ class _Walk:
         return above
 
     def stop_at(self, boundary: float) -> None:
-        """Leave out what is beyond ±boundary."""
+        """Remove the density beyond ±boundary."""
         reach, spread = boundary * sqrt(self.at), sqrt(self.step)
         number = int(min(_MOST_NODES, max(_FEWEST_NODES, ceil(_NODES_EACH * 2 * reach / spread))))
         nodes, weights = _legendre(number)

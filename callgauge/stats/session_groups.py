@@ -20,8 +20,8 @@ from callgauge.stats.intervals import Floats, Interval, t_quantile
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 GROUPS = 50
 """The number of random groups of sessions, in ingest/store/session_group.sql as well."""
-_FEWEST = 8  # groups of sessions: of fewer the variance of a ratio is not known
-_CAUTION = 0.6  # of the degrees of freedom: amounts are skewed, which Student's t does not allow for
+_FEWEST = 8  # groups of sessions; with fewer, the variance of a ratio is unknown
+_CAUTION = 0.6  # part of the degrees of freedom: amounts are skewed, which Student's t ignores
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +43,30 @@ class DayCounts:
 
     @classmethod
     def none(cls) -> DayCounts:
-        """Return the counts of no day."""
+        """Return counts without any day."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
 
 def place_in_groups(ids: Collection[Sequence[int]], *counts: Iterable[Sequence[float]]) -> Floats:
     """Return counts by group as an array of shape (rows, len(counts), GROUPS).
 
-    `ids`: for each row the groups that have an observation. `counts`: for each row the counts of just these.
-    Any of them may be a pandas series of lists in Arrow.
+    `ids`: for each row the groups that have an observation. `counts`: for each row the counts of these
+    groups. Each argument may be a pandas series of lists in Arrow.
     """
-    found = np.zeros((len(ids), len(counts), GROUPS))
+    cells = np.zeros((len(ids), len(counts), GROUPS))
     groups, lengths = _flatten(ids)
     rows = np.repeat(np.arange(len(ids)), lengths)
     for place, column in enumerate(counts):
-        found[rows, place, groups.astype(int)] = _flatten(column)[0]
-    return found
+        cells[rows, place, groups.astype(int)] = _flatten(column)[0]
+    return cells
 
 
 def read_days(
     days: Iterable[Sequence[date]], k: Iterable[Sequence[float]], n: Iterable[Sequence[float]]
 ) -> list[DayCounts]:
-    """Return the counts by day of each row, from the lists of its days and of k and n on them.
+    """Return the counts by day of each row, from the lists of its days and of their k and n.
 
-    Any of them may be a pandas series of lists in Arrow.
+    Each argument may be a pandas series of lists in Arrow.
     """
     calendar, lengths = _flatten(days, "datetime64[D]")
     ordinals = np.asarray(calendar, dtype="datetime64[D]").astype(np.int64)
@@ -80,7 +80,7 @@ def read_days(
 
 def _flatten(lists: Iterable[Sequence[Any]], kind: str = "float64") -> tuple[np.ndarray, Integers]:
     """Return the elements of all lists one after another, and the length of each list."""
-    arrow = getattr(lists, "list", None)  # what pandas has for series of lists in Arrow
+    arrow = getattr(lists, "list", None)  # the pandas accessor for series of lists in Arrow
     if arrow is not None:
         return arrow.flatten().to_numpy(), arrow.len().to_numpy()
     several = list(lists)
@@ -91,7 +91,7 @@ def _flatten(lists: Iterable[Sequence[Any]], kind: str = "float64") -> tuple[np.
 def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
     """Return the 95 % interval of sum(tops) / sum(bottoms), both by group of sessions, in their unit.
 
-    None for fewer than eight groups, and where the ratio without one of them is not known.
+    None for fewer than eight groups, or if the ratio without one of them is unknown.
     """
     moves = _log_moves(tops, bottoms)
     used = (tops > 0) | (bottoms > 0)
@@ -103,8 +103,7 @@ def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
 def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Interval | None:
     """Return the 95 % interval of the second ratio divided by the first, each as tops and bottoms by group.
 
-    Sessions that are in both ratios are left out of both at once. None where `ratio_interval` of either is
-    not known.
+    The jackknife leaves a session out of both ratios together. None if `ratio_interval` of either is unknown.
     """
     if ratio_interval(*first) is None or ratio_interval(*second) is None:
         return None
@@ -112,12 +111,12 @@ def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) 
     if before is None or after is None:
         return None
     used = np.any([first[0] > 0, first[1] > 0, second[0] > 0, second[1] > 0], axis=0)
-    found = log(second[0].sum() / second[1].sum()) - log(first[0].sum() / first[1].sum())
-    return _spread(found, after - before, int(used.sum()))
+    log_ratio = log(second[0].sum() / second[1].sum()) - log(first[0].sum() / first[1].sum())
+    return _spread(log_ratio, after - before, int(used.sum()))
 
 
 def _log_moves(tops: Floats, bottoms: Floats) -> Floats | None:
-    """Return by how much the logarithm of the ratio moves without each group; None where it is not known."""
+    """Return how much the logarithm of the ratio moves without each group; None if it is unknown."""
     rest_top, rest_bottom = tops.sum() - tops, bottoms.sum() - bottoms
     if (rest_top <= 0).any() or (rest_bottom <= 0).any():
         return None

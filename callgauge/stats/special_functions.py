@@ -19,13 +19,13 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 _NORMAL = NormalDist()
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _END = 40.0  # the quadrature ends where its integrand is e^-40 of what it is at the start
-_AT_ONCE = 256  # elements, whose quadrature fits into the processor's cache
-_LEAST_SHAPE = 3.0  # the quadrature has 14 digits from here on
-_MOST_STEPS = 40  # of Newton's method; it takes some five
-_SHIFT = 10  # the asymptotic series of digamma and trigamma have 16 digits from here on
+_AT_ONCE = 256  # elements per block, so that the quadrature fits into the processor's cache
+_LEAST_SHAPE = 3.0  # from this shape on, the quadrature is exact to 14 digits
+_MOST_STEPS = 40  # steps of Newton's method; it needs about five
+_SHIFT = 10  # from here on, the asymptotic series of digamma and trigamma are exact to 16 digits
 _TERMS = 40  # of the Chebyshev series of a quantile of Student's t
 _MOST_FRACTIONS = 100_000  # of a continued fraction; beta distributions of a million observations take 1,000
-_TINY = 1e-300  # in place of a 0 in a continued fraction
+_TINY = 1e-300  # replaces a 0 in a continued fraction
 
 
 def _normal_quantile(chance: float) -> float:
@@ -55,7 +55,7 @@ def ndtr(x: Any) -> Any:
 
 def ndtri(chance: Any) -> Any:
     """Return the quantile of the normal distribution (Wichura 1988, AS 241, PPND16)."""
-    with np.errstate(invalid="ignore"):  # comparisons of nan
+    with np.errstate(invalid="ignore"):  # comparisons with nan
         return np.asarray(_normal_quantiles(np.asarray(chance, dtype=float)), dtype=float)[()]
 
 
@@ -104,17 +104,17 @@ def stdtrit_of(chance: float) -> Callable[[Any], Any]:
             few = np.minimum(freedom, 1.0)
             return np.where(np.less(freedom, 1), stdtrit(few, chance), quantile(np.maximum(freedom, 1.0)))[()]
         twice = 8 / (freedom + 1) - 2
-        one = other = 0.0
+        current = other = 0.0
         for coefficient in series:  # Clenshaw's recurrence
-            one, other = twice * one - other + coefficient, one
-        return _t_at_depth(freedom / 2, one - twice / 2 * other)
+            current, other = twice * current - other + coefficient, current
+        return _t_at_depth(freedom / 2, current - twice / 2 * other)
 
     return quantile
 
 
 @lru_cache(maxsize=64)
 def _depth_series(chance: float) -> tuple[float, ...]:
-    """Return the coefficients, the highest first."""
+    """Return the coefficients of the Chebyshev series, the highest first."""
     nodes = np.cos(np.pi * (np.arange(_TERMS) + 0.5) / _TERMS)
     depths = _depth_of_tail((4 / (nodes + 1) - 1) / 2, np.full(_TERMS, 1 - chance))
     return tuple(np.polynomial.chebyshev.chebfit(nodes, depths, _TERMS - 1)[::-1].tolist())
@@ -134,7 +134,7 @@ def _depth_of_tail(shape: Floats, tail: Floats) -> Floats:
         step = (np.log(scaled) - depth * depth - log_tail) * scaled / slope
         # An element that is done stays as it is, so that no value depends on the others of its array.
         depth = np.where(is_done, depth, np.maximum(depth + step, 0.0))
-        is_done |= np.abs(step) <= 1e-8 * depth  # the error is squared with each step
+        is_done |= np.abs(step) <= 1e-8 * depth  # each step squares the error
         if is_done.all():
             break
     return np.asarray(depth)

@@ -26,9 +26,9 @@ from callgauge.stats.differences import Difference, compare_differences, compare
 from callgauge.stats.intervals import Floats
 from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, measure_spreads
 
-REPRESENTATIVE = 0.8  # below this share of the observations the same mix is that of another question
-COMPARABLE = 0.5  # below this the arms do different work, and no verdict is given
-_MATTERS = 0.25  # of half the interval: a bias of a quarter of it costs two points of coverage
+REPRESENTATIVE = 0.8  # below this share of the observations, the common mix represents something else
+COMPARABLE = 0.5  # below this, the arms do different work, and there is no verdict
+_MATTERS = 0.25  # part of half the interval: a bias of a quarter costs two points of coverage
 
 _UNSEEN = Share(0, 0)
 Strata = Sequence[tuple[Share, Share]]
@@ -39,9 +39,9 @@ Strata = Sequence[tuple[Share, Share]]
 class StandardisedDifference:
     """The `difference` of two arms at the same mix of strata, and their rates `of` and `against` there.
 
-    `strata`: how many strata both arms have. `covered`: the share of an arm's observations that is in these,
-    of the arm of which it is less. `by_mix`: the part of the plain difference that the arms' different mixes
-    make (Kitagawa 1955): within these strata, and by those that only one arm has.
+    `strata`: how many strata both arms have. `covered`: the share of an arm's observations in these strata,
+    for the arm with the smaller share. `by_mix`: the part of the plain difference that comes from the arms'
+    different mixes (Kitagawa 1955): within these strata, and from strata that only one arm has.
     """
 
     difference: Difference
@@ -53,21 +53,21 @@ class StandardisedDifference:
 
     @property
     def is_representative(self) -> bool:
-        """True when the strata that both arms have hold at least 80 % of each arm's observations."""
+        """True if the strata of both arms contain at least 80 % of each arm's observations."""
         return self.covered >= REPRESENTATIVE
 
     @property
     def is_comparable(self) -> bool:
-        """True when the strata that both arms have hold at least half of each arm's observations."""
+        """True if the strata of both arms contain at least half of each arm's observations."""
         return self.covered >= COMPARABLE
 
     def outweighs(self, plain: Difference) -> bool:
-        """Return True when the mix moves the plain difference enough that this one has to be told."""
+        """Return True if the mix moves the plain difference so much that the adjusted one must be shown."""
         return not self.is_representative or abs(self.by_mix) > _MATTERS * (plain.high - plain.low) / 2
 
 
 def standardise(strata: Strata) -> StandardisedDifference | None:
-    """Return the difference of two arms at the same mix; None when no stratum occurs in both."""
+    """Return the difference of two arms at the same mix; None if no stratum occurs in both."""
     return standardise_all([strata])[0]
 
 
@@ -76,52 +76,58 @@ def standardise_all(
     likeness: Sequence[tuple[Likeness | None, Likeness | None]] | None = None,
     excesses: Sequence[DayExcess] | None = None,
 ) -> list[StandardisedDifference | None]:
-    """Return the difference of each pair of arms at the same mix; None where no stratum occurs in both.
+    """Return the difference of each pair of arms at the same mix; None if no stratum occurs in both.
 
-    A stratum that is seen in only one group of sessions of an arm is left out, since it cannot show how
-    sessions differ. Sessions that are in several strata are kept together (callgauge.stats.rates).
-    `likeness`: for each pair, what the tables of both arms tell of how alike calls of a session are.
-    `excesses`: what days add to the variance of each plain difference; the mix changes it little.
+    A stratum that occurs in only one group of sessions of an arm is left out: it cannot show how sessions
+    differ. The parts of a session in several strata count together (callgauge.stats.rates). `likeness`: for
+    each pair, the intra-session likeness from the tables of both arms. `excesses`: what days add to the
+    variance of each plain difference; the mix hardly changes it.
     """
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
     beyond = excesses or [NO_EXCESS] * len(mixes)
-    known = [(mix, each) for mix, each in zip(mixes, lent, strict=True) if mix]
-    estimates = iter(_estimate_arms([mix for mix, _ in known], [each for _, each in known]))
+    usable = [(mix, each) for mix, each in zip(mixes, lent, strict=True) if mix]
+    estimates = iter(_estimate_arms([mix for mix, _ in usable], [each for _, each in usable]))
     pairs = [
         widen_estimates(*next(estimates), excess) for mix, excess in zip(mixes, beyond, strict=True) if mix
     ]
-    found = iter(compare_estimates(pairs))
-    return [mix.describe(next(found)) if mix else None for mix in mixes]
+    differences = iter(compare_estimates(pairs))
+    return [mix.describe(next(differences)) if mix else None for mix in mixes]
 
 
 def estimate_at_mix(
-    strata: Strata, of: Likeness | None, against: Likeness | None
+    strata: Strata, likeness: Likeness | None, against: Likeness | None
 ) -> tuple[Estimate, Estimate] | None:
-    """Return the rates of both arms at the same mix, with their doubt; None as of `standardise`."""
+    """Return the rates of both arms at the same mix, with their uncertainty; None as in `standardise`."""
     mix = _Mix.read(strata)
-    return _estimate_arms([mix], [(of, against)])[0] if mix else None
+    return _estimate_arms([mix], [(likeness, against)])[0] if mix else None
 
 
 def _estimate_arms(
     mixes: Sequence[_Mix], likeness: Sequence[tuple[Likeness | None, Likeness | None]]
 ) -> list[tuple[Estimate, Estimate]]:
-    """Return the rates of both arms at each mix, with their doubt; mixes of as many strata at once."""
-    found: dict[int, tuple[Estimate, Estimate]] = {}
+    """Return the rates of both arms at each mix, with their uncertainty.
+
+    Mixes with the same number of strata are calculated together.
+    """
+    estimates: dict[int, tuple[Estimate, Estimate]] = {}
     by_size: dict[int, list[int]] = {}
     for place, mix in enumerate(mixes):
         if mix.is_clustered:
             by_size.setdefault(len(mix.used), []).append(place)
         else:
-            found[place] = mix.estimate_independent()
+            estimates[place] = mix.estimate_independent()
     for places in by_size.values():
         arms = [(mixes[place], arm) for place in places for arm in (0, 1)]
         counts = np.array([[pair[arm].by_group for pair in mix.used] for mix, arm in arms])
         spreads = measure_spreads(counts.transpose(0, 2, 1, 3), np.array([mix.weights for mix, _ in arms]))
-        for place, of, against in zip(places, spreads[::2], spreads[1::2], strict=True):
+        for place, own_likeness, against in zip(places, spreads[::2], spreads[1::2], strict=True):
             rates, lent = mixes[place].rates.tolist(), likeness[place]
-            found[place] = estimate_rate(rates[0], of, lent[0]), estimate_rate(rates[1], against, lent[1])
-    return [found[place] for place in range(len(mixes))]
+            estimates[place] = (
+                estimate_rate(rates[0], own_likeness, lent[0]),
+                estimate_rate(rates[1], against, lent[1]),
+            )
+    return [estimates[place] for place in range(len(mixes))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,24 +162,24 @@ class _Mix:
         return all(share.by_group is not None for pair in self.used for share in pair)
 
     def estimate_independent(self) -> tuple[Estimate, Estimate]:
-        """Return the rates of both arms where all observations are independent."""
+        """Return the rates of both arms, if all observations are independent."""
         precision = (self.weights**2 / self.n).sum(1)
-        of, against = (
+        estimate, against = (
             Estimate(rate, 1 / float(each), inf, inf)
             for rate, each in zip(self.rates.tolist(), precision, strict=True)
         )
-        return of, against
+        return estimate, against
 
-    def describe(self, found: Difference) -> StandardisedDifference:
+    def describe(self, difference: Difference) -> StandardisedDifference:
         mixes = self.n / self.n.sum(1, keepdims=True)
         by_mix = float(((mixes[0] - mixes[1]) * (self.k / self.n).mean(0)).sum())
         whole, within = self.totals[0] / self.totals[1], self.k.sum(1) / self.n.sum(1)
         by_mix += float((whole[0] - whole[1]) - (within[0] - within[1]))
-        method = f"mix-adjusted over {len(self.used):,} groups (Mantel-Haenszel), {found.method}"
-        of, against = self.rates.tolist()
+        method = f"mix-adjusted over {len(self.used):,} groups (Mantel-Haenszel), {difference.method}"
+        rate, against = self.rates.tolist()
         return StandardisedDifference(
-            Difference(found.estimate, found.low, found.high, found.p, method),
-            of,
+            Difference(difference.estimate, difference.low, difference.high, difference.p, method),
+            rate,
             against,
             len(self.used),
             float((self.n.sum(1) / self.totals[1]).min()),
@@ -215,14 +221,14 @@ def contrast_strata(
                 widen_estimates(first, second, own),
                 widen_estimates(*rest, of_rest),
             )
-    found = dict(zip(quads, compare_differences(list(quads.values())), strict=True))
-    return [found.get(place) for place in range(len(strata))]
+    differences = dict(zip(quads, compare_differences(list(quads.values())), strict=True))
+    return [differences.get(place) for place in range(len(strata))]
 
 
 def _sum_arms(strata: Strata) -> tuple[Share, Share]:
     """Return the shares of both arms over all strata."""
-    of, against = ([share for share in arm if share.n] for arm in zip(*strata, strict=True))
-    return reduce(add, of, _UNSEEN), reduce(add, against, _UNSEEN)
+    shares, against = ([share for share in arm if share.n] for arm in zip(*strata, strict=True))
+    return reduce(add, shares, _UNSEEN), reduce(add, against, _UNSEEN)
 
 
 def adjust_families(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:
@@ -231,7 +237,7 @@ def adjust_families(families: Sequence[Sequence[float | None]]) -> list[list[flo
     Holm's weighted procedure (1979): the chance of any false positive stays at the level, and a dimension of
     many strata does not take the level away from one of few. None stays None and counts for nothing.
     """
-    known = [[p for p in family if p is not None] for family in families]
-    weights = [1 / len(family) for family in known for _ in family]
-    adjusted = iter(holm([p for family in known for p in family], weights))
+    families_of_p = [[p for p in family if p is not None] for family in families]
+    weights = [1 / len(family) for family in families_of_p for _ in family]
+    adjusted = iter(holm([p for family in families_of_p for p in family], weights))
     return [[None if p is None else next(adjusted) for p in family] for family in families]

@@ -1,6 +1,7 @@
-"""Two arms of a trial, held against each other over the tasks that both tried.
+"""Two arms of a trial, compared over the tasks that both tried.
 
-Differences are arm − reference, in the unit of the measure. `sequential` has the mathematics of the looks.
+Differences are arm − reference, in the unit of the measure. `sequential` has the mathematics of the interim
+analyses.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MOST_MISSING = 0.05
 
 
 class ComparedMeasure(Protocol):
-    """What is known of a measure: shares are 0 to 1, amounts have a unit."""
+    """A measure: shares are 0 to 1, amounts have a unit."""
 
     @property
     def is_share(self) -> bool: ...
@@ -43,7 +44,7 @@ class ComparedMeasure(Protocol):
 
 
 class ComparedRun(Protocol):
-    """What is known of a run: the smallest difference worth knowing, planned tasks, looks, an arm's alpha."""
+    """A run: its smallest difference of interest, planned tasks, looks, and the alpha of an arm."""
 
     @property
     def smallest(self) -> float: ...
@@ -59,7 +60,7 @@ class ComparedRun(Protocol):
 
 
 class LookAtArm(Protocol):
-    """What a look said of an arm: tasks, difference with interval, statistic and boundary in units of z."""
+    """The result of a look at an arm: tasks, difference with interval, statistic and boundary (in z)."""
 
     @property
     def look(self) -> int: ...
@@ -88,7 +89,7 @@ class LookAtArm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TaskCount:
-    """What the trials of one task in one arm come to: k of n, and the trials without a reply.
+    """The results of one task in one arm: k of n, and the number of trials without a reply.
 
     `measured`: the trials that have a k and an n. A trial without any call has 0 of 0 calls.
     """
@@ -101,7 +102,7 @@ class TaskCount:
 
     @property
     def rate(self) -> float | None:
-        """k / n; None where nothing was measured."""
+        """k / n; None if nothing was measured."""
         return self.k / self.n if self.n else None
 
 
@@ -157,7 +158,7 @@ def pair_tasks(
 def pair_counts(
     counts: Counts, arm: str, reference: str, tasks: Collection[str] | None = None
 ) -> dict[str, TaskPair]:
-    """Return both arms' values by task, of the tasks (of `tasks`) in which both were measured."""
+    """Return both arms' values by task, for the tasks (of `tasks`) that were measured in both."""
     first, second = counts.get(arm, {}), counts.get(reference, {})
     shared = [
         task
@@ -227,7 +228,7 @@ def sum_by_group(values: Mapping[str, float], groups: Mapping[str, str]) -> tupl
     """Return the sums and sizes of the groups of tasks; a task without a group is one of its own."""
     clusters: dict[tuple[str, str], list[float]] = defaultdict(list)
     for task, value in values.items():
-        # A group and a task may have one name.
+        # A group and a task may have the same name.
         clusters[("group", groups[task]) if task in groups else ("task", task)].append(value)
     return [sum(each) for each in clusters.values()], [len(each) for each in clusters.values()]
 
@@ -235,15 +236,15 @@ def sum_by_group(values: Mapping[str, float], groups: Mapping[str, str]) -> tupl
 def share_missing(counts: Counts, arm: str) -> float:
     """Return the share of an arm's trials that have no reply."""
     tasks = counts.get(arm, {}).values()
-    trials = sum(its.trials for its in tasks)
-    return sum(its.missing for its in tasks) / trials if trials else 0.0
+    trials = sum(task.trials for task in tasks)
+    return sum(task.missing for task in tasks) / trials if trials else 0.0
 
 
 def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, float] | None:
-    """Return between which values a difference of shares is, whatever the missing trials would have been.
+    """Return the bounds of a difference of shares, whatever the missing trials would have been.
 
-    Each missing trial counts with the arm's mean n, all of it 0 or all of it 1. None where no task was tried
-    in both arms.
+    Each missing trial counts with the arm's mean n, all of it 0 or all of it 1. None if no task was tried in
+    both arms.
     """
     first, second = counts.get(arm, {}), counts.get(reference, {})
     both = [
@@ -258,7 +259,7 @@ def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, floa
 
 
 def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
-    """Return the least and the most that Σk / Σn can be; None where nothing was tried."""
+    """Return the smallest and the largest possible Σk / Σn; None if nothing was tried."""
     k, n = sum(count.k for count in counts), sum(count.n for count in counts)
     measured, missing = sum(count.measured for count in counts), sum(count.missing for count in counts)
     if not n and not missing:
@@ -268,12 +269,12 @@ def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
 
 
 def has_enough(measure: ComparedMeasure, pairs: PairedTasks) -> bool:
-    """Return True where the arms differ in enough tasks for a verdict; amounts differ in every task."""
+    """Return True if the arms differ in enough tasks for a verdict; amounts differ in every task."""
     return (pairs.unlike if measure.is_share else pairs.tasks) >= FEWEST_UNLIKE
 
 
 def judge_unplanned(measure: ComparedMeasure, pairs: PairedTasks) -> Decision:
-    """Return the verdict of a comparison that was not planned, by the 95 % interval of one look."""
+    """Return the verdict of an unplanned comparison, by its 95 % interval."""
     if pairs.mean is None:
         return "not decided"
     if pairs.most_missing > MOST_MISSING:
@@ -284,20 +285,20 @@ def judge_unplanned(measure: ComparedMeasure, pairs: PairedTasks) -> Decision:
 
 
 def name_direction(measure: ComparedMeasure, difference: float) -> Decision:
-    """Return whether a difference, arm − reference, is for the better."""
+    """Return whether a difference, arm − reference, is better or worse."""
     return "better" if (difference < 0) == measure.lower_is_better else "worse"
 
 
 def reached_information(earlier: Sequence[LookAtArm], tasks: int) -> list[int]:
-    """Return the tasks at each look of an arm, rising: a look that nothing was added for is none."""
+    """Return the number of tasks at each look of an arm, rising; a look without new tasks does not count."""
     return [*sorted({each.tasks for each in earlier if 0 < each.tasks < tasks}), tasks]
 
 
 def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
-    """Return how many tasks more would decide with 80 % power, if the difference is the one seen.
+    """Return how many more tasks would decide with 80 % power, if the true difference is the observed one.
 
-    By showing a difference, or that the arms are alike, whichever takes fewer; and so many that the arms
-    differ in enough of them. None where nothing is known.
+    A decision shows a difference, or that the arms are equivalent, whichever needs fewer tasks. The arms must
+    also differ in enough tasks. None if nothing is known.
     """
     if pairs.mean is None:
         return None
@@ -309,8 +310,8 @@ def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
     alike = observations_needed(error, pairs.tasks, design.smallest - size, one_sided)
     if pairs.mean.moves is not None and differing is not None:  # amounts differ in every task
         differing = max(differing, ceil(pairs.tasks * FEWEST_UNLIKE / pairs.unlike)) if pairs.unlike else None
-    known = [max(each, FEWEST_UNLIKE) for each in (differing, alike) if each is not None]
-    return max(1, min(known) - pairs.tasks) if known else None
+    numbers = [max(each, FEWEST_UNLIKE) for each in (differing, alike) if each is not None]
+    return max(1, min(numbers) - pairs.tasks) if numbers else None
 
 
 def repeated_interval(
@@ -320,37 +321,43 @@ def repeated_interval(
     if pairs.mean is None:
         return None
     reached = reached_information(looks, pairs.tasks)
-    is_last = any(one.look >= len(design.look_at) for one in looks)
+    is_last = any(look.look >= len(design.look_at) for look in looks)
     planned = max(design.planned, pairs.tasks)
     return pairs.mean.interval(find_boundaries(reached, planned, alpha, is_last=is_last)[-1])
 
 
 def anytime_interval(design: ComparedRun, pairs: PairedTasks) -> tuple[float, float] | None:
-    """Return the interval of the primary measure that holds whenever one looks: for in between the looks."""
+    """Return the interval of the primary measure that is valid at any time, for use between the looks."""
     if pairs.mean is None:
         return None
     return pairs.mean.interval(anytime_reach(pairs.tasks, design.planned / 2, design.arm_alpha))
 
 
-def adjust_for_looks(of: LookAtArm, earlier: Sequence[LookAtArm], alpha: float) -> AdjustedEstimate | None:
+def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float) -> AdjustedEstimate | None:
     """Return the estimate and (1 - alpha) interval that allow for the looks, in the unit of the measure.
 
-    An arm that was stopped early looks better or worse than it is: the median-unbiased estimate of the
-    stage-wise order takes that back. `earlier`: the looks at the same arm before. None without an estimate.
+    An arm that was stopped early looks better or worse than it is; the median-unbiased estimate of the
+    stage-wise order corrects this. `earlier`: the previous looks at the same arm. None without an estimate.
     """
-    if of.statistic is None or of.estimate is None or of.low is None or of.high is None or not of.boundary:
+    if (
+        look.statistic is None
+        or look.estimate is None
+        or look.low is None
+        or look.high is None
+        or not look.boundary
+    ):
         return None
-    error = of.estimate / of.statistic if of.statistic else (of.high - of.low) / (2 * of.boundary)
-    reached = reached_information(earlier, of.tasks)
-    found = adjust_estimate(of.statistic, reached, used_boundaries(earlier, reached[:-1]), alpha)
-    unit = error * of.tasks**0.5
-    return AdjustedEstimate(found.estimate * unit, found.low * unit, found.high * unit)
+    error = look.estimate / look.statistic if look.statistic else (look.high - look.low) / (2 * look.boundary)
+    reached = reached_information(earlier, look.tasks)
+    adjusted = adjust_estimate(look.statistic, reached, used_boundaries(earlier, reached[:-1]), alpha)
+    unit = error * look.tasks**0.5
+    return AdjustedEstimate(adjusted.estimate * unit, adjusted.low * unit, adjusted.high * unit)
 
 
 def used_boundaries(earlier: Sequence[LookAtArm], reached: Sequence[int]) -> list[float]:
-    """Return the boundaries of the looks at these numbers of tasks; where a look had none, an endless one."""
+    """Return the boundaries of the looks at these numbers of tasks; FARTHEST for a look without one."""
     by_tasks = {each.tasks: each.boundary for each in earlier}
-    return [FARTHEST if (its := by_tasks.get(tasks)) is None else its for tasks in reached]
+    return [FARTHEST if (boundary := by_tasks.get(tasks)) is None else boundary for tasks in reached]
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +381,7 @@ class MeasuredDifference:
 def compare_as_planned(
     design: ComparedRun, pairs: PairedTasks, looks: Sequence[LookAtArm]
 ) -> tuple[MeasuredDifference | None, Decision]:
-    """Return the difference and the verdict of the looks; in between them the anytime interval."""
+    """Return the difference and the verdict of the looks; between looks, the anytime interval."""
     last = looks[-1] if looks else None
     if pairs.mean is None:
         return None, last.decision if last else "go on"
@@ -384,8 +391,8 @@ def compare_as_planned(
         ends = repeated_interval(design, pairs, looks, 2 * design.arm_alpha) or (0.0, 0.0)
         return _make_difference(pairs, pairs.mean.estimate, *ends, "alike"), "alike"
     if last is not None and adjusted is not None:
-        found = _make_difference(pairs, adjusted.estimate, adjusted.low, adjusted.high, "adjusted")
-        return replace(found, tasks=last.tasks), last.decision
+        difference = _make_difference(pairs, adjusted.estimate, adjusted.low, adjusted.high, "adjusted")
+        return replace(difference, tasks=last.tasks), last.decision
     low, high = anytime_interval(design, pairs) or (0.0, 0.0)
     decision = last.decision if last is not None and is_over else "go on"
     return _make_difference(pairs, pairs.mean.estimate, low, high, "anytime"), decision
@@ -394,7 +401,7 @@ def compare_as_planned(
 def compare_unplanned(
     measure: ComparedMeasure, pairs: PairedTasks
 ) -> tuple[MeasuredDifference | None, Decision]:
-    """Return the difference with its interval of one look, and the verdict of it."""
+    """Return the difference with its interval from one look, and its verdict."""
     word = judge_unplanned(measure, pairs)
     if pairs.mean is None:
         return None, word
@@ -465,28 +472,32 @@ def compare_factors(
 
     `counts` are those of the primary measure; `settings` are those of each arm.
     """
-    found = []
+    comparisons = []
     for factor in FACTORS:
         base = settings[design.reference][factor]
-        values = dict.fromkeys(its[factor] for its in settings.values() if its[factor] != base)
+        values = dict.fromkeys(
+            settings_of_arm[factor]
+            for settings_of_arm in settings.values()
+            if settings_of_arm[factor] != base
+        )
         for value in values:
             places = _pair_arms(settings, factor, value, base)
             if len(places) > 1:
                 compared = _compare_factor(counts, design, settings, factor, value, base, places)
-                found += [compared] if compared else []
-    return tuple(found)
+                comparisons += [compared] if compared else []
+    return tuple(comparisons)
 
 
 def _pair_arms(
     settings: Mapping[str, Mapping[str, Any]], factor: str, value: Any, base: Any
 ) -> list[tuple[str, str]]:
-    """Return the pairs of arms that differ in one setting only, by having the one and the other value."""
-    rest = {name: {**its, factor: None} for name, its in settings.items()}
+    """Return the pairs of arms that differ in one setting only: `value` in the first, `base` in the other."""
+    rest = {name: {**settings_of_arm, factor: None} for name, settings_of_arm in settings.items()}
     return [
-        (one, other)
-        for one, its in settings.items()
+        (arm, other)
+        for arm, settings_of_arm in settings.items()
         for other, others in settings.items()
-        if its[factor] == value and others[factor] == base and rest[one] == rest[other]
+        if settings_of_arm[factor] == value and others[factor] == base and rest[arm] == rest[other]
     ]
 
 
@@ -511,13 +522,15 @@ def _compare_factor(
     arms = {arm for place in places for arm in place}
     varying = [name for name in FACTORS if name != factor and len({settings[arm][name] for arm in arms}) > 1]
     contrasts = [_contrast_place(on_shared, place, shared, design) for place in range(len(places))]
-    found = [p for _, p in contrasts]
-    # Of two places the contrasts are one and the same.
-    p_values = holm(found) if len(found) > 2 else found
+    contrast_p_values = [p for _, p in contrasts]
+    # With two places, both contrasts are the same.
+    p_values = holm(contrast_p_values) if len(contrast_p_values) > 2 else contrast_p_values
     within = []
-    for (one, other), rates, (contrast, _), p in zip(places, by_place, contrasts, p_values, strict=True):
-        where = {name: settings[one][name] for name in varying}
-        most = max(share_missing(counts, arm) for arm in (one, other))
+    for (first_arm, other), rates, (contrast, _), p in zip(
+        places, by_place, contrasts, p_values, strict=True
+    ):
+        where = {name: settings[first_arm][name] for name in varying}
+        most = max(share_missing(counts, arm) for arm in (first_arm, other))
         judged = _describe_place(
             measure, pair_values(rates, measure, design.groups, most), where, contrast, p
         )
@@ -545,10 +558,10 @@ def _describe_place(
 ) -> FactorDifference | None:
     if pairs.mean is None:
         return None
-    of, against, (low, high) = pairs.of or 0.0, pairs.against or 0.0, pairs.mean.interval(Z)
+    rate, against, (low, high) = pairs.of or 0.0, pairs.against or 0.0, pairs.mean.interval(Z)
     word = judge_unplanned(measure, pairs)
     return FactorDifference(
-        where, pairs.tasks, of, against, pairs.mean.estimate, low, high, word, contrast, p
+        where, pairs.tasks, rate, against, pairs.mean.estimate, low, high, word, contrast, p
     )
 
 

@@ -72,7 +72,7 @@ def test_calls_and_metrics_are_filtered_by_host(hosted: Api) -> None:
 
 
 def test_agents_compare_two_hosts(hosted: Api) -> None:
-    asked = {"a_provider": ["east-1"], "b_provider": [SCRIPT]}
-    answer, structure = run(answer_tool(hosted.store, "compare_slices", asked))
+    parameters = {"a_provider": ["east-1"], "b_provider": [SCRIPT]}
+    answer, structure = run(answer_tool(hosted.store, "compare_slices", parameters))
     assert (structure["a"]["k"], structure["b"]["k"], structure["verdict"]) == (2, 40, "worse")
     assert f"{SCRIPT} is worse than east-1" in answer.text

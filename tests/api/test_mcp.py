@@ -34,8 +34,8 @@ def test_our_own_tools_have_no_finding_of_our_own_lint() -> None:
         {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema()}
         for tool in TOOLS.values()
     ]
-    found = definition_findings(ToolCatalog.load(json.dumps({"tools": declared})))
-    assert [(finding.tool, finding.code, finding.message) for finding in found] == []
+    findings = definition_findings(ToolCatalog.load(json.dumps({"tools": declared})))
+    assert [(finding.tool, finding.code, finding.message) for finding in findings] == []
     for declaration in declared:
         Draft202012Validator.check_schema(declaration["inputSchema"])
 
@@ -62,12 +62,12 @@ def test_a_tool_answers_with_a_sentence_the_data_and_its_structure(small: Api) -
         async with mcp.Client(make_server(small.store)) as client:
             return await client.call_tool(name, arguments)
 
-    found = run(call("list_rates", rate=["parse_error"]))
-    sentence, data = (block.text for block in found.content)
+    answer = run(call("list_rates", rate=["parse_error"]))
+    sentence, data = (block.text for block in answer.content)
     assert sentence == "Parse errors 2.3% (1 / 44)."
     assert data.startswith(LOG_TEXT)
-    assert json.loads(data.removeprefix(LOG_TEXT)) == found.structured_content
-    assert found.structured_content["rows"][0]["k"] == 1
+    assert json.loads(data.removeprefix(LOG_TEXT)) == answer.structured_content
+    assert answer.structured_content["rows"][0]["k"] == 1
     refused = run(call("list_rates", modle="x"))
     assert refused.is_error
     assert [block.text for block in refused.content] == ["There is no parameter 'modle'. Did you mean model?"]
@@ -84,8 +84,8 @@ def test_the_parser_itself_can_be_asked(small: Api) -> None:
             "required": ["path"],
         },
     }
-    asked = {"raw_arguments": "{path: 'a.py', limit: '3',}", "definition": definition}
-    _, structure = run(answer_tool(small.store, "parse_arguments", asked))
+    arguments = {"raw_arguments": "{path: 'a.py', limit: '3',}", "definition": definition}
+    _, structure = run(answer_tool(small.store, "parse_arguments", arguments))
     assert structure["arguments"] == {"path": "a.py", "limit": 3}
     assert structure["outcome"] == "repaired"
     assert {diagnostic["code"] for diagnostic in structure["diagnostics"]} >= {
@@ -109,8 +109,8 @@ def test_what_a_log_says_stands_in_the_data_alone(tmp_path: Path) -> None:
     hostile = a_call(1, raw_arguments=INJECTION, result_text=INJECTION, model=INJECTION, tool=INJECTION)
     publish(tmp_path, small_tables() | {"tool_calls": [hostile], "diagnostics": []})
     store = SharedStore(tmp_path)
-    for tool, asked in (("list_calls", {}), ("show_call", {"call": "c1"}), ("rank_slices", {})):
-        answer, structure = run(answer_tool(store, tool, asked))
+    for tool, parameters in (("list_calls", {}), ("show_call", {"call": "c1"}), ("rank_slices", {})):
+        answer, structure = run(answer_tool(store, tool, parameters))
         _, data = write_texts_of(answer, structure)
         marked, _, rest = data.partition("\n")
         assert marked == LOG_TEXT
@@ -137,9 +137,9 @@ def test_the_command_speaks_mcp_on_standard_input_and_output(small: Api) -> None
         async with mcp.Client(command) as client:
             return await client.call_tool("rank_slices", {"by": "model", "since": "2026-11-01"})
 
-    found = run(talk())
-    assert not found.is_error
-    assert found.structured_content == small.get("/ranking", by="model", since="2026-11-01")
+    answers = run(talk())
+    assert not answers.is_error
+    assert answers.structured_content == small.get("/ranking", by="model", since="2026-11-01")
 
 
 def test_a_folder_that_is_none_is_told(tmp_path: Path) -> None:
@@ -170,10 +170,10 @@ def test_over_http_the_gate_must_have_named_somebody(small: Api) -> None:
 
     async def post_all() -> list[tuple[int, Any]]:
         users = (None, NETWORK_USER, User("ci", "viewer", may_write=False))
-        found = [await post(user) for user in users]
+        answers = [await post(user) for user in users]
         assert endpoint._task is not None
         endpoint._task.cancel()
-        return found
+        return answers
 
     nobody, network, viewer = run(post_all())
     assert nobody[0] == network[0] == 401

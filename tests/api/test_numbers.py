@@ -28,24 +28,27 @@ FOLDER = CASES / "metrics"
 def cases_of(metric: str) -> list[dict[str, Any]]:
     """The parameters with which the cases of a metric ask it, each set once; and none at all."""
     cases = json.loads((FOLDER / f"{metric}.json").read_text(encoding="utf-8"))
-    known = metrics()[metric].parameters
-    limits = {name: number for name, number in (("limit", 50), ("offset", 0)) if name in known}
-    asked = [limits] + [
-        limits | {name: value for name, value in case.get("asked", {}).items() if name in known}
+    declared = metrics()[metric].parameters
+    limits = {name: number for name, number in (("limit", 50), ("offset", 0)) if name in declared}
+    questions = [limits] + [
+        limits | {name: value for name, value in case.get("asked", {}).items() if name in declared}
         for case in cases
     ]
-    return list({json.dumps(case_, sort_keys=True): case_ for case_ in asked}.values())[:2]
+    return list({json.dumps(case_, sort_keys=True): case_ for case_ in questions}.values())[:2]
 
 
-def typed(metric: str, asked: dict[str, Any]) -> dict[str, Any]:
+def typed(metric: str, parameters: dict[str, Any]) -> dict[str, Any]:
     days = {parameter.name for parameter in metric_parameters(metric) if parameter.kind == "day"}
     return {
-        name: date.fromisoformat(value) if name in days and value else value for name, value in asked.items()
+        name: date.fromisoformat(value) if name in days and value else value
+        for name, value in parameters.items()
     }
 
 
-def written(asked: dict[str, Any]) -> dict[str, Any]:
-    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in asked.items()}
+def written(parameters: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: str(value).lower() if isinstance(value, bool) else value for name, value in parameters.items()
+    }
 
 
 def plain(value: Any) -> Any:
@@ -83,22 +86,22 @@ def test_every_metric_gives_a_program_the_rows_that_pages_get(small: Api, sample
 
 def compare_answers(small: Api, sample: Api, metric: str) -> None:
     for api in (small, sample):
-        for asked in cases_of(metric):
-            rows = answer_metric(api.connection, metric, typed(metric, asked))
-            answer = api.get(f"/metrics/{metric}", **written(asked))
-            assert plain(answer["rows"]) == plain(rows.to_dict("records")), (metric, asked)
+        for parameters in cases_of(metric):
+            rows = answer_metric(api.connection, metric, typed(metric, parameters))
+            answer = api.get(f"/metrics/{metric}", **written(parameters))
+            assert plain(answer["rows"]) == plain(rows.to_dict("records")), (metric, parameters)
             assert not answer["truncated"], metric
 
 
 @pytest.mark.parametrize("metric", ["slices", "calls", "sessions", "signatures", "files"])
 def test_arrow_and_parquet_hold_the_rows_of_json(sample: Api, metric: str) -> None:
-    asked: dict[str, Any] = {"limit": 30, "offset": 0} if "limit" in metrics()[metric].parameters else {}
-    asked |= {"rates": ["parse_error", "retried"]} if metric == "slices" else {}
-    expected = sample.get(f"/metrics/{metric}", **asked)["rows"]
+    parameters: dict[str, Any] = {"limit": 30, "offset": 0} if "limit" in metrics()[metric].parameters else {}
+    parameters |= {"rates": ["parse_error", "retried"]} if metric == "slices" else {}
+    expected = sample.get(f"/metrics/{metric}", **parameters)["rows"]
     assert expected
     expected = plain(expected)
-    arrow = sample.client().get(f"/metrics/{metric}", params=asked, headers={"accept": ARROW})
-    parquet = sample.client().get(f"/metrics/{metric}", params={**asked, "format": "parquet"})
+    arrow = sample.client().get(f"/metrics/{metric}", params=parameters, headers={"accept": ARROW})
+    parquet = sample.client().get(f"/metrics/{metric}", params={**parameters, "format": "parquet"})
     assert (arrow.headers["content-type"], parquet.headers["content-type"]) == (ARROW, PARQUET)
     for table in (pa.ipc.open_stream(arrow.content).read_all(), pq.read_table(BytesIO(parquet.content))):
         assert plain(table.to_pylist()) == expected
@@ -152,9 +155,9 @@ ASKED_BY_AGENTS: dict[str, tuple[str, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("tool", ASKED_BY_AGENTS)
 def test_an_agents_answer_is_that_of_the_api(sample: Api, tool: str) -> None:
-    path, asked = ASKED_BY_AGENTS[tool]
-    _, structure = run(answer_tool(sample.store, tool, asked))
-    query = {} if "/codes/" in path else asked
+    path, parameters = ASKED_BY_AGENTS[tool]
+    _, structure = run(answer_tool(sample.store, tool, parameters))
+    query = {} if "/codes/" in path else parameters
     assert plain(structure) == plain(sample.get(path, **query))
 
 
@@ -173,8 +176,8 @@ def test_one_call_and_one_session_are_the_same_for_agents(sample: Api) -> None:
 
 
 def test_an_agent_learns_in_one_call_which_model_breaks_a_tool_most(sample: Api) -> None:
-    asked = {"by": "model", "tool": ["edit_file"], "since": "2026-11-09"}
-    answer, structure = run(answer_tool(sample.store, "rank_slices", asked))
+    parameters = {"by": "model", "tool": ["edit_file"], "since": "2026-11-09"}
+    answer, structure = run(answer_tool(sample.store, "rank_slices", parameters))
     worst = max(structure["rows"], key=lambda row: row["share"])
     assert f"From the worst on: {worst['label']} " in answer.text
     assert f"({worst['k']} / {worst['n']})" in answer.text

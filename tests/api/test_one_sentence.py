@@ -35,9 +35,9 @@ def test_which_model_is_the_best(sample: Api, monkeypatch: pytest.MonkeyPatch) -
         newest = reader.ask("extent").iloc[0].last_day
         sentence = make_report(reader.ask, TeamContext(), newest, store="s").ranking
     assert len(sentence) > 40
-    asked = {"by": "model", "rate": "parse_error", "days": f"{newest - timedelta(27)} to {newest}"}
-    assert sample.get("/ranking", **asked)["sentence"] == sentence
-    agents, _ = run(answer_tool(sample.store, "rank_slices", asked))
+    parameters = {"by": "model", "rate": "parse_error", "days": f"{newest - timedelta(27)} to {newest}"}
+    assert sample.get("/ranking", **parameters)["sentence"] == sentence
+    agents, _ = run(answer_tool(sample.store, "rank_slices", parameters))
     assert agents.text.startswith(sentence)
     for page in (OVERVIEW, MODELS):
         assert sentence in read(opened(page)), page
@@ -55,9 +55,11 @@ def test_whether_one_slice_is_better(sample: Api, monkeypatch: pytest.MonkeyPatc
     assert len(gate.sentence) > 40
     path, _, query = gate.link.partition("?")
     assert path == "/compare"
-    asked = dict(parse_qsl(query))
-    assert gate.sentence in read(opened(COMPARE, **asked))
-    of_program = {key: value.replace("_", " to ") if "days" in key else value for key, value in asked.items()}
+    parameters = dict(parse_qsl(query))
+    assert gate.sentence in read(opened(COMPARE, **parameters))
+    of_program = {
+        key: value.replace("_", " to ") if "days" in key else value for key, value in parameters.items()
+    }
     assert sample.get("/comparison", **of_program)["sentence"] == gate.sentence
     _, structure = run(answer_tool(sample.store, "compare_slices", of_program))
     assert structure["sentence"] == gate.sentence

@@ -96,8 +96,8 @@ def values_of(key: str, value: Any) -> list[Any]:
     """Every value under a key, anywhere in a document."""
     if isinstance(value, dict):
         own = [value[key]] if key in value else []
-        return own + [found for each in value.values() for found in values_of(key, each)]
-    return [found for each in value for found in values_of(key, each)] if isinstance(value, list) else []
+        return own + [item for each in value.values() for item in values_of(key, each)]
+    return [item for each in value for item in values_of(key, each)] if isinstance(value, list) else []
 
 
 def test_the_document_is_valid() -> None:

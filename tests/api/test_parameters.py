@@ -74,8 +74,8 @@ def test_a_mistake_is_told_with_what_to_do(name: str, values: list[str], words: 
 
 def test_a_model_may_send_numbers_as_texts_and_one_value_for_a_list() -> None:
     parameters: dict[str, Any] = {"model": "a", "limit": "5", "reversed": True, "call": "c", "day": None}
-    found = read_parameters(DECLARED, write_texts(parameters))
-    assert (found["model"], found["limit"], found["reversed"], found["day"]) == (("a",), 5, True, None)
+    values = read_parameters(DECLARED, write_texts(parameters))
+    assert (values["model"], values["limit"], values["reversed"], values["day"]) == (("a",), 5, True, None)
     with pytest.raises(ProblemError, match="model is a dict; use a string, a number or a list of them"):
         write_texts({"model": {"name": "a"}})
 

@@ -144,10 +144,10 @@ def test_an_empty_store_has_answers_of_nothing(tmp_path: Path) -> None:
 
 
 def test_a_list_is_paged_by_its_cursor_without_gap_or_repeat(sample: Api) -> None:
-    asked: dict[str, Any] = {"model": "kestrel-coder-14b", "fault": "syntax", "days": "all", "limit": 30}
+    arguments: dict[str, Any] = {"model": "kestrel-coder-14b", "fault": "syntax", "days": "all", "limit": 30}
     ids, cursor = [], None
     while True:
-        page = sample.get("/calls", **asked, **({"cursor": cursor} if cursor else {}))
+        page = sample.get("/calls", **arguments, **({"cursor": cursor} if cursor else {}))
         ids += [row["call_id"] for row in page["rows"]]
         cursor = page["next_cursor"]
         if cursor is None:
@@ -269,11 +269,11 @@ def test_a_question_ends_with_its_server(small: Api) -> None:
         return cursor.execute(SLOW).fetchall()
 
     async def end() -> None:
-        asked = asyncio.create_task(SharedStore(small.store.folder, seconds=600).answer(begin))
+        question = asyncio.create_task(SharedStore(small.store.folder, seconds=600).answer(begin))
         await asyncio.to_thread(begun.wait, 60)
-        asked.cancel()
+        question.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asked
+            await question
 
     run(end())
 
@@ -294,28 +294,28 @@ def test_only_so_many_questions_wait(small: Api, monkeypatch: pytest.MonkeyPatch
         return "done"
 
     async def ask_three() -> list[Any]:
-        asked = [asyncio.create_task(store.answer(wait)) for _ in range(2)]
+        questions = [asyncio.create_task(store.answer(wait)) for _ in range(2)]
         await asyncio.to_thread(begun.wait, 60)
         with pytest.raises(ProblemError, match="waiting already") as refused:
             await store.answer(wait)
         assert refused.value.status == 503
         assert most == 1
         go_on.set()
-        return await asyncio.gather(*asked)
+        return await asyncio.gather(*questions)
 
     assert run(ask_three()) == ["done", "done"]
 
 
 def test_a_large_answer_is_cut_and_says_so(small: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MOST_ROWS", dict.fromkeys(tables.MOST_ROWS, 10))
-    asked = {"limit": 40, "offset": 0}
-    answer = small.client().get("/metrics/calls", params=asked)
+    parameters = {"limit": 40, "offset": 0}
+    answer = small.client().get("/metrics/calls", params=parameters)
     assert (len(answer.json()["rows"]), answer.json()["truncated"]) == (10, True)
     assert (answer.headers["callgauge-rows"], answer.headers["callgauge-truncated"]) == ("10", "true")
-    arrow = small.client().get("/metrics/calls", params={**asked, "format": "arrow"})
+    arrow = small.client().get("/metrics/calls", params={**parameters, "format": "arrow"})
     assert arrow.headers["callgauge-truncated"] == "true"
     monkeypatch.setattr(tables, "MOST_BYTES", 100)
-    assert problem(small.client(), "/metrics/calls", **asked)["status"] == 413
+    assert problem(small.client(), "/metrics/calls", **parameters)["status"] == 413
 
 
 def test_what_breaks_within_is_told_without_its_insides(small: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,8 +337,10 @@ def test_integers_and_texts_that_json_cannot_hold_are_told_as_texts() -> None:
 def test_the_document_names_every_route_and_its_parameters() -> None:
     document = make_document()
     application = make_application(SharedStore(None))
-    known = [route for route in application.routes if isinstance(route, Route)]
-    routes = {BASE + route.path.replace(":path", "") for route in known if "{name}" not in route.path}
+    declared_routes = [route for route in application.routes if isinstance(route, Route)]
+    routes = {
+        BASE + route.path.replace(":path", "") for route in declared_routes if "{name}" not in route.path
+    }
     assert set(document["paths"]) == routes | {f"{BASE}/metrics/{name}" for name in metrics()}
     for question in QUESTIONS.values():
         parameters = document["paths"][BASE + question.path]["get"]["parameters"]

@@ -1,7 +1,7 @@
-"""`callgauge ingest` as a process of its own, which says `now` when its third file begins and waits a little.
+"""`callgauge ingest` in its own process: prints `now` when its third file starts, and waits a little.
 
-Run as a module with the words of the command. The environment variable LAST_STEP names a step of the store's
-writing before which it says `again` and waits once more.
+Run as a module with the arguments of the command. The environment variable LAST_STEP names a step of the
+write to the store; before it, the process prints `again` and waits again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ingest.store import writer
 
 file_reader.DRAIN_ROWS = 2
 writer.BATCH_ROWS = 4
-WAIT = 0.4  # seconds; a signal ends no sleep, so they are all waited for
+WAIT = 0.4  # seconds; a signal does not shorten the sleep
 load = pipeline.load
 
 
@@ -30,12 +30,12 @@ def say(word: str) -> None:
 
 
 def waiting(*paths: Any, on_progress: Callable[[Progress], None], **options: Any) -> Any:
-    said: list[str] = []
+    said_once: list[str] = []
 
     def tell(now: Progress) -> None:
         on_progress(now)
-        if now.files_done == 2 and not said:
-            said.append("now")
+        if now.files_done == 2 and not said_once:
+            said_once.append("now")
             say("now")
 
     def on_write(step: str) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C for real: one publishes what was read whole, two nothing; the next load completes it."""
+"""Real Ctrl-C: the first publishes all complete files, the second nothing; the next load reads the rest."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def interrupted(
             if line.strip() in ("now", "again"):
                 process.send_signal(waiting.pop(0))
         assert process.stdout is not None
-        said = process.stdout.read()
+        printed = process.stdout.read()
     assert waiting == []
-    return process.returncode, said, "".join(heard)
+    return process.returncode, printed, "".join(heard)
 
 
 @pytest.mark.thorough(quick=1)
@@ -59,11 +59,11 @@ def test_one_publishes_what_was_read_whole_and_the_next_load_reads_the_rest(
     which: signal.Signals, logs: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
-    code, said, heard = interrupted(logs, store, which)
+    code, printed, heard = interrupted(logs, store, which)
     assert code == 130
     assert "stopping after this batch" in heard
-    assert f"stopped: {FILES - 2} files are left" in said
-    assert "published gen-000001.duckdb" in said
+    assert f"stopped: {FILES - 2} files are left" in printed
+    assert "published gen-000001.duckdb" in printed
     sessions = ask(store, "SELECT session_id FROM sessions ORDER BY 1")
     assert sessions == [("s0",), ("s1",)]
     assert ask(store, "SELECT count(*) FROM tool_calls WHERE session_id NOT IN ('s0', 's1')") == [(0,)]
@@ -74,9 +74,9 @@ def test_one_publishes_what_was_read_whole_and_the_next_load_reads_the_rest(
 @pytest.mark.thorough
 def test_a_second_one_while_the_store_is_written_publishes_nothing(logs: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    code, said, heard = interrupted(logs, store, signal.SIGINT, signal.SIGINT, last_step="settle.sql")
+    code, printed, heard = interrupted(logs, store, signal.SIGINT, signal.SIGINT, last_step="settle.sql")
     assert code == 130
-    assert said == ""
+    assert printed == ""
     assert "nothing was published" in heard
     assert "Traceback" not in heard
     assert published_generation(store) is None

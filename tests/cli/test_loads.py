@@ -1,4 +1,4 @@
-"""What a load says while it goes on and when it is over: on a terminal, in a pipe, and quietly."""
+"""What a load prints while it runs and at the end: on a terminal, in a pipe, and with --quiet."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ def test_the_rate_is_that_of_the_last_seconds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(0.4, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (7_500, "2 h 5 min")]
+    ("seconds", "text"), [(0.4, "0 s"), (59, "59 s"), (61, "1 min 1 s"), (7_500, "2 h 5 min")]
 )
-def test_a_duration_is_said_as_people_say_it(seconds: float, said: str) -> None:
-    assert format_duration(seconds) == said
+def test_a_duration_is_said_as_people_say_it(seconds: float, text: str) -> None:
+    assert format_duration(seconds) == text
 
 
 def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,12 +175,12 @@ def test_a_load_does_without_pandas(tmp_path: Path) -> None:
         "try: main()\nexcept SystemExit as end: print(end.code, 'pandas' in sys.modules)"
     )
     command = [sys.executable, "-c", program, "ingest", log, "--store", tmp_path / "store", "--quiet"]
-    said = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=True)
-    assert said.stdout == "0 False\n"
+    process = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True, check=True)
+    assert process.stdout == "0 False\n"
 
 
 def _read(handle: int) -> bytes:
     try:
         return os.read(handle, 4096)
-    except OSError:  # Linux says so at the end of a terminal
+    except OSError:  # Linux reports the end of a terminal like this
         return b""

@@ -1,4 +1,4 @@
-"""`--map`: every example of docs/mapping.md is run, and a mistake is answered with what to write instead."""
+"""`--map`: every example of docs/mapping.md runs, and each mistake has a message with the correction."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def test_a_mistake_stops_the_load_with_what_to_write(
 
 def test_the_command_line_replaces_the_map_of_a_source(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
-    said = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}]
-    (tmp_path / "logs" / "a.jsonl").write_text(json.dumps({"a": said, "b": "m"}) + "\n")
+    messages = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi!"}]
+    (tmp_path / "logs" / "a.jsonl").write_text(json.dumps({"a": messages, "b": "m"}) + "\n")
     file = tmp_path / "callgauge.toml"
     file.write_text(
         'store = "store"\n[sources.a]\npaths = "logs"\nmap = {messages = ".nowhere", id = ".b"}\n'
     )
-    given = ["--map", "messages=.a", "--map", "model=.b"]
-    result = CliRunner().invoke(app, ["ingest", "--config", str(file), "--dry-run", "--json", *given])
+    options = ["--map", "messages=.a", "--map", "model=.b"]
+    result = CliRunner().invoke(app, ["ingest", "--config", str(file), "--dry-run", "--json", *options])
     (record,) = json.loads(result.stdout)["mapped"]
     assert record["fields"] == {"messages": "1 user, 1 assistant", "model": "m"}

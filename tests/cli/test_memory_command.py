@@ -1,4 +1,4 @@
-"""`callgauge memory export` and `import`: a team's memory goes from store to store, whole or not at all."""
+"""`callgauge memory export` and `import`: decisions and notes move between stores, all or nothing."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ def other(tmp_path: Path) -> Path:
 def test_a_memory_is_exported_and_merged_into_another_store(store: Path, other: Path, tmp_path: Path) -> None:
     file = tmp_path / "memory.json"
     assert run("export", "--store", store, file).exit_code == 0
-    found = run("import", "--store", other, file)
-    assert (found.exit_code, found.stdout) == (0, "goals: 1 new\nnotes: 1 new\n")
+    result = run("import", "--store", other, file)
+    assert (result.exit_code, result.stdout) == (0, "goals: 1 new\nnotes: 1 new\n")
     assert TeamMemory(other).read() == TeamMemory(store).read()
     again = run("import", "--store", other, file, "--json")
     assert json.loads(again.stdout)["notes"] == {"added": 0, "replaced": 0, "left": 1}
 
 
 def test_without_a_file_the_export_is_printed(store: Path) -> None:
-    told = json.loads(run("export", "--store", store).stdout)
-    assert [note["text"] for note in told["notes"]] == ["temperature lowered"]
+    exported = json.loads(run("export", "--store", store).stdout)
+    assert [note["text"] for note in exported["notes"]] == ["temperature lowered"]
 
 
 def test_a_file_with_a_mistake_changes_nothing_and_names_it(store: Path, other: Path, tmp_path: Path) -> None:
-    told = json.loads(run("export", "--store", store).stdout)
-    told["notes"][0]["subject_kind"] = "planet"
-    (tmp_path / "memory.json").write_text(json.dumps(told), encoding="utf-8")
-    found = run("import", "--store", other, tmp_path / "memory.json")
-    assert found.exit_code == 2
-    assert "planet" in found.stderr
+    exported = json.loads(run("export", "--store", store).stdout)
+    exported["notes"][0]["subject_kind"] = "planet"
+    (tmp_path / "memory.json").write_text(json.dumps(exported), encoding="utf-8")
+    result = run("import", "--store", other, tmp_path / "memory.json")
+    assert result.exit_code == 2
+    assert "planet" in result.stderr
     assert not (other / FILE).exists()
 
 
 def test_what_is_no_store_or_cannot_be_written_is_said(store: Path, tmp_path: Path) -> None:
-    found = run("export", "--store", tmp_path / "nothing")
-    assert (found.exit_code, "is not a store" in found.stderr) == (2, True)
-    found = run("export", "--store", store, tmp_path / "no folder" / "memory.json")
-    assert (found.exit_code, "cannot write" in found.stderr) == (1, True)
+    result = run("export", "--store", tmp_path / "nothing")
+    assert (result.exit_code, "is not a store" in result.stderr) == (2, True)
+    result = run("export", "--store", store, tmp_path / "no folder" / "memory.json")
+    assert (result.exit_code, "cannot write" in result.stderr) == (1, True)
     (store / FILE).write_bytes(b"no database at all, but long enough" * 40)
-    found = run("export", "--store", store)
-    assert (found.exit_code, "move it away" in found.stderr) == (1, True)
+    result = run("export", "--store", store)
+    assert (result.exit_code, "move it away" in result.stderr) == (1, True)

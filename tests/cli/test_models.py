@@ -1,4 +1,4 @@
-"""`callgauge chat` and `callgauge probe` on a scripted server: what is printed, and how they end."""
+"""`callgauge chat` and `callgauge probe` with a scripted server: output and exit codes."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def search_orders(customer: str, limit: int = 10) -> str:
 '''
 
 
-def model(asked: Asked) -> Emitted:
-    if "Report" in asked.user:
+def model(call: Asked) -> Emitted:
+    if "Report" in call.user:
         both = [("report_number", '{"number": 7}'), ("report_number", '{"number": 8}')]
-        return Emitted(calls=both if "both" in asked.user else both[:1])
-    if asked.last.role == "tool":
+        return Emitted(calls=both if "both" in call.user else both[:1])
+    if call.last.role == "tool":
         return Emitted("She has three \x1b[31morders.")
     return Emitted("", [("search_orders", "{'customer': 'Ada', 'limit': 3}")])
 
@@ -42,18 +42,18 @@ def test_a_chat_shows_each_call_its_findings_and_the_answer(tmp_path: Path) -> N
     tools = tmp_path / "tools.py"
     tools.write_text(TOOLS)
     with serve_model(model) as served:
-        told = run(
+        result = run(
             "chat", "--endpoint", served.url, "--model", "m", "--tools", tools, "--log", tmp_path / "logs",
             stdin="How many orders has Ada?\n\n",
         )  # fmt: skip
-    assert told.exit_code == 0, told.output
-    assert "→ search_orders {'customer': 'Ada', 'limit': 3}" in told.output
-    assert "arguments repaired" in told.output
-    assert "single_quotes at $" in told.output
-    assert "success (" in told.output
-    assert "She has three " in told.output
-    assert "\x1b" not in told.output
-    assert "[ok · 2 replies · 1 calls · 100 tokens read, 40 written ·" in told.output
+    assert result.exit_code == 0, result.output
+    assert "→ search_orders {'customer': 'Ada', 'limit': 3}" in result.output
+    assert "arguments repaired" in result.output
+    assert "single_quotes at $" in result.output
+    assert "success (" in result.output
+    assert "She has three " in result.output
+    assert "\x1b" not in result.output
+    assert "[ok · 2 replies · 1 calls · 100 tokens read, 40 written ·" in result.output
     [log] = (tmp_path / "logs").glob("*.jsonl")
     assert json.loads(log.read_text().splitlines()[-1])["type"] == "session_end"
 
@@ -73,10 +73,10 @@ def test_plain_functions_are_tools_and_definitions_ask_for_results(tmp_path: Pat
 
 def test_a_chat_that_fails_exits_with_1(tmp_path: Path) -> None:
     with serve_model(lambda _: Emitted(status=401, body={"error": {"message": "bad key"}})) as served:
-        told = run("chat", "--endpoint", served.url, "--model", "m", stdin="Hello\n")
-    assert told.exit_code == 1
-    assert "(no reply) 127.0.0.1:" in told.output
-    assert "HTTP 401: bad key" in told.output
+        result = run("chat", "--endpoint", served.url, "--model", "m", stdin="Hello\n")
+    assert result.exit_code == 1
+    assert "(no reply) 127.0.0.1:" in result.output
+    assert "HTTP 401: bad key" in result.output
 
 
 @pytest.mark.parametrize(
@@ -90,32 +90,32 @@ def test_a_chat_that_fails_exits_with_1(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
-    told = run("chat", "--model", "m", *words, stdin="Hello\n")
-    assert told.exit_code == 2, told.output
-    assert sentence in told.stderr
-    assert "Traceback" not in told.output
+    result = run("chat", "--model", "m", *words, stdin="Hello\n")
+    assert result.exit_code == 2, result.output
+    assert sentence in result.stderr
+    assert "Traceback" not in result.output
 
 
 def test_a_python_file_without_a_function_is_no_toolbox(tmp_path: Path) -> None:
     empty = tmp_path / "tools.py"
     empty.write_text("LIMIT = 3\n")
-    told = run("chat", "--endpoint", "http://x", "--model", "m", "--tools", empty, stdin="Hello\n")
-    assert (told.exit_code, "defines no function" in told.stderr) == (2, True)
+    result = run("chat", "--endpoint", "http://x", "--model", "m", "--tools", empty, stdin="Hello\n")
+    assert (result.exit_code, "defines no function" in result.stderr) == (2, True)
 
 
-def poor_or_good(asked: Asked) -> Emitted:
-    if asked.model == "poor":
+def poor_or_good(call: Asked) -> Emitted:
+    if call.model == "poor":
         return Emitted("no")
-    return Emitted("Done.") if asked.last.role == "tool" else model(asked)
+    return Emitted("Done.") if call.last.role == "tool" else model(call)
 
 
 def test_a_probe_is_one_table_with_a_column_a_model() -> None:
     with serve_model(poor_or_good) as served:
-        told = run(
+        result = run(
             "probe", "--endpoint", served.url, "--model", "good", "--model", "poor", "--json-questions", 2
         )
-    assert told.exit_code == 0, told.output
-    rows = {line[:17].strip(): line[17:].split() for line in told.stdout.split("\n\n")[0].splitlines()}
+    assert result.exit_code == 0, result.output
+    rows = {line[:17].strip(): line[17:].split() for line in result.stdout.split("\n\n")[0].splitlines()}
     assert rows[""] == ["good", "poor"]
     assert rows["native calls"] == ["yes", "no"]
     assert rows["parallel calls"] == ["yes", "unknown"]
@@ -124,10 +124,10 @@ def test_a_probe_is_one_table_with_a_column_a_model() -> None:
     assert rows["tokens"] == ["reported", "reported"]
     assert rows["text of calls"] == ["unknown", "unknown"]
     assert rows["cost"] == ["unpriced", "unpriced"]
-    assert "callgauge: good: native calls\n" in told.stderr
-    assert "callgauge: poor: JSON answers\n" in told.stderr
+    assert "callgauge: good: native calls\n" in result.stderr
+    assert "callgauge: poor: JSON answers\n" in result.stderr
     assert "seed" not in rows, "nobody asked"
-    assert told.stdout.splitlines()[-1] == "poor: native calls: the answer has no tool call"
+    assert result.stdout.splitlines()[-1] == "poor: native calls: the answer has no tool call"
 
 
 @pytest.mark.parametrize(("options", "streams"), [((), True), (("--no-stream",), False)])
@@ -152,8 +152,8 @@ def test_many_models_stand_side_by_side_as_far_as_the_terminal_is_wide(
     names = [f"organisation/a-model-with-a-long-name-{number}-instruct" for number in range(5)]
     with serve_model(poor_or_good) as served:
         options = [word for name in names for word in ("--model", name)]
-        told = run("probe", "--endpoint", served.url, *options, "--full", "--json-questions", 1)
-    lines = told.stdout.splitlines()
+        result = run("probe", "--endpoint", served.url, *options, "--full", "--json-questions", 1)
+    lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= width
     for name in names:
         assert sum(name[-27:] in line for line in lines) == 1
@@ -163,20 +163,20 @@ def test_many_models_stand_side_by_side_as_far_as_the_terminal_is_wide(
 
 def test_a_probe_of_a_model_with_a_price_says_what_it_cost() -> None:
     with serve_model(poor_or_good) as served:
-        told = run("probe", "--endpoint", served.url, "--model", "gpt-4o", "--json", "--json-questions", 0)
-    data = json.loads(told.stdout)["gpt-4o"]
-    asked = data["tried"]
-    assert data["tokens"] == {"read": 50 * asked, "written": 20 * asked, "cached": 10 * asked}
+        result = run("probe", "--endpoint", served.url, "--model", "gpt-4o", "--json", "--json-questions", 0)
+    data = json.loads(result.stdout)["gpt-4o"]
+    tried = data["tried"]
+    assert data["tokens"] == {"read": 50 * tried, "written": 20 * tried, "cached": 10 * tried}
     # 2.50 $ a million tokens read, 1.25 $ from a cache, 10 $ written (callgauge/prices/prices.csv).
-    assert data["cost"] == pytest.approx(asked * (40 * 2.5 + 10 * 1.25 + 20 * 10) / 1e6)
+    assert data["cost"] == pytest.approx(tried * (40 * 2.5 + 10 * 1.25 + 20 * 10) / 1e6)
     assert data["features"] == {"usage": "reported"}
     assert data["capabilities"]["takes_tool_results"] == {"value": True, "known_by": "probed"}
 
 
 def test_a_server_that_is_not_there_is_unknown_and_exits_with_1() -> None:
-    told = run("probe", "--endpoint", "http://127.0.0.1:1", "--model", "m", "--json")
-    assert told.exit_code == 1
-    data = json.loads(told.stdout)["m"]
+    result = run("probe", "--endpoint", "http://127.0.0.1:1", "--model", "m", "--json")
+    assert result.exit_code == 1
+    data = json.loads(result.stdout)["m"]
     assert data["capabilities"] == {}
     assert data["error"].startswith("127.0.0.1:1 gave no reply")
 
@@ -185,13 +185,13 @@ def test_a_model_without_tool_use_that_writes_broken_json_ends_with_the_hint(tmp
     tools = tmp_path / "tools.py"
     tools.write_text(TOOLS)
     with serve_model(lambda _: Emitted('```json\n{"tool": "search_orders", "input": \n')) as served:
-        told = run(
+        result = run(
             "chat", "--endpoint", served.url, "--model", "m", "--tools", tools,
             "--strategy", "json_fallback", stdin="Go.\n",
         )  # fmt: skip
-    assert "(no tool was run)" in told.output
-    assert "deprecated, for models without tool use only" in told.stderr
-    assert "Traceback" not in told.output
+    assert "(no tool was run)" in result.output
+    assert "deprecated, for models without tool use only" in result.stderr
+    assert "Traceback" not in result.output
 
 
 # --- MCP servers
@@ -199,9 +199,9 @@ def test_a_model_without_tool_use_that_writes_broken_json_ends_with_the_hint(tmp
 RAW_SERVER = Path(__file__).parents[1] / "gateway" / "served" / "raw_mcp_server.py"
 
 
-def calls_echo(asked: Asked) -> Emitted:
-    if asked.last.role == "tool":
-        return Emitted(f"It {asked.last.text}.")
+def calls_echo(call: Asked) -> Emitted:
+    if call.last.role == "tool":
+        return Emitted(f"It {call.last.text}.")
     return Emitted("", [("echo", '{"text": "hi"}')])
 
 
@@ -210,13 +210,13 @@ def test_the_tools_of_an_mcp_server_are_offered_beside_the_own_ones(tmp_path: Pa
     tools = tmp_path / "tools.py"
     tools.write_text(TOOLS)
     with serve_model(calls_echo) as served:
-        told = run(
+        result = run(
             "chat", "--endpoint", served.url, "--model", "m", "--strategy", "tool_use", "--tools", tools,
             "--mcp", f"{sys.executable} {RAW_SERVER} plain", stdin="Go.\n",
         )  # fmt: skip
-    assert told.exit_code == 0, told.output
-    assert "2 tools of MCP servers: echo, echo_1" in told.stderr
-    assert "It said hi." in told.output
+    assert result.exit_code == 0, result.output
+    assert "2 tools of MCP servers: echo, echo_1" in result.stderr
+    assert "It said hi." in result.output
     offered = [tool["function"]["name"] for tool in served.requests[0].body["tools"]]
     assert offered == ["search_orders", "echo", "echo_1"]
 
@@ -235,13 +235,13 @@ def test_the_tools_of_an_mcp_server_are_offered_beside_the_own_ones(tmp_path: Pa
 )  # fmt: skip
 def test_an_mcp_server_that_cannot_be_used_is_one_sentence(words: tuple[str, ...], sentence: str) -> None:
     pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")
-    told = run("chat", "--endpoint", "http://x", "--model", "m", *words, stdin="Hello\n")
-    assert told.exit_code == 2, told.output
-    assert sentence in told.stderr
-    assert "Traceback" not in told.output
+    result = run("chat", "--endpoint", "http://x", "--model", "m", *words, stdin="Hello\n")
+    assert result.exit_code == 2, result.output
+    assert sentence in result.stderr
+    assert "Traceback" not in result.output
 
 
 def test_without_the_package_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
-    told = run("chat", "--endpoint", "http://x", "--model", "m", "--mcp", "python x", stdin="Hello\n")
-    assert (told.exit_code, install_command("mcp") in told.stderr) == (2, True)
+    result = run("chat", "--endpoint", "http://x", "--model", "m", "--mcp", "python x", stdin="Hello\n")
+    assert (result.exit_code, install_command("mcp") in result.stderr) == (2, True)

@@ -1,4 +1,4 @@
-"""`callgauge prices`: a team's file is kept whole or not at all; what holds is listed."""
+"""`callgauge prices`: a team's file is stored completely or not at all; the current prices are listed."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_kept_and_the_models_without_a_price_are_named(store: Path, file: Path) -> None:
-    found = run(file, "--store", store)
-    assert found.exit_code == 0, found.output
+    result = run(file, "--store", store)
+    assert result.exit_code == 0, result.output
     assert [price.model for price in TeamMemory(store).prices()] == ["m"]
-    assert "The team's prices: 1, for 1 model." in found.stdout
+    assert "The team's prices: 1, for 1 model." in result.stdout
     assert "Models without a price:" in run("--store", store).stdout
 
 
 def test_a_bad_file_changes_nothing(store: Path, file: Path) -> None:
     run(file, "--store", store)
     file.write_text(PRICES + "n,2026-11-01,x,2\n", encoding="utf-8")
-    found = run(file, "--store", store)
-    assert found.exit_code == 2
-    assert "line 3: input is 'x': write the price per million tokens" in found.stderr
+    result = run(file, "--store", store)
+    assert result.exit_code == 2
+    assert "line 3: input is 'x': write the price per million tokens" in result.stderr
     assert [price.model for price in TeamMemory(store).prices()] == ["m"]
 
 
 def test_the_list_is_data_too(store: Path, file: Path) -> None:
-    found = json.loads(run(file, "--store", store, "--json").stdout)
-    assert found["currency"] == "USD"
-    assert {price["owner"] for price in found["prices"]} == {"team", "ours"}
-    assert all(model["price"] is None for model in found["models"])
+    prices = json.loads(run(file, "--store", store, "--json").stdout)
+    assert prices["currency"] == "USD"
+    assert {price["owner"] for price in prices["prices"]} == {"team", "ours"}
+    assert all(model["price"] is None for model in prices["models"])
 
 
 def test_a_store_without_data_and_a_broken_memory_are_said_in_a_sentence(
@@ -65,9 +65,9 @@ def test_a_store_without_data_and_a_broken_memory_are_said_in_a_sentence(
 ) -> None:
     assert "is empty" in run(file, "--store", tmp_path / "none").stderr
     (store / FILE).write_bytes(b"no database" * 1000)
-    found = run("--store", store)
-    assert found.exit_code == 1
-    assert "cannot be read or written" in found.stderr
+    result = run("--store", store)
+    assert result.exit_code == 1
+    assert "cannot be read or written" in result.stderr
 
 
 def test_names_of_models_cannot_control_the_terminal(store: Path, file: Path) -> None:

@@ -1,4 +1,4 @@
-"""`callgauge record`, as a process: what it says, what it writes, how it ends."""
+"""`callgauge record` as a process: its messages, its files, and its end."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def test_it_says_what_to_set_records_and_ends_with_what_it_has(tmp_path: Path, s
             reply = asking.getresponse().read()
             asking.close()
             running.send_signal(sent)
-            _, told = running.communicate(timeout=WAIT)
+            _, errors = running.communicate(timeout=WAIT)
         finally:
             running.kill()
             running.communicate()
-    assert "1 exchange recorded in" in told
+    assert "1 exchange recorded in" in errors
     assert running.returncode == 0
     [file] = logs.iterdir()
     line = json.loads(file.read_text())
@@ -61,21 +61,21 @@ def test_it_says_what_to_set_records_and_ends_with_what_it_has(tmp_path: Path, s
 
 @pytest.mark.thorough
 def test_what_cannot_work_is_said_before_anything_listens(tmp_path: Path) -> None:
-    taken = socket.socket()
-    taken.bind(("127.0.0.1", 0))
-    taken.listen()
+    busy = socket.socket()
+    busy.bind(("127.0.0.1", 0))
+    busy.listen()
     file = tmp_path / "file"
     file.write_text("")
     cases = [
         (("--to", "api.openai.com"), 2, "begin with http:// or https://"),
-        (("--to", "http://h", "--port", taken.getsockname()[1]), 2, "choose another port with --port"),
+        (("--to", "http://h", "--port", busy.getsockname()[1]), 2, "choose another port with --port"),
         (("--to", "http://h", "--port", free_port(), "--log", file), 1, "name a writable folder"),
     ]
-    with taken:
+    with busy:
         for words, code, sentence in cases:
             running = start(*words)
-            _, told = running.communicate(timeout=WAIT)
-            assert (running.returncode, sentence in told) == (code, True), told
+            _, errors = running.communicate(timeout=WAIT)
+            assert (running.returncode, sentence in errors) == (code, True), errors
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
@@ -83,8 +83,8 @@ def test_a_folder_that_may_not_be_written_to(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o500)
     running = start("--to", "http://h", "--port", free_port(), "--log", closed)
-    _, told = running.communicate(timeout=WAIT)
-    assert running.returncode == 1, told
+    _, errors = running.communicate(timeout=WAIT)
+    assert running.returncode == 1, errors
 
 
 # --- a command

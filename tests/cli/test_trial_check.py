@@ -1,4 +1,4 @@
-"""`callgauge trial check`: what a plan comes to, from the command line, with a store and without."""
+"""`callgauge trial check`: the estimate for a plan, with and without a store."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def check(*words: str | Path, environment: dict[str, str] | None = None) -> subp
 def check_apart(*words: str | Path) -> subprocess.CompletedProcess[str]:
     """Run the command in a process where httpx2 is not installed."""
     command = [sys.executable, "-c", NO_HTTPX, "trial", "check", *map(str, words)]
-    known = {name: value for name, value in os.environ.items() if name != "LOCAL_KEY"}
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=known)
+    environment = {name: value for name, value in os.environ.items() if name != "LOCAL_KEY"}
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
 
 
 def log_turns(folder: Path, turns: Sequence[int]) -> Path:
-    """Session logs of one turn each, with so many calls, one a step; the first lacks the customer."""
+    """Write session logs of one turn each, with this many calls, one per step; the first lacks a customer."""
     folder.mkdir()
     definition = {
         "name": "search_orders",
@@ -54,22 +54,22 @@ def log_turns(folder: Path, turns: Sequence[int]) -> Path:
             {**base, "type": "session_start", "meta": {"model": "qwen3-8b", "tools": [definition]}},
             {**base, "type": "turn_start", "turn": 1, "role": "user", "content": "Go."},
         ]
-        said = {
+        names = {
             "role": "assistant",
             "meta": {"model": "qwen3-8b", "tokens": {"prompt": 100, "completion": 30}},
         }
         for step in range(calls):
             raw = '{"customer": "Acme"}' if step else "{}"
-            here = {**base, "turn": 1, "step": step}
+            place = {**base, "turn": 1, "step": step}
             block = {"id": f"c{step}", "name": "search_orders", "raw": raw}
             result = {"action_id": f"c{step}", "status": "success" if step else "input_invalid"}
             lines += [
-                {**here, **said, "type": "assistant", "content": ""},
-                {**here, "type": "action", "meta": {"toolBlocks": [block]}},
-                {**here, "type": "observation", "content": "ok", "meta": result},
+                {**place, **names, "type": "assistant", "content": ""},
+                {**place, "type": "action", "meta": {"toolBlocks": [block]}},
+                {**place, "type": "observation", "content": "ok", "meta": result},
             ]
         lines += [
-            {**base, **said, "type": "assistant", "turn": 1, "step": calls, "content": "Done."},
+            {**base, **names, "type": "assistant", "turn": 1, "step": calls, "content": "Done."},
             {**base, "type": "turn_end", "turn": 1, "meta": {"status": "ok"}},
         ]
         text = "".join(json.dumps(line) + "\n" for line in lines)
@@ -78,8 +78,8 @@ def log_turns(folder: Path, turns: Sequence[int]) -> Path:
 
 
 def test_a_plan_is_described_without_asking_anything(tmp_path: Path) -> None:
-    found = check_apart(write_plan(tmp_path))
-    assert (found.returncode, found.stderr) == (0, "")
+    result = check_apart(write_plan(tmp_path))
+    assert (result.returncode, result.stderr) == (0, "")
     for line in (
         "Do enums in search_orders lower its refusals?",
         "  old  qwen3-8b at local, prompt agent-12, definitions old, strategy auto  (the reference)",
@@ -89,24 +89,24 @@ def test_a_plan_is_described_without_asking_anything(tmp_path: Path) -> None:
         "    search_orders      55",
         "  - the environment variable LOCAL_KEY (key of endpoint local) is not set",
     ):
-        assert line in found.stdout.split("\n")
+        assert line in result.stdout.split("\n")
 
 
 def test_the_same_as_data(tmp_path: Path) -> None:
-    found = check(write_plan(tmp_path), "--json", environment={"LOCAL_KEY": "canary"})
-    told = json.loads(found.stdout)
-    assert [arm["name"] for arm in told["arms"]] == ["old", "new"]
-    assert (told["comes_to"]["trials"], told["comes_to"]["requests"]) == (4, 8)
-    assert told["comes_to"]["catalogs"][0]["tools"].keys() == {"search_orders"}
-    assert told["notes"] == []
-    assert "canary" not in found.stdout
+    result = check(write_plan(tmp_path), "--json", environment={"LOCAL_KEY": "canary"})
+    plan = json.loads(result.stdout)
+    assert [arm["name"] for arm in plan["arms"]] == ["old", "new"]
+    assert (plan["comes_to"]["trials"], plan["comes_to"]["requests"]) == (4, 8)
+    assert plan["comes_to"]["catalogs"][0]["tools"].keys() == {"search_orders"}
+    assert plan["notes"] == []
+    assert "canary" not in result.stdout
 
 
 def test_mistakes_end_it_with_2_and_a_line_each(tmp_path: Path) -> None:
     path = write_plan(tmp_path, [["looks = 5", "looks = 0"], ["seed = 7", "sed = 7"]])
-    found = check(path)
-    assert (found.returncode, found.stdout) == (2, "")
-    assert found.stderr.split("\n") == [
+    result = check(path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.split("\n") == [
         f"callgauge: {path}:8: measure.looks: 0 is too small; write a whole number from 1 to 20",
         f'callgauge: {path}:14: run.sed: unknown key; did you mean "seed"?',
         "callgauge: 2 mistakes: nothing was sent",
@@ -117,18 +117,18 @@ def test_mistakes_end_it_with_2_and_a_line_each(tmp_path: Path) -> None:
 def test_a_secret_anywhere_in_the_plan_is_refused_and_not_repeated(tmp_path: Path) -> None:
     key = "sk-ant-" + "api03-Zq8Zq7Wm3Xk9Vb2Nc5Lp4Rt6"
     path = write_plan(tmp_path, [["[tasks]", f"[tasks] # {key}"]])
-    found = check(path)
-    assert found.returncode == 2
-    assert f"{path}:60: this looks like a secret" in found.stderr
-    assert key not in found.stdout + found.stderr
+    result = check(path)
+    assert result.returncode == 2
+    assert f"{path}:60: this looks like a secret" in result.stderr
+    assert key not in result.stdout + result.stderr
 
 
 def test_functions_that_cannot_be_imported_are_told(tmp_path: Path) -> None:
     (tmp_path / "own_tools.py").write_text("def search(customer): return 1\n", encoding="utf-8")
     text = PLAN.replace('answers = "recorded"\ndefault = "no orders"', 'function = "own_tools:search"')
     task = {**TASK, "expect": {"check": "own_tools:gone"}}
-    found = check(write_plan(tmp_path, text=text, tasks=[task]), environment={"LOCAL_KEY": "x"})
-    notes = found.stdout[found.stdout.index("Check first") :].strip().split("\n")[1:]
+    result = check(write_plan(tmp_path, text=text, tasks=[task]), environment={"LOCAL_KEY": "x"})
+    notes = result.stdout[result.stdout.index("Check first") :].strip().split("\n")[1:]
     assert notes == [
         "  - own_tools:gone failed: AttributeError: module 'own_tools' has no attribute 'gone'",
     ]
@@ -143,26 +143,26 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_store_tells_the_rate_and_the_size_of_turns(tmp_path: Path, store: Path) -> None:
-    found = check(write_plan(tmp_path), "--store", store, "--json")
-    told = json.loads(found.stdout)["comes_to"]
+    result = check(write_plan(tmp_path), "--store", store, "--json")
+    estimate = json.loads(result.stdout)["comes_to"]
     # 40 turns of 3 and 4 replies with 30 tokens each; 40 of their 100 calls were refused.
-    assert told["requests"] == 4 * 3.5
-    assert told["arms"][0]["written"] == 2 * 3.5 * 30
-    assert told["needed"]["rate"] == 0.4
-    assert told["needed"]["basis"] == (
+    assert estimate["requests"] == 4 * 3.5
+    assert estimate["arms"][0]["written"] == 2 * 3.5 * 30
+    assert estimate["needed"]["rate"] == 0.4
+    assert estimate["needed"]["basis"] == (
         "40 of 100 calls of search_orders, get_weather in 40 sessions of the store"
     )
-    assert told["needed"]["tasks"] > 100
+    assert estimate["needed"]["tasks"] > 100
 
 
 def test_a_model_that_the_store_does_not_know_is_guessed(tmp_path: Path, store: Path) -> None:
-    found = check(write_plan(tmp_path, [["qwen3-8b", "owl"]]), "--store", store)
-    assert found.returncode == 0
-    assert f"  - {store} has no turns of owl: its estimate is a guess" in found.stdout
-    assert "  guessed for qwen: one call and one answer per trial" in found.stdout
+    result = check(write_plan(tmp_path, [["qwen3-8b", "owl"]]), "--store", store)
+    assert result.returncode == 0
+    assert f"  - {store} has no turns of owl: its estimate is a guess" in result.stdout
+    assert "  guessed for qwen: one call and one answer per trial" in result.stdout
 
 
 def test_a_store_that_is_none_is_told(tmp_path: Path) -> None:
-    found = check(write_plan(tmp_path), "--store", tmp_path / "gone")
-    assert found.returncode == 2
-    assert "Nothing has been loaded yet. Load logs into it" in found.stderr
+    result = check(write_plan(tmp_path), "--store", tmp_path / "gone")
+    assert result.returncode == 2
+    assert "Nothing has been loaded yet. Load logs into it" in result.stderr

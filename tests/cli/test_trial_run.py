@@ -58,10 +58,10 @@ definitions = ["d"]
 """
 
 
-def brain(asked: Asked) -> Emitted:
-    if "number" in asked.user:
+def brain(request: Asked) -> Emitted:
+    if "number" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}'), ("report_number", '{"number": 8}')])
-    return weather_brain({"sloppy": 0.6})(asked)
+    return weather_brain({"sloppy": 0.6})(request)
 
 
 @pytest.fixture
@@ -130,13 +130,15 @@ def test_a_plan_runs_goes_on_and_is_in_the_store(tmp_path: Path, server: ModelSe
     (folder,) = (tmp_path / "runs").iterdir()
     assert re.fullmatch(r"careful-or-sloppy\.[0-9a-f]{8}", folder.name)
     assert len(read_ledger(folder / "ledger.jsonl")) == 4
-    asked = len(server.requests)
+    requests_before = len(server.requests)
     code, out, err = callgauge("run", plan, "--store", "store", folder=tmp_path)
     assert code == 0, err
     assert list((tmp_path / "runs").iterdir()) == [folder]
     assert "No clear difference between sloppy and careful: invalid calls " in out
     assert "callgauge serve --store store" in err
-    assert "number" not in "".join(one.user for one in server.requests[asked:]), "models are probed once"
+    assert "number" not in "".join(request.user for request in server.requests[requests_before:]), (
+        "models are probed once"
+    )
     counted = ask(tmp_path / "store", "SELECT arm, count(*)::INT FROM turns GROUP BY ALL ORDER BY ALL")
     assert counted == [("careful", 6), ("sloppy", 6)]
     assert ask(tmp_path / "store", "SELECT count(*)::INT FROM rejects") == [(0,)]
@@ -157,14 +159,14 @@ def test_what_differs_is_refused_with_the_next_step(tmp_path: Path, server: Mode
 
 def test_mistakes_are_named_before_anything_is_asked(tmp_path: Path, server: ModelServer) -> None:
     plan = write_plan(tmp_path, server.url)
-    for text, told in (
+    for text, reason in (
         (PLAN.replace("smallest = 0.1", "smalest = 0.1"), "smalest"),
         (PLAN.replace("env:CALLGAUGE_TEST_KEY", "sk-ant-" + "a1b2c3d4e5" * 4), "env:"),
         (PLAN + f'[prompts.p]\ntext = "use sk-ant-{"a1b2c3d4e5" * 4}"\n', "looks like a secret"),
     ):
         plan.write_text(text.replace("{url}", server.url))
         shown = CliRunner().invoke(trial, ["run", str(plan)])
-        assert (shown.exit_code, told in shown.stderr) == (2, True), shown.stderr
+        assert (shown.exit_code, reason in shown.stderr) == (2, True), shown.stderr
     assert CliRunner().invoke(trial, ["run", str(tmp_path / "none.toml")]).exit_code == 2
     plan.write_text(
         PLAN.replace("env:CALLGAUGE_TEST_KEY", "env:CALLGAUGE_NO_SUCH_KEY").format(url=server.url)
@@ -180,7 +182,7 @@ def test_places_that_cannot_be_written_are_refused_before_anything_is_asked(
     tmp_path: Path, server: ModelServer
 ) -> None:
     plan = write_plan(tmp_path, server.url)
-    for words, told in (
+    for words, reason in (
         (
             ("--out", plan),
             "cannot be the folder of runs: File exists; name another place with --out",
@@ -191,7 +193,7 @@ def test_places_that_cannot_be_written_are_refused_before_anything_is_asked(
         (("--store", tmp_path), "contains other files and no store"),
     ):
         code, _, err = callgauge("run", plan, *words, folder=tmp_path)
-        assert (code, told in err, "Traceback" in err) == (2, True, False), err
+        assert (code, reason in err, "Traceback" in err) == (2, True, False), err
     code, _, err = callgauge("demo", plan, folder=tmp_path)
     assert (code, "callgauge trial demo DIR" in err) == (2, True), err
     assert not server.requests
@@ -217,8 +219,8 @@ def test_a_server_that_is_not_there_is_code_1(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_ctrl_c_waits_for_what_is_under_way(tmp_path: Path) -> None:
-    def slow(asked: Asked) -> Emitted:
-        emitted = brain(asked)
+    def slow(request: Asked) -> Emitted:
+        emitted = brain(request)
         return Emitted(emitted.text, emitted.calls, slow=0.1)
 
     with serve_model(slow) as served:
@@ -236,9 +238,9 @@ def test_ctrl_c_waits_for_what_is_under_way(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_ctrl_c_twice_stops_at_once(tmp_path: Path) -> None:
-    def stuck(asked: Asked) -> Emitted:
-        emitted = brain(asked)
-        return Emitted(emitted.text, emitted.calls, slow=60.0 if "City7" in asked.user else 0.0)
+    def stuck(request: Asked) -> Emitted:
+        emitted = brain(request)
+        return Emitted(emitted.text, emitted.calls, slow=60.0 if "City7" in request.user else 0.0)
 
     with serve_model(stuck) as served:
         with started("run", write_plan(tmp_path, served.url, tasks=40), folder=tmp_path) as process:
@@ -266,9 +268,9 @@ def test_probe_prints_a_row_for_each_model(tmp_path: Path, server: ModelServer) 
     plan = write_plan(tmp_path, server.url)
     code, out, err = run_process("probe", plan, "--json", folder=tmp_path)
     assert code == 0, err
-    found = json.loads(out)
-    assert found.keys() == {"careful", "sloppy"}
-    assert found["careful"]["capabilities"]["supports_tool_use"] == {"value": True, "known_by": "probed"}
+    probes = json.loads(out)
+    assert probes.keys() == {"careful", "sloppy"}
+    assert probes["careful"]["capabilities"]["supports_tool_use"] == {"value": True, "known_by": "probed"}
     assert not (tmp_path / "runs").exists()
 
 
@@ -288,13 +290,13 @@ def test_the_demo_ends_with_a_verdict_and_a_dashboard(shown: tuple[Path, str, st
     outcomes = read_ledger(run / "ledger.jsonl")
     rows = ask(folder / "store", "SELECT arm, count(*)::INT FROM turns GROUP BY ALL ORDER BY ALL")
     assert dict(rows) == {
-        arm: sum(one.arm == arm for one in outcomes) for arm in {one.arm for one in outcomes}
+        arm: sum(outcome.arm == arm for outcome in outcomes) for arm in {outcome.arm for outcome in outcomes}
     }
     assert len(rows) == 4
     assert sum(count for _, count in rows) < 400, "variants that were decided early are not completed"
     assert ask(folder / "store", "SELECT decision, count(*)::INT FROM trial_looks GROUP BY ALL ORDER BY ALL")
     refused = "SELECT count(*)::INT FROM tool_calls WHERE fault_layer IN ('syntax', 'schema')"
-    assert ask(folder / "store", refused) == [(sum(one.refused for one in outcomes),)]
+    assert ask(folder / "store", refused) == [(sum(outcome.refused for outcome in outcomes),)]
 
 
 @pytest.mark.thorough

@@ -1,4 +1,4 @@
-"""`callgauge trial tasks`: which calls become tasks, what is said of the others, which files are written."""
+"""`callgauge trial tasks`: which calls become tasks, the reasons for the others, and the written files."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tests.trials.stored_failures import FAILED, call, store_tables, the_calls
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Two calls that went wrong, of one the store lacks what came before."""
+    """Two failed calls; for one of them the store lacks the earlier part of the turn."""
     other = {"session_id": "s2", "turn_id": "s2:1", "call_id": "other", "tool": "list"}
-    said = {"definition_id": None, "model": "heron-2"}
-    calls = [*the_calls(), call(2, **FAILED) | other | said | {"fault_layer": "schema"}]
+    fields = {"definition_id": None, "model": "heron-2"}
+    calls = [*the_calls(), call(2, **FAILED) | other | fields | {"fault_layer": "schema"}]
     turns = [
         a_turn(1, user_text="Read a, please.", prompt_hash="h"),
         a_turn(1, user_text="List.", turn_id="s2:1", session_id="s2"),
@@ -36,19 +36,21 @@ def run(*words: object) -> Result:
 
 
 def test_tasks_go_to_the_output_and_what_is_left_out_is_said(store: Path) -> None:
-    told = run("--store", store, "--failed")
-    assert told.exit_code == 0, told.stderr
-    assert [json.loads(line)["origin"] for line in told.stdout.splitlines()] == ["c2"]
-    assert "1 task from 2 failed calls" in told.stderr
-    assert "left out: 1: the tool has no definition; supply the definitions with --tools FILE" in told.stderr
+    result = run("--store", store, "--failed")
+    assert result.exit_code == 0, result.stderr
+    assert [json.loads(line)["origin"] for line in result.stdout.splitlines()] == ["c2"]
+    assert "1 task from 2 failed calls" in result.stderr
+    assert (
+        "left out: 1: the tool has no definition; supply the definitions with --tools FILE" in result.stderr
+    )
 
 
 @pytest.mark.thorough
 def test_the_command_works_in_a_process_of_its_own(store: Path) -> None:
     words = [sys.executable, "-m", "callgauge", "trial", "tasks", "--store", str(store), "--failed"]
-    told = subprocess.run(words, capture_output=True, cwd=Path(__file__).parents[2])
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout)["origin"] == "c2"
+    process = subprocess.run(words, capture_output=True, cwd=Path(__file__).parents[2])
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout)["origin"] == "c2"
 
 
 def test_definitions_may_be_given(store: Path, tmp_path: Path) -> None:
@@ -56,8 +58,8 @@ def test_definitions_may_be_given(store: Path, tmp_path: Path) -> None:
     tools.write_text(
         json.dumps({"name": "list", "input_schema": {"type": "object"}, "description": "Lists."})
     )
-    told = run("--store", store, "--failed", "--tools", tools)
-    assert sorted(json.loads(line)["origin"] for line in told.stdout.splitlines()) == ["c2", "other"]
+    result = run("--store", store, "--failed", "--tools", tools)
+    assert sorted(json.loads(line)["origin"] for line in result.stdout.splitlines()) == ["c2", "other"]
     tools.write_text("{")
     refused = run("--store", store, "--failed", "--tools", tools)
     assert (refused.exit_code, str(tools) in refused.stderr) == (2, True)
@@ -73,32 +75,32 @@ def test_definitions_may_be_given(store: Path, tmp_path: Path) -> None:
     ],
 )
 def test_calls_are_chosen_by_what_is_known_of_them(store: Path, words: list[str], origins: list[str]) -> None:
-    told = run("--store", store, *words)
-    assert [json.loads(line)["origin"] for line in told.stdout.splitlines()] == origins
+    result = run("--store", store, *words)
+    assert [json.loads(line)["origin"] for line in result.stdout.splitlines()] == origins
 
 
 @pytest.mark.parametrize(
     "words", [["--tool", "nope"], ["--failed", "--model", "nope"], ["--signature", "f00"]]
 )
 def test_a_choice_without_calls_is_said(store: Path, words: list[str]) -> None:
-    told = run("--store", store, *words)
-    assert (told.exit_code, told.stdout) == (1, "")
-    assert "no failed call matches these options" in told.stderr
+    result = run("--store", store, *words)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no failed call matches these options" in result.stderr
 
 
 def test_a_choice_of_which_no_call_becomes_a_task_writes_nothing(store: Path, tmp_path: Path) -> None:
-    told = run("--store", store, "--tool", "list", "--plan", tmp_path / "plan.toml")
-    assert told.exit_code == 1
-    assert "0 tasks from 1 failed call" in told.stderr
+    result = run("--store", store, "--tool", "list", "--plan", tmp_path / "plan.toml")
+    assert result.exit_code == 1
+    assert "0 tasks from 1 failed call" in result.stderr
     assert not (tmp_path / "plan.toml").exists()
 
 
 def test_a_plan_stands_beside_its_tasks_prompts_and_definitions(store: Path, tmp_path: Path) -> None:
     folder = tmp_path / "trial"
-    told = run("--store", store, "--failed", "--plan", folder / "plan.toml")
-    assert told.exit_code == 0, told.stderr
-    assert told.stdout == ""
-    assert f"callgauge trial check {folder / 'plan.toml'}" in told.stderr
+    result = run("--store", store, "--failed", "--plan", folder / "plan.toml")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ""
+    assert f"callgauge trial check {folder / 'plan.toml'}" in result.stderr
     plan, tasks = read_plan_and_tasks(folder / "plan.toml")
     assert [task.origin for task in tasks] == ["c2"]
     assert [model.model for model in plan.models.values()] == ["falcon-3"]
@@ -107,10 +109,10 @@ def test_a_plan_stands_beside_its_tasks_prompts_and_definitions(store: Path, tmp
 
 
 def test_the_task_file_may_lie_elsewhere(store: Path, tmp_path: Path) -> None:
-    told = run(
+    result = run(
         "--store", store, "--failed", "--plan", tmp_path / "a/plan.toml", "-o", tmp_path / "b/mine.jsonl"
     )
-    assert told.exit_code == 0, told.stderr
+    assert result.exit_code == 0, result.stderr
     assert read_plan_and_tasks(tmp_path / "a/plan.toml")[0].tasks_path.resolve() == tmp_path / "b/mine.jsonl"
     alone = run("--store", store, "--failed", "-o", tmp_path / "alone.jsonl", "--expect-recovered")
     assert (alone.exit_code, alone.stdout) == (0, "")
@@ -119,35 +121,35 @@ def test_the_task_file_may_lie_elsewhere(store: Path, tmp_path: Path) -> None:
     assert task.expect.calls[0].accepted == {"path": ("a",), "limit": (20,)}
 
 
-@pytest.mark.parametrize("taken", ["plan.toml", "tasks.jsonl", "tools/as-it-was.json"])
-def test_no_file_is_written_over(store: Path, tmp_path: Path, taken: str) -> None:
+@pytest.mark.parametrize("existing", ["plan.toml", "tasks.jsonl", "tools/as-it-was.json"])
+def test_no_file_is_written_over(store: Path, tmp_path: Path, existing: str) -> None:
     (tmp_path / "t/tools").mkdir(parents=True)
-    (tmp_path / "t" / taken).write_text("mine")
-    told = run("--store", store, "--failed", "--plan", tmp_path / "t/plan.toml")
-    assert told.exit_code == 2
-    assert f"{tmp_path / 't' / taken} already exists; name another file, or move it away" in told.stderr
+    (tmp_path / "t" / existing).write_text("mine")
+    result = run("--store", store, "--failed", "--plan", tmp_path / "t/plan.toml")
+    assert result.exit_code == 2
+    assert f"{tmp_path / 't' / existing} already exists; name another file, or move it away" in result.stderr
     assert [path.read_text() for path in (tmp_path / "t").rglob("*") if path.is_file()] == ["mine"]
 
 
 def test_a_file_that_cannot_be_written_is_named(store: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    told = run("--store", store, "--failed", "-o", tmp_path / "file" / "tasks.jsonl")
-    assert told.exit_code == 1
-    assert "cannot write" in told.stderr
+    result = run("--store", store, "--failed", "-o", tmp_path / "file" / "tasks.jsonl")
+    assert result.exit_code == 1
+    assert "cannot write" in result.stderr
 
 
 def test_the_newest_calls_are_looked_at_first(store: Path) -> None:
-    told = run("--store", store, "--failed", "--limit", 1)
-    assert "from the newest 1 of 2 failed calls" in told.stderr
+    result = run("--store", store, "--failed", "--limit", 1)
+    assert "from the newest 1 of 2 failed calls" in result.stderr
 
 
 @pytest.mark.parametrize(("words", "why"), [([], "choose calls with"), (["--failed", "--layer", "x"], "'x'")])
 def test_wrong_use_is_said(store: Path, words: list[str], why: str) -> None:
-    told = run("--store", store, *words)
-    assert (told.exit_code, why in told.stderr) == (2, True)
+    result = run("--store", store, *words)
+    assert (result.exit_code, why in result.stderr) == (2, True)
 
 
 def test_a_store_that_is_none_is_said(tmp_path: Path) -> None:
-    told = run("--store", tmp_path / "none", "--failed")
-    assert told.exit_code == 1
-    assert "callgauge ingest PATH" in told.stderr
+    result = run("--store", tmp_path / "none", "--failed")
+    assert result.exit_code == 1
+    assert "callgauge ingest PATH" in result.stderr

@@ -149,10 +149,10 @@ def test_up_does_not_open_a_store_to_the_network(tmp_path: Path) -> None:
 
 
 def test_a_taken_port_is_an_error_only_when_it_was_named(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = busy.getsockname()[1]
         result = run("up", tmp_path, "--port", port)
         assert (result.exit_code, f"cannot listen on 127.0.0.1:{port}" in result.output) == (2, True)
         assert up_command.choose_port("127.0.0.1") != port
@@ -171,10 +171,10 @@ def test_without_a_terminal_up_prints_what_there_is_and_the_commands(
     agent_logs = ROOT / "sample_data" / "logs" / "claude_code" / "claude-code-viewer_init.jsonl"
     (tmp_path / ".claude" / "projects" / "-home-p").mkdir(parents=True)
     (tmp_path / ".claude" / "projects" / "-home-p" / "a.jsonl").write_bytes(agent_logs.read_bytes())
-    found = run("up", "--store", tmp_path / "store")
-    assert found.exit_code == 2
-    assert re.search(r"Claude Code: +1 session, ", found.output), found.output
-    assert "callgauge up --yes" in found.output
+    result = run("up", "--store", tmp_path / "store")
+    assert result.exit_code == 2
+    assert re.search(r"Claude Code: +1 session, ", result.output), result.output
+    assert "callgauge up --yes" in result.output
     assert not (tmp_path / "store").exists()
 
 

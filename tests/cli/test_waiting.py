@@ -1,4 +1,4 @@
-"""Waiting for a store says for whom, once, and ends when time is up or somebody stops it."""
+"""Waiting for a store names the process once, and ends after the time limit or when stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands on callgauge.toml: options have keys, what is missing here is told, sources are loaded."""
+"""The commands on callgauge.toml: each option has a key, missing things are listed, sources are loaded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callgauge.memory.nights.source_states import SourceStates
 from tests.configuration.team import TOML, write_log, write_team
 from tests.store.night import ask
 
-# Options that say something else than how a team's store is loaded and served.
+# Options about something other than loading and serving a team's store.
 _NO_KEY = {
     "ingest": {
         "config": "names the file itself",
@@ -72,17 +72,17 @@ def test_every_option_of_a_command_has_its_key(name: str) -> None:
 
 
 def test_a_configuration_that_fits_this_machine_is_told(tmp_path: Path) -> None:
-    told = run("check-config", write_team(tmp_path))
-    assert told.exit_code == 0, told.output
-    assert "sources    eu: 2 files, the newest of " in told.output
+    result = run("check-config", write_team(tmp_path))
+    assert result.exit_code == 0, result.output
+    assert "sources    eu: 2 files, the newest of " in result.output
     assert not (tmp_path / "store").exists(), "it changes nothing"
 
 
 def test_a_bad_map_is_told_with_its_line(tmp_path: Path) -> None:
     file = write_team(tmp_path, TOML + 'map = { modle = ".a" }\n')
-    told = run("check-config", file)
-    assert told.exit_code == 1
-    assert "6: sources.us.map: 'modle' is not a field; did you mean model?" in told.stderr
+    result = run("check-config", file)
+    assert result.exit_code == 1
+    assert "6: sources.us.map: 'modle' is not a field; did you mean model?" in result.stderr
 
 
 def test_everything_that_is_missing_here_is_told_with_its_line(
@@ -96,9 +96,9 @@ def test_everything_that_is_missing_here_is_told_with_its_line(
         'address = "https://cg.test"\n[[report.webhooks]]\nurl = "env:CALLGAUGE_TEST_HOOK"\n',
     )
     monkeypatch.delenv("CALLGAUGE_TEST_HOOK", raising=False)
-    told = run("check-config", file)
-    assert told.exit_code == 1
-    problems = [line.partition("callgauge.toml:")[2] for line in told.stderr.splitlines()]
+    result = run("check-config", file)
+    assert result.exit_code == 1
+    problems = [line.partition("callgauge.toml:")[2] for line in result.stderr.splitlines()]
     for number, begins in enumerate(
         [
             f"1: store: cannot make the store {tmp_path}/none/store: no folder",
@@ -114,19 +114,19 @@ def test_everything_that_is_missing_here_is_told_with_its_line(
         assert problems[number].startswith(begins), problems
     assert "--store" not in problems[0], "the file has no options"
     monkeypatch.setenv("CALLGAUGE_TEST_HOOK", "https://hooks.test/swordfish")
-    told = run("check-config", file, "--json")
-    assert "swordfish" not in told.output
-    assert len(json.loads(told.stdout)["problems"]) == 7
+    result = run("check-config", file, "--json")
+    assert "swordfish" not in result.output
+    assert len(json.loads(result.stdout)["problems"]) == 7
 
 
 def test_mistakes_of_the_file_end_every_command_that_reads_it_each_on_its_line(tmp_path: Path) -> None:
     file = tmp_path / "callgauge.toml"
     file.write_text('stroe = 1\n[sources."two words"]\npaths = 3\n[serve]\nport = 99999\n')
     readers = ("nightly", "ingest", "serve", "report", "users list", "install-service --for cron")
-    for words in (("check-config", file), *((*one.split(), "--config", file) for one in readers)):
-        told = run(*words)
-        lines = [line.removeprefix(f"callgauge: {file}:").strip() for line in told.stderr.splitlines()]
-        assert told.exit_code == 2, words
+    for words in (("check-config", file), *((*command.split(), "--config", file) for command in readers)):
+        result = run(*words)
+        lines = [line.removeprefix(f"callgauge: {file}:").strip() for line in result.stderr.splitlines()]
+        assert result.exit_code == 2, words
         begins = (
             "store: ",
             "1: stroe: ",
@@ -135,7 +135,7 @@ def test_mistakes_of_the_file_end_every_command_that_reads_it_each_on_its_line(t
             "5: serve.port: ",
         )
         for line, begin in zip(lines, begins, strict=True):
-            assert line.startswith(begin), told.output
+            assert line.startswith(begin), result.output
 
 
 def test_a_file_that_is_not_there_says_how_to_get_one(tmp_path: Path) -> None:
@@ -145,9 +145,9 @@ def test_a_file_that_is_not_there_says_how_to_get_one(tmp_path: Path) -> None:
 def test_files_of_a_source_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     file = write_team(tmp_path)
     (tmp_path / "eu" / "c.jsonl").symlink_to(tmp_path / "nowhere")
-    told = run("check-config", file)
-    assert (told.exit_code, "3 files" in told.stdout) == (1, True), told.output
-    assert f"2: sources.eu: {tmp_path}/eu/c.jsonl " in told.stderr
+    result = run("check-config", file)
+    assert (result.exit_code, "3 files" in result.stdout) == (1, True), result.output
+    assert f"2: sources.eu: {tmp_path}/eu/c.jsonl " in result.stderr
 
 
 def test_the_example_is_written_once(tmp_path: Path) -> None:
@@ -161,16 +161,16 @@ def test_the_example_is_written_once(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_ingest_loads_all_sources_of_a_file(tmp_path: Path) -> None:
     file = write_team(tmp_path, TOML + "[load]\nresults = false\n")
-    told = run("ingest", "--config", file, "--quiet")
-    assert told.exit_code == 0, told.output
+    result = run("ingest", "--config", file, "--quiet")
+    assert result.exit_code == 0, result.output
     store = tmp_path / "store"
     assert ask(store, "SELECT count(*), count(DISTINCT privacy), min(privacy) FROM files") == [
         (4, 1, "without_results")
     ]
-    assert [one.name for one in SourceStates(store).read()] == ["eu", "us"]
+    assert [state.name for state in SourceStates(store).read()] == ["eu", "us"]
     (tmp_path / "us").rename(tmp_path / "away")
-    told = run("ingest", "--config", file, "--quiet")
-    assert (told.exit_code, "source us:" in told.stderr) == (3, True)
+    result = run("ingest", "--config", file, "--quiet")
+    assert (result.exit_code, "source us:" in result.stderr) == (3, True)
     assert run("ingest", "--config", file, "--watch").exit_code == 2
 
 
@@ -181,8 +181,8 @@ def test_what_the_command_line_says_counts_before_the_file(tmp_path: Path) -> No
     write_log(tmp_path / "one.jsonl", "one")
     other = tmp_path / "other"
     words = ("--config", file, "--store", other, "--model", "aurora", "--quiet")
-    told = run("ingest", tmp_path / "one.jsonl", *words)
-    assert told.exit_code == 0, told.output
+    result = run("ingest", tmp_path / "one.jsonl", *words)
+    assert result.exit_code == 0, result.output
     assert ask(other, "SELECT path, privacy, path_facts LIKE '%aurora%' FROM files") == [
         (f"{tmp_path}/one.jsonl", "without_results", True)
     ]
@@ -192,18 +192,18 @@ def test_what_the_command_line_says_counts_before_the_file(tmp_path: Path) -> No
 
 
 def test_ingest_without_a_store_says_how_to_name_one() -> None:
-    told = run("ingest", "logs")
-    assert (told.exit_code, "--store, or a callgauge.toml with --config" in told.stderr) == (2, True)
+    result = run("ingest", "logs")
+    assert (result.exit_code, "--store, or a callgauge.toml with --config" in result.stderr) == (2, True)
 
 
 @pytest.mark.thorough
 def test_a_night_is_told_and_its_exit_code_too(tmp_path: Path) -> None:
     file = write_team(tmp_path)
     (tmp_path / "us").rename(tmp_path / "away")
-    told = run("nightly", "--config", file)
-    assert told.exit_code == 4
-    assert "load       failed: 2 files, 6 calls" in told.stdout
-    assert "does not exist; check the spelling" in told.stderr
+    result = run("nightly", "--config", file)
+    assert result.exit_code == 4
+    assert "load       failed: 2 files, 6 calls" in result.stdout
+    assert "does not exist; check the spelling" in result.stderr
     (tmp_path / "away").rename(tmp_path / "us")
     night = json.loads(run("nightly", "--config", file, "--json").stdout)
     assert (night["exit"], night["steps"][0]["outcome"]) == (0, "done")

@@ -47,8 +47,8 @@ def read_text(folder: Path, text: str) -> Configuration:
 def test_every_mistake_is_told_at_once(case: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError) as error:
         read_text(tmp_path, case["text"])
-    told = [re.sub(r"^.*?callgauge\.toml: ?", "", str(problem)) for problem in error.value.problems]
-    assert told == case["told"]
+    messages = [re.sub(r"^.*?callgauge\.toml: ?", "", str(problem)) for problem in error.value.problems]
+    assert messages == case["told"]
     if case["by_schema"] is not None:
         assert SCHEMA.is_valid(tomllib.loads(case["text"])) is not case["by_schema"]
 
@@ -88,7 +88,7 @@ def test_zero_days_never_make_a_source_silent(tmp_path: Path) -> None:
     read = read_text(
         tmp_path, 'store = "s"\nsources.a = {paths = "a", silent_after = 0}\nsources.b = {paths = "b"}'
     )
-    assert [one.silent_after for one in read.sources] == [None, 2.0]
+    assert [source.silent_after for source in read.sources] == [None, 2.0]
 
 
 def test_a_store_alone_is_a_configuration(tmp_path: Path) -> None:
@@ -107,10 +107,10 @@ def test_the_example_is_read_and_names_every_key(tmp_path: Path) -> None:
     assert SCHEMA.is_valid(tomllib.loads(of_others))
 
 
-def list_keys(table: KeyedTable, told: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Yield each key of a table, and of the tables in it, that is not told."""
+def list_keys(table: KeyedTable, values: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """Yield each key of a table, and of the tables in it, that `values` does not set."""
     for name, entry in table.fields.items():
-        key, inner, value = f"{above}{name}", entry.type, told.get(name)
+        key, inner, value = f"{above}{name}", entry.type, values.get(name)
         if value is None:
             yield key
             continue

@@ -20,8 +20,8 @@ BAD = {"outcome": "failed", "fault_layer": "syntax", "parse_error": "json_parse_
 
 def sheets(app: AppTest) -> dict[str, dict[str, Any]]:
     """The tables of the page by their caption, as the component gets them."""
-    found = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    drawn = [sheet for sheet in found if "caption" in sheet]
+    blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    drawn = [sheet for sheet in blocks if "caption" in sheet]
     for sheet in drawn:
         sheet["rows"] = [[{**PLAIN, **cell} for cell in row] for row in sheet["rows"]]
     return {sheet["caption"]: sheet for sheet in drawn}
@@ -41,8 +41,8 @@ def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
 
 def here_links(app: AppTest) -> dict[str, str | None]:
     """The links to other views of the page itself: label → URL, None where there is none."""
-    found = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    return {element["label"]: element["href"] for element in found if "arrives" in element}
+    blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    return {element["label"]: element["href"] for element in blocks if "arrives" in element}
 
 
 def calls(good: int, bad: int, **fields: Any) -> list[dict[str, Any]]:

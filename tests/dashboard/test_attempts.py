@@ -93,8 +93,12 @@ def test_recovery_leaves_out_the_chains_whose_end_is_not_known() -> None:
     share = recovery.recovery_share(ROWS)
     assert share == Share(13, 18)
     assert share.by_group is not None
-    known = {group: share.by_group[:, group].tolist() for group in range(50) if share.by_group[1, group]}
-    assert known == {0: [0, 2], 3: [7, 10], 8: [6, 6]}, "the two that are open, in group 49, are left out"
+    counts_by_group = {
+        group: share.by_group[:, group].tolist() for group in range(50) if share.by_group[1, group]
+    }
+    assert counts_by_group == {0: [0, 2], 3: [7, 10], 8: [6, 6]}, (
+        "the two that are open, in group 49, are left out"
+    )
 
 
 def test_chains_stand_under_the_layer_at_which_they_began() -> None:

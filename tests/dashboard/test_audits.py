@@ -44,8 +44,8 @@ NO: dict[str, Any] = {"probes": 3, "probes_ok": 0, "last_ok": False}
     ],
 )
 def test_a_model_in_one_strategy(use: StrategyUse, words: str) -> None:
-    (found,) = audit_strategies([use], 0.05)
-    assert words in found.text
+    (finding,) = audit_strategies([use], 0.05)
+    assert words in finding.text
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_a_model_in_one_strategy(use: StrategyUse, words: str) -> None:
     ],
 )
 def test_native_calls_of_the_same_model_are_evidence(native: StrategyUse, words: str) -> None:
-    found = audit_strategies([used("json_fallback", 100, 200), native], 0.05)
-    assert any(words in finding.text for finding in found)
+    findings = audit_strategies([used("json_fallback", 100, 200), native], 0.05)
+    assert any(words in finding.text for finding in findings)
 
 
 @pytest.mark.parametrize(
@@ -73,19 +73,19 @@ def test_native_calls_in_fewer_than_ten_sessions_decide_nothing(sessions: int, w
         used("json_fallback", 200, 400, share=text),
         used("tool_use", 2, 400, share=native),
     ]
-    found = audit_strategies(several, 0.05)
-    assert any(words in finding.text for finding in found), [one.text for one in found]
+    findings = audit_strategies(several, 0.05)
+    assert any(words in finding.text for finding in findings), [finding.text for finding in findings]
 
 
 def test_of_too_few_sessions_nothing_stands_out() -> None:
     few = of_sessions(fill_sessions(60, 300, 9), range(9))
-    (found,) = audit_strategies([used("tool_use", 60, 300, share=few)], 0.05)
-    assert (found.text, found.tone) == ("Too few sessions to judge it.", None)
+    (finding,) = audit_strategies([used("tool_use", 60, 300, share=few)], 0.05)
+    assert (finding.text, finding.tone) == ("Too few sessions to judge it.", None)
 
 
 def test_what_stands_out_comes_first() -> None:
     fine = used("tool_use", 0, 100, name="fine")
-    found = audit_strategies(
+    findings = audit_strategies(
         [fine, used("json_fallback", 1, 9, **YES), used("tool_use", 90, 100, name="bad")], 0.05
     )
-    assert [finding.tone for finding in found] == ["bad", "warn", None]
+    assert [finding.tone for finding in findings] == ["bad", "warn", None]

@@ -108,10 +108,10 @@ def test_of_a_call_that_was_never_made_nothing_was_tried(store: Path) -> None:
 
 @pytest.mark.thorough
 def test_the_tool_definition_is_folded_below(store: Path) -> None:
-    known = [{"definition_id": "d1", "tool": "read_file", "definition": '{"name": "read_file"}'}]
+    definitions = [{"definition_id": "d1", "tool": "read_file", "definition": '{"name": "read_file"}'}]
     publish(
         store,
-        small_tables() | {"tool_calls": [a_call(1, definition_id="d1")], "tool_definitions": known},
+        small_tables() | {"tool_calls": [a_call(1, definition_id="d1")], "tool_definitions": definitions},
     )
     app = opened(CALLS, call="c1")
     assert [fold.label for fold in app.expander if fold.label == "Tool definition"]
@@ -143,8 +143,10 @@ DEFINED: dict[str, Any] = {"definition_id": "d1"}
 
 
 def in_session(store: Path, *calls: dict[str, Any], page: str = "c1") -> AppTest:
-    known = [{"definition_id": "d1", "tool": "read_file", "description": "Reads.", "definition": SCHEMA}]
-    publish(store, small_tables() | {"tool_calls": calls, "tool_definitions": known})
+    definitions = [
+        {"definition_id": "d1", "tool": "read_file", "description": "Reads.", "definition": SCHEMA}
+    ]
+    publish(store, small_tables() | {"tool_calls": calls, "tool_definitions": definitions})
     return opened(CALLS, call=page)
 
 
@@ -246,9 +248,9 @@ def test_a_call_leads_to_its_session_its_neighbours_and_the_playground(store: Pa
     links = {link.proto.label: link.proto.query_string for link in app.get("page_link")}
     assert links[":blue[Open session]"] == "session=s1&call=c2"
     assert links[":blue[Open in the playground]"] == "call=c2"
-    here = here_links(app)
-    assert (here["← Previous call"], here["Next call →"]) == ("calls?call=c1", "calls?call=c3")
-    assert "Next failure →" not in here
+    page_links = here_links(app)
+    assert (page_links["← Previous call"], page_links["Next call →"]) == ("calls?call=c1", "calls?call=c3")
+    assert "Next failure →" not in page_links
     assert "Call 2 of 3 in the session" in said(app)
 
 

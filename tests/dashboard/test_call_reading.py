@@ -41,7 +41,7 @@ def test_a_stored_call_is_read_as_the_load_read_it() -> None:
     call = stored(raw_arguments='{"path": 3, "mode": "x"}', tool="read")
     request = reparse_call(call, restore_definition(call, "Reads.")).request
     assert request is not None
-    assert [found.code for found in request.diagnostics] == [
+    assert [diagnostic.code for diagnostic in request.diagnostics] == [
         "non_string_literal_retained",
         "enum_out_of_range",
     ]
@@ -83,17 +83,29 @@ def test_a_tool_that_was_not_offered_is_unknown_again() -> None:
 
 
 def test_each_parameter_tells_what_was_sent_and_what_it_became() -> None:
-    found = held('{"path":3,"max_lines":"7","tags":"a","mode":"x","zzz":1}')
-    assert list(found) == ["path", "maxLines", "tags", "mode", "zzz"]
-    assert (found["path"].sent, found["path"].became, found["path"].severity) == ("3", '"3"', "warning")
-    assert (found["maxLines"].sent, found["maxLines"].sent_as, found["maxLines"].became) == (
+    parameters = held('{"path":3,"max_lines":"7","tags":"a","mode":"x","zzz":1}')
+    assert list(parameters) == ["path", "maxLines", "tags", "mode", "zzz"]
+    assert (parameters["path"].sent, parameters["path"].became, parameters["path"].severity) == (
+        "3",
+        '"3"',
+        "warning",
+    )
+    assert (parameters["maxLines"].sent, parameters["maxLines"].sent_as, parameters["maxLines"].became) == (
         '"7"',
         "max_lines",
         "7",
     )
-    assert (found["mode"].sent, found["mode"].became, found["mode"].severity) == ('"x"', None, "error")
-    assert (found["zzz"].required, found["zzz"].kind, found["zzz"].has_changed) == (None, None, False)
-    assert (found["tags"].kind, found["mode"].kind) == ("list of string", '"r" | "w"')
+    assert (parameters["mode"].sent, parameters["mode"].became, parameters["mode"].severity) == (
+        '"x"',
+        None,
+        "error",
+    )
+    assert (parameters["zzz"].required, parameters["zzz"].kind, parameters["zzz"].has_changed) == (
+        None,
+        None,
+        False,
+    )
+    assert (parameters["tags"].kind, parameters["mode"].kind) == ("list of string", '"r" | "w"')
 
 
 def test_a_lossy_mend_is_not_as_sent() -> None:
@@ -109,9 +121,13 @@ def test_without_a_definition_no_parameter_is_called_undeclared() -> None:
 
 
 def test_what_is_missing_is_lit_and_what_is_only_absent_is_not() -> None:
-    found = held("{}")
-    assert (found["mode"].sent, found["mode"].severity) == (None, "error")
-    assert (found["tags"].sent, found["tags"].severity, found["tags"].required) == (None, None, False)
+    parameters = held("{}")
+    assert (parameters["mode"].sent, parameters["mode"].severity) == (None, "error")
+    assert (parameters["tags"].sent, parameters["tags"].severity, parameters["tags"].required) == (
+        None,
+        None,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,13 +139,13 @@ def test_what_is_missing_is_lit_and_what_is_only_absent_is_not() -> None:
     ],
 )
 def test_what_was_sent_is_read_from_the_mended_text(raw: str) -> None:
-    found = held(raw)
-    assert (found["path"].sent, found["mode"].sent) == ('"a"', '"r"')
+    parameters = held(raw)
+    assert (parameters["path"].sent, parameters["mode"].sent) == ('"a"', '"r"')
 
 
 def test_a_finding_deep_in_a_value_belongs_to_its_parameter() -> None:
-    found = held('{"path": "a", "mode": "r", "tags": ["a", {"b": 1}]}')
-    assert [finding.path for finding in found["tags"].findings] == ["$.tags[1]"]
+    parameters = held('{"path": "a", "mode": "r", "tags": ["a", {"b": 1}]}')
+    assert [finding.path for finding in parameters["tags"].findings] == ["$.tags[1]"]
 
 
 @pytest.mark.parametrize("raw", ["[1]", "", "not json", "null", "{" * 500])

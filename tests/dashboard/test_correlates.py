@@ -50,17 +50,17 @@ def test_the_trait_that_goes_with_failure_is_told_by_its_split() -> None:
 
 def test_a_class_with_few_calls_counts_with_those_below_or_above_it() -> None:
     rows = [a_class("depth", 1, 1, 500), a_class("depth", 2, 90, 500), a_class("depth", 5, 10, 10)]
-    (found,) = find_standouts(classes_of(*rows))
-    assert (found.start.number, found.above.n, found.compared) == (2, 510, 1)
+    (standout,) = find_standouts(classes_of(*rows))
+    assert (standout.start.number, standout.above.n, standout.compared) == (2, 510, 1)
     many_calls_few_sessions = [*rows[:2], a_class("depth", 5, 100, 100, sessions=9)]
     assert find_standouts(classes_of(*many_calls_few_sessions))[0].compared == 1
     assert find_standouts(classes_of(*rows[:2], a_class("depth", 5, 100, 100)))[0].compared == 2
 
 
 def test_a_trait_with_which_calls_fail_less_stands_out_too() -> None:
-    (found,) = find_standouts(classes_of(a_class("length", 4, 60, 400), a_class("length", 8, 4, 400)))
-    assert found.is_decisive
-    assert "From 256 to 511 bytes on, 1.0% fail (4 / 400); below that, 15.0%" in describe_standout([found])
+    (standout,) = find_standouts(classes_of(a_class("length", 4, 60, 400), a_class("length", 8, 4, 400)))
+    assert standout.is_decisive
+    assert "From 256 to 511 bytes on, 1.0% fail (4 / 400); below that, 15.0%" in describe_standout([standout])
 
 
 def test_a_class_whose_failures_are_those_of_one_session_stands_out_nowhere() -> None:
@@ -85,8 +85,10 @@ def test_even_rates_stand_out_nowhere() -> None:
 
 def test_what_is_significant_alone_is_said_to_be_so() -> None:
     rows = [a_class(trait, number, 20, 200) for trait in ("turn", "offered") for number in (1, 2, 3, 4)]
-    found = find_standouts(classes_of(a_class("length", 4, 12, 200), a_class("length", 8, 26, 200), *rows))
-    text = describe_standout(found)
+    standouts = find_standouts(
+        classes_of(a_class("length", 4, 12, 200), a_class("length", 8, 26, 200), *rows)
+    )
+    text = describe_standout(standouts)
     assert text.startswith(
         "No trait clearly correlates with failures after correction for 7 comparisons. "
         "Length of the arguments is significant alone (p 0.0"
@@ -98,11 +100,11 @@ def test_intervals_that_do_not_touch_are_never_passed_over() -> None:
     """One class in the middle is better: no split shows it, but everybody sees its interval."""
     rows = [a_class("turn", number, k, 300) for number, k in ((1, 45), (2, 20), (3, 45))]
     classes = classes_of(*rows, *(a_class("offered", number, 30, 300) for number in (0, 1, 2, 3, 4)))
-    found, apart = find_standouts(classes), find_apart(classes)
-    assert not found[0].is_decisive
+    standouts, apart = find_standouts(classes), find_apart(classes)
+    assert not standouts[0].is_decisive
     assert apart is not None
     assert {trait_class.class_words for trait_class in apart} == {"2nd", "1st"}
-    assert describe_standout(found, apart).endswith(
+    assert describe_standout(standouts, apart).endswith(
         "Turn of the session: the intervals of 2nd and 1st do not touch, but with so many classes that can "
         "be chance."
     )
@@ -134,7 +136,7 @@ def test_a_single_class_or_none_cannot_be_compared() -> None:
 
 
 def test_unknown_traits_and_empty_classes_are_left_out() -> None:
-    known = a_class("turn", 2, 1, 30)
-    (found,) = classes_of(a_class("moon", 1, 2, 30), a_class("turn", 1, 0, 0), known)
-    assert (found.trait, found.number) == ("turn", 2)
+    class_of_turns = a_class("turn", 2, 1, 30)
+    (only_class,) = classes_of(a_class("moon", 1, 2, 30), a_class("turn", 1, 0, 0), class_of_turns)
+    assert (only_class.trait, only_class.number) == ("turn", 2)
     assert classes_of(a_class("moon", 1, 2, 30), a_class("turn", 1, 0, 0)) == []

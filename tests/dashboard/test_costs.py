@@ -184,8 +184,8 @@ def test_a_broken_memory_is_said_in_the_card(priced: Path) -> None:
 
 
 def test_the_parameter_of_the_metric_holds_each_price_with_its_days() -> None:
-    known = PriceList([price("owl", 2), ModelPrice("owl", date(2026, 6, 1), 1, 5, 0.1, 1.25)])
-    first, second = json.loads(write_parameter([known.match("acme/owl"), None]))
+    price_list = PriceList([price("owl", 2), ModelPrice("owl", date(2026, 6, 1), 1, 5, 0.1, 1.25)])
+    first, second = json.loads(write_parameter([price_list.match("acme/owl"), None]))
     assert (first["model"], first["from_day"], first["to_day"]) == ("acme/owl", "2026-01-01", "2026-06-01")
     assert (first["cached_input"], first["cache_write"]) == (2, 2)  # they cost what other input costs
     assert (second["to_day"], second["cached_input"], second["cache_write"]) == (None, 0.1, 1.25)

@@ -38,11 +38,11 @@ def test_a_promise_is_yes_partly_or_no_beside_what_is_known_here(
 
 
 def test_files_that_are_no_logs_are_in_a_fold_and_not_called_rejected(store: Path) -> None:
-    kept = small_tables()
+    tables = small_tables()
     entry = {"run_id": 1, "status": "rejected", "reason": "is no JSON", "stored_bytes": 3}
     odd = [entry | {"file_id": 90 + n, "path": f"/web/{n}.json", "foreign_kind": "json"} for n in range(3)]
-    loaded = [file for file in kept["files"] if file["status"] == "loaded"]
-    publish(store, kept | {"files": [*loaded, *odd], "rejects": []})
+    loaded = [file for file in tables["files"] if file["status"] == "loaded"]
+    publish(store, tables | {"files": [*loaded, *odd], "rejects": []})
     app = opened(PAGE)
     assert "nothing unreadable · 3 further files are not logs (skipped)" in said(app)
     assert "Files that are not logs" in [part.label for part in app.expander]
@@ -264,9 +264,9 @@ def test_turns_whose_reported_and_derived_success_differ_lead_to_their_session(s
 
 
 def test_redacted_arguments_are_a_warning(store: Path) -> None:
-    kept = small_tables()
+    tables = small_tables()
     publish(
-        store, kept | {"tool_calls": [{**call, "args_source": "redacted"} for call in kept["tool_calls"]]}
+        store, tables | {"tool_calls": [{**call, "args_source": "redacted"} for call in tables["tool_calls"]]}
     )
     warnings = [warning.value for warning in opened(PAGE, formats="1").warning]
     assert any("are redacted. They are not measured." in warning for warning in warnings)

@@ -67,12 +67,12 @@ def test_no_type_is_any_type() -> None:
 
 
 def test_required_allowed_values_names_and_removal() -> None:
-    found = edited(
+    schema = edited(
         path={"required": False}, limit={"required": True}, kind={"allowed": '"a", "b", "c"'}, any=None
     )
-    assert found["required"] == ["limit"]
-    assert found["properties"]["kind"]["enum"] == ["a", "b", "c"]
-    assert "any" not in found["properties"]
+    assert schema["required"] == ["limit"]
+    assert schema["properties"]["kind"]["enum"] == ["a", "b", "c"]
+    assert "any" not in schema["properties"]
     renamed = edited(path={"name": "file"})
     assert [*renamed["properties"]] == ["file", "limit", "kind", "any"]
     assert renamed["required"] == ["file"]
@@ -81,9 +81,9 @@ def test_required_allowed_values_names_and_removal() -> None:
 def test_a_new_parameter_is_written_last_and_needs_a_name() -> None:
     before = list_parameters(SCHEMA)
     new = ParameterField("depth", ("integer",), True)
-    found = write_parameters(SCHEMA, before, [*before, new, ParameterField()])
-    assert found["properties"]["depth"] == {"type": "integer"}
-    assert found["required"] == ["path", "depth"]
+    schema = write_parameters(SCHEMA, before, [*before, new, ParameterField()])
+    assert schema["properties"]["depth"] == {"type": "integer"}
+    assert schema["required"] == ["path", "depth"]
 
 
 def test_an_empty_schema_can_be_begun() -> None:

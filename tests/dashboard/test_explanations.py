@@ -40,5 +40,5 @@ def test_each_panel_explains_its_own_kind_of_verdict(
     publish(store, {"tool_calls": made, "turns": [a_turn(1)]})
     # A popover draws its content where it is open: here all are.
     monkeypatch.setattr(cards, "draw_popover", lambda label, key, draw, icon: draw())
-    found = explained(opened(f"callgauge/dashboard/pages/{page}", a_model="owl", b_model="heron"))
-    assert found == kinds
+    explanations = explained(opened(f"callgauge/dashboard/pages/{page}", a_model="owl", b_model="heron"))
+    assert explanations == kinds

@@ -66,12 +66,12 @@ def test_a_field_begins_with_what_the_arguments_hold(
 
 def test_what_is_filled_in_is_written_by_kind_and_the_empty_is_left_out() -> None:
     texts = {"type": "array", "items": {"type": "string"}}
-    asked = fields_of(
+    fields = fields_of(
         {"a": {"type": "string"}, "n": {"type": "number"}, "b": {"type": "boolean"}, "e": {"enum": [1, "1"]},
          "l": texts, "o": {"type": "object"}, "out": {"type": "string"}, "none": {"type": "integer"}}
     )  # fmt: skip
     raw = write_arguments(
-        asked, ['say "é"', 0.5, False, '"1"', "x\n\ny", '{"k": 1}', "", None], {"a": "old", "more": [1]}
+        fields, ['say "é"', 0.5, False, '"1"', "x\n\ny", '{"k": 1}', "", None], {"a": "old", "more": [1]}
     )
     assert json.loads(raw) == {
         "a": 'say "é"', "n": 0.5, "b": False, "e": "1", "l": ["x", "y"], "o": {"k": 1}, "more": [1],
@@ -79,19 +79,19 @@ def test_what_is_filled_in_is_written_by_kind_and_the_empty_is_left_out() -> Non
 
 
 def test_what_is_no_json_is_written_as_typed_so_that_the_parser_shows_what_it_does() -> None:
-    asked = fields_of({"a": {"type": "object"}})
-    raw = write_arguments(asked, ["{k: 1,}"], {})
+    fields = fields_of({"a": {"type": "object"}})
+    raw = write_arguments(fields, ["{k: 1,}"], {})
     assert raw == '{"a": {k: 1,}}'
     assert parse_arguments(raw).outcome == "repaired"
 
 
 def test_a_form_that_nobody_touched_says_what_it_began_with() -> None:
     arguments = {"a": "x", "n": 3, "b": True, "t": ["x"], "o": {"k": [1]}, "other": None}
-    asked = fields_of(
+    fields = fields_of(
         {"a": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"},
          "t": {"type": "array", "items": {"type": "string"}}, "o": {}}, arguments,
     )  # fmt: skip
-    assert json.loads(write_arguments(asked, [field.value for field in asked], arguments)) == arguments
+    assert json.loads(write_arguments(fields, [field.value for field in fields], arguments)) == arguments
 
 
 def test_a_form_has_a_bounded_number_of_fields() -> None:

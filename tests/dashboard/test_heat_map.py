@@ -59,17 +59,17 @@ def test_the_interval_of_a_cell_is_that_of_the_groups_its_sessions_fall_into(sto
     made = calls(75, 25, model="falcon", prompt_id="p1")
     k, n = np.zeros(50), np.zeros(50)
     for call in made:
-        found = hashlib.md5(f"{call['source']}\0{call['session_id']}".encode(), usedforsecurity=False)
-        group = int(found.hexdigest()[:8], 16) % 50
+        digest = hashlib.md5(f"{call['source']}\0{call['session_id']}".encode(), usedforsecurity=False)
+        group = int(digest.hexdigest()[:8], 16) % 50
         n[group] += 1
         k[group] += call["outcome"] == "failed"
-    seen = n > 0
-    without = (25 - k[seen]) / (100 - n[seen])
-    variance = (seen.sum() - 1) / seen.sum() * ((without - 0.25) ** 2).sum()
+    is_used = n > 0
+    without = (25 - k[is_used]) / (100 - n[is_used])
+    variance = (is_used.sum() - 1) / is_used.sum() * ((without - 0.25) ** 2).sum()
     assert variance / (0.25 * 0.75 / 100) < 0.8, "less than 0.8 is not believed"
     number = 100 / 0.8
     hits = 25**2 / (k**2).sum()
-    assert hits < seen.sum() - 1
+    assert hits < is_used.sum() - 1
     quantile = t.ppf(0.975, 0.8 * hits)
     low, high = proportion_confint(0.25 * number, number, alpha=2 * norm.sf(quantile), method="wilson")
     publish(store, {"tool_calls": made})

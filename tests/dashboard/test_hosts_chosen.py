@@ -166,8 +166,8 @@ def test_a_rule_keeps_the_host_and_is_judged_on_it_alone(two_hosts: Path) -> Non
     assert rule.slice == {"provider": ("west-2",)}
     save_rule(MemoryFile(two_hosts), "east breaks", "parse_error", "above", 0.1, {"provider": ("east-1",)})
     with read_store(two_hosts, texts=True) as reader:
-        found = judge_rules(reader.ask, TeamMemory(two_hosts).read().alert_rules)
-    assert {finding.rule.name: (finding.fires, finding.share and finding.share.n) for finding in found} == {
+        alerts = judge_rules(reader.ask, TeamMemory(two_hosts).read().alert_rules)
+    assert {finding.rule.name: (finding.fires, finding.share and finding.share.n) for finding in alerts} == {
         "west breaks": (True, 200),
         "east breaks": (False, 200),
     }

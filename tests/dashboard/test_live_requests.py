@@ -104,7 +104,7 @@ def test_a_call_that_cannot_be_asked_again_says_why(store: Path, monkeypatch: py
 
 
 def test_a_real_server_is_asked_as_often_as_wished() -> None:
-    def model(asked: Asked) -> Emitted:
+    def model(call: Asked) -> Emitted:
         return Emitted(calls=[("read_file", '{"path": "a"}')])
 
     with serve_model(model) as served:

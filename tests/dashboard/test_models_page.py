@@ -116,8 +116,14 @@ def test_a_rate_that_nothing_is_known_of_says_so(ranked: Path) -> None:
 
 
 def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
-    known = {"model": "falcon", "steps": 4, "input_tokens": 900, "output_tokens": 100, "latency_ms": 2000.0}
-    turns = [a_turn(number, **known, recorded_ok=number < 5) for number in range(10)]
+    session_of_falcon = {
+        "model": "falcon",
+        "steps": 4,
+        "input_tokens": 900,
+        "output_tokens": 100,
+        "latency_ms": 2000.0,
+    }
+    turns = [a_turn(number, **session_of_falcon, recorded_ok=number < 5) for number in range(10)]
     publish(
         store, {"tool_calls": calls(40, 0, model="falcon"), "turns": [*turns, a_turn(99, model="falcon")]}
     )
@@ -151,11 +157,11 @@ def test_latency_has_percentiles_and_says_on_what_it_was_measured(store: Path) -
     timed = [dict(call, latency_ms=750.0 if n < 90 else 2000.0) for n, call in enumerate(calls(100, 0))]
     untimed = calls(100, 0)
     publish(store, {"tool_calls": [*timed, *(dict(call, call_id=f"u{n}") for n, call in enumerate(untimed))]})
-    found = column_of(opened(PAGE, all_rates="1"), "falcon-3", "latency")
-    assert found["Tool call, p50"]["text"] in ("738 ms", "753 ms")
-    assert found["Tool call, p95"]["text"].startswith(("1.9", "2.0"))
-    assert found["Tool call, p95"]["sub"] == "measured on 50.0% of tool calls"
-    assert found["Model step, p50"]["title"] == "not measured"
+    latencies = column_of(opened(PAGE, all_rates="1"), "falcon-3", "latency")
+    assert latencies["Tool call, p50"]["text"] in ("738 ms", "753 ms")
+    assert latencies["Tool call, p95"]["text"].startswith(("1.9", "2.0"))
+    assert latencies["Tool call, p95"]["sub"] == "measured on 50.0% of tool calls"
+    assert latencies["Model step, p50"]["title"] == "not measured"
 
 
 @pytest.mark.thorough
@@ -261,10 +267,10 @@ def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
 def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
     first, other = {"provider": "one", "tool": "search"}, {"provider": "other", "tool": "write"}
     publish(store, {"tool_calls": [*calls(100, 5, **first), *calls(50, 5, **other)]})
-    _, found = sheet_of(opened(PAGE, view="host"), "Parse errors by model and host")
-    assert found["Difference"]["sub"].endswith("\nplain")
-    assert found["Difference"]["title"].endswith("There is no mix-adjusted difference.")
-    assert (found["Verdict"]["text"], found["Verdict"]["tone"]) == ("Different work", "calm")
+    _, rows = sheet_of(opened(PAGE, view="host"), "Parse errors by model and host")
+    assert rows["Difference"]["sub"].endswith("\nplain")
+    assert rows["Difference"]["title"].endswith("There is no mix-adjusted difference.")
+    assert (rows["Verdict"]["text"], rows["Verdict"]["tone"]) == ("Different work", "calm")
 
 
 def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) -> None:
@@ -304,11 +310,11 @@ def test_a_probe_that_said_yes_is_held_against_the_calls(store: Path) -> None:
         },
     )
     app = opened(PAGE, tab="strategies")
-    found = {row["Model"]["text"]: row["Verdict"] for row in sheet_of(app, AUDIT)}
-    assert found["falcon"]["text"] == "The probe passed, but parse errors are surely 5% or more."
-    assert found["falcon"]["tone"] == "bad"
-    assert found["heron"]["text"] == "The last probe passed: it may no longer need text calls."
-    assert found["pico"]["text"] == "No evidence: no probe, and no native call of it."
+    verdicts = {row["Model"]["text"]: row["Verdict"] for row in sheet_of(app, AUDIT)}
+    assert verdicts["falcon"]["text"] == "The probe passed, but parse errors are surely 5% or more."
+    assert verdicts["falcon"]["tone"] == "bad"
+    assert verdicts["heron"]["text"] == "The last probe passed: it may no longer need text calls."
+    assert verdicts["pico"]["text"] == "No evidence: no probe, and no native call of it."
     strict = sheet_of(opened(PAGE, tab="strategies", least="20"), AUDIT)
     assert "surely 20% or more" in strict[0]["Verdict"]["text"]
 

@@ -102,8 +102,8 @@ def many() -> Iterator[duckdb.DuckDBPyConnection]:
                     call | common | moment(began and began + timedelta(hours=9 * step))
                 )
                 if bad:
-                    found = {"position": 0, "code": "missing_required", "severity": "error"}
-                    tables["diagnostics"].append(found | {"call_id": call["call_id"], "file_id": file})
+                    diagnostic = {"position": 0, "code": "missing_required", "severity": "error"}
+                    tables["diagnostics"].append(diagnostic | {"call_id": call["call_id"], "file_id": file})
         for file in (1, 2) if number % 5 == 0 else (1,):
             times = [
                 row["ts"] for table in ("turns", "tool_calls") for row in tables[table]
@@ -131,10 +131,10 @@ class Asked:
 
     def __call__(self, metric: str, **parameters: Any) -> pd.DataFrame:
         self.log.append((metric, parameters))
-        asked = repr((metric, sorted(parameters.items())))
-        if asked not in self.answers:
-            self.answers[asked] = answer_metric(self.store, metric, parameters)
-        return self.answers[asked].copy()
+        question = repr((metric, sorted(parameters.items())))
+        if question not in self.answers:
+            self.answers[question] = answer_metric(self.store, metric, parameters)
+        return self.answers[question].copy()
 
 
 def in_time() -> float:
@@ -232,8 +232,8 @@ def test_sessions_in_another_order_are_of_fewer_days_where_a_filter_takes_their_
     many.execute("UPDATE sessions SET turns = 3, calls = 60")
     small = replace(SESSIONS, sorted_within=40)
     model, tool = (
-        day_paging.read_page(Asked(many), small, {"order": order} | asked, 500)
-        for asked in ({"models": ["kestrel"]}, {"tools": ["bash"]})
+        day_paging.read_page(Asked(many), small, {"order": order} | filters, 500)
+        for filters in ({"models": ["kestrel"]}, {"tools": ["bash"]})
     )
     assert model.since is not None
     assert tool.since is not None

@@ -21,15 +21,15 @@ def test_an_earlier_run_finds_its_generation_while_the_next_one_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store_queries.begin_run()
-    shown, seen = store_queries.shown_generation(), []
+    shown, generations = store_queries.shown_generation(), []
 
     def read_in_between(folder: str | None) -> Path:
-        seen.append((store_queries.shown_generation(), store_queries.team_records()))
+        generations.append((store_queries.shown_generation(), store_queries.team_records()))
         return published_generation(folder)
 
     monkeypatch.setattr(store_queries, "published_generation", read_in_between)
     store_queries.begin_run()
-    assert {generation for generation, _ in seen} == {shown}
+    assert {generation for generation, _ in generations} == {shown}
     assert store_queries.shown_generation() == shown
 
 

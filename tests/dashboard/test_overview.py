@@ -104,8 +104,8 @@ def test_layers_are_a_share_of_all_calls(small: Path) -> None:
 
 @pytest.mark.thorough
 def test_the_codes_beyond_the_first_ten_are_one_click_away(store: Path) -> None:
-    found = {"file_id": 1, "stage": "repair", "severity": "note", "lossy": False}
-    many = [found | {"call_id": "c1", "position": n, "code": f"code_{n}"} for n in range(15)]
+    diagnostic = {"file_id": 1, "stage": "repair", "severity": "note", "lossy": False}
+    many = [diagnostic | {"call_id": "c1", "position": n, "code": f"code_{n}"} for n in range(15)]
     app = overview(store, FINDINGS, diagnostics=many)
     assert "15 codes." in said(app)
     table = sheets(app)["Diagnostics by code"]

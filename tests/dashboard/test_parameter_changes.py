@@ -30,17 +30,17 @@ SCHEMA = {
 def changes_of(raw: str, schema: dict[str, Any] | None = None) -> tuple[str, list[ParameterChange]]:
     tool = ToolDefinition.from_json_schema(name="t", schema=SCHEMA if schema is None else schema)
     request = parse_arguments(raw, tool)
-    found = list_changes(request)
-    return describe_outcome(request, found), found
+    changes = list_changes(request)
+    return describe_outcome(request, changes), changes
 
 
-def in_short(found: list[ParameterChange]) -> list[tuple[str | None, str | None, str | None, str]]:
-    return [(change.name, change.sent, change.became, change.verdict) for change in found]
+def in_short(changes: list[ParameterChange]) -> list[tuple[str | None, str | None, str | None, str]]:
+    return [(change.name, change.sent, change.became, change.verdict) for change in changes]
 
 
 def test_a_value_is_kept_converted_refused_or_missing() -> None:
-    sentence, found = changes_of('{"top_k": "5", "odd name": "x", "kind": "c"}')
-    assert in_short(found) == [
+    sentence, changes = changes_of('{"top_k": "5", "odd name": "x", "kind": "c"}')
+    assert in_short(changes) == [
         ("query", None, None, "missing"),
         ("top_k", '"5"', "5", "converted"),
         ("odd name", '"x"', None, "invalid"),
@@ -49,7 +49,7 @@ def test_a_value_is_kept_converted_refused_or_missing() -> None:
     assert sentence == (
         "Failed: 3 errors (query is missing, odd name and kind are invalid) and 1 of 3 arguments converted."
     )
-    assert found[1].declared == "integer or null"
+    assert changes[1].declared == "integer or null"
 
 
 def test_what_was_sent_is_the_raw_text_where_a_finding_spans_the_value() -> None:
@@ -69,14 +69,14 @@ def test_what_was_sent_is_the_raw_text_where_a_finding_spans_the_value() -> None
 
 
 def test_findings_inside_a_value_belong_to_its_parameter() -> None:
-    _, found = changes_of('{"query": "a", "tags": ["1", "2", 3]}')
-    assert in_short(found)[1] == ("tags", '["1", "2", 3]', "[1, 2, 3]", "converted")
-    assert len(found[1].findings) == 2
+    _, changes = changes_of('{"query": "a", "tags": ["1", "2", 3]}')
+    assert in_short(changes)[1] == ("tags", '["1", "2", 3]', "[1, 2, 3]", "converted")
+    assert len(changes[1].findings) == 2
 
 
 def test_what_is_mended_around_the_parameters_has_a_row_of_its_own() -> None:
-    sentence, found = changes_of("```json\n{'query': 'a', 'top_k': None,}\n```")
-    assert in_short(found) == [
+    sentence, changes = changes_of("```json\n{'query': 'a', 'top_k': None,}\n```")
+    assert in_short(changes) == [
         (None, "```json\n{'query': 'a', 'top_k': None,}\n```", '{"query": "a", "top_k": null}', "repaired"),
         ("query", "'a'", '"a"', "repaired"),
         ("top_k", "None", "null", "repaired"),
@@ -85,35 +85,35 @@ def test_what_is_mended_around_the_parameters_has_a_row_of_its_own() -> None:
 
 
 def test_another_spelling_of_a_name_is_one_parameter() -> None:
-    _, found = changes_of('{"query": "a", "topK": 5}')
-    assert in_short(found)[1] == ("top_k", "5", "5", "converted")
-    assert len(found) == 2
+    _, changes = changes_of('{"query": "a", "topK": 5}')
+    assert in_short(changes)[1] == ("top_k", "5", "5", "converted")
+    assert len(changes) == 2
 
 
 def test_an_undeclared_parameter_is_kept_and_said_to_be_undeclared() -> None:
-    sentence, found = changes_of('{"query": "a", "extra": 1}')
-    assert in_short(found)[1] == ("extra", "1", "1", "kept, not declared")
-    assert found[1].declared is None
+    sentence, changes = changes_of('{"query": "a", "extra": 1}')
+    assert in_short(changes)[1] == ("extra", "1", "1", "kept, not declared")
+    assert changes[1].declared is None
     assert sentence == "Clean: valid JSON that fits the definition; kept, not declared: extra."
 
 
 def test_a_forbidden_parameter_is_kept_and_said_to_be_forbidden() -> None:
     closed = {**SCHEMA, "additionalProperties": False}
-    sentence, found = changes_of('{"query": "a", "top_k": "5", "extra": 1}', closed)
-    assert in_short(found)[2] == ("extra", "1", "1", "kept, but forbidden")
-    assert found[2].findings[0].hint == "The definition forbids it: additionalProperties is false."
+    sentence, changes = changes_of('{"query": "a", "top_k": "5", "extra": 1}', closed)
+    assert in_short(changes)[2] == ("extra", "1", "1", "kept, but forbidden")
+    assert changes[2].findings[0].hint == "The definition forbids it: additionalProperties is false."
     assert sentence == 'Coerced: 1 of 3 arguments converted (top_k: "5" → 5); kept, but forbidden: extra.'
 
 
 def test_a_forbidden_field_of_a_value_leaves_the_parameter_declared() -> None:
     inner = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
-    _, found = changes_of('{"fields": {"b": 1}}', {"type": "object", "properties": {"fields": inner}})
-    assert in_short(found) == [("fields", '{"b": 1}', '{"b": 1}', "flagged")]
+    _, changes = changes_of('{"fields": {"b": 1}}', {"type": "object", "properties": {"fields": inner}})
+    assert in_short(changes) == [("fields", '{"b": 1}', '{"b": 1}', "flagged")]
 
 
 def test_a_text_without_arguments_has_one_row_and_says_why() -> None:
-    sentence, found = changes_of("Sure! I have searched.")
-    assert in_short(found) == [(None, "Sure! I have searched.", None, "invalid")]
+    sentence, changes = changes_of("Sure! I have searched.")
+    assert in_short(changes) == [(None, "Sure! I have searched.", None, "invalid")]
     assert sentence.startswith("Failed: ")
     assert len(sentence.split()) <= 20
 
@@ -153,9 +153,9 @@ def test_the_sentence_counts_each_kind_of_fault_and_names_the_gravest(raw: str, 
     ],
 )
 def test_no_rewritten_value_is_shown_as_sent(raw: str, sent: dict[str, str], exact: bool) -> None:
-    _, found = changes_of(raw)
-    assert {change.name: change.sent for change in found if change.name} == sent
-    rewritten = [change for change in found if change.name and change.sent and change.sent not in raw]
+    _, changes = changes_of(raw)
+    assert {change.name: change.sent for change in changes if change.name} == sent
+    rewritten = [change for change in changes if change.name and change.sent and change.sent not in raw]
     assert bool(rewritten) is not exact
     assert not [change for change in rewritten if change.is_exact or change.verdict == "as sent"]
 

@@ -51,25 +51,25 @@ def repair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_a_clean_text_is_the_same_for_all_that_are_there() -> None:
     raw = '{"query": "x", "top_k": 3, "due": "2026-11-22T10:00:00Z", "near": {"km": null}, "kind": "a"}'
-    found = read(raw)
-    assert found["json.loads"].verdict == "parsed"
-    assert found["json.loads"].same is True, "a clean text is what json.loads returns"
-    assert found["pydantic"].verdict == "parsed"
-    assert found["pydantic"].same is True
+    readings = read(raw)
+    assert readings["json.loads"].verdict == "parsed"
+    assert readings["json.loads"].same is True, "a clean text is what json.loads returns"
+    assert readings["pydantic"].verdict == "parsed"
+    assert readings["pydantic"].same is True
 
 
 def test_each_refuses_in_its_own_words() -> None:
-    found = read("{'query': 'x'}")
-    assert found["json.loads"].verdict == "rejected"
-    assert found["json.loads"].reason.startswith("JSONDecodeError: Expecting property name")
-    assert found["pydantic"].verdict == "rejected"
-    assert "Invalid JSON" in found["pydantic"].reason
+    readings = read("{'query': 'x'}")
+    assert readings["json.loads"].verdict == "rejected"
+    assert readings["json.loads"].reason.startswith("JSONDecodeError: Expecting property name")
+    assert readings["pydantic"].verdict == "rejected"
+    assert "Invalid JSON" in readings["pydantic"].reason
 
 
 def test_pydantic_says_where_and_how_many() -> None:
-    found = read('{"top_k": "many", "tags": 5, "kind": "c", "near": {}}')["pydantic"]
-    assert found.reason.startswith("query: Field required; top_k: Input should be a valid integer")
-    assert found.reason.endswith("and 2 more")
+    reading = read('{"top_k": "many", "tags": 5, "kind": "c", "near": {}}')["pydantic"]
+    assert reading.reason.startswith("query: Field required; top_k: Input should be a valid integer")
+    assert reading.reason.endswith("and 2 more")
 
 
 def test_a_value_read_otherwise_than_by_us_is_told() -> None:
@@ -97,9 +97,9 @@ def test_a_value_read_otherwise_than_by_us_is_told() -> None:
 def test_where_no_model_is_made_pydantic_is_not_asked_and_the_reason_is_said(
     schema: Any, reason: str
 ) -> None:
-    found = read("{}", schema)["pydantic"]
-    assert found.verdict == "not asked"
-    assert reason in found.reason
+    reading = read("{}", schema)["pydantic"]
+    assert reading.verdict == "not asked"
+    assert reason in reading.reason
 
 
 def test_names_that_python_has_not_are_names_of_a_model_too() -> None:
@@ -127,9 +127,9 @@ def test_a_reader_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch)
 
 def test_json_repair_reads_in_a_process_of_its_own(repair: Any) -> None:
     repair("def loads(text): return {'query': text.strip('{}')}")
-    found = read("{'x'}")["json-repair"]
-    assert found == ParserReading(
-        "json-repair", found.version, "parsed", '{"query": "\'x\'"}', "", found.same
+    reading = read("{'x'}")["json-repair"]
+    assert reading == ParserReading(
+        "json-repair", reading.version, "parsed", '{"query": "\'x\'"}', "", reading.same
     )
 
 
@@ -137,8 +137,8 @@ def test_a_reader_that_hangs_is_ended(repair: Any, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(other_parsers, "PATIENCE", 0.5)
     repair("def loads(text):\n    while True: pass")
     began = time.monotonic()
-    found = read("{}")["json-repair"]
-    assert (found.verdict, found.reason) == ("rejected", "No answer within 0.5 seconds; it was ended.")
+    reading = read("{}")["json-repair"]
+    assert (reading.verdict, reading.reason) == ("rejected", "No answer within 0.5 seconds; it was ended.")
     assert time.monotonic() - began < 20
 
 
@@ -149,11 +149,11 @@ def test_a_reader_that_fails_says_why_in_one_line(repair: Any) -> None:
 
 def test_a_long_text_is_not_asked_where_it_could_take_long(repair: Any) -> None:
     repair("def loads(text): return {}")
-    found = read(json.dumps({"query": "x" * 300_000}))
-    assert found["json.loads"].verdict == "parsed"
-    assert len(found["json.loads"].value or "") == 2_000
-    assert "longer than 200,000 characters" in found["pydantic"].reason
-    assert "longer than 20,000 characters" in found["json-repair"].reason
+    readings = read(json.dumps({"query": "x" * 300_000}))
+    assert readings["json.loads"].verdict == "parsed"
+    assert len(readings["json.loads"].value or "") == 2_000
+    assert "longer than 200,000 characters" in readings["pydantic"].reason
+    assert "longer than 20,000 characters" in readings["json-repair"].reason
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ def test_an_example_has_the_outcome_that_its_title_promises(title: str, outcome:
 )
 def test_the_example_of_a_reply_holds_the_calls_that_its_title_promises(title: str, calls: list[str]) -> None:
     example = next(example for example in REPLIES if example.title == title)
-    found = extract_tool_calls(example.raw, ToolCatalog.load(json.loads(example.definition)))
-    assert [f"{call.dialect} {call.request.outcome}" for call in found] == calls
+    extracted = extract_tool_calls(example.raw, ToolCatalog.load(json.loads(example.definition)))
+    assert [f"{call.dialect} {call.request.outcome}" for call in extracted] == calls
 
 
 def test_titles_are_unique_since_the_address_holds_them() -> None:

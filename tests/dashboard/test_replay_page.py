@@ -282,7 +282,7 @@ def test_what_is_required_is_said_in_words() -> None:
 
 
 def test_the_sentence_names_conditions_and_moves() -> None:
-    found = ReplaySummary(
+    summary = ReplaySummary(
         calls=110,
         changes={"fails": 9, "passes": 4, "values": 1},
         not_read={"missing": 10},
@@ -295,11 +295,11 @@ def test_the_sentence_names_conditions_and_moves() -> None:
         rates={},
         codes={"string_literal_converted_to_integer": CodeMoves(13, 4, 9, 0)},
     )
-    assert describe_order(found) == (
+    assert describe_order(summary) == (
         "Biggest changes first: 9 would fail, 4 would no longer fail, 1 with other values."
     )
     scenario = Scenario(policy="strict", silent=("missing_required",))
-    assert describe_replay(scenario, found) == (
+    assert describe_replay(scenario, summary) == (
         "With these settings, 4 of 41 failed calls would pass; 9 calls that passed would fail."
     )
     assert describe_settings(scenario) == ("If missing_required were ignored and under the policy strict.")
@@ -342,11 +342,12 @@ def test_the_sentence_names_conditions_and_moves() -> None:
 def test_the_sentence_counts_what_would_be_fine_and_what_would_fail(
     flows: list[tuple[str, str, int]], sentence: str
 ) -> None:
-    found = ReplaySummary(sum(calls for *_, calls in flows), {"values": 5}, {}, flows, {}, {})
-    assert describe_replay(Scenario(), found).lower() == sentence.lower()
+    summary = ReplaySummary(sum(calls for *_, calls in flows), {"values": 5}, {}, flows, {}, {})
+    assert describe_replay(Scenario(), summary).lower() == sentence.lower()
     edited = Scenario(edited='{"name": "t", "input_schema": {}}')
     assert (
-        describe_replay(edited, found) == f"If t were defined like this, {sentence[0].lower()}{sentence[1:]}"
+        describe_replay(edited, summary)
+        == f"If t were defined like this, {sentence[0].lower()}{sentence[1:]}"
     )
 
 

@@ -276,7 +276,7 @@ def count_listed(store: duckdb.DuckDBPyConnection, href: str) -> int:
     """Return the number of rows of the list of calls that a link opens, with days that hold all calls."""
     keys = dict(parse_qsl(href.partition("?")[2]))
     first, more, last = keys.get("attempts", "").partition("-")
-    asked = {
+    query = {
         "attempt": keys["attempt"],
         "chain": keys.get("chain"),
         "fault": keys.get("fault"),
@@ -287,7 +287,7 @@ def count_listed(store: duckdb.DuckDBPyConnection, href: str) -> int:
         "tools": [keys["tool"]] if "tool" in keys else None,
     }
     assert not last
-    rows = answer_metric(store, "calls", asked | {"limit": 1, "offset": 0})
+    rows = answer_metric(store, "calls", query | {"limit": 1, "offset": 0})
     return int(rows.found.iloc[0]) if len(rows) else 0
 
 

@@ -58,8 +58,8 @@ def test_an_answer_that_never_started_is_no_error(layer: Any, path: str) -> None
         sent.append(message)
 
     headers = [(b"accept", b"text/html"), (b"accept-encoding", b"gzip")]
-    asked = {"type": "http", "method": "GET", "path": path, "headers": headers}
-    run(layer(leave)(asked, receive, note))
+    scope = {"type": "http", "method": "GET", "path": path, "headers": headers}
+    run(layer(leave)(scope, receive, note))
     assert sent == []
 
 
@@ -86,7 +86,7 @@ def first_page(text: str) -> str:
     async def note(message: Message) -> None:
         sent.append(message)
 
-    asked = {"type": "http", "headers": [(b"accept", b"text/html")]}
-    run(FirstPage(answer)(asked, receive, note))
+    scope = {"type": "http", "headers": [(b"accept", b"text/html")]}
+    run(FirstPage(answer)(scope, receive, note))
     body: bytes = sent[1]["body"]
     return body.decode()

@@ -31,8 +31,8 @@ def a_session(name: str = "s1", **fields: Any) -> dict[str, Any]:
 
 def time_line(app: AppTest) -> dict[str, Any]:
     """What the time line's component is given."""
-    found = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    return next(element for element in found if "strip" in element)
+    blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    return next(element for element in blocks if "strip" in element)
 
 
 def drawn_calls(line: dict[str, Any]) -> list[dict[str, Any]]:
@@ -153,7 +153,7 @@ def test_a_permalink_opens_at_its_place_with_it_lit(
         "step": [step["title"] for step in steps if step["lit"]],
         "call": [call["place"] for call in drawn_calls(line) if call["lit"]],
     }
-    assert [name for name, found in shining.items() if found] == ([lit] if lit else [])
+    assert [name for name, is_lit in shining.items() if is_lit] == ([lit] if lit else [])
     assert sum(map(len, shining.values())) == (lit is not None)
 
 

@@ -32,14 +32,16 @@ def a_slice(name: str, k: int, n: int, total: int | None = None) -> Slice:
 
 
 def frame_of(columns: list[Column], rows: list[list[Cell]]) -> dict[Any, list[Any]]:
-    found: dict[Any, list[Any]] = Table("t", "A table", columns, rows).to_frame().to_dict("list")
-    return found
+    columns_by_name: dict[Any, list[Any]] = Table("t", "A table", columns, rows).to_frame().to_dict("list")
+    return columns_by_name
 
 
 def test_a_rate_is_its_figures_as_plain_numbers() -> None:
-    found = frame_of([Column("Needed repair", "rate")], [[rate_cell(a_slice("a", 13, 200, 250), None)]])
-    low, high = found.pop("Needed repair low")[0], found.pop("Needed repair high")[0]
-    assert found == {
+    columns_by_name = frame_of(
+        [Column("Needed repair", "rate")], [[rate_cell(a_slice("a", 13, 200, 250), None)]]
+    )
+    low, high = columns_by_name.pop("Needed repair low")[0], columns_by_name.pop("Needed repair high")[0]
+    assert columns_by_name == {
         "Needed repair rate": [0.065], "Needed repair k": [13],
         "Needed repair n": [200], "Needed repair sessions": [200],
         "Needed repair unmeasured": [50],
@@ -53,27 +55,27 @@ def test_an_unmeasured_rate_is_empty_and_says_how_much_is_not_known() -> None:
         rate_cell(None, None),
         rate_cell(a_slice("b", 1, 9), None),
     ]
-    found = frame_of([Column("Needed repair", "rate")], [[cell] for cell in cells])
-    assert found["Needed repair rate"] == [None, None, 1 / 9]
-    assert found["Needed repair unmeasured"] == [7, None, 0]
+    columns_by_name = frame_of([Column("Needed repair", "rate")], [[cell] for cell in cells])
+    assert columns_by_name["Needed repair rate"] == [None, None, 1 / 9]
+    assert columns_by_name["Needed repair unmeasured"] == [7, None, 0]
 
 
 def test_a_difference_and_its_verdict_are_numbers_and_words() -> None:
     (comparison,) = compare_pairs([(a_slice("b", 90, 400), a_slice("a", 10, 400))])
-    found = frame_of(
+    columns_by_name = frame_of(
         [Column("Difference", "rate"), Column("Verdict", "tight")],
         [[difference_cell(comparison, 0.3), verdict_cell(comparison, 0.02)]],
     )
-    assert found["Difference"] == [pytest.approx(0.2)]
-    assert 0.1 < found["Difference low"][0] < 0.2 < found["Difference high"][0]
-    assert found["Verdict"] == ["Worse"]
-    assert found["Verdict p"][0] < 0.001
-    assert found["Verdict in words"][0].startswith("b is worse (parse errors): 22.5% vs 2.5%")
+    assert columns_by_name["Difference"] == [pytest.approx(0.2)]
+    assert 0.1 < columns_by_name["Difference low"][0] < 0.2 < columns_by_name["Difference high"][0]
+    assert columns_by_name["Verdict"] == ["Worse"]
+    assert columns_by_name["Verdict p"][0] < 0.001
+    assert columns_by_name["Verdict in words"][0].startswith("b is worse (parse errors): 22.5% vs 2.5%")
 
 
 def test_other_cells_are_their_number_or_their_whole_text() -> None:
     long = "a name of many letters" * 9
-    found = frame_of(
+    columns_by_name = frame_of(
         [
             Column("Tool", "name"),
             Column("Calls", "number"),
@@ -90,11 +92,11 @@ def test_other_cells_are_their_number_or_their_whole_text() -> None:
             [Cell("b"), Cell("–"), Cell("−0.5"), Cell("–")],
         ],
     )
-    assert found["Tool"] == [long, "b"]
-    assert found["Calls"] == [1234, None]
-    assert found["Tokens"] == [1234.5, -0.5]
-    assert found["Seen"] == ["Monday", None]
-    assert found["Seen detail"] == ["Friday", None]
+    assert columns_by_name["Tool"] == [long, "b"]
+    assert columns_by_name["Calls"] == [1234, None]
+    assert columns_by_name["Tokens"] == [1234.5, -0.5]
+    assert columns_by_name["Seen"] == ["Monday", None]
+    assert columns_by_name["Seen detail"] == ["Friday", None]
 
 
 def test_what_a_column_is_sorted_by_is_not_its_value() -> None:
@@ -262,7 +264,7 @@ def test_the_sums_stay_an_option(small: Path, files: Files) -> None:
 
 
 def test_amounts_become_numbers_with_their_unit_in_the_title() -> None:
-    found = frame_of(
+    columns_by_name = frame_of(
         [
             Column("Took", "number"), Column("Chance", "tight"), Column("Cost", "number"),
             Column("Size", "tight"), Column("Turns", "number"), Column("Tool", "name"),
@@ -273,7 +275,7 @@ def test_amounts_become_numbers_with_their_unit_in_the_title() -> None:
             [Cell("–"), Cell(">99.9%", sub="33.1%"), Cell("–"), Cell("–"), Cell("0 / 7"), Cell("$1")],
         ],
     )  # fmt: skip
-    assert found == {
+    assert columns_by_name == {
         "Took ms": [383, 252_000, None],
         "Chance share": [0.97, 0.001, 0.999],
         "Chance detail share": [None, None, 0.331],

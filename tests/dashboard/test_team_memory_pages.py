@@ -65,8 +65,8 @@ def plain(text: str) -> str:
 
 def palette_views(app: AppTest) -> list[dict[str, Any]]:
     sent = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
-    found: list[dict[str, Any]] = next(message_["views"] for message_ in sent if "may_save" in message_)
-    return found
+    views: list[dict[str, Any]] = next(message_["views"] for message_ in sent if "may_save" in message_)
+    return views
 
 
 def dialog() -> AppTest:
@@ -233,9 +233,9 @@ def test_a_note_stands_on_the_page_of_its_thing_and_is_added_changed_and_deleted
 
 
 def test_a_rule_that_fires_is_told_on_the_overview_and_muted_from_the_memory(nights: MemoryFile) -> None:
-    kept = {"model": ("kestrel-14b",)}
-    alert_rules.save_rule(nights, HOSTILE, "parse_error", "above", 0.1, kept, by="Ada")
-    alert_rules.save_rule(nights, "quiet", "parse_error", "above", 0.5, kept)
+    model_filter = {"model": ("kestrel-14b",)}
+    alert_rules.save_rule(nights, HOSTILE, "parse_error", "above", 0.1, model_filter, by="Ada")
+    alert_rules.save_rule(nights, "quiet", "parse_error", "above", 0.5, model_filter)
     app = opened()
     labels = [plain(str(link.proto.label)) for link in app.get("page_link")]
     (alert,) = (label for label in labels if "(rule: above 10%)" in label)
@@ -325,9 +325,9 @@ def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_la
     title.set_value("Take kestrel-14b: cheaper")
     app.text_area(key="decision_reason_compare").set_value(HOSTILE)
     click(app, "Save decision")
-    (kept,) = remembered(nights).decisions
-    assert kept.title == "Take kestrel-14b: cheaper"
-    figures = kept.figures
+    (decision,) = remembered(nights).decisions
+    assert decision.title == "Take kestrel-14b: cheaper"
+    figures = decision.figures
     assert figures
     assert (figures.of.name, figures.against.name, figures.measure) == (
         "kestrel-14b",
@@ -341,7 +341,7 @@ def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_la
         "to_day": "2026-11-08",
     }
     assert figures.sentence in plain(said(app))
-    assert "b_model=kestrel-14b" in kept.link
+    assert "b_model=kestrel-14b" in decision.link
     assert "No later data yet." in said(opened(PAGE["decisions"]))
     publish_nights(store, regressed(SINCE), number=2)
     memory = opened(PAGE["decisions"])
@@ -350,7 +350,7 @@ def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_la
     assert rows[1]["Then"]["sub"].startswith(f"{figures.of.k:,.0f} / 1,960 · ")
     assert rows[1][since]["sub"].split(" / ")[1].startswith("840")
     assert rows[2][since]["sub"].endswith("worse")
-    assert here_links(memory)["Open the comparison"] == kept.link
+    assert here_links(memory)["Open the comparison"] == decision.link
     click(memory, "Delete decision")
     assert remembered(nights).decisions == []
 
@@ -436,17 +436,17 @@ def test_a_run_of_a_page_asks_the_memory_nothing_twice(
 ) -> None:
     notes.add_note(nights, "day", "2026-11-12", "x", day=SINCE)
     alert_rules.save_rule(nights, "r", "parse_error", "above", 0.1)
-    asked: list[tuple[str, ...]] = []
+    questions: list[tuple[str, ...]] = []
     rows = MemoryFile.read_rows
 
     def count(self: MemoryFile, *queries: str, values: Any = ()) -> Any:
-        asked.append(queries)
+        questions.append(queries)
         return rows(self, *queries, values=values)
 
     monkeypatch.setattr(MemoryFile, "read_rows", count)
     opened()
     # What the team decided, the nights and the sources.
-    assert len(asked) == len(set(asked)) == 3
+    assert len(questions) == len(set(questions)) == 3
 
 
 def test_a_damaged_memory_is_said_and_pages_go_on_without_it(nights: MemoryFile) -> None:

@@ -124,12 +124,12 @@ def calls_in(path: Path) -> Rows:
     generation = published_generation(store)
     assert generation
     with duckdb.connect(str(generation), read_only=True) as connection:
-        asked = """
+        query = """
             SELECT c.tool, c.raw_arguments, c.outcome, c.source, d.definition, t.user_text,
                    (SELECT any_value(text) FROM prompt_texts p WHERE p.prompt_id = c.prompt_id) AS prompt
             FROM tool_calls c LEFT JOIN tool_definitions d USING (definition_id)
             LEFT JOIN turns t ON t.turn_id = c.turn_id ORDER BY c.turn, c.step, c.ordinal"""
-        rows: Rows = connection.execute(asked).df().astype(object).to_dict("records")  # type: ignore[assignment]
+        rows: Rows = connection.execute(query).df().astype(object).to_dict("records")  # type: ignore[assignment]
     return rows
 
 
@@ -145,21 +145,21 @@ def test_our_own_formats_read_samples_once_a_verifier_has_answered_them(
         "tool_calls_valid": False,
     }
     log = written(tmp_path / "results.jsonl", result)
-    (found,) = calls_in(log)
-    assert (found["source"], found["tool"], found["raw_arguments"]) == ("k2vv", "read_file", BROKEN)
-    assert (found["outcome"], found["prompt"], found["user_text"]) == ("repaired", PROMPT, "Read a, please.")
-    assert json.loads(found["definition"]) == SCHEMA
+    (call,) = calls_in(log)
+    assert (call["source"], call["tool"], call["raw_arguments"]) == ("k2vv", "read_file", BROKEN)
+    assert (call["outcome"], call["prompt"], call["user_text"]) == ("repaired", PROMPT, "Read a, please.")
+    assert json.loads(call["definition"]) == SCHEMA
 
 
 def test_our_own_formats_read_training_data_as_it_is(
     ask: Callable[..., testsets.Ask], tmp_path: Path
 ) -> None:
     line = one(ask(the_calls()), "openai")
-    found = calls_in(written(tmp_path / "train.jsonl", line))
-    assert [row["source"] for row in found] == ["chat_jsonl"] * 2
-    assert [row["raw_arguments"] for row in found] == ['{"path": "."}', RIGHT]
-    assert [row["outcome"] for row in found] == ["clean", "clean"]
-    assert found[1]["prompt"] == PROMPT
+    calls = calls_in(written(tmp_path / "train.jsonl", line))
+    assert [row["source"] for row in calls] == ["chat_jsonl"] * 2
+    assert [row["raw_arguments"] for row in calls] == ['{"path": "."}', RIGHT]
+    assert [row["outcome"] for row in calls] == ["clean", "clean"]
+    assert calls[1]["prompt"] == PROMPT
     assert [message.get("weight") for message in line["messages"]] == [None, None, 0, None, 1]
 
 
@@ -167,11 +167,11 @@ def test_our_own_formats_read_entries_once_bfcl_has_run_them(
     ask: Callable[..., testsets.Ask], tmp_path: Path
 ) -> None:
     made = ask(the_calls())
-    entry, known = one(made, "bfcl"), one(made, "bfcl_answers")
-    assert entry["id"] == known["id"] == "callgauge_c2"
+    entry, answers = one(made, "bfcl"), one(made, "bfcl_answers")
+    assert entry["id"] == answers["id"] == "callgauge_c2"
     assert entry["function"][0]["parameters"]["type"] == "dict"
     assert entry["function"][0]["parameters"]["properties"]["scale"]["type"] == "float"
-    assert known["ground_truth"] == [{"read_file": {"path": ["a"], "limit": [20]}}]
+    assert answers["ground_truth"] == [{"read_file": {"path": ["a"], "limit": [20]}}]
     tools = [
         {
             "type": "function",
@@ -181,8 +181,8 @@ def test_our_own_formats_read_entries_once_bfcl_has_run_them(
     ]
     request = {"role": "inference_input", "content": {"message": entry["question"][0], "tools": tools}}
     run = {"id": entry["id"], "result": [{"read_file": RIGHT}], "inference_log": [request], "latency": 1.0}
-    (found,) = calls_in(written(tmp_path / "BFCL_v4_callgauge_result.json", run))
-    assert (found["source"], found["raw_arguments"]) == ("bfcl_result", RIGHT)
+    (call,) = calls_in(written(tmp_path / "BFCL_v4_callgauge_result.json", run))
+    assert (call["source"], call["raw_arguments"]) == ("bfcl_result", RIGHT)
 
 
 @pytest.mark.thorough
@@ -202,9 +202,9 @@ def test_our_own_formats_read_samples_once_inspect_has_run_them(
     }
     log = tmp_path / "log.json"
     log.write_text(json.dumps(run))
-    found = calls_in(log)
-    assert [(row["source"], row["tool"]) for row in found] == [("inspect", "list"), ("inspect", "read_file")]
-    assert found[1]["prompt"] == PROMPT
+    calls = calls_in(log)
+    assert [(row["source"], row["tool"]) for row in calls] == [("inspect", "list"), ("inspect", "read_file")]
+    assert calls[1]["prompt"] == PROMPT
 
 
 @pytest.mark.thorough
@@ -474,8 +474,8 @@ def test_a_page_offers_its_calls_as_a_trial(store: Path, page: str, key: str, qu
         generation = published_generation(store)
         assert generation
         with duckdb.connect(str(generation), read_only=True) as connection:
-            asked = "SELECT signature_id FROM tool_calls WHERE call_id = 'c2'"
-            query = {"signature": str(connection.execute(asked).fetchall()[0][0])}
+            sql = "SELECT signature_id FROM tool_calls WHERE call_id = 'c2'"
+            query = {"signature": str(connection.execute(sql).fetchall()[0][0])}
     app = opened(f"callgauge/dashboard/pages/{page}/page.py", **query)
     app.selectbox(key=f"{key}_testset_shape").select("trial").run()
     plan, [task] = prepare_trial(app, key)

@@ -40,8 +40,8 @@ def steps(count: int, faults: tuple[int, ...] = (), turn: int = 1) -> list[Timel
 
 def test_every_turn_has_a_place_and_every_step_one() -> None:
     outline = [a_row(2, 0), a_row(2, 0, "a"), a_row(2, 3, "b"), a_row(2, 3, "c")]
-    found = list_places(turns(1, 2), outline)
-    assert [(place.turn, place.step, len(place.calls)) for place in found] == [
+    places = list_places(turns(1, 2), outline)
+    assert [(place.turn, place.step, len(place.calls)) for place in places] == [
         (1, None, 0),
         (2, 0, 1),
         (2, 3, 2),
@@ -49,14 +49,14 @@ def test_every_turn_has_a_place_and_every_step_one() -> None:
 
 
 def test_a_call_whose_turn_is_not_in_the_store_is_shown_all_the_same() -> None:
-    found = list_places(turns(2), [a_row(1, 0, "a"), a_row(2, 0, "b")])
-    assert [place.turn for place in found] == [1, 2]
+    places = list_places(turns(2), [a_row(1, 0, "a"), a_row(2, 0, "b")])
+    assert [place.turn for place in places] == [1, 2]
 
 
 def test_two_turns_of_one_number_stay_apart() -> None:
     same = [{"turn_id": "x", "turn": 1}, {"turn_id": "y", "turn": 1}]
-    found = list_places(same, [a_row(1, 0, "a", turn_id="x"), a_row(1, 0, "b", turn_id="y")])
-    assert [place.turn_id for place in found] == ["x", "y"]
+    places = list_places(same, [a_row(1, 0, "a", turn_id="x"), a_row(1, 0, "b", turn_id="y")])
+    assert [place.turn_id for place in places] == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -103,41 +103,41 @@ def test_of_five_thousand_steps_a_window_is_drawn(asked: AskedPlace, start: int,
 
 
 def test_a_turn_begins_at_the_top_of_its_window() -> None:
-    found = list_places(
+    places = list_places(
         turns(1, 2), [a_row(turn, step, f"{turn}.{step}") for turn in (1, 2) for step in range(50)]
     )
-    assert choose_window(found, AskedPlace(turn=2)).start == 50
+    assert choose_window(places, AskedPlace(turn=2)).start == 50
 
 
 def test_from_a_call_one_goes_to_the_faults_on_both_sides_and_not_to_itself() -> None:
-    found = steps(100, faults=(10, 50, 90))
-    from_fault = find_jumps(found, choose_window(found, AskedPlace(call="50")), "50")
+    places = steps(100, faults=(10, 50, 90))
+    from_fault = find_jumps(places, choose_window(places, AskedPlace(call="50")), "50")
     assert (from_fault.fault_before, from_fault.fault_after) == ("10", "90")
-    from_good = find_jumps(found, choose_window(found, AskedPlace(call="60")), "60")
+    from_good = find_jumps(places, choose_window(places, AskedPlace(call="60")), "60")
     assert (from_good.fault_before, from_good.fault_after) == ("50", "90")
 
 
 def test_from_the_beginning_one_goes_to_the_first_fault_also_when_it_is_the_first_call() -> None:
-    found = steps(9, faults=(0, 8))
-    here = find_jumps(found, choose_window(found, AskedPlace()), None)
-    assert (here.fault_before, here.fault_after, here.faults) == (None, "0", 2)
-    assert find_jumps(found, choose_window(found, AskedPlace(call="8")), "8").fault_after is None
+    places = steps(9, faults=(0, 8))
+    jumps = find_jumps(places, choose_window(places, AskedPlace()), None)
+    assert (jumps.fault_before, jumps.fault_after, jumps.faults) == (None, "0", 2)
+    assert find_jumps(places, choose_window(places, AskedPlace(call="8")), "8").fault_after is None
 
 
 def test_faults_of_one_step_are_gone_through_one_by_one() -> None:
     rows = [a_row(1, 0, name, fault_layer="schema") for name in "abc"]
-    found = list_places(turns(1), rows)
-    here = find_jumps(found, choose_window(found, AskedPlace(call="b")), "b")
-    assert (here.fault_before, here.fault_after) == ("a", "c")
+    places = list_places(turns(1), rows)
+    jumps = find_jumps(places, choose_window(places, AskedPlace(call="b")), "b")
+    assert (jumps.fault_before, jumps.fault_after) == ("a", "c")
 
 
 def test_turns_are_gone_through_from_the_inside_of_one() -> None:
-    found = list_places(
+    places = list_places(
         turns(1, 2, 3), [a_row(turn, step, f"{turn}{step}") for turn in (1, 2, 3) for step in (0, 1)]
     )
-    here = find_jumps(found, choose_window(found, AskedPlace(turn=2, step=1)), None)
-    assert (here.turn_before, here.turn_after) == (0, 4)
-    last = find_jumps(found, choose_window(found, AskedPlace(turn=3)), None)
+    jumps = find_jumps(places, choose_window(places, AskedPlace(turn=2, step=1)), None)
+    assert (jumps.turn_before, jumps.turn_after) == (0, 4)
+    last = find_jumps(places, choose_window(places, AskedPlace(turn=3)), None)
     assert (last.turn_before, last.turn_after) == (2, None)
 
 
@@ -150,8 +150,8 @@ def test_one_fault_in_five_thousand_steps_lights_up_its_cell_and_is_its_door() -
 
 
 def test_a_short_session_has_a_cell_for_each_place_and_knows_where_turns_begin() -> None:
-    found = list_places(turns(1, 2), [a_row(1, 0, "a"), a_row(1, 1, "b"), a_row(2, 0, "c")])
-    assert [cell.turns for cell in summarise_places(found)] == [1, 0, 1]
+    places = list_places(turns(1, 2), [a_row(1, 0, "a"), a_row(1, 1, "b"), a_row(2, 0, "c")])
+    assert [cell.turns for cell in summarise_places(places)] == [1, 0, 1]
     assert summarise_places([]) == []
 
 
@@ -172,32 +172,32 @@ def chained(*attempts_of: tuple[int, str, bool]) -> list[TimelinePlace]:
 
 
 def test_a_thread_runs_from_the_first_attempt_to_the_last_past_what_is_between() -> None:
-    found = chained((0, "x", True), (1, "", False), (2, "x", False))
-    threads = lay_out_threads([*found])
+    chained_calls = chained((0, "x", True), (1, "", False), (2, "x", False))
+    threads = lay_out_threads([*chained_calls])
     assert threads[0] == [ThreadKnot("x", "recovered", above=False, below=True, fault=True)]
     assert threads[1][0] == ThreadKnot("x", "recovered", above=True, below=True, fault=None)
     assert threads[2] == [ThreadKnot("x", "recovered", above=True, below=False, fault=False)]
 
 
 def test_threads_that_cross_have_lanes_of_their_own_and_a_free_lane_is_used_again() -> None:
-    found = chained(
+    chained_calls = chained(
         (0, "x", True), (1, "y", True), (2, "x", False), (3, "y", False), (4, "z", True), (5, "z", False)
     )
-    threads = lay_out_threads(found)
+    threads = lay_out_threads(chained_calls)
     assert [knot and knot.chain for knot in threads[1]] == ["x", "y"]
     assert [knot and knot.chain for knot in threads[3]] == [None, "y"]
     assert [knot and knot.chain for knot in threads[4]] == ["z"]
 
 
 def test_a_fault_that_was_not_tried_again_has_no_thread() -> None:
-    found = chained((0, "x", True))
-    assert not lay_out_threads(found)
-    assert not index_attempts(found)
+    threads = chained((0, "x", True))
+    assert not lay_out_threads(threads)
+    assert not index_attempts(threads)
 
 
 def test_no_more_threads_are_drawn_than_there_are_lanes() -> None:
-    found = chained(*((step, str(chain), step == 0) for chain in range(LANES + 3) for step in (0, 1)))
-    assert {len(knots) for knots in lay_out_threads(found).values()} == {LANES}
+    threads = chained(*((step, str(chain), step == 0) for chain in range(LANES + 3) for step in (0, 1)))
+    assert {len(knots) for knots in lay_out_threads(threads).values()} == {LANES}
 
 
 def test_attempts_know_the_one_before_and_the_one_after() -> None:

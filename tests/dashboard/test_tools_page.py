@@ -44,14 +44,14 @@ def two_tools(store: Path) -> Path:
         ),
         a_call(70, tool=HOSTILE, model=HOSTILE),
     ]
-    found = {"file_id": 1, "position": 0, "stage": "check", "lossy": False, "severity": "error"}
+    diagnostic = {"file_id": 1, "position": 0, "stage": "check", "lossy": False, "severity": "error"}
     publish(
         store,
         {
             "tool_calls": calls,
             "turns": [a_turn(1)],
             "diagnostics": [
-                found | {"call_id": f"c{number}", "code": "missing_required", "path": "$.limit"}
+                diagnostic | {"call_id": f"c{number}", "code": "missing_required", "path": "$.limit"}
                 for number in range(60, 70)
             ],
             "codes": [{"code": "missing_required", "severity": "error", "summary": "It is missing."}],
@@ -108,7 +108,7 @@ def many_sessions(store: Path) -> Path:
         a_call(90, tool="rare"),
         *(a_call(number, tool="serach", **offered, **unknown) for number in range(91, 94)),
     ]
-    found = {"file_id": 1, "position": 0, "stage": "check", "lossy": False, "severity": "error"}
+    diagnostic = {"file_id": 1, "position": 0, "stage": "check", "lossy": False, "severity": "error"}
     publish(
         store,
         {
@@ -116,11 +116,11 @@ def many_sessions(store: Path) -> Path:
             "turns": [a_turn(1)],
             "diagnostics": [
                 *(
-                    found | {"call_id": f"c{number}", "code": "missing_required", "path": "$.limit"}
+                    diagnostic | {"call_id": f"c{number}", "code": "missing_required", "path": "$.limit"}
                     for number in range(80, 90)
                 ),
                 *(
-                    found | {"call_id": f"c{number}", "code": "unknown_tool", "path": "$"}
+                    diagnostic | {"call_id": f"c{number}", "code": "unknown_tool", "path": "$"}
                     for number in range(91, 94)
                 ),
             ],
@@ -170,10 +170,10 @@ def as_text(store: Path) -> Path:
         a_call(number, tool="search", definition_id="d1", session_id=f"s{number}", **said_of)
         for number, said_of in enumerate(kinds)
     ]
-    found = {"file_id": 1, "position": 0, "lossy": False, "path": "$.limit", "stage": "coerce"}
-    text = found | {"code": "string_literal_converted_to_integer", "severity": "note", "found": '"20"'}
-    error = found | {"code": "unsupported_integer_literal", "severity": "error", "found": '"many"'}
-    comma = found | {
+    diagnostic = {"file_id": 1, "position": 0, "lossy": False, "path": "$.limit", "stage": "coerce"}
+    text = diagnostic | {"code": "string_literal_converted_to_integer", "severity": "note", "found": '"20"'}
+    error = diagnostic | {"code": "unsupported_integer_literal", "severity": "error", "found": '"many"'}
+    comma = diagnostic | {
         "code": "trailing_comma",
         "severity": "note",
         "stage": "repair",

@@ -200,8 +200,8 @@ def test_many_tasks_are_paged_and_found_by_their_id(store: Path) -> None:
     assert len(sheet_of(app, "Tasks by variant")) == 40
     assert len(sheet_of(opened(PAGE, trial=RUN, tasks_page="3"), "Tasks by variant")) == 15
     assert len(sheet_of(opened(PAGE, trial=RUN, tasks_page="99"), "Tasks by variant")) == 15
-    found = sheet_of(opened(PAGE, trial=RUN, task="TASK-012"), "Tasks by variant")
-    assert [row["Task"]["text"] for row in found] == ["task-012"]
+    rows = sheet_of(opened(PAGE, trial=RUN, task="TASK-012"), "Tasks by variant")
+    assert [row["Task"]["text"] for row in rows] == ["task-012"]
     assert "No task matches." in said(opened(PAGE, trial=RUN, task="nothing"))
 
 
@@ -213,7 +213,7 @@ def test_where_arms_differ_is_told_by_tool_parameter_and_finding(store: Path) ->
     assert {row["Tool"]["text"] for row in rows} == {"search_orders", "refund"}
     k, n = (sum(int(row["old"]["sub"].split(" / ")[side]) for row in rows) for side in (0, 1))
     mine = [outcome for outcome in made.outcomes if outcome.arm == "old"]
-    assert (k, n) == (sum(outcome.refused for outcome in mine), sum(one.calls for one in mine))
+    assert (k, n) == (sum(outcome.refused for outcome in mine), sum(outcome.calls for outcome in mine))
     assert "run=orders.7f3a&arm=old" in rows[0]["old"]["href"]
     parameters = sheet_of(
         opened(PAGE, trial=RUN, show="differ", differ_by="parameter"), "Differences by parameter"
@@ -258,11 +258,11 @@ def test_what_was_held_equal_comes_after_what_was_not(store: Path) -> None:
 @pytest.mark.thorough
 def test_what_probes_found_out_is_told_by_model(store: Path) -> None:
     made = make_run((OLD, NEW), tasks=20)
-    known = {"supports_tool_use": {"value": True, "known_by": "probed"}}
+    capabilities = {"supports_tool_use": {"value": True, "known_by": "probed"}}
     session = {"session_id": "probe", "source": "session_history", "file_id": 1, "duplicate": False}
     probe = {**session, "model": "falcon-3", "ok": True, "trial_run": RUN}
     probe.pop("duplicate")
-    made.tables["sessions"].append({**session, "trial_run": RUN, "capabilities": json.dumps(known)})
+    made.tables["sessions"].append({**session, "trial_run": RUN, "capabilities": json.dumps(capabilities)})
     made.tables["probes"] = [probe]
     publish(store, join_tables(small_tables(), made.tables))
     (row,) = sheet_of(opened(PAGE, trial=RUN, show="probes"), "Capabilities of each model")

@@ -78,13 +78,13 @@ def connection(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def test_every_column_of_text_is_decided_on(connection: duckdb.DuckDBPyConnection) -> None:
-    found: dict[str, set[str]] = {}
+    texts_of_table: dict[str, set[str]] = {}
     for table, column, kind in connection.execute(
         "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = ?", [ALIAS]
     ).fetchall():
         if select_column(table, column, kind).startswith("NULL::"):
-            found.setdefault(table, set()).add(column)
-    assert found == HIDDEN
+            texts_of_table.setdefault(table, set()).add(column)
+    assert texts_of_table == HIDDEN
 
 
 @pytest.mark.usefixtures("without_texts")
@@ -126,8 +126,8 @@ def test_sql_cannot_name_the_tables_behind_the_views(connection: duckdb.DuckDBPy
 @pytest.mark.thorough
 def test_statistics_tell_no_text(connection: duckdb.DuckDBPyConnection) -> None:
     """Of a column that is shown in one case and hidden in another, they would tell both."""
-    asked = "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
-    for table, column in connection.execute(f"{asked} AND database_name <> '{ALIAS}'").fetchall():
+    query = "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
+    for table, column in connection.execute(f"{query} AND database_name <> '{ALIAS}'").fetchall():
         sql = f'SELECT DISTINCT stats("{column}") FROM "{table}"'
         rows = connection.execute(allow_statement(connection, sql)).fetchall()
         assert PLANTED[:8] not in str(rows), (table, column)
@@ -150,12 +150,12 @@ def test_sql_answers_without_texts(connection: duckdb.DuckDBPyConnection) -> Non
 def test_the_process_of_a_query_opens_no_texts(generation: Path) -> None:
     with pytest.raises(SqlError, match="alone"):
         run(generation, TRIES[0], texts=False)
-    found = run(
+    answer = run(
         generation,
         "SELECT raw_arguments, parse_error FROM tool_calls WHERE parse_error = 'coded'",
         texts=False,
     )
-    assert {tuple(row.values()) for row in found.table.to_pylist()} == {(None, "coded")}
+    assert {tuple(row.values()) for row in answer.table.to_pylist()} == {(None, "coded")}
 
 
 @pytest.mark.thorough(quick=1)

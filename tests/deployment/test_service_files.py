@@ -1,4 +1,4 @@
-"""What runs Callgauge reads the same words and paths that callgauge.toml names, whatever stands in them."""
+"""Service managers read the same words and paths that callgauge.toml names, with any characters."""
 
 from __future__ import annotations
 
@@ -52,26 +52,26 @@ def an_installation(folder: str = "/etc/callgauge", **changed: Any) -> Installat
     return replace(usual, **changed)
 
 
-def nightly_of(known: Installation) -> list[str]:
-    return [*known.command, "nightly", "--config", str(known.config)]
+def nightly_of(installation: Installation) -> list[str]:
+    return [*installation.command, "nightly", "--config", str(installation.config)]
 
 
 # systemd
 
 
 def read_unit(text: str) -> dict[str, list[str]]:
-    """The settings of a unit, each with its values; a line that continues on the next would lose its own."""
-    found: dict[str, list[str]] = {}
+    """Return the settings of a unit, each with its values; rejects lines that continue on the next line."""
+    values: dict[str, list[str]] = {}
     for line in text.splitlines():
         assert not line.endswith("\\")
         name, is_setting, value = line.partition("=")
         if is_setting and not line.startswith("#"):
-            found.setdefault(name, []).append(value)
-    return found
+            values.setdefault(name, []).append(value)
+    return values
 
 
 def split_as_systemd_does(value: str) -> list[str]:
-    """The words of a command or of a list of paths: quotes, backslashes, then specifiers."""
+    """Return the words of a command or of a list of paths: quotes, backslashes, then specifiers."""
     if variables := value.startswith(":"):
         value = value[1:]
     words = shlex.split(value)
@@ -82,17 +82,21 @@ def split_as_systemd_does(value: str) -> list[str]:
 
 @pytest.mark.parametrize("folder", ["/etc/callgauge", HOSTILE, "/srv/back\\slash"])
 def test_systemd_starts_what_the_configuration_says(folder: str) -> None:
-    known = an_installation(folder)
-    files = make_systemd_files(known).files
+    installation = an_installation(folder)
+    files = make_systemd_files(installation).files
     night = read_unit(files["callgauge-nightly.service"])
-    assert split_as_systemd_does(night["ExecStart"][0]) == nightly_of(known)
+    assert split_as_systemd_does(night["ExecStart"][0]) == nightly_of(installation)
     (paths,) = night["ReadWritePaths"]
-    told = split_as_systemd_does(paths if "$" not in paths else ":" + paths)  # no variables in paths
-    assert told == [str(known.store), "/var/backups/call gauge"]
+    paths_of_unit = split_as_systemd_does(paths if "$" not in paths else ":" + paths)  # no variables in paths
+    assert paths_of_unit == [str(installation.store), "/var/backups/call gauge"]
     environment = night["EnvironmentFile"][0]
-    assert environment.removeprefix("-").replace("%%", "%") == str(known.environment_file)
+    assert environment.removeprefix("-").replace("%%", "%") == str(installation.environment_file)
     server = read_unit(files["callgauge.service"])
-    assert split_as_systemd_does(server["ExecStart"][0])[1:] == ["serve", "--config", str(known.config)]
+    assert split_as_systemd_does(server["ExecStart"][0])[1:] == [
+        "serve",
+        "--config",
+        str(installation.config),
+    ]
     assert server["Restart"] == ["on-failure"]
 
 
@@ -120,14 +124,14 @@ def test_systemd_does_not_hide_what_the_service_reads(folder: str, home: str, pr
 
 
 def run_as_cron_does(line: str) -> list[str]:
-    """What a shell is given after cron took its own signs out: an unescaped % would end the command."""
+    """Return the words that a shell gets from a crontab line, after cron has processed its % signs."""
     command = line.split(None, 5)[5].rstrip("\n")
     assert not re.search(r"(?<!\\)%", command)
     return run_words(command.replace("\\%", "%"))
 
 
 def run_words(command: str) -> list[str]:
-    """The words of the program that a shell starts for a command, each of its signs taken as a shell does."""
+    """Return the words that the program of a shell command receives."""
     listed = re.sub(r"(^|exec )(?=/opt/)", r"\1printf '%s\\0' ", command, count=1)
     assert listed != command
     listed = listed.replace("exec printf", "printf")
@@ -137,11 +141,11 @@ def run_words(command: str) -> list[str]:
 
 @pytest.mark.parametrize("folder", ["/etc/callgauge", HOSTILE])
 def test_cron_starts_the_night_of_the_configuration(folder: str) -> None:
-    known = an_installation(folder)
-    (line,) = make_cron_files(known).files.values()
+    installation = an_installation(folder)
+    (line,) = make_cron_files(installation).files.values()
     assert line.count("\n") == 1
     assert line.startswith("14 2 * * * ")
-    assert run_as_cron_does(line) == nightly_of(known)
+    assert run_as_cron_does(line) == nightly_of(installation)
 
 
 def test_cron_names_the_user_where_the_line_is_the_machines() -> None:
@@ -158,11 +162,11 @@ def test_cron_names_the_user_where_the_line_is_the_machines() -> None:
 
 
 def test_cron_reads_secrets_from_their_file(tmp_path: Path) -> None:
-    known = an_installation(str(tmp_path / "a b%"), secrets=("HOOK",))
-    known.config.parent.mkdir()
-    known.environment_file.write_text("HOOK=https://hooks.example/x\n")
-    (line,) = make_cron_files(known).files.values()
-    assert run_as_cron_does(line) == nightly_of(known)
+    installation = an_installation(str(tmp_path / "a b%"), secrets=("HOOK",))
+    installation.config.parent.mkdir()
+    installation.environment_file.write_text("HOOK=https://hooks.example/x\n")
+    (line,) = make_cron_files(installation).files.values()
+    assert run_as_cron_does(line) == nightly_of(installation)
 
 
 @pytest.mark.parametrize(("folder", "advice"), [("/" + "é" * 500, "shorter path"), ("/a\\b", "backslash")])
@@ -175,12 +179,14 @@ def test_cron_refuses_what_it_would_cut_or_change(folder: str, advice: str) -> N
 def test_launchd_starts_server_and_night(secrets: tuple[str, ...], tmp_path: Path) -> None:
     folder = tmp_path / HOSTILE.lstrip("/")
     folder.mkdir(parents=True)
-    known = an_installation(str(folder), secrets=secrets)
-    known.environment_file.write_text("HOOK=x\n")
-    jobs = {name: plistlib.loads(text.encode()) for name, text in make_launchd_files(known).files.items()}
+    installation = an_installation(str(folder), secrets=secrets)
+    installation.environment_file.write_text("HOOK=x\n")
+    jobs = {
+        name: plistlib.loads(text.encode()) for name, text in make_launchd_files(installation).files.items()
+    }
     night = jobs["org.callgauge.nightly.plist"]
     words = night["ProgramArguments"]
-    assert (run_words(words[2]) if secrets else words) == nightly_of(known)
+    assert (run_words(words[2]) if secrets else words) == nightly_of(installation)
     assert night["StartCalendarInterval"] == {"Hour": 2, "Minute": 14}
     server = jobs["org.callgauge.server.plist"]
     assert server["KeepAlive"] == {"SuccessfulExit": False}
@@ -193,19 +199,19 @@ def test_launchd_starts_server_and_night(secrets: tuple[str, ...], tmp_path: Pat
 
 
 def test_what_lies_beside_the_configuration_lies_so_in_a_container() -> None:
-    known = an_installation("/home/ann/cg")
-    assert str(find_place(known, known.config)) == "/callgauge/callgauge.toml"
-    assert str(find_place(known, known.store)) == "/callgauge/store"
-    assert str(find_place(known, Path("/var/log/agents"))) == "/var/log/agents"
+    installation = an_installation("/home/ann/cg")
+    assert str(find_place(installation, installation.config)) == "/callgauge/callgauge.toml"
+    assert str(find_place(installation, installation.store)) == "/callgauge/store"
+    assert str(find_place(installation, Path("/var/log/agents"))) == "/var/log/agents"
     for path in ("/", "/etc", "/usr", "/opt/callgauge"):
         with pytest.raises(DeploymentError, match="cannot be mounted"):
-            find_place(known, Path(path))
+            find_place(installation, Path(path))
 
 
-def read_manifest(known: Installation) -> dict[str, dict[str, Any]]:
-    (text,) = make_kubernetes_files(known).files.values()
+def read_manifest(installation: Installation) -> dict[str, dict[str, Any]]:
+    (text,) = make_kubernetes_files(installation).files.values()
     assert "&id" not in text
-    return {one["kind"]: one for one in yaml.safe_load_all(text)}
+    return {manifest["kind"]: manifest for manifest in yaml.safe_load_all(text)}
 
 
 def pods_of(objects: dict[str, dict[str, Any]]) -> Sequence[dict[str, Any]]:
@@ -254,8 +260,8 @@ def test_kubernetes_runs_server_and_night_without_rights() -> None:
 def test_kubernetes_keeps_files_with_secrets_out_of_the_config_map() -> None:
     users, tools = Path("/etc/callgauge/users.txt"), Path("/srv/tools.json")
     more = Path("/srv/more/tools.json")
-    known = an_installation(files=(tools, more), secret_files=(users,))
-    (pod, _) = pods_of(read_manifest(known))
+    installation = an_installation(files=(tools, more), secret_files=(users,))
+    (pod, _) = pods_of(read_manifest(installation))
     (container,) = pod["containers"]
     users_volume = {"secretName": "callgauge-users", "defaultMode": 0o440}
     assert [volume.get("secret") for volume in pod["volumes"] if volume["name"] == "users"] == [users_volume]
@@ -265,14 +271,14 @@ def test_kubernetes_keeps_files_with_secrets_out_of_the_config_map() -> None:
     assert mounts["/callgauge/users.txt"] == ("users", "users.txt")
     assert mounts["/srv/tools.json"] == ("config", "tools.json")
     assert mounts["/srv/more/tools.json"] == ("config", "2-tools.json")
-    steps = "\n".join(make_kubernetes_files(known).steps)
+    steps = "\n".join(make_kubernetes_files(installation).steps)
     assert "configmap callgauge-config --from-file=callgauge.toml=" in steps
     assert "secret generic callgauge-users --from-file=users.txt=" in steps
 
 
 def test_compose_runs_server_and_night_without_rights() -> None:
-    known = an_installation(HOSTILE, secrets=("HOOK",))
-    made = make_compose_files(known)
+    installation = an_installation(HOSTILE, secrets=("HOOK",))
+    made = make_compose_files(installation)
     services = yaml.safe_load(made.files["compose.yaml"])["services"]
     for name, service in services.items():
         assert service["read_only"] is True
@@ -283,10 +289,10 @@ def test_compose_runs_server_and_night_without_rights() -> None:
             "--config",
             "/callgauge/callgauge.toml",
         ]
-        mounts = {one["target"]: one for one in service["volumes"]}
-        assert mounts["/callgauge/store"]["source"].replace("$$", "$") == str(known.store)
+        mounts = {mount["target"]: mount for mount in service["volumes"]}
+        assert mounts["/callgauge/store"]["source"].replace("$$", "$") == str(installation.store)
         assert not re.search(r"(?<!\$)(\$\$)*\$(?!\$)", mounts["/callgauge/store"]["source"])
-        assert [target for target, one in mounts.items() if not one["read_only"]] == [
+        assert [target for target, mount in mounts.items() if not mount["read_only"]] == [
             "/callgauge/store",
             "/var/backups/call gauge",
         ]
@@ -327,9 +333,9 @@ def configure(folder: Path, text: str) -> Path:
     return path
 
 
-def describe(path: Path, **said: Any) -> Installation:
+def describe(path: Path, **options: Any) -> Installation:
     usual = {"at": "02:14", "user": None, "image": "callgauge:1", "checkout": None}
-    return describe_installation(read_configuration(path), ["callgauge"], **{**usual, **said})
+    return describe_installation(read_configuration(path), ["callgauge"], **{**usual, **options})
 
 
 FULL = """
@@ -366,14 +372,14 @@ domains = ["example.com"]
 
 def test_folders_files_and_names_of_secrets_are_those_of_the_configuration(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
-    known = describe(configure(tmp_path, FULL), at="23:05")
-    assert known.store == tmp_path / "store"
-    assert known.logs == (tmp_path / "logs", Path("/var/log/agents"), Path("/lists"))
-    assert known.files == (tmp_path / "tools.json", tmp_path / "labels.toml")
-    assert known.writable == (Path("/var/backups/callgauge"),), "reports lie in the store"
-    assert known.secrets == ("SLACK_HOOK", "MAIL_PASSWORD", "OUR_SECRET", "OIDC_SECRET")
-    assert known.packages == ("authlib", "httpx2", "s3fs")
-    assert (known.hour, known.minute) == (23, 5)
+    installation = describe(configure(tmp_path, FULL), at="23:05")
+    assert installation.store == tmp_path / "store"
+    assert installation.logs == (tmp_path / "logs", Path("/var/log/agents"), Path("/lists"))
+    assert installation.files == (tmp_path / "tools.json", tmp_path / "labels.toml")
+    assert installation.writable == (Path("/var/backups/callgauge"),), "reports lie in the store"
+    assert installation.secrets == ("SLACK_HOOK", "MAIL_PASSWORD", "OUR_SECRET", "OIDC_SECRET")
+    assert installation.packages == ("authlib", "httpx2", "s3fs")
+    assert (installation.hour, installation.minute) == (23, 5)
 
 
 @pytest.mark.parametrize(("place", "listed"), [("users.json", ["users.json"]), ("store/users.json", [])])
@@ -381,8 +387,8 @@ def test_a_file_of_users_in_the_store_needs_no_place_of_its_own(
     place: str, listed: list[str], tmp_path: Path
 ) -> None:
     sign_in = f'[sign_in]\nmethod = "password"\npassword_file = "{place}"'
-    known = describe(configure(tmp_path, f'store = "store"\n{sign_in}'))
-    assert [path.name for path in known.secret_files] == listed
+    installation = describe(configure(tmp_path, f'store = "store"\n{sign_in}'))
+    assert [path.name for path in installation.secret_files] == listed
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -398,7 +404,7 @@ def test_no_secret_is_in_a_file(target: str, tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("said", "advice"),
+    ("options", "advice"),
     [
         ({"at": "2:14"}, "like 02:14"),
         ({"at": "24:00"}, "like 02:14"),
@@ -408,10 +414,10 @@ def test_no_secret_is_in_a_file(target: str, tmp_path: Path, monkeypatch: pytest
         ({"image": "x\nExecStartPre=/bin/id"}, "rename it"),
     ],
 )
-def test_what_makes_no_service_is_refused(said: dict[str, Any], advice: str, tmp_path: Path) -> None:
+def test_what_makes_no_service_is_refused(options: dict[str, Any], advice: str, tmp_path: Path) -> None:
     path = configure(tmp_path, 'store = "store"')
     with pytest.raises(DeploymentError, match=advice):
-        describe(path, **said)
+        describe(path, **options)
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\x7fb", "a\u202eb"])

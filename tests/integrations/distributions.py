@@ -18,11 +18,11 @@ EntryPoints = Mapping[str, Mapping[str, str]]
 def read_example(heading: str, language: str, name: str = "") -> str:
     """Return the first code block of a section with this language and file name."""
     section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    found = re.search(
+    block = re.search(
         rf"^```{language}{' ' if name else ''}{name}\n(.*?)^```", section, re.MULTILINE | re.DOTALL
     )
-    assert found is not None, f"docs/integrations.md has no {language} {name} in {heading}"
-    return found[1]
+    assert block is not None, f"docs/integrations.md has no {language} {name} in {heading}"
+    return block[1]
 
 
 def install_distribution(

@@ -46,7 +46,7 @@ def run_action(folder: Path, stubs: Mapping[str, str] | None = None, **inputs: s
         else:
             (programs / name).unlink(missing_ok=True)
     values = {name.replace("_", "-"): value for name, value in inputs.items()}
-    known = {
+    expressions = {
         f"inputs.{name}": values.get(name, str(each.get("default", "")))
         for name, each in ACTION["inputs"].items()
     }
@@ -55,7 +55,8 @@ def run_action(folder: Path, stubs: Mapping[str, str] | None = None, **inputs: s
     code, log = 0, ""
     for step in STEPS:
         variables = {
-            name: _EXPRESSION.sub(lambda each: known[each[1]], text) for name, text in step["env"].items()
+            name: _EXPRESSION.sub(lambda each: expressions[each[1]], text)
+            for name, text in step["env"].items()
         }
         environment = {
             "PATH": f"{programs}:/usr/bin:/bin", "GITHUB_OUTPUT": str(outputs), "HOME": str(folder),
@@ -168,7 +169,7 @@ def test_hostile_inputs_stay_words(tmp_path: Path) -> None:
     done = run_action(tmp_path, {"callgauge": RECORDS, "python": RECORDS}, **inputs)
     assert done.code == 0, done.log
     assert not (tmp_path / "pwned").exists()
-    assert f"<{HOSTILE}>" in done.log  # the package is one word
+    assert f"<{HOSTILE}>" in done.log  # the package is one argument
     assert f"<--baseline={HOSTILE}>" in done.log
     assert f"<--store={HOSTILE}>" in done.log
     assert done.outputs == {"verdict": "not-worse", "exit-code": "0"}

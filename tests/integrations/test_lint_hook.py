@@ -71,4 +71,4 @@ def test_good_files_pass_and_a_file_that_cannot_be_read_is_named(site: Path, tmp
     listed = run_python(
         site, tmp_path, "-m", "callgauge", "lint", "--json", write(tmp_path, "bad.json", BAD), files[0]
     )
-    assert {found["file"] for found in json.loads(listed.stdout)} == {"bad.json"}
+    assert {finding["file"] for finding in json.loads(listed.stdout)} == {"bad.json"}

@@ -50,25 +50,27 @@ def ask_api(folder: Path, path: str, **query: Any) -> Any:
 def test_rates_are_those_of_the_api(store: callgauge.Store, folder: Path, by: str | tuple[str, str]) -> None:
     names = [{"host": "provider"}.get(name, name) for name in ([by] if isinstance(by, str) else by)]
     rates = ["parse_error", "retried", "turn_success"]
-    asked = {"rate": rates, "by": names[0], "days": "all", "limit": 10_000}
-    rows = ask_api(folder, "/rates", **asked, **({"also": names[1]} if len(names) > 1 else {}))["rows"]
+    parameters = {"rate": rates, "by": names[0], "days": "all", "limit": 10_000}
+    rows = ask_api(folder, "/rates", **parameters, **({"also": names[1]} if len(names) > 1 else {}))["rows"]
     frame = store.rates(by, rates=rates, **ALL)
     dimensions = [by] if isinstance(by, str) else list(by)
-    known = frame.assign(**{"day": frame.day.dt.strftime("%Y-%m-%d")} if "day" in frame else {})
+    rows_by_day = frame.assign(**{"day": frame.day.dt.strftime("%Y-%m-%d")} if "day" in frame else {})
     for row in rows:
         key = [row["slice"], *([row["also"]] if len(names) > 1 else [])]
-        (found,) = known[(known[dimensions] == key).all(axis=1)].to_dict("records")
+        (row_of_frame,) = rows_by_day[(rows_by_day[dimensions] == key).all(axis=1)].to_dict("records")
         rate = row["rate"]
-        assert (found[f"{rate}_k"], found[f"{rate}_n"]) == (row["k"], row["n"])
-        assert found[f"{rate}_enough"] == row["enough"]
+        assert (row_of_frame[f"{rate}_k"], row_of_frame[f"{rate}_n"]) == (row["k"], row["n"])
+        assert row_of_frame[f"{rate}_enough"] == row["enough"]
         for column, value in (
             (rate, row["share"]),
             (f"{rate}_low", row["low"]),
             (f"{rate}_high", row["high"]),
         ):
-            assert found[column] == pytest.approx(float("nan") if value is None else value, nan_ok=True)
+            assert row_of_frame[column] == pytest.approx(
+                float("nan") if value is None else value, nan_ok=True
+            )
         if rate in ("parse_error", "turn_success"):
-            assert found["calls" if rate == "parse_error" else "turns"] == row["total"]
+            assert row_of_frame["calls" if rate == "parse_error" else "turns"] == row["total"]
     assert len(rows) == 3 * len(frame) > 0
 
 
@@ -105,18 +107,18 @@ def test_filters_use_the_grammar_of_time_and_names(store: callgauge.Store) -> No
 @pytest.mark.thorough
 def test_a_comparison_is_that_of_the_api(worse_store: Path) -> None:
     store = callgauge.open_store(worse_store)
-    asked = {"a_model": "kestrel-14b", "b_model": "heron-large", "days": "all"}
-    facts = ask_api(worse_store, "/comparison", **asked)
-    found = store.compare({"model": "kestrel-14b"}, {"model": "heron-large"}, **ALL)
-    assert (found.verdict, found.sentence) == (facts["verdict"], facts["sentence"])
-    assert found.difference == pytest.approx(facts["difference"]["estimate"])
+    parameters = {"a_model": "kestrel-14b", "b_model": "heron-large", "days": "all"}
+    facts = ask_api(worse_store, "/comparison", **parameters)
+    comparison = store.compare({"model": "kestrel-14b"}, {"model": "heron-large"}, **ALL)
+    assert (comparison.verdict, comparison.sentence) == (facts["verdict"], facts["sentence"])
+    assert comparison.difference == pytest.approx(facts["difference"]["estimate"])
     other_days = store.compare({"days": BEFORE}, {"days": "2026-11-19..2026-11-20"})
     assert other_days.difference is not None
     assert other_days.difference > 0
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("parameters", "message"),
     [
         ({"by": "modle"}, "There is no dimension 'modle'. Did you mean model?"),
         ({"by": ()}, "by is one dimension or two different ones"),
@@ -130,10 +132,10 @@ def test_a_comparison_is_that_of_the_api(worse_store: Path) -> None:
     ],
 )
 def test_a_wrong_question_says_what_to_ask(
-    store: callgauge.Store, asked: dict[str, Any], message: str
+    store: callgauge.Store, parameters: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(callgauge.StoreQuestionError) as raised:
-        store.rates(**asked)
+        store.rates(**parameters)
     assert message in str(raised.value)
 
 

@@ -100,17 +100,17 @@ def test_formats_that_cannot_be_used_are_named_and_all_others_work(site: Path, t
     write_log(tmp_path / "logs" / "none.json", UNREADABLE)
     load = run_python(site, tmp_path, "-m", "callgauge", "ingest", "logs", "--store", "store")
     assert [call[0] for call in read_calls(tmp_path / "store")] == ["acme"]
-    said = load.stdout + load.stderr
+    output = load.stdout + load.stderr
     for name, (module, _, reason) in BROKEN.items():
-        assert f"the format {name!r} of broken-logs 1.0 is not used: {reason}" in said, said
-        assert f"(entry point {name} = {module}); update the distribution or uninstall it" in said
+        assert f"the format {name!r} of broken-logs 1.0 is not used: {reason}" in output, output
+        assert f"(entry point {name} = {module}); update the distribution or uninstall it" in output
     for name in ("first", "second"):
-        assert f"the format 'twin' of {name}-twin 1.0 is not used: 2 distributions have" in said
-    assert "the format hostile failed on it: ValueError" in said
-    assert "report it to the authors of broken-logs 1.0, or uninstall it" in said
-    assert "\x1b" not in said
-    assert "Traceback" not in said
-    assert "2 read" in said
+        assert f"the format 'twin' of {name}-twin 1.0 is not used: 2 distributions have" in output
+    assert "the format hostile failed on it: ValueError" in output
+    assert "report it to the authors of broken-logs 1.0, or uninstall it" in output
+    assert "\x1b" not in output
+    assert "Traceback" not in output
+    assert "2 read" in output
 
 
 @pytest.mark.thorough
@@ -141,12 +141,12 @@ def test_a_format_that_fails_while_it_reads_costs_that_file(
     load = run_python(
         site, tmp_path, "-m", "callgauge", "ingest", "logs", "--store", "store", "--workers", "2"
     )
-    said = load.stdout + load.stderr
-    assert load.returncode == 3, said
-    assert "broke the reading of acme logs at line" in said
-    assert f"({reason}); report it to the authors of acme-logs 1.0, or uninstall it" in said
-    assert "1 read" in said
-    assert "Traceback" not in said
+    output = load.stdout + load.stderr
+    assert load.returncode == 3, output
+    assert "broke the reading of acme logs at line" in output
+    assert f"({reason}); report it to the authors of acme-logs 1.0, or uninstall it" in output
+    assert "1 read" in output
+    assert "Traceback" not in output
 
 
 @pytest.mark.thorough

@@ -113,8 +113,8 @@ def test_a_server_on_a_bad_day(
     sender: Sender, acts: tuple[HttpAct, ...], result: str, requests: int, waits: list[float]
 ) -> None:
     with serve_webhook(*acts) as place:
-        found = sender.post(place.address)
-        assert (found.result, len(place.got), sender.waits) == (result, requests, waits)
+        delivery = sender.post(place.address)
+        assert (delivery.result, len(place.got), sender.waits) == (result, requests, waits)
         # What may be there is never sent again; what is surely not there, is.
         again = sender.post(place.address).result
         assert (len(place.got) > requests) is (result == "failed")
@@ -146,11 +146,11 @@ def test_apprise_sends_once_and_repeats_nothing(
     settings = ReportSettings(webhooks=(WebhookSettings(kind="apprise", url_variable="HOOK"),))
     with serve_webhook(act) as place:
         address = f"json://{place.address.removeprefix('http://').partition('/')[0]}/S3CRET{query}"
-        (found,) = sender.send(settings, {"HOOK": address})
+        (delivery,) = sender.send(settings, {"HOOK": address})
         (again,) = sender.send(settings, {"HOOK": address})
-    assert (found.result, len(place.got), sender.waits) == (result, 1, [])
+    assert (delivery.result, len(place.got), sender.waits) == (result, 1, [])
     assert again.result == {"sent": "sent before", "unknown": "unknown"}[result]
-    assert "S3CRET" not in found.told
+    assert "S3CRET" not in delivery.told
     sent = json.loads(place.got[0][1])
     assert sent["title"] == sender.report.title
     assert sender.report.sentences[0].text in sent["message"]
@@ -159,26 +159,26 @@ def test_apprise_sends_once_and_repeats_nothing(
 @pytest.mark.usefixtures("_loaded_apprise")
 def test_an_address_that_apprise_does_not_know_is_told_without_it(sender: Sender) -> None:
     settings = ReportSettings(webhooks=(WebhookSettings(kind="apprise", url_variable="HOOK"),))
-    (found,) = sender.send(settings, {"HOOK": "nonsense://S3CRET"})
-    assert found.result == "failed"
-    assert found.told.startswith("Apprise does not support its address")
+    (delivery,) = sender.send(settings, {"HOOK": "nonsense://S3CRET"})
+    assert delivery.result == "failed"
+    assert delivery.told.startswith("Apprise does not support its address")
 
 
 def test_a_place_that_nobody_listens_on_is_tried_four_times(sender: Sender) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    found = sender.post(f"http://127.0.0.1:{port}/x")
-    assert (found.result, len(sender.waits)) == ("failed", 3)
-    assert found.told == "not reached: Connection refused"
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    delivery = sender.post(f"http://127.0.0.1:{port}/x")
+    assert (delivery.result, len(sender.waits)) == ("failed", 3)
+    assert delivery.told == "not reached: Connection refused"
 
 
 @pytest.mark.parametrize(
     "address", ["", "  ", "file:///etc/passwd", "ftp://x/y", "http://", "http://[x", "http://a b/"]
 )
 def test_what_is_no_address_is_told_without_it(sender: Sender, address: str) -> None:
-    found = sender.post(address)
-    assert found.result == "failed"
-    assert found.told in (
+    delivery = sender.post(address)
+    assert delivery.result == "failed"
+    assert delivery.told in (
         "the variable HOOK is not set", "its address is invalid; it needs http:// or https:// and a host",
     )  # fmt: skip
 
@@ -190,9 +190,9 @@ def test_no_secret_is_in_a_message_or_in_the_memory(sender: Sender, tmp_path: Pa
     with serve_mail("refuse") as mail:
         sender.mail(mail.port, replace(MAIL, user="gauge", password_variable="PASSWORD"))  # noqa: S106 - a name
         assert any(line.startswith("AUTH PLAIN") for line in mail.said)
-    kept = (tmp_path / FILE).read_bytes()
-    assert b"SECRET" not in kept
-    assert b"S3CRET" not in kept
+    memory = (tmp_path / FILE).read_bytes()
+    assert b"SECRET" not in memory
+    assert b"S3CRET" not in memory
 
 
 @pytest.mark.parametrize(
@@ -212,8 +212,8 @@ def test_a_mail_server_on_good_and_bad_days(
     sender: Sender, acts: tuple[SmtpAct, ...], result: str, sessions: int, messages: int
 ) -> None:
     with serve_mail(*acts) as place:
-        found = sender.mail(place.port)
-        assert (found.result, place.sessions, len(place.got)) == (result, sessions, messages)
+        delivery = sender.mail(place.port)
+        assert (delivery.result, place.sessions, len(place.got)) == (result, sessions, messages)
         if result != "failed":
             sender.mail(place.port)
             assert place.sessions == sessions
@@ -221,17 +221,17 @@ def test_a_mail_server_on_good_and_bad_days(
         ((people, text),) = place.got
         assert people == ["a@example.com", "b@example.com"]
         assert text.startswith(b"Subject: Callgauge, 20 Nov 2026: 2 things changed\r\n")
-        assert found.told == "taken for 2 recipients"
+        assert delivery.told == "taken for 2 recipients"
     if acts == ("refuse one",):
-        assert found.told == "taken for 1 recipient; refused: b@example.com (550)"
+        assert delivery.told == "taken for 1 recipient; refused: b@example.com (550)"
 
 
 def test_a_server_that_cannot_secure_the_connection_gets_nothing(sender: Sender) -> None:
     with serve_mail("take") as place:
         secured = replace(MAIL, security="starttls", user="x", password_variable="PASSWORD")  # noqa: S106 - a name
-        found = sender.mail(place.port, secured)
-    assert found.result == "failed"
-    assert "security" in found.told
+        delivery = sender.mail(place.port, secured)
+    assert delivery.result == "failed"
+    assert "security" in delivery.told
     assert not place.got
     assert not any(line.startswith("AUTH") for line in place.said)
 
@@ -241,18 +241,19 @@ def test_a_line_of_one_dot_does_not_end_a_message() -> None:
 
 
 def test_two_processes_at_once_send_once(sender: Sender) -> None:
-    found: list[str] = []
+    deliveries: list[str] = []
     with serve_webhook(200) as place:
         workers = [
-            threading.Thread(target=lambda: found.append(sender.post(place.address).result)) for _ in range(6)
+            threading.Thread(target=lambda: deliveries.append(sender.post(place.address).result))
+            for _ in range(6)
         ]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
     assert len(place.got) == 1
-    assert found.count("sent") == 1
-    assert set(found) <= {"sent", "sent before", "sent by another"}
+    assert deliveries.count("sent") == 1
+    assert set(deliveries) <= {"sent", "sent before", "sent by another"}
 
 
 _KILLED = """

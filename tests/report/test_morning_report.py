@@ -60,7 +60,7 @@ def test_what_the_last_report_told_is_still_open_and_not_new(published: Path, re
     again = report_of(published, LAST, team=TeamContext(last=ToldReport(SINCE, report.told)))
     assert again.is_quiet
     assert not again.sentences
-    assert [item.text for item in again.still_open] == [one.text for one in report.sentences]
+    assert [item.text for item in again.still_open] == [sentence.text for sentence in report.sentences]
     assert again.answer.startswith("No new alerts on 20 Nov. A change below about ")
     assert again.answer.endswith("190 calls, 1 file and 1 line not read. 2 alerts still open.")
 
@@ -84,7 +84,7 @@ def test_an_acknowledged_alert_is_left_out(store: Path) -> None:
     before = read_report(store, LAST, since=date(2026, 11, 18))
     TeamMemory(store).acknowledge(before.sentences[0].alert)
     after = read_report(store, LAST, since=date(2026, 11, 18))
-    assert [item.text for item in after.sentences] == [one.text for one in before.sentences[1:]]
+    assert [item.text for item in after.sentences] == [sentence.text for sentence in before.sentences[1:]]
     assert not after.still_open
 
 

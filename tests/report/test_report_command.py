@@ -83,8 +83,8 @@ def test_a_report_is_printed_or_written(published: Path, tmp_path: Path) -> None
     ],
 )
 def test_what_cannot_be_done_is_told_with_the_next_step(words: list[str], code: int, message: str) -> None:
-    found, _, errors = run(*words)
-    assert found == code
+    exit_code, _, errors = run(*words)
+    assert exit_code == code
     assert message in errors
 
 

@@ -42,8 +42,8 @@ QUIET = "2026-11-10 to 2026-11-16"
 def judge(
     store: Path, gate: str, days: str = QUIET, baseline: str = BEFORE, **chosen: list[str]
 ) -> StoreGate:
-    (found,) = judge_gates(store, [gate], baseline, days, chosen)
-    return found
+    (gate_result,) = judge_gates(store, [gate], baseline, days, chosen)
+    return gate_result
 
 
 @pytest.mark.thorough(quick=1)
@@ -59,35 +59,35 @@ def judge(
     ],
 )
 def test_a_verdict_has_its_exit_code(published: Path, gate: str, days: str, verdict: str, code: int) -> None:
-    found = judge(published, gate, days)
-    assert (found.verdict, found.exit_code) == (verdict, code)
+    gate_result = judge(published, gate, days)
+    assert (gate_result.verdict, gate_result.exit_code) == (verdict, code)
     words = "Not enough data" if verdict == "cannot be told" else verdict.capitalize()
-    assert describe_gate(found).startswith(words)
+    assert describe_gate(gate_result).startswith(words)
 
 
 def test_its_numbers_are_those_of_the_page_that_it_links(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CALLGAUGE_STORE", str(store))
-    found = judge(store, "no-worse=0.03", model=["kestrel-14b"])
-    path, _, query = found.link.partition("?")
+    gate_result = judge(store, "no-worse=0.03", model=["kestrel-14b"])
+    path, _, query = gate_result.link.partition("?")
     assert path == "/compare"
     words = said(opened(page_file("compare"), **dict(parse_qsl(query))))
     plain = re.sub(r"\\(.)", r"\1", words)
-    reach = re.search(r"difference \S+ points \(\S+ to \S+", describe_gate(found))
+    reach = re.search(r"difference \S+ points \(\S+ to \S+", describe_gate(gate_result))
     assert reach is not None
     assert reach[0].rstrip(");,.") in plain.replace("Difference", "difference")
-    for side in (found.slice, found.baseline):
+    for side in (gate_result.slice, gate_result.baseline):
         assert f"{side.k:,} / {side.n:,}" in plain
 
 
 def test_other_days_widen_the_interval_by_how_much_days_differ(published: Path) -> None:
-    found = judge(published, "no-worse=0.03")
-    assert found.difference is not None
-    assert found.decided_by is not None
-    assert found.decided_by.low <= found.difference.low
-    assert found.decided_by.high >= found.difference.high
-    assert found.decided_by.estimate == found.difference.estimate
+    gate_result = judge(published, "no-worse=0.03")
+    assert gate_result.difference is not None
+    assert gate_result.decided_by is not None
+    assert gate_result.decided_by.low <= gate_result.difference.low
+    assert gate_result.decided_by.high >= gate_result.difference.high
+    assert gate_result.decided_by.estimate == gate_result.difference.estimate
 
 
 def test_of_the_same_days_the_interval_is_the_pages(published: Path) -> None:
@@ -96,21 +96,23 @@ def test_of_the_same_days_the_interval_is_the_pages(published: Path) -> None:
             Arm("A", {"model": ("falcon-3",)}, (date(2026, 11, 1), LAST)),
             Arm("B", {"model": ("heron-large",)}, (date(2026, 11, 1), LAST)),
         )
-        found = judge_store_gate(reader.ask, arms, read_labels(reader.ask), read_rate_margin("no-worse=0.05"))
-    assert found.decided_by == found.difference
-    assert found.verdict == "not worse"
+        gate_result = judge_store_gate(
+            reader.ask, arms, read_labels(reader.ask), read_rate_margin("no-worse=0.05")
+        )
+    assert gate_result.decided_by == gate_result.difference
+    assert gate_result.verdict == "not worse"
 
 
 def test_too_few_days_on_both_sides_tell_nothing(published: Path) -> None:
-    found = judge(published, "no-worse=0.05", "2026-11-19 to 2026-11-20", "2026-11-06 to 2026-11-09")
-    assert found.verdict == "cannot be told"
-    assert "ran on different days, and neither on 5 of them" in describe_gate(found)
+    gate_result = judge(published, "no-worse=0.05", "2026-11-19 to 2026-11-20", "2026-11-06 to 2026-11-09")
+    assert gate_result.verdict == "cannot be told"
+    assert "ran on different days, and neither on 5 of them" in describe_gate(gate_result)
 
 
 def test_days_that_both_sides_have_tell_nothing(published: Path) -> None:
-    found = judge(published, "no-worse=0.05", baseline="2026-11-01 to 2026-11-12")
-    assert found.verdict == "cannot be told"
-    assert "share calls" in describe_gate(found)
+    gate_result = judge(published, "no-worse=0.05", baseline="2026-11-01 to 2026-11-12")
+    assert gate_result.verdict == "cannot be told"
+    assert "share calls" in describe_gate(gate_result)
 
 
 @pytest.mark.thorough
@@ -231,12 +233,12 @@ HOSTS_COMPARED = [
 def test_the_command_compares_two_hosts_on_the_same_days(tmp_path: Path) -> None:
     store = tmp_path / "store"
     publish(store, {"tool_calls": [*calls(98, 2, provider="east-1"), *calls(60, 40, provider="west-2")]})
-    found = CliRunner().invoke(app, ["gate", "--store", str(store), *HOSTS_COMPARED])
-    assert found.exit_code == 5, found.output
-    assert found.stdout.startswith(
+    result = CliRunner().invoke(app, ["gate", "--store", str(store), *HOSTS_COMPARED])
+    assert result.exit_code == 5, result.output
+    assert result.stdout.startswith(
         "Worse by 2 points: parse errors of west-2 40.0% (40 / 100) against east-1 2.0% (2 / 100)"
     )
-    assert "a_provider=east-1" in found.stdout
+    assert "a_provider=east-1" in result.stdout
     other_way = {"west-2": "east-1", "east-1": "west-2"}
     turned = [other_way.get(word, word) for word in HOSTS_COMPARED]
     assert CliRunner().invoke(app, ["gate", "--store", str(store), *turned]).exit_code == 0
@@ -252,11 +254,11 @@ def test_the_command_refuses_what_it_cannot_read(published: Path, words: list[st
 
 
 def test_a_store_that_holds_nothing_is_no_verdict(tmp_path: Path) -> None:
-    found = CliRunner().invoke(
+    result = CliRunner().invoke(
         app, ["gate", "--store", str(tmp_path), "--baseline", "7 days", "--gate", "no-worse=1%"]
     )
-    assert found.exit_code == 1
-    assert "callgauge ingest" in found.stderr
+    assert result.exit_code == 1
+    assert "callgauge ingest" in result.stderr
 
 
 @pytest.mark.thorough(quick=1)

@@ -1,4 +1,4 @@
-"""A gate before an application that answers everything with a secret, for each method of signing in."""
+"""A gate before an application that answers every request with a secret, for each sign-in method."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
 TOKEN = "a token that holds"  # noqa: S105 - of nobody
 
 
-def offer_files(told: str) -> bytes:
-    """Return a message of Streamlit's with a file to take, and texts that name another one."""
+def offer_files(text: str) -> bytes:
+    """Return a message of Streamlit's that offers a file, and texts that name another one."""
     message = ForwardMsg()
     message.delta.new_element.download_button.url = "/media/abc123.csv"
-    message.delta.new_element.download_button.label = f"{told} /media/typed123.csv"
+    message.delta.new_element.download_button.label = f"{text} /media/typed123.csv"
     message.delta.new_element.download_button.help = "/media/typed123.csv"
     return bytes(message.SerializeToString())
 
 
 async def secret_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer everything with the secret and with who was named in the headers."""
+    """Answer every request with the secret and the user from the headers."""
     if scope["type"] == "lifespan":
         return
-    # Of a name that comes twice, Streamlit takes the first.
+    # If a header occurs twice, Streamlit takes the first.
     user = read_headers({name.decode(): value.decode() for name, value in reversed(scope["headers"])})
-    told = f"{DATA} for {user}"
+    text = f"{DATA} for {user}"
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.accept"})
-        await send({"type": "websocket.send", "bytes": offer_files(told)})
+        await send({"type": "websocket.send", "bytes": offer_files(text)})
         while (await receive())["type"] != "websocket.disconnect":
             await send({"type": "websocket.send", "bytes": DATA.encode()})
         return
@@ -51,7 +51,7 @@ async def secret_app(scope: Scope, receive: Receive, send: Send) -> None:
         headers.append((b"content-disposition", b'attachment; filename="calls.csv"'))
     status = 206 if any(name == b"range" for name, _ in scope["headers"]) else 200
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": told.encode()})
+    await send({"type": "http.response.body", "body": text.encode()})
 
 
 def find_token(text: str) -> User | None:
@@ -59,7 +59,7 @@ def find_token(text: str) -> User | None:
 
 
 class Site:
-    """The gate, and browsers that come to it. `address`: from where a browser comes."""
+    """The gate, and browsers that use it. `address`: the address of a browser."""
 
     def __init__(self, settings: SignInSettings, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""A small OpenID provider of our own on this machine, which answers as a test tells it to."""
+"""A small OpenID provider on this machine that a test configures."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ class Issuer:
     _begun: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def authorize(self, address: str) -> str:
-        """Agree as a person would who came to `address`; return where the browser is sent back to."""
+        """Grant the request as a person at `address` would; return where the browser is sent."""
         parts = urlsplit(address)
-        told = dict(parse_qsl(parts.query))
+        query_fields = dict(parse_qsl(parts.query))
         assert parts.path == "/authorize"
-        assert told["client_id"] == CLIENT
-        assert told["code_challenge_method"] == "S256"
+        assert query_fields["client_id"] == CLIENT
+        assert query_fields["code_challenge_method"] == "S256"
         code = f"code-{len(self._begun)}"
-        self._begun[code] = told
-        return f"{told['redirect_uri']}?{urlencode({'code': code, 'state': told['state']})}"
+        self._begun[code] = query_fields
+        return f"{query_fields['redirect_uri']}?{urlencode({'code': code, 'state': query_fields['state']})}"
 
     def answer(self, path: str, body: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the answer to a request; None where there is none."""
+        """Return the answer to a request, or None."""
         if path == "/.well-known/openid-configuration":
             return {
                 "issuer": self.url,
@@ -95,9 +95,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, body: Mapping[str, str]) -> None:
         issuer: Issuer = self.server.issuer  # type: ignore[attr-defined]
-        told = issuer.answer(urlsplit(self.path).path, body)
-        data = json.dumps({"error": "invalid_grant"} if told is None else told).encode()
-        self.send_response(400 if told is None else 200)
+        reply = issuer.answer(urlsplit(self.path).path, body)
+        data = json.dumps({"error": "invalid_grant"} if reply is None else reply).encode()
+        self.send_response(400 if reply is None else 200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()

@@ -1,4 +1,4 @@
-"""Asks a served page for all that it sends, as a browser would over its websocket, without a browser."""
+"""Requests a served page over the websocket like a browser, and collects all that the server sends."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
-LONGEST_WAIT = 90.0  # seconds; only what is broken meets it
+LONGEST_WAIT = 90.0  # seconds; only a broken server reaches this limit
 
 
 @dataclass(slots=True)
 class PageTraffic:
-    """What came over the websocket while a page ran: its bytes, and its messages."""
+    """The bytes and messages that arrived over the websocket while a page ran."""
 
     data: bytes = b""
     messages: list[ForwardMsg] = field(default_factory=list)
@@ -46,13 +46,13 @@ def open_socket(
 
 
 def run_page(socket: ClientConnection, name: str = "", query: str = "", script: str = "") -> PageTraffic:
-    """Ask for a page by its name and query, and read all that it sends until its script has run."""
-    asked = BackMsg()
-    asked.rerun_script.query_string = query
-    asked.rerun_script.page_name = name
-    asked.rerun_script.page_script_hash = script
-    asked.rerun_script.context_info.url = f"http://127.0.0.1/{name}"
-    socket.send(asked.SerializeToString())
+    """Request a page by its name and query; read all messages until its script has run."""
+    request = BackMsg()
+    request.rerun_script.query_string = query
+    request.rerun_script.page_name = name
+    request.rerun_script.page_script_hash = script
+    request.rerun_script.context_info.url = f"http://127.0.0.1/{name}"
+    socket.send(request.SerializeToString())
     traffic = PageTraffic()
     while True:
         data = socket.recv(timeout=LONGEST_WAIT)

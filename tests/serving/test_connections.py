@@ -1,4 +1,4 @@
-"""Connections that ask nothing: closed after some seconds, and early where too many wait."""
+"""Idle connections: closed after some seconds, or earlier if too many wait."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def connect(port: int) -> socket.socket:
 
 
 def ask(connection: socket.socket) -> bytes:
-    """Send a request and return what was answered until it was whole."""
+    """Send a request and return the complete answer."""
     connection.sendall(REQUEST)
     answer = b""
     while not answer.endswith(b"ok") and (part := connection.recv(1_000)):
@@ -96,9 +96,9 @@ def test_where_too_many_wait_the_longest_is_closed_and_who_asks_is_answered(port
     waiting = [connect(port) for _ in range(20)]
     with connect(port) as asking:
         assert ask(asking).endswith(b"ok")
-    assert all(is_closed(one) for one in waiting)
-    for one in waiting:
-        one.close()
+    assert all(is_closed(connection) for connection in waiting)
+    for connection in waiting:
+        connection.close()
 
 
 def test_the_limit_of_open_files_is_raised_to_what_is_allowed() -> None:

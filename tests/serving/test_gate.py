@@ -1,4 +1,4 @@
-"""The gate: nobody gets a byte who is not named, by each method; and what limits those who are."""
+"""The gate: unknown users get no byte, with each sign-in method; and the limits of known users."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.serving.conftest import ADDRESS, DATA, PASSWORD, TOKEN, Site
 from tests.serving.test_users import put_quickly
 
 HTML = {"accept": "text/html,*/*"}
-# The list at the top of what an anonymous client once got, and every other kind of address.
+# Addresses that once answered anonymous clients, and one of every other kind.
 ROUTES = (
     "/",
     "/models",
@@ -86,7 +86,7 @@ def site(request: pytest.FixtureRequest) -> Site:
 
 
 def fill(browser: TestClient, name: str, password: str, then: str = "/") -> Any:
-    """Open the page of the sign-in, fill in its form and send it."""
+    """Open the sign-in page, fill in its form and send it."""
     page = browser.get("/sign-in", params={"next": then}).text
     return browser.post("/sign-in", data=read_hidden(page) | {"name": name, "password": password})
 
@@ -183,8 +183,8 @@ def test_nobody_is_sent_elsewhere(password_site: Site, then: str) -> None:
 
 def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
     assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 303
-    known = password_site.browser("192.0.2.8")
-    assert fill(known, "ann", PASSWORD).status_code == 303
+    known_browser = password_site.browser("192.0.2.8")
+    assert fill(known_browser, "ann", PASSWORD).status_code == 303
     browser = password_site.browser()
     for name, password in (("ann", PASSWORD + "x"), ("ann", ""), ("nobody", PASSWORD), ("", PASSWORD)):
         answer = fill(browser, name, password)
@@ -194,14 +194,16 @@ def test_guesses_are_refused_and_slowed_down(password_site: Site) -> None:
     with patch("callgauge.serving.request_limits.asyncio.sleep") as paused:
         statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(20)]
         assert statuses == [403] * 20
-        assert paused.await_count == 4  # after twenty tries each waits for its turn
+        assert paused.await_count == 4  # after twenty tries, each further try waits
         assert fill(browser, "bob", PASSWORD).status_code == 303  # a colleague behind the same proxy
         assert paused.await_count == 5
         statuses = [fill(browser, "ann", "x" * 12).status_code for _ in range(40)]
-        assert statuses[-1] == 429  # guesses of one name, from wherever
+        assert statuses[-1] == 429  # guesses for one name, from any address
     assert fill(password_site.browser("192.0.2.8"), "ann", PASSWORD).status_code == 429
-    assert fill(known, "ann", PASSWORD).status_code == 303  # the browser in which she signed in before
-    for _ in range(25):  # what fits is no guess: a team may come from one address
+    assert (
+        fill(known_browser, "ann", PASSWORD).status_code == 303
+    )  # the browser in which she signed in before
+    for _ in range(25):  # a correct password is not a guess: a team may share one address
         assert fill(password_site.browser("192.0.2.9"), "bob", PASSWORD).status_code == 303
     assert '"reason": "too many tries"' in password_site.log()
     assert PASSWORD not in password_site.log()
@@ -238,7 +240,7 @@ def test_another_sites_form_signs_nobody_in(password_site: Site) -> None:
     form = read_hidden(theirs.get("/sign-in").text) | {"name": "bob", "password": PASSWORD}
     assert ours.post("/sign-in", data=form).status_code == 403  # no cookie
     ours.get("/sign-in")
-    assert ours.post("/sign-in", data=form).status_code == 403  # another's cookie
+    assert ours.post("/sign-in", data=form).status_code == 403  # another user's cookie
     assert ours.post("/sign-in", data=form | {"form": ""}).status_code == 403
     assert DATA not in ours.get("/").text
 
@@ -249,15 +251,15 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
     assert DATA in stolen.get("/").text
     with stolen.websocket_connect(STREAM) as socket:
         socket.receive_bytes()
-        asked = browser.get("/sign-out")  # by another site's link, as far as we know
-        assert "Sign out?" in asked.text
+        answer = browser.get("/sign-out")  # by another site's link, as far as we know
+        assert "Sign out?" in answer.text
         assert DATA in stolen.get("/").text
-        assert browser.post("/sign-out", data=read_hidden(asked.text)).status_code == 200
+        assert browser.post("/sign-out", data=read_hidden(answer.text)).status_code == 200
         socket.send_bytes(b"more")
         with pytest.raises(WebSocketDisconnect):
             socket.receive_bytes()
     assert DATA not in stolen.get("/").text
-    again = Site(SignInSettings(method="password"), password_site.folder)  # the server starts anew
+    again = Site(SignInSettings(method="password"), password_site.folder)  # the server restarts
     assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
     assert '"event": "sign_out", "user": "ann"' in password_site.log()
 
@@ -265,7 +267,7 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
 def test_who_is_removed_is_out_at_once(password_site: Site) -> None:
     users = UsersFile(password_site.folder / FILE)
     ann, bob = _signed_in(password_site, "ann"), _signed_in(password_site, "bob")
-    put_quickly(users, "bob", "admin", None)  # another role: bob signs in anew for it
+    put_quickly(users, "bob", "admin", None)  # another role: bob has to sign in again
     assert DATA not in bob.get("/").text
     users.remove("ann")
     assert DATA not in ann.get("/").text
@@ -358,16 +360,16 @@ def test_a_hostile_name_is_text_on_the_page_and_in_the_log(header_site: Site) ->
 
 def test_without_sign_in_this_machine_writes_and_the_network_reads(tmp_path: Path) -> None:
     site = Site(SignInSettings(), tmp_path)
-    here = site.browser("127.0.0.1", headers={"host": "localhost:8501"})
-    assert "role='admin', may_write=True" in here.get("/").text
-    assert "role='admin', may_write=True" in here.get("/", headers={"host": "[::1]:8501"}).text
+    local = site.browser("127.0.0.1", headers={"host": "localhost:8501"})
+    assert "role='admin', may_write=True" in local.get("/").text
+    assert "role='admin', may_write=True" in local.get("/", headers={"host": "[::1]:8501"}).text
     # Through a proxy that says nothing of its client, or by a name that another site made lead here.
     for host in ("gauge.test", "localhost.gauge.test:8501", "", "[::1"):
-        assert "role='viewer', may_write=False" in here.get("/", headers={"host": host}).text
-    assert "role='viewer', may_write=False" in here.get("/", headers={"x-forwarded-for": "192.0.2.1"}).text
-    there = site.browser("192.0.2.7").get("/", headers=OURS).text
-    assert "User(name='', role='viewer', may_write=False)" in there
-    assert not list(tmp_path.iterdir())  # nobody is logged who does not sign in
+        assert "role='viewer', may_write=False" in local.get("/", headers={"host": host}).text
+    assert "role='viewer', may_write=False" in local.get("/", headers={"x-forwarded-for": "192.0.2.1"}).text
+    remote = site.browser("192.0.2.7").get("/", headers=OURS).text
+    assert "User(name='', role='viewer', may_write=False)" in remote
+    assert not list(tmp_path.iterdir())  # only users who sign in are logged
 
 
 def test_a_file_is_only_for_whom_it_was_offered(password_site: Site) -> None:
@@ -377,7 +379,7 @@ def test_a_file_is_only_for_whom_it_was_offered(password_site: Site) -> None:
         socket.receive_bytes()
     assert DATA in ann.get("/media/abc123.csv").text
     assert bob.get("/media/abc123.csv").status_code == 404
-    assert ann.get("/media/typed123.csv").status_code == 404  # it only stood on the page
+    assert ann.get("/media/typed123.csv").status_code == 404  # it was only text on the page
     assert '"event": "export", "user": "ann", "role": "admin", "file": "calls.csv"' in password_site.log()
     logged = password_site.log()
     assert ann.get("/media/abc123.csv", headers={"range": "bytes=0-"}).status_code == 206

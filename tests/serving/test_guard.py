@@ -1,4 +1,4 @@
-"""The guard: under which names the server answers, and the pages of which places may ask it."""
+"""The guard: the host names that the server accepts, and the origins whose pages may send requests."""
 
 from __future__ import annotations
 

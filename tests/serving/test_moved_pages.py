@@ -1,4 +1,4 @@
-"""Addresses of pages that were renamed or merged lead to where they are now."""
+"""Addresses of renamed or merged pages redirect to the current page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-in by a provider: who comes in, and every answer of a provider that lets nobody in."""
+"""Sign-in by an OpenID provider: who is admitted, and every provider answer that is rejected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HTML = {"accept": "text/html"}
 
 
 def begin(browser: TestClient, then: str = "/") -> str:
-    """Go to the sign-in of the provider; return its address."""
+    """Start a sign-in at the provider; return its address."""
     answer = browser.get(f"/sign-in/oidc?next={quote(then, safe='')}")
     assert answer.status_code == 303, answer.text
     return answer.headers["location"]
@@ -34,13 +34,17 @@ def test_a_known_person_comes_in_and_goes_where_she_wanted(oidc_site: Site, issu
     browser = oidc_site.browser()
     wanted = browser.get("/models?model=%C3%A4+b&days=7", headers=HTML)
     assert wanted.status_code == 303
-    asked = browser.get(wanted.headers["location"])
-    assert DATA not in asked.text
+    sign_in_page = browser.get(wanted.headers["location"])
+    assert DATA not in sign_in_page.text
     then = parse_qs(urlsplit(wanted.headers["location"]).query)["next"][0]
     answer = sign_in(browser, issuer, then)
     assert answer.status_code == 303
     assert answer.headers["location"] == "/models?model=%C3%A4+b&days=7"
-    cookie = next(one for one in answer.headers.get_list("set-cookie") if one.startswith("callgauge_session"))
+    cookie = next(
+        cookie_header
+        for cookie_header in answer.headers.get_list("set-cookie")
+        if cookie_header.startswith("callgauge_session")
+    )
     assert {"HttpOnly", "SameSite=lax", "Path=/", "Max-Age=43200"} <= set(cookie.split("; "))
     assert "name='ann@example.com', role='admin', may_write=True" in browser.get("/").text
     sent = issuer.asked[0]
@@ -84,7 +88,7 @@ def test_the_rules_say_who_is_what(
         (
             ANN | {"aud": [CLIENT, "another client"]},
             "missing_claim",
-        ),  # without azp nobody knows for whom it is
+        ),  # without azp the intended client is unknown
         (ANN | {"azp": "another client"}, "invalid_claim"),
         (ANN | {"exp": int(time.time()) - 3600}, "expired_token"),
         (ANN | {"iat": int(time.time()) + 3600}, "invalid_claim"),

@@ -1,6 +1,6 @@
-"""A served dashboard with a sign-in and without texts: what really comes over the network, to whom.
+"""A served dashboard with a sign-in and without texts: what each user really gets over the network.
 
-It also holds the contract with Streamlit's own code that the gate rests on: where that moves, this fails.
+It also tests the parts of Streamlit's code that the gate relies on; if they change, a test fails.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TEXTS = (
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("signed")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hostile_log, "_long_session", list)  # long texts are another test's
+        patch.setattr(hostile_log, "_long_session", list)  # another test covers long texts
         store = hostile_log.publish_hostile(folder)
     users = UsersFile(store / FILE)
     put_quickly(users, "ann", "admin", PASSWORD)
@@ -107,16 +107,16 @@ def test_no_text_comes_over_the_network(site: Served, cookies: dict[str, str]) -
             ("calls", urlencode({"q": f"{hostile_log.MARK}broken"})),
             ("sql", urlencode({"sql": sql})),
         ]
-        told = {(name, query): run_page(socket, name, query, names[name]) for name, query in opened}
-    seen = b"".join(traffic.data for traffic in (first, *told.values()))
+        traffic_of = {(name, query): run_page(socket, name, query, names[name]) for name, query in opened}
+    everything = b"".join(traffic.data for traffic in (first, *traffic_of.values()))
     for name in ("model", "tool", "session", "provider"):  # the pages do show the log
-        assert f"{hostile_log.MARK}{name}".encode() in seen
-    for (name, query), traffic in told.items():
+        assert f"{hostile_log.MARK}{name}".encode() in everything
+    for (name, query), traffic in traffic_of.items():
         assert not crashed(traffic), (name, query)
         for field in TEXTS:
             assert f"{hostile_log.MARK}{field} ".encode() not in traffic.data, (name, query, field)
-    assert str(ROOT).encode() not in seen  # nor the folder of the server
-    assert b"my_own_column" in told["sql", urlencode({"sql": sql})].data
+    assert str(ROOT).encode() not in everything  # and not the folder of the server
+    assert b"my_own_column" in traffic_of["sql", urlencode({"sql": sql})].data
 
 
 def crashed(traffic: PageTraffic) -> bool:
@@ -132,10 +132,10 @@ def crashed(traffic: PageTraffic) -> bool:
 def test_a_viewer_sees_pages_and_asks_no_sql(site: Served, cookies: dict[str, str]) -> None:
     with open_socket(site.url, {"cookie": cookies["bob"], "x-callgauge-role": "admin"}) as socket:
         names = run_page(socket).find_page_names()
-        asked = run_page(socket, "sql", urlencode({"start": "query:long_arguments"}), names["sql"])
+        traffic = run_page(socket, "sql", urlencode({"start": "query:long_arguments"}), names["sql"])
         models = run_page(socket, "models", "", names["models"])
-    assert b"SQL is for admins" in asked.data
-    assert b"sql_editor" not in asked.data
+    assert b"SQL is for admins" in traffic.data
+    assert b"sql_editor" not in traffic.data
     assert f"{hostile_log.MARK}model".encode() in models.data
     assert b"bob" in models.data
     log = (site.store / "access.jsonl").read_text()
@@ -146,29 +146,29 @@ def test_a_viewer_sees_pages_and_asks_no_sql(site: Served, cookies: dict[str, st
 def test_streamlit_takes_the_user_from_the_gate_for_whom_it_resumes(
     site: Served, cookies: dict[str, str]
 ) -> None:
-    """Whoever knows the id of another's session gets one of his own."""
+    """A user who knows the id of another user's session gets a new session."""
     with open_socket(site.url, {"cookie": cookies["ann"]}) as socket:
         new = next(message for message in run_page(socket).messages if message.HasField("new_session"))
         session = new.new_session.initialize.session_id
         for name, is_resumed in (("bob", False), ("ann", True)):
             protocols = f"streamlit, x, {session}"
             with open_socket(site.url, {"cookie": cookies[name]}, protocols) as other:
-                found = run_page(other)
-            opened = next(message for message in found.messages if message.HasField("new_session"))
+                resumed = run_page(other)
+            opened = next(message for message in resumed.messages if message.HasField("new_session"))
             assert (opened.new_session.initialize.session_id == session) is is_resumed
-            assert name.encode() in found.data
+            assert name.encode() in resumed.data
             assert new.new_session.main_script_path == "app.py"
 
 
 def leave_early(url: str, method: str, path: str, size: int) -> None:
-    """Ask for something, send less than was announced, and reset the connection."""
+    """Send a request with less data than announced, and reset the connection."""
     address = urlsplit(url)
-    asked = (
+    request = (
         f"{method} {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAccept: text/html\r\n"
         f"Accept-Encoding: gzip\r\nContent-Length: {size}\r\n\r\n"
     )
     with socket.create_connection((address.hostname, address.port)) as connection:
-        connection.sendall(asked.encode() + b"x" * (size // 2))
+        connection.sendall(request.encode() + b"x" * (size // 2))
         time.sleep(0.02)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
@@ -192,7 +192,7 @@ def test_a_browser_that_leaves_early_leaves_no_error_in_the_log(tmp_path: Path) 
 
 @pytest.mark.thorough
 def test_a_page_that_finds_no_user_shows_nothing(site: Served, tmp_path: Path) -> None:
-    """The page itself is closed, too, should Streamlit no longer hand the gate's headers on."""
+    """The page shows nothing even if Streamlit stops passing on the gate's headers."""
     from streamlit.testing.v1 import AppTest
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""The file of users and its commands; sessions, their secret, the log of accesses, the settings."""
+"""The users file and its commands; sessions, their secret, the access log, and the settings."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def run(*words: object, typed: str = "") -> tuple[int, str]:
 def test_users_are_added_changed_listed_and_removed(tmp_path: Path) -> None:
     where = ("--store", tmp_path)
     assert run("users", "list", *where)[0] == 0
-    code, told = run("users", "add", "Ann@Example.com", "--admin", *where, typed=f"{PASSWORD}\n")
-    assert (code, "ann@example.com may sign in as an admin" in told) == (0, True), told
+    code, text = run("users", "add", "Ann@Example.com", "--admin", *where, typed=f"{PASSWORD}\n")
+    assert (code, "ann@example.com may sign in as an admin" in text) == (0, True), text
     assert run("users", "add", "bob", "--without-password", *where)[0] == 0
     path = tmp_path / FILE
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -52,9 +52,9 @@ def test_users_are_added_changed_listed_and_removed(tmp_path: Path) -> None:
         *("bob", "viewer", "links", "only"),
     ]
     users = UsersFile(path)
-    found = users.check_password("ANN@example.com", PASSWORD)
-    assert found is not None
-    assert (found.name, found.role) == ("ann@example.com", "admin")
+    user = users.check_password("ANN@example.com", PASSWORD)
+    assert user is not None
+    assert (user.name, user.role) == ("ann@example.com", "admin")
     assert users.check_password("bob", "") is None
     assert users.check_password("nobody", PASSWORD) is None
     before = users.find("ann@example.com")
@@ -63,25 +63,25 @@ def test_users_are_added_changed_listed_and_removed(tmp_path: Path) -> None:
     assert before is not None
     assert after is not None
     assert (after.role, after.password, after.stamp != before.stamp) == ("viewer", before.password, True)
-    code, told = run("users", "link", "bob", "--address", "https://gauge.test/", *where)
-    assert told.startswith("https://gauge.test/sign-in/link?token=")
+    code, text = run("users", "link", "bob", "--address", "https://gauge.test/", *where)
+    assert text.startswith("https://gauge.test/sign-in/link?token=")
     assert run("users", "remove", "bob", *where)[0] == 0
-    assert users.read_link(told.split("token=")[1].split()[0]) is None
+    assert users.read_link(text.split("token=")[1].split()[0]) is None
     assert run("users", "remove", "bob", *where)[0] == 1
     assert run("users", "link", "bob", *where)[0] == 1
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 101, "a\nb", "a\u202eb", "\x1b[31m"])
 def test_a_name_that_cannot_be_seen_is_refused(tmp_path: Path, name: str) -> None:
-    code, told = run("users", "add", "--without-password", "--store", tmp_path, "--", name)
+    code, text = run("users", "add", "--without-password", "--store", tmp_path, "--", name)
     assert code == 2
-    assert "invalid user name" in told
+    assert "invalid user name" in text
     assert not (tmp_path / FILE).exists()
 
 
 def test_a_short_password_is_refused(tmp_path: Path) -> None:
-    code, told = run("users", "add", "ann", "--store", tmp_path, typed="short\n")
-    assert (code, "12 to 1000 characters" in told) == (2, True)
+    code, text = run("users", "add", "ann", "--store", tmp_path, typed="short\n")
+    assert (code, "12 to 1000 characters" in text) == (2, True)
     assert run("users", "add", "ann")[0] == 2
     assert run("users", "add", "ann", "--store", tmp_path / "none")[0] == 2
 
@@ -125,8 +125,8 @@ def test_a_session_is_ours_and_ends(tmp_path: Path) -> None:
         assert sessions.read(forged) is None
     assert other.read(cookie) is None
     damaged: tuple[object, ...] = ([], {}, {"id": 1, "name": "ann"}, None, {**vars_of(session), "until": "x"})
-    for told in damaged:
-        assert sessions.read(signer.sign("session", told)) is None
+    for content in damaged:
+        assert sessions.read(signer.sign("session", content)) is None
     now[0] += 12 * 3600 + 1
     assert sessions.read(cookie) is None
 
@@ -179,7 +179,7 @@ def test_the_log_is_bounded_escaped_and_stops_nobody(
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         (SignInSettings(method="oidc"), "needs issuer"),
         (SignInSettings(method="oidc", issuer="http://login.test", client_id="x"), "not an https"),
@@ -191,11 +191,11 @@ def test_the_log_is_bounded_escaped_and_stops_nobody(
     ],
 )
 def test_a_server_that_would_let_in_nobody_or_anybody_does_not_start(
-    tmp_path: Path, settings: SignInSettings, told: str
+    tmp_path: Path, settings: SignInSettings, message: str
 ) -> None:
     from dataclasses import replace
 
-    with pytest.raises(SignInSetupError, match=told):
+    with pytest.raises(SignInSetupError, match=message):
         check_sign_in(replace(settings, client_secret_variable="SECRET_OF_TESTS"), tmp_path)  # noqa: S106
 
 
@@ -229,9 +229,9 @@ def test_serve_takes_the_configuration_and_options_win(
     )
     started: list[dict[str, str]] = []
     monkeypatch.setattr(os, "execve", lambda _program, _words, environment: started.append(environment))
-    code, told = run("serve", "--config", config, "--port", 58_731, "--address", "0.0.0.0")  # noqa: S104
-    assert code == 0, told
-    assert "no sign-in" not in told
+    code, text = run("serve", "--config", config, "--port", 58_731, "--address", "0.0.0.0")  # noqa: S104
+    assert code == 0, text
+    assert "no sign-in" not in text
     environment = started[0]
     assert environment["CALLGAUGE_STORE"] == str(tmp_path / "gauge")
     assert environment["CALLGAUGE_TEXTS"] == "no"
@@ -239,8 +239,8 @@ def test_serve_takes_the_configuration_and_options_win(
     assert environment["FORWARDED_ALLOW_IPS"] == ""
     assert json.loads(environment[SIGN_IN_VARIABLE])["method"] == "password"
     (tmp_path / "gauge" / FILE).unlink()
-    code, told = run("serve", "--config", config, "--port", 58_731)
-    assert (code, "callgauge users add" in told) == (2, True)
+    code, text = run("serve", "--config", config, "--port", 58_731)
+    assert (code, "callgauge users add" in text) == (2, True)
     config.write_text('store = "gauge"\n[sign_in]\nmethod = "magic"\n')
     assert run("serve", "--config", config)[0] == 2
     assert run("serve")[0] == 2

@@ -1,4 +1,4 @@
-"""Changes of a series of days: false ones are as rare as stated, and the range of days holds the true day."""
+"""Changes in a series of days: few are false, as stated, and the range of days contains the true day."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def days_at(random: np.random.Generator, rate: float, days: int, n: int = 400) -
 )
 def test_a_series_without_a_change_shows_one_as_seldom_as_stated(series: Series) -> None:
     random = np.random.default_rng(1)
-    found = [bool(find_changes(draw_counts(series, series.days, random))) for _ in range(250)]
-    cell = Cell("false alarms", series.setting, sum(found), len(found), most=MOST_FALSE)
+    alarms = [bool(find_changes(draw_counts(series, series.days, random))) for _ in range(250)]
+    cell = Cell("false alarms", series.setting, sum(alarms), len(alarms), most=MOST_FALSE)
     assert not cell.leaves_band, cell
 
 
@@ -40,46 +40,46 @@ def test_a_series_without_a_change_shows_one_as_seldom_as_stated(series: Series)
     ids=lambda value: value.setting if isinstance(value, Series) else "",
 )
 def test_the_range_of_days_holds_the_true_day(series: Series, least_found: float) -> None:
-    random, held, draws = np.random.default_rng(2), [], 120
+    random, covered, draws = np.random.default_rng(2), [], 120
     for _ in range(draws):
         true = int(random.integers(series.days // 6, series.days - series.days // 6 + 1))
-        found = find_changes(draw_counts(series, true, random))
-        if found:
-            nearest = min(found, key=lambda one: abs(one.at - true))
-            held.append(nearest.first <= true <= nearest.last)
-    cell = Cell("ranges of days", series.setting, sum(held), len(held), least=LEAST_COVERED)
+        changes = find_changes(draw_counts(series, true, random))
+        if changes:
+            nearest = min(changes, key=lambda change: abs(change.at - true))
+            covered.append(nearest.first <= true <= nearest.last)
+    cell = Cell("ranges of days", series.setting, sum(covered), len(covered), least=LEAST_COVERED)
     assert not cell.leaves_band, cell
-    assert len(held) / draws >= least_found
+    assert len(covered) / draws >= least_found
 
 
 def test_a_huge_change_has_one_day() -> None:
     random = np.random.default_rng(3)
-    (found,) = find_changes([*days_at(random, 0.02, 20), *days_at(random, 0.5, 20)])
-    assert (found.at, found.first, found.last) == (20, 20, 20)
+    (change,) = find_changes([*days_at(random, 0.02, 20), *days_at(random, 0.5, 20)])
+    assert (change.at, change.first, change.last) == (20, 20, 20)
 
 
 def test_two_changes_keep_their_own_days_and_rates() -> None:
     random = np.random.default_rng(4)
     days = [*days_at(random, 0.02, 30), *days_at(random, 0.1, 30), *days_at(random, 0.3, 30)]
-    one, other = find_changes(days)
-    assert one.first <= 30 <= one.last < other.first <= 60 <= other.last
-    assert (one.before, one.after, other.after) == pytest.approx((0.02, 0.1, 0.3), abs=0.01)
-    assert one.after == other.before
+    first, other = find_changes(days)
+    assert first.first <= 30 <= first.last < other.first <= 60 <= other.last
+    assert (first.before, first.after, other.after) == pytest.approx((0.02, 0.1, 0.3), abs=0.01)
+    assert first.after == other.before
 
 
 def test_days_without_calls_are_neither_good_nor_bad() -> None:
     random = np.random.default_rng(5)
     first, second = days_at(random, 0.02, 20), days_at(random, 0.3, 20)
-    (found,) = find_changes([*first, *[(0, 0)] * 5, *second])
-    assert found.first <= 25
-    assert found.last >= 20
-    assert (found.before, found.after) == pytest.approx((0.02, 0.3), abs=0.02)
+    (change,) = find_changes([*first, *[(0, 0)] * 5, *second])
+    assert change.first <= 25
+    assert change.last >= 20
+    assert (change.before, change.after) == pytest.approx((0.02, 0.3), abs=0.02)
 
 
 def test_few_hits_a_day_are_enough_where_the_days_are_many() -> None:
     random = np.random.default_rng(6)
-    (found,) = find_changes([*days_at(random, 0.01, 60, 20), *days_at(random, 0.1, 60, 20)])
-    assert found.first <= 60 <= found.last
+    (change,) = find_changes([*days_at(random, 0.01, 60, 20), *days_at(random, 0.1, 60, 20)])
+    assert change.first <= 60 <= change.last
 
 
 def test_the_same_series_has_the_same_changes_and_is_examined_quickly() -> None:
@@ -87,15 +87,15 @@ def test_the_same_series_has_the_same_changes_and_is_examined_quickly() -> None:
     days = [*days_at(random, 0.05, 60), *days_at(random, 0.06, 60)]
     start = time.process_time()
     assert find_changes(days) == find_changes(days)
-    assert time.process_time() - start < 1  # 0.06 s on a quiet machine
+    assert time.process_time() - start < 1  # 0.06 s on an idle machine
 
 
 def test_a_change_is_found_on_its_day() -> None:
     random = np.random.default_rng(3)
-    (found,) = find_changes([*days_at(random, 0.02, 30), *days_at(random, 0.06, 20)])
-    assert found.first <= 30 <= found.last
-    assert found.before == pytest.approx(0.02, abs=0.006)
-    assert found.after == pytest.approx(0.06, abs=0.01)
+    (change,) = find_changes([*days_at(random, 0.02, 30), *days_at(random, 0.06, 20)])
+    assert change.first <= 30 <= change.last
+    assert change.before == pytest.approx(0.02, abs=0.006)
+    assert change.after == pytest.approx(0.06, abs=0.01)
 
 
 def test_days_that_differ_by_themselves_seldom_show_a_change() -> None:

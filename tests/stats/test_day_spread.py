@@ -1,4 +1,4 @@
-"""What days add to the doubt of a difference: worked by hand, and what holds for any days."""
+"""The uncertainty that days add to a difference: hand-calculated examples, and properties for any days."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def test_the_inflation_is_that_of_an_autoregressive_series() -> None:
 
 
 def test_days_that_do_not_differ_leave_the_difference_as_its_sessions_make_it() -> None:
-    one, other = of_days([(50, 1000)] * 14), of_days([(80, 1000)] * 14)
-    assert measure_excesses([(one, other)])[0].whole == 0
-    found = compare_rates(one, other)
+    first, other = of_days([(50, 1000)] * 14), of_days([(80, 1000)] * 14)
+    assert measure_excesses([(first, other)])[0].whole == 0
+    difference = compare_rates(first, other)
     estimates = (Estimate(0.05, 14_000, np.inf, np.inf), Estimate(0.08, 14_000, np.inf, np.inf))
-    assert found == compare_estimates([estimates])[0]
+    assert difference == compare_estimates([estimates])[0]
 
 
 def test_what_hits_both_sides_on_a_day_cancels_and_what_hits_one_does_not() -> None:
@@ -49,9 +49,9 @@ def test_what_hits_both_sides_on_a_day_cancels_and_what_hits_one_does_not() -> N
     alone = measure_excesses([(of_days(bad_days), of_days([(50, 1000)] * 14))])[0]
     # By hand: residuals of ±30/14,000 with m / (m - 1), against the sampling of 0.05 × 0.95 twice.
     sampling = 2 * 0.05 * 0.95 / 14_000
-    seen = 14 * (30 / 14_000) ** 2 * 14 / 13
+    variance = 14 * (30 / 14_000) ** 2 * 14 / 13
     inflation = float(inflate_mean(np.array([14]))[0])
-    assert alone.whole == pytest.approx(inflation * (seen - sampling) / sampling)
+    assert alone.whole == pytest.approx(inflation * (variance - sampling) / sampling)
     assert (alone.of, alone.against, alone.freedom) == (alone.whole, alone.whole, 13)
 
 
@@ -76,10 +76,10 @@ def test_of_different_days_each_side_is_as_unsure_as_its_own_days_make_it() -> N
 
 @pytest.mark.parametrize(("days", "first", "few"), [(4, 4, True), (5, 4, False), (2, 0, False)])
 def test_days_of_their_own_take_five_on_one_side(days: int, first: int, few: bool) -> None:
-    """Days in common with the other side pair up, however few they are."""
-    one, other = of_days([(50, 1000)] * days, first), of_days([(50, 1000)] * 4)
-    assert measure_excesses([(one, other)])[0].has_too_few == few
-    assert measure_excesses([(other, one)])[0].has_too_few == few
+    """Days in common with the other side are paired, even if there are few."""
+    share, other = of_days([(50, 1000)] * days, first), of_days([(50, 1000)] * 4)
+    assert measure_excesses([(share, other)])[0].has_too_few == few
+    assert measure_excesses([(other, share)])[0].has_too_few == few
 
 
 def test_without_counts_by_day_nothing_is_added() -> None:
@@ -97,19 +97,21 @@ def test_days_never_make_a_difference_surer_and_p_agrees_with_the_interval() -> 
             n = random.integers(20, 200, days)
             k = random.binomial(n, random.uniform(0.02, 0.4) * random.uniform(0.3, 1.7, days))
             sides.append(of_days(list(zip(k.tolist(), n.tolist(), strict=True)), first))
-        found = compare_rates(*sides)
+        difference = compare_rates(*sides)
         plain = compare_estimates([(sides[0].estimate, sides[1].estimate)])[0]  # type: ignore[list-item]
-        assert found is not None
-        assert found.p >= plain.p - 1e-9
-        assert found.high - found.low >= plain.high - plain.low - 1e-9
-        assert found.is_decisive == (found.p < 0.05)
-        widened += found.p > plain.p + 1e-6
+        assert difference is not None
+        assert difference.p >= plain.p - 1e-9
+        assert difference.high - difference.low >= plain.high - plain.low - 1e-9
+        assert difference.is_decisive == (difference.p < 0.05)
+        widened += difference.p > plain.p + 1e-6
     assert widened > 50
 
 
 def test_both_orders_say_the_same() -> None:
-    one, other = of_days([(20, 1000), (80, 1000)] * 7), of_days([(50, 900)] * 10, first=6)
-    found, turned = compare_rates(one, other), compare_rates(other, one)
-    assert found is not None
+    first, other = of_days([(20, 1000), (80, 1000)] * 7), of_days([(50, 900)] * 10, first=6)
+    difference, turned = compare_rates(first, other), compare_rates(other, first)
+    assert difference is not None
     assert turned is not None
-    assert (found.estimate, found.low, found.p) == pytest.approx((-turned.estimate, -turned.high, turned.p))
+    assert (difference.estimate, difference.low, difference.p) == pytest.approx(
+        (-turned.estimate, -turned.high, turned.p)
+    )

@@ -31,16 +31,16 @@ def test_a_contrast_is_the_difference_of_two_differences() -> None:
 
 def test_its_interval_combines_those_of_both_differences() -> None:
     """MOVER (Zou & Donner 2008) over two of Newcombe's intervals, for independent observations."""
-    one, other = (compare_rates(*pair) for pair in INDEPENDENT)
-    (found,) = compare_differences(
-        [tuple((estimate(of), estimate(against)) for of, against in INDEPENDENT)]  # type: ignore[list-item]
+    first, other = (compare_rates(*pair) for pair in INDEPENDENT)
+    (contrast,) = compare_differences(
+        [tuple((estimate(share), estimate(against)) for share, against in INDEPENDENT)]  # type: ignore[list-item]
     )
-    assert one is not None
+    assert first is not None
     assert other is not None
-    below = np.hypot(one.estimate - one.low, other.high - other.estimate)
-    above = np.hypot(one.high - one.estimate, other.estimate - other.low)
-    assert found.low == pytest.approx(found.estimate - below)
-    assert found.high == pytest.approx(found.estimate + above)
+    below = np.hypot(first.estimate - first.low, other.high - other.estimate)
+    above = np.hypot(first.high - first.estimate, other.estimate - other.low)
+    assert contrast.low == pytest.approx(contrast.estimate - below)
+    assert contrast.high == pytest.approx(contrast.estimate + above)
 
 
 def test_a_stratum_is_contrasted_with_the_others_by_their_weights() -> None:
@@ -49,10 +49,10 @@ def test_a_stratum_is_contrasted_with_the_others_by_their_weights() -> None:
         (Share(10, 100), Share(10, 100)),
         (Share(60, 200), Share(40, 200)),
     ]
-    found, *others = contrast_strata(strata, [0])
-    assert found is not None
+    contrast, *others = contrast_strata(strata, [0])
+    assert contrast is not None
     # Mantel-Haenszel weights of the others: 50 and 100.
-    assert found.estimate == pytest.approx(45 / 90 - 1 / 54 - (0 * 50 + 0.1 * 100) / 150)
+    assert contrast.estimate == pytest.approx(45 / 90 - 1 / 54 - (0 * 50 + 0.1 * 100) / 150)
     assert others == [None, None]
 
 
@@ -80,9 +80,9 @@ def test_calls_of_a_session_make_a_contrast_less_certain() -> None:
 
 def test_what_the_same_sessions_make_of_both_differences_is_subtracted() -> None:
     random = np.random.default_rng(7)
-    of, against = (draw_share(random, 200, 10, 0.3, 0.4) for _ in range(2))
+    share, against = (draw_share(random, 200, 10, 0.3, 0.4) for _ in range(2))
     strangers = (draw_share(random, 200, 10, 0.3, 0.4), draw_share(random, 200, 10, 0.3, 0.4))
-    pair = (estimate(of), estimate(against))
+    pair = (estimate(share), estimate(against))
     same, other = compare_differences(
         [(pair, pair), (pair, (estimate(strangers[0]), estimate(strangers[1])))]
     )

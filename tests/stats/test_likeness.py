@@ -1,4 +1,4 @@
-"""Rates of one table lend each other what they tell of how alike the calls of a session are."""
+"""Rates of one table lend each other their intra-session correlation."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ FEW = of_sessions([(1, 10)] * 3 + [(0, 10)] * 12)
 
 
 def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
-    """Into which groups its sessions fall is chance; what is lent makes the interval depend less on that."""
-    its, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(20, 0.0)
-    alone = [of_sessions(its, place_sessions(15, seed)) for seed in range(60)]
+    """The groups of its sessions are random; lending makes the interval depend less on them."""
+    sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(20, 0.0)
+    alone = [of_sessions(sessions, place_sessions(15, seed)) for seed in range(60)]
     lent = [table_of(*others, each)[-1] for each in alone]
-    for one, other in zip(alone, lent, strict=True):
-        assert one.estimate is not None
+    for lone, other in zip(alone, lent, strict=True):
+        assert lone.estimate is not None
         assert other.estimate is not None
-        assert other.estimate.own_freedom == one.estimate.own_freedom
-        assert one.estimate.own_freedom == one.estimate.freedom <= 0.8 * 3
-        assert other.estimate.freedom > one.estimate.freedom
+        assert other.estimate.own_freedom == lone.estimate.own_freedom
+        assert lone.estimate.own_freedom == lone.estimate.freedom <= 0.8 * 3
+        assert other.estimate.freedom > lone.estimate.freedom
     assert np.median([width(each) for each in lent]) < 0.75 * np.median([width(each) for each in alone])
     assert np.ptp([width(each) for each in lent]) < 0.3 * np.ptp([width(each) for each in alone])
 
 
 def test_a_row_is_drawn_towards_what_the_common_correlation_makes_of_it() -> None:
-    """The hits of these sessions lie apart by luck; where sessions are alike that is not believed."""
+    """The hits of these sessions are spread evenly by chance; the correlation of the others corrects it."""
     apart = of_sessions([(2, 10)] * 10 + [(1, 10)] * 10)
     assert apart.design_effect == 0.8, "less is never taken for true"
     *_, lent = table_of(*draw_rows(10, 0.5), apart)
@@ -89,9 +89,9 @@ def test_what_is_lent_has_limits(rows: int) -> None:
 
 
 def test_lending_does_not_make_many_sessions_of_few() -> None:
-    """Their number is read from the groups that they fall into, and so it is right on average."""
-    its, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(30, 0.2)
-    placed = [table_of(*others, of_sessions(its, place_sessions(15, seed)))[-1] for seed in range(60)]
+    """The number of sessions is estimated from their groups, so it is right on average."""
+    sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(30, 0.2)
+    placed = [table_of(*others, of_sessions(sessions, place_sessions(15, seed)))[-1] for seed in range(60)]
     assert all(share.likeness is not None and share.likeness.freedom > 20 for share in placed)
     freedom = [share.estimate.freedom for share in placed if share.estimate]
     assert np.median(freedom) == pytest.approx(OF_SESSIONS * 14, rel=0.1)
@@ -123,7 +123,7 @@ def test_rows_without_a_hit_lend_nothing() -> None:
 
 
 def test_a_row_without_a_hit_goes_by_what_the_others_show() -> None:
-    """A session of ten counts as one call where nothing is known, as ten where they are not alike at all."""
+    """A session of ten calls counts as one call if nothing is known, as ten if its calls are independent."""
     nothing = of_sessions([(0, 10)] * 30)
     placed = [of_sessions([(0, 10)] * 30, place_sessions(30, seed)).effective_n for seed in range(100)]
     assert np.median(placed) == pytest.approx(30, rel=0.1)
@@ -136,8 +136,8 @@ def test_rates_of_different_tables_lend_each_other_nothing() -> None:
     rows = draw_rows(6, 0.2)
     of_two = table_of(*rows, tables=["a", "b", "a", "b", "a", "b"])
     for place, share in enumerate(of_two):
-        its = table_of(*rows[place % 2 :: 2])
-        assert share.interval == its[place // 2].interval
+        table = table_of(*rows[place % 2 :: 2])
+        assert share.interval == table[place // 2].interval
         assert share.interval != table_of(*rows)[place].interval
 
 
@@ -145,4 +145,4 @@ def test_a_row_that_saw_nothing_does_no_harm() -> None:
     unseen = Share(0, 0, 0, np.zeros((2, 50)))
     shares = table_of(*draw_rows(3, 0.2), unseen)
     assert shares[-1].interval is None
-    assert [share.interval for share in shares[:3]] == [one.interval for one in table_of(*draw_rows(3, 0.2))]
+    assert [share.interval for share in shares[:3]] == [row.interval for row in table_of(*draw_rows(3, 0.2))]

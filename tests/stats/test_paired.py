@@ -15,15 +15,15 @@ from callgauge.stats.intervals import blend_numbers, kish_number
 
 
 def of_tasks(differences: Sequence[float], weights: Sequence[int] | None = None) -> Difference:
-    found = compare_paired(differences, weights)
-    assert found is not None
-    return found
+    difference = compare_paired(differences, weights)
+    assert difference is not None
+    return difference
 
 
 def of_calls(before: Sequence[int], after: Sequence[int], n: Sequence[int]) -> Difference:
-    found = compare_same_calls(before, after, n)
-    assert found is not None
-    return found
+    difference = compare_same_calls(before, after, n)
+    assert difference is not None
+    return difference
 
 
 # --- tasks -----------------------------------------------------------------------------------------------
@@ -31,8 +31,8 @@ def of_calls(before: Sequence[int], after: Sequence[int], n: Sequence[int]) -> D
 
 def test_with_one_trial_a_task_the_interval_is_that_of_tango() -> None:
     """Fagerland, Lydersen & Laake (2014), airway hyper-responsiveness of 21 children (Bentur et al. 2009)."""
-    found = of_tasks([1.0, -1.0, 0.0], [1, 7, 13])
-    assert (found.low, found.high) == pytest.approx((-0.517, -0.026), abs=5e-4)
+    difference = of_tasks([1.0, -1.0, 0.0], [1, 7, 13])
+    assert (difference.low, difference.high) == pytest.approx((-0.517, -0.026), abs=5e-4)
 
 
 @pytest.mark.parametrize(("up", "down", "same"), [(1, 7, 13), (12, 2, 36), (0, 4, 0), (9, 9, 100)])
@@ -71,17 +71,17 @@ def test_many_tasks_of_many_trials_give_the_t_interval() -> None:
     random = np.random.default_rng(2)
     chances = random.beta(2, 2, 300)
     values = random.binomial(20, chances) / 20 - random.binomial(20, chances) / 20
-    found, reference = of_tasks(values.tolist()), ttest_1samp(values, 0.0)
+    difference, reference = of_tasks(values.tolist()), ttest_1samp(values, 0.0)
     low, high = reference.confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((low, high), abs=0.05 * float(high - low))
-    assert found.p == pytest.approx(reference.pvalue, abs=0.02)
+    assert (difference.low, difference.high) == pytest.approx((low, high), abs=0.05 * float(high - low))
+    assert difference.p == pytest.approx(reference.pvalue, abs=0.02)
 
 
 def test_few_tasks_are_wider_than_the_t_interval() -> None:
     values = [0.2, -0.1, 0.0, 0.4, 0.25, -0.3, 0.5]
     low, high = ttest_1samp(values, 0.0).confidence_interval(0.95)
-    found = of_tasks(values)
-    assert found.low < low < high < found.high
+    difference = of_tasks(values)
+    assert difference.low < low < high < difference.high
 
 
 def test_pairing_sees_what_the_tasks_hide() -> None:
@@ -93,8 +93,10 @@ def test_pairing_sees_what_the_tasks_hide() -> None:
 
 def test_the_other_way_round_is_the_mirror_image() -> None:
     values = [0.5, 0.25, 0.25, 0.0, -0.125, 1.0]
-    found, mirrored = of_tasks(values), of_tasks([-value for value in values])
-    assert (mirrored.low, mirrored.high, mirrored.p) == pytest.approx((-found.high, -found.low, found.p))
+    difference, mirrored = of_tasks(values), of_tasks([-value for value in values])
+    assert (mirrored.low, mirrored.high, mirrored.p) == pytest.approx(
+        (-difference.high, -difference.low, difference.p)
+    )
 
 
 def test_p_and_interval_never_disagree() -> None:
@@ -103,10 +105,10 @@ def test_p_and_interval_never_disagree() -> None:
     for _ in range(1500):
         tasks, trials = int(random.integers(2, 30)), int(random.integers(1, 6))
         values = (random.binomial(trials, 0.6, tasks) - random.binomial(trials, 0.3, tasks)) / trials
-        found = of_tasks(values.tolist())
-        assert (found.p < 0.05) == found.is_decisive
-        assert -1 <= found.low <= found.estimate <= found.high <= 1
-        decisive += found.is_decisive
+        difference = of_tasks(values.tolist())
+        assert (difference.p < 0.05) == difference.is_decisive
+        assert -1 <= difference.low <= difference.estimate <= difference.high <= 1
+        decisive += difference.is_decisive
     assert 300 < decisive < 1200
 
 
@@ -116,12 +118,12 @@ def test_p_and_interval_never_disagree() -> None:
 def test_one_call_a_session_is_the_paired_test() -> None:
     before, after = [1] * 6 + [0] * 14, [0] * 5 + [1] * 2 + [0] * 13
     alone = of_calls(before, after, [1] * 20)
-    known = of_tasks([new - old for old, new in zip(before, after, strict=True)])
+    by_task = of_tasks([new - old for old, new in zip(before, after, strict=True)])
     assert (alone.estimate, alone.low, alone.high, alone.p) == (
-        known.estimate,
-        known.low,
-        known.high,
-        known.p,
+        by_task.estimate,
+        by_task.low,
+        by_task.high,
+        by_task.p,
     )
 
 
@@ -129,21 +131,21 @@ def test_independent_calls_count_as_calls_and_those_that_move_together_as_sessio
     apart = of_calls([1] * 50 + [0] * 350, [0] * 350 + [1] * 50, [1] * 400)
     spread = of_calls([1] * 50 + [0] * 50, [0] * 50 + [1] * 50, [4] * 100)
     together = of_calls([4] * 12 + [0] * 88, [0] * 88 + [4] * 12, [4] * 100)
-    widths = [one.high - one.low for one in (apart, spread, together)]
+    widths = [difference.high - difference.low for difference in (apart, spread, together)]
     assert widths[1] == pytest.approx(widths[0], rel=0.15)
     assert widths[2] == pytest.approx(2 * widths[0], rel=0.15)
 
 
 def test_calls_that_all_stayed_are_bounded_by_their_sessions() -> None:
-    found = of_calls([3] * 50, [3] * 50, [20] * 50)
-    assert (found.estimate, found.p) == (0.0, 1.0)
-    assert found.high == -found.low == pytest.approx(3.8415 / (50 + 3.8415), abs=1e-4)
+    difference = of_calls([3] * 50, [3] * 50, [20] * 50)
+    assert (difference.estimate, difference.p) == (0.0, 1.0)
+    assert difference.high == -difference.low == pytest.approx(3.8415 / (50 + 3.8415), abs=1e-4)
 
 
 def test_one_huge_session_is_one_session() -> None:
-    found = of_calls([0] * 6, [0, 0, 0, 0, 0, 1500], [10, 10, 10, 10, 10, 2000])
-    assert not found.is_decisive
-    assert found.high - found.low > 1
+    difference = of_calls([0] * 6, [0, 0, 0, 0, 0, 1500], [10, 10, 10, 10, 10, 2000])
+    assert not difference.is_decisive
+    assert difference.high - difference.low > 1
 
 
 def test_sessions_without_calls_are_left_out() -> None:
@@ -158,9 +160,9 @@ def test_p_and_interval_of_the_same_calls_never_disagree() -> None:
         n = random.integers(1, 51, int(random.integers(2, 25)))
         moved = random.binomial(n, random.beta(0.5, 1.0, len(n)))
         rises = random.binomial(moved, 0.75)
-        found = of_calls((moved - rises).tolist(), rises.tolist(), n.tolist())
-        assert (found.p < 0.05) == found.is_decisive
-        assert -1 <= found.low <= found.estimate <= found.high <= 1
+        difference = of_calls((moved - rises).tolist(), rises.tolist(), n.tolist())
+        assert (difference.p < 0.05) == difference.is_decisive
+        assert -1 <= difference.low <= difference.estimate <= difference.high <= 1
 
 
 # --- effective numbers -------------------------------------------------------------------------------------

@@ -13,34 +13,34 @@ from callgauge.stats import pass_k
 def test_pass_k_is_that_of_tau_bench() -> None:
     """C(c, k) / C(n, k), section 3 of arXiv 2406.12045: of 4 trials with 2 passed, 1 of 6 pairs both did."""
     tasks = [(4, 4, 1), (4, 2, 1), (4, 0, 1)]
-    rates = [found.rate for k in (1, 2, 3, 4) if (found := pass_k(tasks, k))]
+    rates = [estimate.rate for k in (1, 2, 3, 4) if (estimate := pass_k(tasks, k))]
     assert rates == pytest.approx([1 / 2, (1 + 1 / 6) / 3, 1 / 3, 1 / 3])
 
 
 def test_pass_k_is_over_the_tasks_with_enough_trials() -> None:
-    found = pass_k([(1, 1, 50), (3, 3, 2), (2, 1, 2)], 2)
-    assert found is not None
-    assert (found.rate, found.tasks) == (0.5, 4)
+    estimate = pass_k([(1, 1, 50), (3, 3, 2), (2, 1, 2)], 2)
+    assert estimate is not None
+    assert (estimate.rate, estimate.tasks) == (0.5, 4)
     assert pass_k([(1, 1, 50)], 2) is None
     assert pass_k([], 1) is None
     assert pass_k([(2, 1, 0)], 1) is None
-    one = pass_k([(4, 3, 1)], 2)
-    assert one is not None
-    assert (one.rate, one.interval) == (0.5, None)
+    single = pass_k([(4, 3, 1)], 2)
+    assert single is not None
+    assert (single.rate, single.interval) == (0.5, None)
 
 
 @pytest.mark.parametrize("passed", [0, 4])
 def test_tasks_that_all_went_alike_are_not_certain(passed: int) -> None:
-    found, more = pass_k([(4, passed, 9)], 4), pass_k([(4, passed, 90)], 4)
-    assert found is not None
+    estimate, more = pass_k([(4, passed, 9)], 4), pass_k([(4, passed, 90)], 4)
+    assert estimate is not None
     assert more is not None
-    assert found.interval is not None
+    assert estimate.interval is not None
     assert more.interval is not None
     far, farther = (
-        (found.interval.high, more.interval.high)
+        (estimate.interval.high, more.interval.high)
         if passed == 0
         else (
-            1 - found.interval.low,
+            1 - estimate.interval.low,
             1 - more.interval.low,
         )
     )
@@ -64,9 +64,9 @@ def test_tasks_that_are_alike_may_be_told_once_with_their_number() -> None:
 @pytest.mark.parametrize("tasks", [2, 3, 5, 10, 20, 50, 200])
 def test_tasks_of_k_trials_are_covered_at_every_rate(tasks: int) -> None:
     """With k trials a task passes or fails: the coverage is a sum of binomial chances, without simulation."""
-    found = [pass_k([(3, 3, hits), (3, 0, tasks - hits)], 3) for hits in range(tasks + 1)]
-    bounds = [one.interval for one in found if one and one.interval]
-    low, high = (np.array([getattr(one, end) for one in bounds]) for end in ("low", "high"))
+    estimates = [pass_k([(3, 3, hits), (3, 0, tasks - hits)], 3) for hits in range(tasks + 1)]
+    bounds = [estimate.interval for estimate in estimates if estimate and estimate.interval]
+    low, high = (np.array([getattr(estimate, end) for estimate in bounds]) for end in ("low", "high"))
     rates = np.linspace(0.001, 0.999, 999)[:, None]
     chances = binom.pmf(np.arange(tasks + 1), tasks, rates)
     covered = (chances * ((low <= rates) & (rates <= high))).sum(1)
@@ -91,11 +91,11 @@ def test_the_interval_of_pass_k_covers_the_chance_that_all_of_k_pass() -> None:
     random, covered = np.random.default_rng(17), []
     for _ in range(300):
         chances = random.beta(2, 2, 80)
-        found = pass_k([(4, int(c), 1) for c in random.binomial(4, chances)], 2)
-        assert found is not None
-        assert found.interval is not None
+        estimate = pass_k([(4, int(c), 1) for c in random.binomial(4, chances)], 2)
+        assert estimate is not None
+        assert estimate.interval is not None
         # The mean of p² over a beta(2, 2) is 0.3.
-        covered.append(found.interval.low <= 0.3 <= found.interval.high)
+        covered.append(estimate.interval.low <= 0.3 <= estimate.interval.high)
     assert np.mean(covered) >= 0.92
 
 

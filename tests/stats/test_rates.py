@@ -1,4 +1,4 @@
-"""Intervals and differences against published values and statsmodels, and whether they keep their word."""
+"""Intervals and differences against published values and statsmodels, and their simulated coverage."""
 
 from __future__ import annotations
 
@@ -94,22 +94,22 @@ def test_the_design_effect_is_that_of_the_jackknife_which_leaves_out_each_group_
 
 
 def test_calls_that_all_share_their_sessions_fate_count_as_sessions() -> None:
-    """In a group of its own each session is left out in turn: 10 times 40 / 39, by the jackknife."""
-    its = [(10, 10)] * 20 + [(0, 10)] * 20
-    apart = of_sessions(its, range(40))
+    """Each session has its own group and is left out in turn: 10 times 40 / 39, by the jackknife."""
+    sessions = [(10, 10)] * 20 + [(0, 10)] * 20
+    apart = of_sessions(sessions, range(40))
     assert apart.spread is not None
     assert apart.spread.effect == pytest.approx(10 * 40 / 39)
-    placed = [of_sessions(its, place_sessions(40, seed)) for seed in range(200)]
+    placed = [of_sessions(sessions, place_sessions(40, seed)) for seed in range(200)]
     assert np.median([share.design_effect for share in placed]) == pytest.approx(10, rel=0.05)
     assert np.median([share.effective_n for share in placed]) == pytest.approx(40, rel=0.05)
 
 
 def test_however_few_sessions_have_a_hit_the_interval_has_a_utmost_width() -> None:
-    """Sessions of one call each are independent: that two groups differ by luck must not hide it."""
-    its = [(1, 1)] * 2 + [(0, 1)] * 98
+    """Sessions of one call each are independent: a chance difference of two groups must not hide it."""
+    sessions = [(1, 1)] * 2 + [(0, 1)] * 98
     widths = []
     for seed in range(200):
-        bounds = of_sessions(its, place_sessions(100, seed)).interval
+        bounds = of_sessions(sessions, place_sessions(100, seed)).interval
         assert bounds is not None
         widths.append(bounds.high - bounds.low)
     plain = Share(2, 100).interval
@@ -120,9 +120,9 @@ def test_however_few_sessions_have_a_hit_the_interval_has_a_utmost_width() -> No
 
 
 def test_sessions_of_one_call_are_worth_about_their_number_of_calls() -> None:
-    """Which groups they fall into is chance: the design effect is 1 on average, and seldom far from it."""
-    its = [(1, 1)] * 60 + [(0, 1)] * 240
-    effects = [of_sessions(its, place_sessions(300, seed)).design_effect for seed in range(300)]
+    """Their groups are random: the design effect is 1 on average, and rarely far from it."""
+    sessions = [(1, 1)] * 60 + [(0, 1)] * 240
+    effects = [of_sessions(sessions, place_sessions(300, seed)).design_effect for seed in range(300)]
     assert np.mean(effects) == pytest.approx(1, abs=0.05)
     assert np.quantile(effects, 0.99) < 1.8
 
@@ -145,8 +145,8 @@ def test_of_one_session_each_rate_counts_as_one_observation() -> None:
 
 def test_a_spread_seen_in_few_sessions_with_a_hit_counts_with_few_degrees_of_freedom() -> None:
     """Hits in five sessions, all alike: four fifths of five degrees of freedom (Korn & Graubard 1998)."""
-    its = [(3, 10)] * 5 + [(0, 10)] * 5
-    share = of_sessions(its, range(10))
+    sessions = [(3, 10)] * 5 + [(0, 10)] * 5
+    share = of_sessions(sessions, range(10))
     assert share.interval is not None
     chance = 2 * norm.sf(t.ppf(0.975, 4))  # statsmodels takes a level of the normal distribution
     number = share.effective_n
@@ -160,7 +160,7 @@ def test_thirty_observations_are_enough_in_ten_sessions(sessions: int, is_enough
     assert of_sessions([(1, 10)] * sessions, range(sessions)).has_enough == is_enough
     assert not of_sessions([(0, 1)] * 29, range(29)).has_enough
     assert Share(1, 30).has_enough
-    # Where sessions were not counted, ten groups of them are needed: these are ten sessions at least.
+    # Without a number of sessions, ten groups are needed, which are at least ten sessions.
     for groups, is_enough_of_them in ((9, False), (10, True)):
         by_group = count_by_group([(1, 10)] * groups, range(groups))
         assert Share.from_groups(*by_group).has_enough == is_enough_of_them
@@ -168,7 +168,7 @@ def test_thirty_observations_are_enough_in_ten_sessions(sessions: int, is_enough
 
 
 def test_sessions_that_are_counted_on_several_days_are_still_few() -> None:
-    """Five sessions of twelve days each: 60 are counted, and they lie in five groups."""
+    """Five sessions of twelve days each: 60 are counted, but they are in five groups."""
     day = count_by_group([(1, 5)] * 5, range(5))
     assert not Share(5 * 12, 25 * 12, 60, 12 * day).has_enough
 
@@ -181,8 +181,8 @@ def test_the_interval_covers_the_rate_as_often_as_it_says(
     sessions: int, calls: int, rate: float, alike: float
 ) -> None:
     random = np.random.default_rng(7)
-    found = [draw_share(random, sessions, calls, rate, alike).interval for _ in range(400)]
-    covered = [one is not None and one.low <= rate <= one.high for one in found]
+    intervals = [draw_share(random, sessions, calls, rate, alike).interval for _ in range(400)]
+    covered = [interval is not None and interval.low <= rate <= interval.high for interval in intervals]
     assert np.mean(covered) >= LEAST_COVERED
 
 
@@ -190,7 +190,9 @@ def test_counting_calls_as_independent_would_not() -> None:
     random = np.random.default_rng(7)
     shares = [draw_share(random, 100, 20, 0.1, 0.3) for _ in range(300)]
     naive = [Share(share.k, share.n).interval for share in shares]
-    assert np.mean([one is not None and one.low <= 0.1 <= one.high for one in naive]) < 0.75
+    assert (
+        np.mean([interval is not None and interval.low <= 0.1 <= interval.high for interval in naive]) < 0.75
+    )
 
 
 # --- sums of rates -------------------------------------------------------------------------------------
@@ -204,9 +206,9 @@ def test_a_session_that_is_in_two_parts_of_a_sum_is_kept_together() -> None:
     search = [(4 * bool(fail), 4) for fail in fails]
     edit = [(6 * bool(fail), 6) for fail in fails]
     whole = of_sessions([(10 * bool(fail), 10) for fail in fails], groups)
-    found = of_sessions(search, groups) + of_sessions(edit, groups)
-    assert (found.k, found.n) == (whole.k, whole.n)
-    assert found.interval == whole.interval
+    total = of_sessions(search, groups) + of_sessions(edit, groups)
+    assert (total.k, total.n) == (whole.k, whole.n)
+    assert total.interval == whole.interval
     apart = of_sessions(search, groups) + of_sessions(edit, place_sessions(sessions, seed=1))
     assert apart.interval is not None
     assert whole.interval is not None
@@ -214,32 +216,32 @@ def test_a_session_that_is_in_two_parts_of_a_sum_is_kept_together() -> None:
 
 
 def test_shares_add_up_by_group() -> None:
-    one, other = of_sessions([(1, 2), (0, 3)], [0, 7]), of_sessions([(2, 2), (1, 5)], [7, 49])
-    found = one + other
-    assert found == Share(4, 12, 4)
-    assert found.by_group is not None
-    assert {group: found.by_group[:, group].tolist() for group in (0, 7, 49)} == {
+    first, other = of_sessions([(1, 2), (0, 3)], [0, 7]), of_sessions([(2, 2), (1, 5)], [7, 49])
+    total = first + other
+    assert total == Share(4, 12, 4)
+    assert total.by_group is not None
+    assert {group: total.by_group[:, group].tolist() for group in (0, 7, 49)} == {
         0: [1, 2],
         7: [2, 5],
         49: [1, 5],
     }
-    assert found.by_group.sum(axis=1).tolist() == [4, 12]
-    assert (one + Share(1, 1)).sessions is None
+    assert total.by_group.sum(axis=1).tolist() == [4, 12]
+    assert (first + Share(1, 1)).sessions is None
     assert Share(1, 2, 1) + Share(1, 3, 2) == Share(2, 5, 3)
 
 
 def test_a_share_is_made_from_its_groups() -> None:
     k, n = count_by_group([(1, 2), (3, 9)], [3, 4])
-    found = Share.from_groups(k, n, 2)
-    assert found == Share(4, 11, 2)
-    assert found.interval == of_sessions([(1, 2), (3, 9)], [3, 4]).interval
+    share = Share.from_groups(k, n, 2)
+    assert share == Share(4, 11, 2)
+    assert share.interval == of_sessions([(1, 2), (3, 9)], [3, 4]).interval
 
 
 # --- two rates -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("of", "against", "low", "high"),
+    ("counts", "against", "low", "high"),
     [
         # Newcombe (1998), Statistics in Medicine 17:873, table II, method 10.
         ((56, 70), (48, 80), 0.0524, 0.3339),
@@ -251,44 +253,45 @@ def test_a_share_is_made_from_its_groups() -> None:
     ],
 )
 def test_the_difference_is_the_published_one(
-    of: tuple[int, int], against: tuple[int, int], low: float, high: float
+    counts: tuple[int, int], against: tuple[int, int], low: float, high: float
 ) -> None:
-    found = compare_rates(Share(*of), Share(*against))
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
-    assert found.method == "Newcombe, 95 %"
+    difference = compare_rates(Share(*counts), Share(*against))
+    assert difference is not None
+    assert (difference.low, difference.high) == pytest.approx((low, high), abs=5e-5)
+    assert difference.method == "Newcombe, 95 %"
 
 
 def test_of_independent_calls_the_difference_is_that_of_statsmodels() -> None:
     random = np.random.default_rng(18)
     for _ in range(200):
         (k1, n1), (k2, n2) = ((int(random.integers(0, n + 1)), int(n)) for n in random.integers(1, 900, 2))
-        found = compare_rates(Share(k1, n1), Share(k2, n2))
-        assert found is not None
+        difference = compare_rates(Share(k1, n1), Share(k2, n2))
+        assert difference is not None
         reference = confint_proportions_2indep(k1, n1, k2, n2, method="newcomb")
-        assert found.estimate == pytest.approx(k1 / n1 - k2 / n2)
-        assert (found.low, found.high) == pytest.approx(reference, abs=1e-12), (k1, n1, k2, n2)
+        assert difference.estimate == pytest.approx(k1 / n1 - k2 / n2)
+        assert (difference.low, difference.high) == pytest.approx(reference, abs=1e-12), (k1, n1, k2, n2)
 
 
 @pytest.mark.parametrize(
-    ("of", "against"), [((56, 70), (48, 80)), ((5, 56), (0, 29)), ((30, 400), (28, 390)), ((6, 7), (2, 7))]
+    ("counts", "against"),
+    [((56, 70), (48, 80)), ((5, 56), (0, 29)), ((30, 400), (28, 390)), ((6, 7), (2, 7))],
 )
 def test_at_a_confidence_of_1_minus_p_the_interval_ends_at_0(
-    of: tuple[int, int], against: tuple[int, int]
+    counts: tuple[int, int], against: tuple[int, int]
 ) -> None:
-    found = compare_rates(Share(*of), Share(*against))
-    assert found is not None
-    low, high = confint_proportions_2indep(*of, *against, method="newcomb", alpha=found.p)
-    assert (low if found.estimate > 0 else high) == pytest.approx(0, abs=1e-6)
-    wider = confint_proportions_2indep(*of, *against, method="newcomb", alpha=0.99 * found.p)
-    narrower = confint_proportions_2indep(*of, *against, method="newcomb", alpha=1.01 * found.p)
+    difference = compare_rates(Share(*counts), Share(*against))
+    assert difference is not None
+    low, high = confint_proportions_2indep(*counts, *against, method="newcomb", alpha=difference.p)
+    assert (low if difference.estimate > 0 else high) == pytest.approx(0, abs=1e-6)
+    wider = confint_proportions_2indep(*counts, *against, method="newcomb", alpha=0.99 * difference.p)
+    narrower = confint_proportions_2indep(*counts, *against, method="newcomb", alpha=1.01 * difference.p)
     assert wider[0] < 0 < wider[1]
     assert narrower[0] > 0 or narrower[1] < 0
 
 
 def compare_all(pairs: Iterable[tuple[Share, Share]]) -> list[Difference]:
     return compare_estimates(
-        [(one.estimate, other.estimate) for one, other in pairs if one.estimate and other.estimate]
+        [(share.estimate, other.estimate) for share, other in pairs if share.estimate and other.estimate]
     )
 
 
@@ -307,25 +310,25 @@ def test_p_is_below_5_percent_exactly_where_the_interval_leaves_out_0(
     draw: Callable[[np.random.Generator], Share],
 ) -> None:
     random = np.random.default_rng(19)
-    found = compare_all((draw(random), draw(random)) for _ in range(2_000))
-    for one in found:
-        assert (one.p < 0.05) == one.is_decisive, one
-        assert one.low <= one.estimate <= one.high
-        assert 0 <= one.p <= 1
-    assert 400 < sum(one.is_decisive for one in found) < 1_600, "both answers occur"
+    differences = compare_all((draw(random), draw(random)) for _ in range(2_000))
+    for difference in differences:
+        assert (difference.p < 0.05) == difference.is_decisive, difference
+        assert difference.low <= difference.estimate <= difference.high
+        assert 0 <= difference.p <= 1
+    assert 400 < sum(difference.is_decisive for difference in differences) < 1_600, "both answers occur"
 
 
 def test_the_other_way_round_the_difference_is_the_same_with_the_other_sign() -> None:
     random = np.random.default_rng(20)
     for _ in range(100):
-        one, other = draw_grouped(random), draw_grouped(random)
-        found, turned = compare_rates(one, other), compare_rates(other, one)
-        assert found is not None
+        first, other = draw_grouped(random), draw_grouped(random)
+        difference, turned = compare_rates(first, other), compare_rates(other, first)
+        assert difference is not None
         assert turned is not None
         assert (turned.estimate, turned.low, turned.high) == pytest.approx(
-            (-found.estimate, -found.high, -found.low), abs=1e-12
+            (-difference.estimate, -difference.high, -difference.low), abs=1e-12
         )
-        assert turned.p == pytest.approx(found.p, abs=1e-12)
+        assert turned.p == pytest.approx(difference.p, abs=1e-12)
 
 
 @pytest.mark.thorough(quick=1)
@@ -336,9 +339,9 @@ def test_false_alarms_stay_at_the_stated_rate(alike: float) -> None:
     def arm() -> Share:
         return draw_share(random, 120, 8, 0.08, alike)
 
-    found = compare_all((arm(), arm()) for _ in range(2_000))
-    assert np.mean([one.is_decisive for one in found]) <= MOST_FALSE
-    assert np.mean([one.p < 0.05 for one in found]) <= MOST_FALSE
+    differences = compare_all((arm(), arm()) for _ in range(2_000))
+    assert np.mean([difference.is_decisive for difference in differences]) <= MOST_FALSE
+    assert np.mean([difference.p < 0.05 for difference in differences]) <= MOST_FALSE
 
 
 @pytest.mark.thorough(quick=2)
@@ -348,24 +351,24 @@ def test_the_interval_covers_the_difference_as_often_as_it_says(
     sessions: int, other: int, alike: float
 ) -> None:
     random = np.random.default_rng(12)
-    found = compare_all(
+    differences = compare_all(
         (draw_share(random, sessions, 8, 0.15, alike), draw_share(random, other, 8, 0.1, alike))
         for _ in range(2_000)
     )
-    covered = [one.low <= 0.05 <= one.high for one in found]
+    covered = [difference.low <= 0.05 <= difference.high for difference in differences]
     assert np.mean(covered) >= LEAST_COVERED
 
 
 def test_what_two_rates_of_the_same_sessions_have_in_common_is_subtracted() -> None:
-    """The same sessions call two tools, and a session that is bad at one is bad at the other."""
+    """The same sessions call two tools; a session that fails with one fails with the other."""
     random = np.random.default_rng(6)
     own = random.beta(0.4, 1.6, 400)
-    of, against = (
+    sessions, against = (
         [(int(random.binomial(10, min(1.0, rate * harder))), 10) for rate in own] for harder in (1.0, 1.25)
     )
     groups = place_sessions(400)
-    together = compare_rates(of_sessions(of, groups), of_sessions(against, groups))
-    apart = compare_rates(of_sessions(of, groups), of_sessions(against, place_sessions(400, seed=1)))
+    together = compare_rates(of_sessions(sessions, groups), of_sessions(against, groups))
+    apart = compare_rates(of_sessions(sessions, groups), of_sessions(against, place_sessions(400, seed=1)))
     assert together is not None
     assert apart is not None
     assert together.estimate == apart.estimate
@@ -374,22 +377,22 @@ def test_what_two_rates_of_the_same_sessions_have_in_common_is_subtracted() -> N
 
 def test_drawing_whole_sessions_anew_agrees_with_the_interval() -> None:
     random = np.random.default_rng(3)
-    of, against = draw_sessions(random, 300, 10, 0.2, 0.2), draw_sessions(random, 300, 10, 0.1, 0.2)
-    found = compare_rates(
-        of_sessions(of, place_sessions(300, seed=1)), of_sessions(against, place_sessions(300, seed=2))
+    sessions, against = draw_sessions(random, 300, 10, 0.2, 0.2), draw_sessions(random, 300, 10, 0.1, 0.2)
+    difference = compare_rates(
+        of_sessions(sessions, place_sessions(300, seed=1)), of_sessions(against, place_sessions(300, seed=2))
     )
-    assert found is not None
-    assert found.method == "Newcombe over sessions, 95 %"
-    assert bootstrap_interval(of, against) == pytest.approx((found.low, found.high), abs=0.01)
+    assert difference is not None
+    assert difference.method == "Newcombe over sessions, 95 %"
+    assert bootstrap_interval(sessions, against) == pytest.approx((difference.low, difference.high), abs=0.01)
 
 
 def test_sessions_that_are_alike_may_be_told_once_with_their_number() -> None:
     each = [(0, 4)] * 300 + [(1, 4)] * 50 + [(3, 9)] * 20
-    of = bootstrap_interval(each, [(0, 4)] * 200 + [(2, 5)] * 100)
+    listed = bootstrap_interval(each, [(0, 4)] * 200 + [(2, 5)] * 100)
     told_once = bootstrap_interval(
         [(0, 4), (1, 4), (3, 9)], [(0, 4), (2, 5)], ([300, 50, 20], [200, 100]), draws=4000
     )
-    assert told_once == pytest.approx(of, abs=0.01)
+    assert told_once == pytest.approx(listed, abs=0.01)
     assert bootstrap_interval([], each) is None
     assert bootstrap_interval([(1, 2)], [(1, 2)], ([10**6], [10**6])) == (0.0, 0.0)
 
@@ -409,15 +412,20 @@ def test_corrections_are_those_of_statsmodels(p: list[float]) -> None:
 
 
 def adjust_by_closed_test(p: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """Return adjusted p-values by the definition: every set of true hypotheses is tested by weighted
-    Bonferroni, and one is refused when all sets that it is in are (Marcus, Peritz & Gabriel 1976)."""
+    """Return adjusted p-values by the definition of a closed test (Marcus, Peritz & Gabriel 1976).
+
+    Each set of true hypotheses is tested by weighted Bonferroni. A hypothesis is rejected if all sets that
+    contain it are.
+    """
     everyone = range(len(p))
     sets = [each for size in range(1, len(p) + 1) for each in combinations(everyone, size)]
     of_set = {
-        each: min(1.0, *(p[one] * sum(weights[other] for other in each) / weights[one] for one in each))
+        each: min(
+            1.0, *(p[member] * sum(weights[other] for other in each) / weights[member] for member in each)
+        )
         for each in sets
     }
-    return [max(of_set[each] for each in sets if one in each) for one in everyone]
+    return [max(of_set[each] for each in sets if member in each) for member in everyone]
 
 
 def test_weighted_holm_is_the_closed_test_of_weighted_bonferroni() -> None:
@@ -434,7 +442,7 @@ def test_weighted_holm_keeps_the_order_and_with_equal_weights_it_is_plain_holm()
         p, weights = random.random(8).tolist(), random.uniform(0.2, 2, 8).tolist()
         assert holm(p, [0.125] * 8) == pytest.approx(holm(p), abs=1e-12)
         adjusted = holm(p, weights)
-        assert all(one <= other for one, other in zip(p, adjusted, strict=True))
+        assert all(before <= other for before, other in zip(p, adjusted, strict=True))
         order = sorted(range(8), key=lambda place: p[place] / weights[place])
         assert [adjusted[place] for place in order] == sorted(adjusted)
 

@@ -13,17 +13,17 @@ MONEY = TURNS * RANDOM.lognormal(0, 0.3, GROUPS)
 NONE = np.zeros(GROUPS)
 
 
-def width(found: Interval | None) -> float:
-    assert found is not None
-    return found.high / found.low
+def width(interval: Interval | None) -> float:
+    assert interval is not None
+    return interval.high / interval.low
 
 
 def test_the_interval_holds_the_ratio_and_is_one_in_any_currency() -> None:
-    found, dearer = ratio_interval(MONEY, TURNS), ratio_interval(100 * MONEY, TURNS)
-    assert found is not None
+    interval, dearer = ratio_interval(MONEY, TURNS), ratio_interval(100 * MONEY, TURNS)
+    assert interval is not None
     assert dearer is not None
-    assert found.low < MONEY.sum() / TURNS.sum() < found.high
-    assert [dearer.low, dearer.high] == pytest.approx([100 * found.low, 100 * found.high])
+    assert interval.low < MONEY.sum() / TURNS.sum() < interval.high
+    assert [dearer.low, dearer.high] == pytest.approx([100 * interval.low, 100 * interval.high])
 
 
 def test_equal_sessions_leave_no_doubt_and_fewer_leave_more() -> None:
@@ -34,18 +34,18 @@ def test_equal_sessions_leave_no_doubt_and_fewer_leave_more() -> None:
 
 def test_it_is_not_known_from_few_groups_or_where_one_group_is_all() -> None:
     few = np.arange(GROUPS) < 7
-    one = np.arange(GROUPS) == 3
+    single = np.arange(GROUPS) == 3
     assert ratio_interval(MONEY * few, TURNS * few) is None
-    assert ratio_interval(MONEY, TURNS * one) is None
+    assert ratio_interval(MONEY, TURNS * single) is None
     assert ratio_interval(NONE, TURNS) is None
     assert ratio_interval(NONE, NONE) is None
 
 
 def test_a_ratio_compared_with_itself_is_exactly_one() -> None:
-    """Both have the same sessions, which are left out of both at once."""
-    found = compare_ratios((MONEY, TURNS), (3 * MONEY, TURNS))
-    assert found is not None
-    assert [found.low, found.high] == pytest.approx([3, 3])
+    """Both have the same sessions, which are left out of both together."""
+    ratio = compare_ratios((MONEY, TURNS), (3 * MONEY, TURNS))
+    assert ratio is not None
+    assert [ratio.low, ratio.high] == pytest.approx([3, 3])
 
 
 def test_sessions_of_their_own_make_the_difference_wider_than_either() -> None:

@@ -1,4 +1,4 @@
-"""How many more sessions would decide: enough of them, not many too many, and 0 where there are enough."""
+"""How many more sessions are needed: enough, not far too many, and 0 if there are enough."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ def test_of_independent_calls_it_is_the_textbook_number(difference: float, compa
     low, high = 0.1 - difference / 2, 0.1 + difference / 2
     z = norm.isf(0.025 / comparisons) + norm.isf(0.2)
     of_all = z**2 * (low * (1 - low) + high * (1 - high)) / difference**2
-    found = sessions_needed(*shares, difference, comparisons)
-    assert found == pytest.approx(max(0.0, of_all - 1_000), abs=1.5)
+    sessions = sessions_needed(*shares, difference, comparisons)
+    assert sessions == pytest.approx(max(0.0, of_all - 1_000), abs=1.5)
 
 
 @pytest.mark.parametrize(("k", "rates"), [(0, (0.0, 0.02)), (100, (0.98, 1.0)), (1, (0.0, 0.02))])
 def test_beside_0_and_1_the_rates_are_still_as_far_apart_as_asked(k: int, rates: tuple[float, float]) -> None:
     z = norm.isf(0.025) + norm.isf(0.2)
     of_all = z**2 * sum(rate * (1 - rate) for rate in rates) / 0.02**2
-    found = sessions_needed(Share(k, 100, 100), Share(k, 100, 100), 0.02)
-    assert found == pytest.approx(of_all - 100, abs=1.5)
+    sessions = sessions_needed(Share(k, 100, 100), Share(k, 100, 100), 0.02)
+    assert sessions == pytest.approx(of_all - 100, abs=1.5)
 
 
 def test_sessions_of_ten_calls_need_a_tenth_where_calls_are_independent() -> None:
-    one = sessions_needed(Share(100, 1_000, 1_000), Share(100, 1_000, 1_000), 0.02)
+    of_one_call = sessions_needed(Share(100, 1_000, 1_000), Share(100, 1_000, 1_000), 0.02)
     ten = sessions_needed(Share(100, 1_000, 100), Share(100, 1_000, 100), 0.02)
-    assert one is not None
-    assert ten == pytest.approx(one / 10, abs=1.5)
+    assert of_one_call is not None
+    assert ten == pytest.approx(of_one_call / 10, abs=1.5)
 
 
 def test_where_all_calls_of_a_session_go_alike_ten_are_worth_one() -> None:
     many, few = arm(300, 3_000, 300), arm(30, 300, 300)
     worth = many.design_effect / few.design_effect
     assert worth == pytest.approx(10, rel=0.3)
-    one, other = sessions_needed(many, many, 0.02), sessions_needed(few, few, 0.02)
-    assert one is not None
+    first, other = sessions_needed(many, many, 0.02), sessions_needed(few, few, 0.02)
+    assert first is not None
     assert other is not None
-    assert (one + 300) / (other + 300) == pytest.approx(worth / 10, rel=0.01)
+    assert (first + 300) / (other + 300) == pytest.approx(worth / 10, rel=0.01)
 
 
 @pytest.mark.thorough(quick=1)
@@ -60,40 +60,40 @@ def test_as_many_sessions_as_it_asks_for_show_the_difference(alike: float) -> No
     def drawn(sessions: int, rate: float) -> Share:
         return draw_share(random, sessions, 10, rate, alike)
 
-    asked = [sessions_needed(drawn(400, 0.10), drawn(400, 0.10), 0.02) for _ in range(60)]
-    more = round(np.mean([number for number in asked if number is not None]))
+    numbers = [sessions_needed(drawn(400, 0.10), drawn(400, 0.10), 0.02) for _ in range(60)]
+    more = round(np.mean([number for number in numbers if number is not None]))
     assert more > 0
     arms = [(drawn(400 + more, 0.08), drawn(400 + more, 0.10)) for _ in range(300)]
-    found = compare_estimates([(a.estimate, b.estimate) for a, b in arms if a.estimate and b.estimate])
-    assert 0.74 <= np.mean([one.is_decisive for one in found]) <= 0.87
+    differences = compare_estimates([(a.estimate, b.estimate) for a, b in arms if a.estimate and b.estimate])
+    assert 0.74 <= np.mean([difference.is_decisive for difference in differences]) <= 0.87
     assert sessions_needed(drawn(400 + 2 * more, 0.10), drawn(400 + 2 * more, 0.10), 0.02) == 0
 
 
 def test_a_smaller_difference_takes_more_and_a_larger_one_less() -> None:
-    one, other = arm(40, 800, 120, 1), arm(60, 800, 90, 2)
-    found = [sessions_needed(one, other, size) for size in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)]
-    known = [each for each in found if each is not None]
-    assert len(known) == len(found)
-    assert known == sorted(known, reverse=True)
-    assert known[0] > known[2] > known[-1] == 0
+    first, other = arm(40, 800, 120, 1), arm(60, 800, 90, 2)
+    numbers = [sessions_needed(first, other, size) for size in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5)]
+    sizes = [each for each in numbers if each is not None]
+    assert len(sizes) == len(numbers)
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > sizes[2] > sizes[-1] == 0
 
 
 def test_more_comparisons_take_more_sessions() -> None:
-    one, other = arm(40, 800, 120, 1), arm(60, 800, 90, 2)
-    found = [sessions_needed(one, other, 0.02, comparisons) or 0 for comparisons in (1, 2, 10, 100)]
-    assert found == sorted(set(found))
-    assert found[0] > 0
+    first, other = arm(40, 800, 120, 1), arm(60, 800, 90, 2)
+    numbers = [sessions_needed(first, other, 0.02, comparisons) or 0 for comparisons in (1, 2, 10, 100)]
+    assert numbers == sorted(set(numbers))
+    assert numbers[0] > 0
 
 
 def test_which_arm_is_which_and_the_sign_of_the_difference_do_not_matter() -> None:
-    one, other = arm(40, 800, 120, 1), arm(60, 800, 90, 2)
-    found = {
+    first, other = arm(40, 800, 120, 1), arm(60, 800, 90, 2)
+    numbers = {
         sessions_needed(*arms, difference)
-        for arms in ((one, other), (other, one))
+        for arms in ((first, other), (other, first))
         for difference in (0.02, -0.02)
     }
-    assert len(found) == 1
-    assert found != {0}
+    assert len(numbers) == 1
+    assert numbers != {0}
 
 
 def test_present_sessions_may_be_enough() -> None:

@@ -1,6 +1,6 @@
-"""The statistics of the pages, simulated shortly: no cell leaves its band by more than its own error.
+"""Short simulations of the pages' statistics: no result leaves its band by more than its own error.
 
-`./dev bench statistics` has the same cells with more draws, and the whole grid.
+`./dev bench statistics` runs the same simulations with more draws, and the whole grid.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bench.statistics.alert_cells import (
 )
 from bench.statistics.cells import Cell
 
-# Changes and tasks have tests of their own beside what they test; alerts have theirs below.
+# Changes and tasks are simulated in their own test files; alerts below.
 DRAWS = {
     "rates": 1000,
     "rates_of_tables": 1500,

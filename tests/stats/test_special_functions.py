@@ -1,4 +1,4 @@
-"""Our special functions are those of scipy, which is a dependency of the tests only."""
+"""Our special functions agree with those of scipy, which only the tests depend on."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from callgauge.stats import special_functions as ours
 
 INF, NAN = np.inf, np.nan
 FREEDOM = np.concatenate([[1, 2, 5, 6, 7, 160, 161], np.geomspace(0.1, 1e12, 160)])[:, None]
-Numbers = Any  # an array, or what numpy makes one of
+Numbers = Any  # an array, or anything that numpy turns into one
 
 
-def worst_error(found: Numbers, expected: Numbers) -> float:
-    """Return the largest relative error; equal infinities and two `nan` are no error."""
-    found, expected = np.broadcast_arrays(np.asarray(found, dtype=float), np.asarray(expected, dtype=float))
-    same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-    return float(np.max(np.abs(found[~same] / expected[~same] - 1), initial=0.0))
+def worst_error(values: Numbers, expected: Numbers) -> float:
+    """Return the largest relative error; equal infinities, or two `nan`, count as equal."""
+    values, expected = np.broadcast_arrays(np.asarray(values, dtype=float), np.asarray(expected, dtype=float))
+    same = (values == expected) | (np.isnan(values) & np.isnan(expected))
+    return float(np.max(np.abs(values[~same] / expected[~same] - 1), initial=0.0))
 
 
 def test_the_normal_distribution() -> None:
@@ -33,8 +33,8 @@ def test_the_normal_distribution() -> None:
 def test_the_distribution_of_students_t() -> None:
     t = np.concatenate([[0.0], np.geomspace(1e-3, 1e140, 400)])
     expected = scipy.special.stdtr(FREEDOM, -t)
-    seen = expected > 1e-300  # below, doubles lose digits
-    assert worst_error(ours.stdtr(FREEDOM, -t)[seen], expected[seen]) < 1e-12
+    is_normal = expected > 1e-300  # doubles lose digits below this
+    assert worst_error(ours.stdtr(FREEDOM, -t)[is_normal], expected[is_normal]) < 1e-12
     assert worst_error(ours.stdtr(FREEDOM, t), scipy.special.stdtr(FREEDOM, t)) < 1e-13
 
 
@@ -66,17 +66,17 @@ def test_digamma_and_trigamma() -> None:
 def test_the_quantiles_of_beta_distributions(chance: float) -> None:
     sizes = np.geomspace(0.15, 1e4, 12)
     for a in sizes:
-        found = [ours.betaincinv(a, b, chance) for b in sizes]
-        assert worst_error(found, scipy.special.betaincinv(a, sizes, chance)) < 1e-12
+        quantiles = [ours.betaincinv(a, b, chance) for b in sizes]
+        assert worst_error(quantiles, scipy.special.betaincinv(a, sizes, chance)) < 1e-12
 
 
 def test_binomial_chances_and_poisson_means() -> None:
     for number in (0, 1, 7, 200, 3000):
         for chance in (0.0, 1e-6, 0.3, 0.9, 1.0):
             expected = binom.pmf(np.arange(number + 1), number, chance)
-            found = ours.binomial_chances(number, chance)
-            assert found.shape == expected.shape
-            assert np.abs(found - expected).max() < 1e-12
+            chances = ours.binomial_chances(number, chance)
+            assert chances.shape == expected.shape
+            assert np.abs(chances - expected).max() < 1e-12
     for count in (1, 2, 10, 100):
         for chance in (0.01, 0.5, 0.8, 0.999):
             assert (
@@ -114,9 +114,9 @@ def test_the_ends_of_each_domain() -> None:
 def test_numbers_give_a_number_and_arrays_keep_their_shape(function: Any, values: tuple[float, ...]) -> None:
     assert isinstance(function(*values), float)
     for shape in ((0,), (1,), (2, 3)):
-        found = function(np.full(shape, values[0]), *values[1:])
-        assert (found.shape, found.dtype) == (shape, np.float64)
-        assert worst_error(found, function(*values)) < 1e-14
+        array = function(np.full(shape, values[0]), *values[1:])
+        assert (array.shape, array.dtype) == (shape, np.float64)
+        assert worst_error(array, function(*values)) < 1e-14
 
 
 def test_a_value_does_not_depend_on_the_other_elements_of_its_array() -> None:

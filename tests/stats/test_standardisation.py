@@ -1,4 +1,4 @@
-"""Two arms at the same mix of work: published examples, the algebra, and what is left out."""
+"""Two arms at the same mix of work: published examples, algebra, and the strata that are left out."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ KIDNEY_STONES = [(Share(81, 87), Share(234, 270)), (Share(192, 263), Share(55, 8
 
 
 def plain_sum(strata: list[tuple[Share, Share]]) -> tuple[Share, Share]:
-    of, against = strata[0]
+    share, against = strata[0]
     for more in strata[1:]:
-        of, against = of + more[0], against + more[1]
-    return of, against
+        share, against = share + more[0], against + more[1]
+    return share, against
 
 
 def test_of_the_kidney_stones_the_better_treatment_is_better() -> None:
-    found, plain = standardise(KIDNEY_STONES), compare_rates(*plain_sum(KIDNEY_STONES))
-    assert found is not None
+    standardised, plain = standardise(KIDNEY_STONES), compare_rates(*plain_sum(KIDNEY_STONES))
+    assert standardised is not None
     assert plain is not None
     assert plain.estimate == pytest.approx(273 / 350 - 289 / 350)
     # Mantel & Haenszel (1959): the sum of (a·n0 − b·n1) / N over the sum of n1·n0 / N.
     weights = 87 * 270 / 357 + 263 * 80 / 343
     expected = (81 * 270 - 234 * 87) / 357 + (192 * 80 - 55 * 263) / 343
-    assert found.difference.estimate == pytest.approx(expected / weights)
-    assert found.of == pytest.approx(0.8341, abs=5e-5)
-    assert found.against == pytest.approx(0.7802, abs=5e-5)
-    assert plain.estimate < 0 < found.difference.estimate
-    assert (found.strata, found.covered) == (2, 1.0)
-    assert found.is_representative
-    assert found.outweighs(plain)
+    assert standardised.difference.estimate == pytest.approx(expected / weights)
+    assert standardised.of == pytest.approx(0.8341, abs=5e-5)
+    assert standardised.against == pytest.approx(0.7802, abs=5e-5)
+    assert plain.estimate < 0 < standardised.difference.estimate
+    assert (standardised.strata, standardised.covered) == (2, 1.0)
+    assert standardised.is_representative
+    assert standardised.outweighs(plain)
 
 
 def test_with_ten_times_as_many_stones_the_better_treatment_is_decisive() -> None:
     strata = [(Share(10 * a.k, 10 * a.n), Share(10 * b.k, 10 * b.n)) for a, b in KIDNEY_STONES]
-    found, plain = standardise(strata), compare_rates(*plain_sum(strata))
-    assert found is not None
+    standardised, plain = standardise(strata), compare_rates(*plain_sum(strata))
+    assert standardised is not None
     assert plain is not None
-    assert found.difference.low > 0 > plain.high
+    assert standardised.difference.low > 0 > plain.high
 
 
 def test_the_plain_difference_is_what_the_mix_makes_and_what_the_rates_make() -> None:
@@ -52,57 +52,63 @@ def test_the_plain_difference_is_what_the_mix_makes_and_what_the_rates_make() ->
     for _ in range(100):
         n = random.integers(1, 300, (2, 4))
         k = random.binomial(n, random.uniform(0.1, 0.9, (2, 4)))
-        of, against = (
-            [Share(int(hits), int(seen)) for hits, seen in zip(*arm, strict=True)]
+        shares, against = (
+            [Share(int(hits), int(calls)) for hits, calls in zip(*arm, strict=True)]
             for arm in zip(k, n, strict=True)
         )
-        pairs = list(zip(of, against, strict=True))
-        found = standardise(pairs)
-        assert found is not None
+        pairs = list(zip(shares, against, strict=True))
+        standardised = standardise(pairs)
+        assert standardised is not None
         rates, mixes = k / n, n / n.sum(axis=1, keepdims=True)
         by_rates = ((rates[0] - rates[1]) * mixes.mean(axis=0)).sum()
-        assert found.by_mix + by_rates == pytest.approx(k[0].sum() / n[0].sum() - k[1].sum() / n[1].sum())
+        assert standardised.by_mix + by_rates == pytest.approx(
+            k[0].sum() / n[0].sum() - k[1].sum() / n[1].sum()
+        )
 
 
 def test_of_one_stratum_it_is_the_plain_difference() -> None:
     random = np.random.default_rng(42)
     for _ in range(50):
-        of, against = draw_share(random, 60, 8, 0.2, 0.2), draw_share(random, 90, 8, 0.1, 0.2)
-        found, plain = standardise([(of, against)]), compare_rates(of, against)
-        assert found is not None
+        share, against = draw_share(random, 60, 8, 0.2, 0.2), draw_share(random, 90, 8, 0.1, 0.2)
+        standardised, plain = standardise([(share, against)]), compare_rates(share, against)
+        assert standardised is not None
         assert plain is not None
-        assert (found.difference.estimate, found.difference.low, found.difference.high) == pytest.approx(
-            (plain.estimate, plain.low, plain.high), abs=1e-12
-        )
-        assert found.by_mix == pytest.approx(0, abs=1e-12)
-        assert not found.outweighs(plain)
+        assert (
+            standardised.difference.estimate,
+            standardised.difference.low,
+            standardised.difference.high,
+        ) == pytest.approx((plain.estimate, plain.low, plain.high), abs=1e-12)
+        assert standardised.by_mix == pytest.approx(0, abs=1e-12)
+        assert not standardised.outweighs(plain)
 
 
 def test_of_independent_calls_at_equal_mixes_it_is_about_the_plain_difference() -> None:
     strata = [(Share(10, 100), Share(20, 100)), (Share(40, 100), Share(50, 100))]
-    found, plain = standardise(strata), compare_rates(*plain_sum(strata))
-    assert found is not None
+    standardised, plain = standardise(strata), compare_rates(*plain_sum(strata))
+    assert standardised is not None
     assert plain is not None
-    assert found.difference.estimate == pytest.approx(plain.estimate)
-    assert (found.difference.low, found.difference.high) == pytest.approx((plain.low, plain.high), abs=0.001)
-    assert found.by_mix == pytest.approx(0)
+    assert standardised.difference.estimate == pytest.approx(plain.estimate)
+    assert (standardised.difference.low, standardised.difference.high) == pytest.approx(
+        (plain.low, plain.high), abs=0.001
+    )
+    assert standardised.by_mix == pytest.approx(0)
 
 
 def test_a_stratum_weighs_as_much_as_both_arms_have_of_it_together() -> None:
-    """One arm hardly has the second stratum: what it shows there does not decide."""
-    found = standardise([(Share(100, 1000), Share(100, 1000)), (Share(2, 2), Share(0, 1000))])
-    assert found is not None
-    assert found.difference.estimate == pytest.approx(1.996 / (500 + 1.996), rel=1e-3)
+    """One arm has almost nothing in the second stratum, which therefore does not decide."""
+    standardised = standardise([(Share(100, 1000), Share(100, 1000)), (Share(2, 2), Share(0, 1000))])
+    assert standardised is not None
+    assert standardised.difference.estimate == pytest.approx(1.996 / (500 + 1.996), rel=1e-3)
 
 
 def test_strata_that_only_one_has_are_left_out_and_told() -> None:
-    found = standardise(
+    standardised = standardise(
         [(Share(1, 10), Share(2, 10)), (Share(5, 20), Share(0, 0)), (Share(0, 0), Share(1, 3))]
     )
-    assert found is not None
-    assert found.covered == pytest.approx(10 / 30)  # of the arm of which it is less
-    assert found.strata == 1
-    assert found.difference.estimate == pytest.approx(-0.1)
+    assert standardised is not None
+    assert standardised.covered == pytest.approx(10 / 30)  # for the arm with the smaller share
+    assert standardised.strata == 1
+    assert standardised.difference.estimate == pytest.approx(-0.1)
     assert standardise([(Share(1, 10), Share(0, 0)), (Share(0, 0), Share(3, 10))]) is None
     assert standardise([]) is None
 
@@ -120,66 +126,68 @@ def test_how_much_of_the_work_is_common_decides_what_may_be_said(
         (Share(0, rest), Share(0, 0)),
         (Share(0, 0), Share(0, rest)),
     ]
-    found, plain = standardise(strata), compare_rates(*plain_sum(strata))
-    assert found is not None
+    standardised, plain = standardise(strata), compare_rates(*plain_sum(strata))
+    assert standardised is not None
     assert plain is not None
-    assert found.covered == pytest.approx(common / 100)
-    assert (found.is_representative, found.is_comparable) == (representative, comparable)
-    assert found.outweighs(plain) == (not representative)
+    assert standardised.covered == pytest.approx(common / 100)
+    assert (standardised.is_representative, standardised.is_comparable) == (representative, comparable)
+    assert standardised.outweighs(plain) == (not representative)
 
 
 def test_a_mix_outweighs_where_it_moves_the_difference_by_a_quarter_of_its_doubt() -> None:
-    """The second stratum is harder by 40 points; the arms' shares of it are more and more apart."""
+    """The second stratum is harder by 40 points; the arms' shares of it grow apart."""
     outweighs = []
     for shift in range(0, 200, 20):
         strata = [
             (Share((500 + shift) // 10, 500 + shift), Share((500 - shift) // 10, 500 - shift)),
             (Share((500 - shift) // 2, 500 - shift), Share((500 + shift) // 2, 500 + shift)),
         ]
-        found, plain = standardise(strata), compare_rates(*plain_sum(strata))
-        assert found is not None
+        standardised, plain = standardise(strata), compare_rates(*plain_sum(strata))
+        assert standardised is not None
         assert plain is not None
-        assert found.by_mix == pytest.approx(-0.4 * 2 * shift / 1000, abs=0.002)
-        assert found.outweighs(plain) == (abs(found.by_mix) > 0.25 * (plain.high - plain.low) / 2)
-        outweighs.append(found.outweighs(plain))
+        assert standardised.by_mix == pytest.approx(-0.4 * 2 * shift / 1000, abs=0.002)
+        assert standardised.outweighs(plain) == (
+            abs(standardised.by_mix) > 0.25 * (plain.high - plain.low) / 2
+        )
+        outweighs.append(standardised.outweighs(plain))
     assert outweighs[0] is False
     assert outweighs[-1] is True
     assert outweighs == sorted(outweighs)
 
 
 def test_a_stratum_that_one_group_of_sessions_saw_is_left_out() -> None:
-    """It cannot show how sessions differ, though it holds many calls."""
-    of, against = of_sessions([(1, 10)] * 30), of_sessions([(2, 10)] * 30, place_sessions(30, seed=1))
+    """It cannot show how sessions differ, although it contains many calls."""
+    share, against = of_sessions([(1, 10)] * 30), of_sessions([(2, 10)] * 30, place_sessions(30, seed=1))
     single = of_sessions([(0, 50), (50, 50)], [7, 7])
-    found = standardise([(of, against), (single, against)])
-    assert found is not None
-    assert found.strata == 1
-    assert found.covered == pytest.approx(300 / 600)
-    assert found.of == pytest.approx(0.1)
-    several = standardise([(of, against), (of_sessions([(0, 50), (50, 50)], [7, 8]), against)])
+    standardised = standardise([(share, against), (single, against)])
+    assert standardised is not None
+    assert standardised.strata == 1
+    assert standardised.covered == pytest.approx(300 / 600)
+    assert standardised.of == pytest.approx(0.1)
+    several = standardise([(share, against), (of_sessions([(0, 50), (50, 50)], [7, 8]), against)])
     assert several is not None
     assert several.strata == 2
 
 
 def test_the_spread_of_a_standardised_rate_is_that_of_its_jackknife() -> None:
-    """Leaving out a group leaves it out in all strata, so a session of two tools is kept together."""
+    """A group is left out of all strata together, so a session of two tools stays in one piece."""
     random = np.random.default_rng(43)
     own = random.beta(1, 4, 80)
-    of = [
+    shares = [
         of_sessions([(int(random.binomial(n, rate)), n) for rate in own], place_sessions(80)) for n in (6, 3)
     ]
     weights = np.array([0.3, 0.7])
-    counts = np.array([share.by_group for share in of]).transpose(1, 0, 2)
+    counts = np.array([share.by_group for share in shares]).transpose(1, 0, 2)
     k, n = counts
-    (found,) = measure_spreads(counts[None], weights[None])
+    (spread,) = measure_spreads(counts[None], weights[None])
     rate = float(weights @ (k.sum(1) / n.sum(1)))
     used = [group for group in range(GROUPS) if n[:, group].any()]
     without = np.array([weights @ ((k.sum(1) - k[:, group]) / (n.sum(1) - n[:, group])) for group in used])
     variance = (len(used) - 1) / len(used) * ((without - rate) ** 2).sum()
-    assert found.base == pytest.approx((weights**2 / n.sum(1)).sum())
-    assert found.effect * rate * (1 - rate) * found.base == pytest.approx(variance)
-    assert np.sort(found.moves[used]) == pytest.approx(np.sort(rate - without))
-    assert not found.moves[[group for group in range(GROUPS) if group not in used]].any()
+    assert spread.base == pytest.approx((weights**2 / n.sum(1)).sum())
+    assert spread.effect * rate * (1 - rate) * spread.base == pytest.approx(variance)
+    assert np.sort(spread.moves[used]) == pytest.approx(np.sort(rate - without))
+    assert not spread.moves[[group for group in range(GROUPS) if group not in used]].any()
 
 
 @pytest.mark.thorough(quick=1)
@@ -197,7 +205,7 @@ def test_the_interval_covers_the_difference_where_sessions_have_a_part_in_every_
     covered = 0
     for draw in range(draws):
         pairs = [tuple(Share.from_groups(*arm[draw, :, part]) for arm in arms) for part in range(strata)]
-        found = standardise([(of, against) for of, against in pairs])
-        assert found is not None
-        covered += found.difference.low <= -0.05 <= found.difference.high
+        standardised = standardise([(share, against) for share, against in pairs])
+        assert standardised is not None
+        covered += standardised.difference.low <= -0.05 <= standardised.difference.high
     assert covered / draws >= 0.925

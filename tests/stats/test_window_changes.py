@@ -1,4 +1,4 @@
-"""Which changes the nights find, since when, what becomes of them, and where they are."""
+"""The changes that the nights find: since when, what happens next, and where they are."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def series(*counts: np.ndarray) -> DailySeries:
 
 
 def walk(*rates: list[float], seed: int = 1) -> tuple[WindowChange, ...]:
-    return follow_changes(series(*(draw(its, seed + n) for n, its in enumerate(rates))), FIRST).changes
+    return follow_changes(
+        series(*(draw(rates_of_series, seed + n) for n, rates_of_series in enumerate(rates))), FIRST
+    ).changes
 
 
 def changed(since: int, until: int = DAYS, *, usual: float = 0.03, to: float = 0.2) -> list[float]:
@@ -53,23 +55,23 @@ def test_estimates_of_many_rates_are_those_of_a_table() -> None:
     counts = np.stack([draw([rate] * 20, seed=n).sum(1) for n, rate in enumerate((0.02, 0.05, 0.1, 0.1))])
     tables = np.array([0, 0, 1, 1])
     shares = relate_shares([Share.from_groups(each[0], each[1], 800) for each in counts], tables.tolist())
-    found = estimate_rates(counts, np.full(4, 800), tables)
+    estimates = estimate_rates(counts, np.full(4, 800), tables)
     for row, share in enumerate(shares):
         assert share.estimate
-        estimate = found.make_estimate(row)
+        estimate = estimates.make_estimate(row)
         assert estimate.effective_n == pytest.approx(share.estimate.effective_n)
         assert estimate.freedom == pytest.approx(share.estimate.freedom)
-        assert found.has_enough[row] == share.has_enough
+        assert estimates.has_enough[row] == share.has_enough
 
 
 def test_small_p_values_are_those_of_compare_estimates_and_large_ones_are_1() -> None:
     counts = np.stack([draw([rate] * 20, seed=n).sum(1) for n, rate in enumerate((0.05, 0.06, 0.12, 0.05))])
-    found = estimate_rates(counts, np.full(4, 800), np.zeros(4, dtype=int))
-    one, other = found.take(np.array([0, 2])), found.take(np.array([3, 1]))
-    pairs = [(one.make_estimate(row), other.make_estimate(row)) for row in range(2)]
+    estimates = estimate_rates(counts, np.full(4, 800), np.zeros(4, dtype=int))
+    first, other = estimates.take(np.array([0, 2])), estimates.take(np.array([3, 1]))
+    pairs = [(first.make_estimate(row), other.make_estimate(row)) for row in range(2)]
     same, risen = (difference.p for difference in compare_estimates(pairs))
     assert same > 0.05
-    assert find_small_p(one, other).tolist() == [1.0, pytest.approx(risen)]
+    assert find_small_p(first, other).tolist() == [1.0, pytest.approx(risen)]
 
 
 def test_a_change_is_found_with_its_first_day_and_baseline() -> None:
@@ -115,8 +117,9 @@ def test_a_change_needs_enough_sessions_and_days_before() -> None:
 
 
 def test_the_newest_night_says_how_much_it_tested() -> None:
-    found = follow_changes(series(draw([0.05] * DAYS), draw([0.05] * DAYS, sessions=1)), FIRST)
-    assert (found.series, found.tests) == (2, 5)  # one session a day is judged on fourteen days alone
+    changes = follow_changes(series(draw([0.05] * DAYS), draw([0.05] * DAYS, sessions=1)), FIRST)
+    # With one session per day, only the window of fourteen days has enough.
+    assert (changes.series, changes.tests) == (2, 5)
 
 
 def test_days_that_differ_make_a_change_less_sure() -> None:
@@ -135,8 +138,8 @@ def test_days_that_differ_make_a_change_less_sure() -> None:
 def test_a_change_is_in_one_part_alone_in_one_most_or_in_none() -> None:
     before, now = list(range(28)), list(range(28, 40))
 
-    def halves(one: float, other: float) -> list[np.ndarray]:
-        return [draw([0.03] * 28 + [rate] * 12, seed=n) for n, rate in enumerate((one, other))]
+    def halves(first: float, other: float) -> list[np.ndarray]:
+        return [draw([0.03] * 28 + [rate] * 12, seed=n) for n, rate in enumerate((first, other))]
 
     for parts, place in (
         (halves(0.03, 0.2), (1, True)),

@@ -146,8 +146,8 @@ def _show_value(value: Any) -> str:
 # --- definitions -----------------------------------------------------------------------------------
 
 
-def definition_finding_data(found: DefinitionFinding) -> dict[str, Any]:
-    return {**asdict(found), "severity": found.severity, "message": found.message}
+def definition_finding_data(finding: DefinitionFinding) -> dict[str, Any]:
+    return {**asdict(finding), "severity": finding.severity, "message": finding.message}
 
 
 LintResults = Sequence[tuple[Path, Sequence[DefinitionFinding]]]
@@ -158,9 +158,9 @@ def lint_json(results: LintResults) -> str:
     """Return the lint results of all files as one JSON list."""
     return to_json(
         [
-            {**definition_finding_data(found), "file": str(file)}
+            {**definition_finding_data(finding), "file": str(file)}
             for file, findings in results
-            for found in findings
+            for finding in findings
         ]
     )
 
@@ -178,12 +178,12 @@ def lint_text(results: LintResults) -> str:
 def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
     """Return the lint results with their suggestions as text, and their number by severity."""
     lines = []
-    for found in findings:
-        lines.append(f"{found.severity}: {found.code}")
-        lines.append(f"     {escape_for_terminal(found.message)}")
-        advice = found.suggested if isinstance(found.suggested, str) else _show_value(found.suggested)
+    for finding in findings:
+        lines.append(f"{finding.severity}: {finding.code}")
+        lines.append(f"     {escape_for_terminal(finding.message)}")
+        advice = finding.suggested if isinstance(finding.suggested, str) else _show_value(finding.suggested)
         lines.append(f"     suggested: {escape_for_terminal(advice)}")
-    counts = Counter(found.severity for found in findings)
+    counts = Counter(finding.severity for finding in findings)
     summary = ", ".join(
         f"{counts[severity]:,} {severity}{'s' if counts[severity] > 1 else ''}"
         for severity in reversed(Severity)

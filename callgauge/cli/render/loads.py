@@ -31,7 +31,7 @@ _WINDOW = 20.0  # seconds over which the rate is taken: loaded files are skipped
 _REJECTED_SHOWN = 10
 _NAME = 80  # characters of a file's name where there is no terminal
 _FEW_FOREIGN = 3  # files that are listed individually
-_FOLDERS = 4  # listed for each kind of file
+_FOLDERS = 4  # folders listed for each kind of file
 _KINDS = {
     ForeignKind.JSON: "JSON files of other kinds",
     ForeignKind.BROKEN: "files of broken JSON",
@@ -40,7 +40,7 @@ _KINDS = {
     ForeignKind.EMPTY: "empty files",
 }
 _SNIPPET = 100  # characters
-_WEEK = 7  # days that are counted before a date is clearer
+_WEEK = 7  # days up to which "5 days ago" is clearer than a date
 
 
 class Pace:
@@ -184,8 +184,8 @@ def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]
 def load_trouble(report: LoadReport) -> Iterator[str]:
     """Yield a line for each unreadable file and each other problem."""
     if report.rejects:
-        known = report.rejects - report.new_rejects
-        before = f" ({known:,} known from an earlier load)" if known > 0 else ""
+        known_before = report.rejects - report.new_rejects
+        before = f" ({known_before:,} known from an earlier load)" if known_before > 0 else ""
         yield f"{report.rejects:,} unreadable lines{before}; the Data page lists them with place and reason"
     yield from _list_unreadable(report.rejected, "unreadable", "unreadable files")
     for note in report.notes[:_REJECTED_SHOWN]:
@@ -335,9 +335,9 @@ def survey_lines(surveys: Sequence[AgentSurvey], now: datetime) -> Iterator[str]
 
     `now` is an aware time in the time zone of the user.
     """
-    found = [survey for survey in surveys if survey.files]
-    width = max((len(survey.agent) for survey in found), default=0) + 1
-    for survey in sorted(found, key=lambda survey: not survey.is_read):
+    agents = [survey for survey in surveys if survey.files]
+    width = max((len(survey.agent) for survey in agents), default=0) + 1
+    for survey in sorted(agents, key=lambda survey: not survey.is_read):
         line = f"{survey.agent + ':':{width}} {describe_survey(survey, now)}"
         why = f"not read: {survey.why}" if survey.why else "not read yet"
         yield line if survey.is_read else f"{line}; {why}"
@@ -381,8 +381,10 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
         if not n:
             continue
         nouns = wording.plural_of(RATES[name].noun)
-        known = f", measured on {wording.rate(n, total)} of {nouns}" if total > n else ""
-        figures.append((RATES[name].title.lower(), f"{k:,} of {n:,} {nouns} ({wording.rate(k, n)}){known}"))
+        coverage = f", measured on {wording.rate(n, total)} of {nouns}" if total > n else ""
+        figures.append(
+            (RATES[name].title.lower(), f"{k:,} of {n:,} {nouns} ({wording.rate(k, n)}){coverage}")
+        )
     return figures
 
 

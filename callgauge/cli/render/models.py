@@ -63,22 +63,22 @@ def _split(widths: Sequence[int], room: int) -> Iterator[range]:
 
 
 def _write_column(row: ProbeRow) -> dict[str, str]:
-    known, features = row.probe.capabilities, row.probe.features
-    stability = known.json_stability
+    capabilities, features = row.probe.capabilities, row.probe.features
+    stability = capabilities.json_stability
     name = escape_for_terminal(row.model)
     return {
         "": name if len(name) <= _MOST_OF_A_NAME else f"…{name[1 - _MOST_OF_A_NAME :]}",
-        "native calls": _yes_or_no(known.supports_tool_use),
-        "parallel calls": _yes_or_no(known.supports_parallel_tools),
-        "results taken": _yes_or_no(known.takes_tool_results),
-        "ids of calls": escape_for_terminal(known.tool_id_pattern or "unknown"),
-        "system mid-turn": _yes_or_no(known.allows_midturn_system),
+        "native calls": _yes_or_no(capabilities.supports_tool_use),
+        "parallel calls": _yes_or_no(capabilities.supports_parallel_tools),
+        "results taken": _yes_or_no(capabilities.takes_tool_results),
+        "ids of calls": escape_for_terminal(capabilities.tool_id_pattern or "unknown"),
+        "system mid-turn": _yes_or_no(capabilities.allows_midturn_system),
         "JSON answers": f"{stability.right} of {stability.asked}" if stability else _NOT_ASKED,
         "strict definitions": features.strict_definitions,
         "answers by schema": features.json_schema,
         "seed": features.seed,
         "tokens": features.usage,
-        "text of calls": known.whose_text,
+        "text of calls": capabilities.whose_text,
         "requests": str(row.probe.requests),
         "seconds": f"{row.probe.seconds:.1f}",
         "cost": "unpriced" if row.cost is None else f"${row.cost:.4f}",
@@ -106,8 +106,8 @@ def probe_data(row: ProbeRow) -> dict[str, Any]:
     }
 
 
-def _yes_or_no(known: bool | None) -> str:
-    return {True: "yes", False: "no", None: "unknown"}[known]
+def _yes_or_no(value: bool | None) -> str:
+    return {True: "yes", False: "no", None: "unknown"}[value]
 
 
 def step_lines(step: TurnStep) -> Iterator[str]:
@@ -126,8 +126,8 @@ def _call_lines(call: CallResult) -> Iterator[str]:
         yield f"    arguments {request.outcome}{lost}"
     for diagnostic in request.diagnostics:
         became = "" if diagnostic.became is None else f" → {shorten_line(diagnostic.became, 40)}"
-        seen = "" if diagnostic.found is None else f": {shorten_line(diagnostic.found, 40)}"
-        yield f"      {diagnostic.severity.value:7} {diagnostic.text} at {diagnostic.path}{seen}{became}"
+        actual = "" if diagnostic.found is None else f": {shorten_line(diagnostic.found, 40)}"
+        yield f"      {diagnostic.severity.value:7} {diagnostic.text} at {diagnostic.path}{actual}{became}"
     yield f"    {call.result.status} ({call.result.seconds * 1000:.0f} ms): {shorten_line(call.result.text)}"
 
 

@@ -12,27 +12,27 @@ _HEADS = ("model", "from", "input", "output", "cached", "cache write", "whose")
 _LONGEST = 60  # characters of a model's name
 
 
-def price_lines(known: PriceList, used: Mapping[str, int]) -> Iterator[str]:
+def price_lines(price_list: PriceList, used: Mapping[str, int]) -> Iterator[str]:
     """Yield the lines of the list. `used`: the model calls of each model that the store names."""
-    team = [price for owner, price in known.listed() if owner is Owner.TEAM]
+    team = [price for owner, price in price_list.listed() if owner is Owner.TEAM]
     if team:
         models = len({price.model for price in team})
         yield f"The team's prices: {len(team)}, for {models} model{'' if models == 1 else 's'}."
     else:
         yield "The team has no prices of its own. Add them with: callgauge prices FILE --store DIR"
-    if known.leaves_ours_out:
-        yield f"The built-in prices are not used: they are not in {known.currency}."
-    matches = [match for match in map(known.match, used) if match and match.owner is Owner.OURS]
+    if price_list.leaves_ours_out:
+        yield f"The built-in prices are not used: they are not in {price_list.currency}."
+    matches = [match for match in map(price_list.match, used) if match and match.owner is Owner.OURS]
     matched = {match.prices[0].model for match in matches}
-    ours = [price for owner, price in known.listed() if owner is Owner.OURS]
+    ours = [price for owner, price in price_list.listed() if owner is Owner.OURS]
     shown = [price for price in ours if price.model in matched]
-    yield f"Per million tokens, in {known.currency}. Built-in prices: {describe_our_list()}."
+    yield f"Per million tokens, in {price_list.currency}. Built-in prices: {describe_our_list()}."
     yield ""
     rows = [*(_row(Owner.TEAM, price) for price in team), *(_row(Owner.OURS, price) for price in shown)]
     yield from align_columns([_HEADS, *rows])
     if others := len(ours) - len(shown):
         yield f"Built-in prices for models that are not in the store: {others}. --json prints them, too."
-    unpriced = {model: calls for model, calls in used.items() if known.match(model) is None}
+    unpriced = {model: calls for model, calls in used.items() if price_list.match(model) is None}
     yield ""
     yield f"Models without a price: {len(unpriced)} of {len(used)}."
     for model, calls in unpriced.items():

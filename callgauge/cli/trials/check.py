@@ -51,7 +51,7 @@ def check(
     findings = {name: definition_findings(catalog) for name, catalog in read.definitions.items()}
     notes = [*_find_notes(read, tasks), *notes, *estimate.notes]
     if as_json:
-        told = {
+        answer = {
             "name": read.name,
             "question": read.question,
             "measure": asdict(read.measure),
@@ -65,12 +65,12 @@ def check(
                 "most_cost": estimate.most_cost,
             },
             "findings": {
-                name: [render.definition_finding_data(one) for one in found]
-                for name, found in findings.items()
+                name: [render.definition_finding_data(finding) for finding in definition_findings]
+                for name, definition_findings in findings.items()
             },
             "notes": notes,
         }
-        print(render.to_json(told))
+        print(render.to_json(answer))
     else:
         print("\n".join(check_lines(read, estimate, histories, findings, notes)))
 

@@ -29,7 +29,7 @@ _SIZES = (
     "tokens_deviation",
 )
 _NO_TURNS = (None, 0, *[None] * (len(_SIZES) - 2))
-_FEWEST_TURNS = 10  # of which means are taken
+_FEWEST_TURNS = 10  # turns; with fewer there is no mean
 
 
 class StoreProblemError(Exception):
@@ -48,7 +48,7 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
         published_generation,
     )
 
-    found: dict[str, History] = {}
+    histories: dict[str, History] = {}
     notes: list[str] = []
     try:
         with open_generation(published_generation(str(store)), texts=True) as connection:
@@ -60,19 +60,19 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
                     turns = size["turns"] or "no"
                     notes.append(f"{store} has {turns} turns of {model}: its estimate is a guess")
                     continue
-                share, of = _read_share(connection, plan, name)
-                found[name] = History(
+                share, scope = _read_share(connection, plan, name)
+                histories[name] = History(
                     size["turns"],
                     size["replies"],
                     size["calls"],
                     size["written"],
                     size["tokens_deviation"],
                     share,
-                    of,
+                    scope,
                 )
     except (UnshownStoreError, MetricError) as problem:
         raise StoreProblemError(str(problem)) from None
-    return found, notes
+    return histories, notes
 
 
 def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, str]:
@@ -86,14 +86,16 @@ def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, s
     if rate is None:
         return None, ""
     tools = _tools_of(plan, name) if primary in OF_CALLS else []
-    for asked in ([tools] if tools else []) + [[]]:
-        given = {"rates": [rate], "models": [plan.models[name].model], "tools": asked or None}
-        for row in read_rows(connection, "slices", given)[:1]:
+    for tool_names in ([tools] if tools else []) + [[]]:
+        parameters = {"rates": [rate], "models": [plan.models[name].model], "tools": tool_names or None}
+        for row in read_rows(connection, "slices", parameters)[:1]:
             k, n, sessions = (row[name] for name in ("k", "n", "sessions"))
             if n < ENOUGH:
                 continue
             by_group = place_in_groups(*([row[name]] for name in ("group_ids", "group_k", "group_n")))[0]
-            named = f" of {', '.join(asked[:3])}{', …' if len(asked) > 3 else ''}" if asked else ""
+            named = (
+                f" of {', '.join(tool_names[:3])}{', …' if len(tool_names) > 3 else ''}" if tool_names else ""
+            )
             return Share(k, n, sessions, by_group), f"calls{named}" if primary in OF_CALLS else "turns"
     return None, ""
 

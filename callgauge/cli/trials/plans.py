@@ -52,7 +52,7 @@ def find_secret_lines(text: str) -> Iterator[int]:
     from ingest.privacy.redactor import Redactor
     from ingest.privacy.rules import RedactionRules
 
-    rules = RedactionRules(_SECRETS | TOKEN_TYPES | {one.kind for one in BESIDE})
+    rules = RedactionRules(_SECRETS | TOKEN_TYPES | {pii_type.kind for pii_type in BESIDE})
     redacted = Redactor(rules, b"plan").redact_text(text)  # of the same length
     pairs = zip(text.split("\n"), redacted.split("\n"), strict=False)
     yield from (line for line, (before, after) in enumerate(pairs, 1) if before != after)

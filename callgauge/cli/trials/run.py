@@ -52,7 +52,7 @@ EVERY = 30.0  # seconds between two loads
 _FIRST = 5.0  # seconds to the first one: then there is something to see
 CALLGAUGE = (sys.executable, "-P", "-m", "callgauge")
 """The command `callgauge` as a process of its own; it needs `child_environment()`."""
-_LINES = 3  # of the output of a failed load that are repeated
+_LINES = 3  # lines of a failed load's output that are printed
 
 
 def probe(
@@ -75,13 +75,13 @@ def probe(
 
     plan, _ = load_plan(plan_file)
     try:
-        found = _run_async(probe_models(plan, is_full=full))
+        results = _run_async(probe_models(plan, is_full=full))
     except RunError as problem:
         render.fail_in_lines(str(problem), ExitCode.WRONG_USE)
     rows = []
-    for name, one in found.items():
+    for name, result in results.items():
         model = plan.models[name]
-        rows.append(render.ProbeRow(name, one, price_reply(one.tokens, model.price)))
+        rows.append(render.ProbeRow(name, result, price_reply(result.tokens, model.price)))
     if as_json:
         print(render.to_json({row.model: render.probe_data(row) for row in rows}))
     else:
@@ -279,16 +279,16 @@ class RunPrivacy:
         """Return an event as the log may contain it: with --redact, as `ingest --redact` would store it."""
         if not self._redacts:
             return event
-        kept = {name: event[name] for name in _AS_THEY_ARE}
+        kept_fields = {name: event[name] for name in _AS_THEY_ARE}
         content, meta = event.get("content"), event.get("meta")
         if content is not None:
-            kept["content"] = self._redactor.redact_text(content, parsed=True)
+            kept_fields["content"] = self._redactor.redact_text(content, parsed=True)
         if meta is not None:
-            kept["meta"] = self._redact_meta(meta)
-        return {**event, **kept}
+            kept_fields["meta"] = self._redact_meta(meta)
+        return {**event, **kept_fields}
 
     def _redact_meta(self, meta: dict[str, Any]) -> dict[str, Any]:
-        """Redact the fields of an event; raw arguments keep the faults that their codes report."""
+        """Redact the fields of an event; raw arguments stay as broken as their diagnostic codes report."""
         new: dict[str, Any] = self._redactor.redact_value(
             {name: value for name, value in meta.items() if name not in ("trial", "task", "outcome")}
         )

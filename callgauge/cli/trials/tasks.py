@@ -117,7 +117,7 @@ def tasks(
         "session": session,
         "model": model,
         "runs": [run] if run else None,
-        "layers": [one.value for one in layer] if layer else None,
+        "layers": [layer_name.value for layer_name in layer] if layer else None,
     }
     definitions = _read_definitions(tools)
     files, sentences = _make_files(
@@ -146,7 +146,7 @@ def _make_files(
     store: Path,
     wanted: Mapping[str, Any],
     limit: int,
-    given: ToolCatalog,
+    parameters: ToolCatalog,
     cut_texts: bool,
     expect_recovered: bool,
     plan: Path | None,
@@ -171,12 +171,12 @@ def _make_files(
     try:
         with open_generation(published_generation(str(store)), texts=True) as connection:
 
-            def ask(metric: str, given: Mapping[str, Any]) -> list[dict[Any, Any]]:
-                return read_rows(connection, metric, given)
+            def ask(metric: str, parameters: Mapping[str, Any]) -> list[dict[Any, Any]]:
+                return read_rows(connection, metric, parameters)
 
             failed = ask("failed_calls", {**wanted, "limit": limit})
             calls = [row["call_id"] for row in failed]
-            tasks = gather_tasks(calls, ask, left_out, takes_cut=cut_texts, given=given)
+            tasks = gather_tasks(calls, ask, left_out, takes_cut=cut_texts, given=parameters)
     except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
     if not calls:
@@ -222,9 +222,9 @@ def _describe(
 
 def write_new_files(files: Mapping[Path, bytes]) -> None:
     """Write files that do not exist yet, each whole or not at all; the last when all others are there."""
-    taken = next((path for path in files if path.exists()), None)
-    if taken is not None:
-        render.fail(f"{taken} already exists; name another file, or move it away", ExitCode.WRONG_USE)
+    existing = next((path for path in files if path.exists()), None)
+    if existing is not None:
+        render.fail(f"{existing} already exists; name another file, or move it away", ExitCode.WRONG_USE)
     for path, content in files.items():
         part = path.with_name(f"{path.name}.part")
         try:

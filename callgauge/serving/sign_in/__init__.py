@@ -1,1 +1,1 @@
-"""Sign-in: who comes in by which method, the session that follows, and the page that asks."""
+"""Sign-in: the methods, the session that follows, and the sign-in pages."""

@@ -1,4 +1,4 @@
-"""Who may come in, and as what: the rules of `[sign_in]` over what a method says of a person."""
+"""Who may sign in, and in which role: the rules of `[sign_in]`, applied to a proven identity."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from callgauge.serving.sign_in.users_file import UsersFile, UsersFileError
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a method of signing in has proved of a person.
+    """What a sign-in method has proved about a person.
 
-    `name`: an e-mail address or a user's name, in small letters. `groups`: of the provider or the proxy.
-    `stamp`: of the entry in the file of users that it was proved with; a changed entry has another.
+    `name`: an e-mail address or a user's name, in lower case. `groups`: groups from the provider or the
+    proxy. `stamp`: the stamp of the entry in the users file; it changes with the entry.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Identity:
 
 
 class Admission:
-    """Decides on each request anew, so that whoever is taken off a list is out at once."""
+    """Decides on every request, so that a user who is removed from a list loses access immediately."""
 
     def __init__(self, settings: SignInSettings, users: UsersFile | None = None) -> None:
         self._settings = settings
@@ -35,7 +35,7 @@ class Admission:
         self._groups = set(settings.groups) | self._admin_groups
 
     def admit(self, identity: Identity) -> User | None:
-        """Return the user that an identity may act as; None when it may not come in."""
+        """Return the user that an identity may act as; None if it has no access."""
         if self._users is not None:
             return self._admit_listed(identity, self._users)
         groups = set(identity.groups)
@@ -47,14 +47,14 @@ class Admission:
         return User(identity.name, "admin" if is_admin else "viewer", may_write=True)
 
     def keep_groups(self, groups: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the groups that the rules name: a cookie need not carry others."""
+        """Return the groups that the rules name; the cookie needs no others."""
         return tuple(group for group in groups if group in self._groups)
 
     def _admit_listed(self, identity: Identity, users: UsersFile) -> User | None:
         try:
             listed = users.find(identity.name)
         except UsersFileError:
-            return None  # the file was damaged since: nobody comes in
+            return None  # the file was damaged meanwhile: nobody gets access
         if listed is None or listed.stamp != identity.stamp:
             return None
         return User(listed.name, listed.role, may_write=True)

@@ -1,7 +1,8 @@
-"""The gate before everything that the server answers: who is not known gets the sign-in page alone.
+"""The gate before all routes of the server: unknown users see only the sign-in page.
 
-It refuses before Streamlit sees a request, names the user to what stands behind it, and looks again at each
-message of an open connection: a session that ends, or a user that is taken off the list, gets nothing more.
+It rejects requests before Streamlit sees them, and names the user to the application. It checks the user
+again at each message of an open connection: when a session ends or a user is removed, the page gets nothing
+more.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _NO_TOKEN = {
     "status": int(HTTPStatus.UNAUTHORIZED),
     "detail": "Send a valid token: Authorization: Bearer TOKEN; "
     "create one with `callgauge token create NAME --store DIR`.",
-}  # as the answers of the API behind (RFC 9457)
+}  # the format of the API's own errors (RFC 9457)
 MOST_BODY = 1_000_000
 """Bytes that somebody may send in one request."""
 MOST_MESSAGE = 10_000_000
@@ -60,10 +61,10 @@ MOST_MESSAGES = 1_200
 
 
 class Gate:
-    """Lets nobody through whom the method of signing in does not name and the rules do not admit.
+    """Rejects users that the sign-in method does not name or the rules do not admit.
 
-    `find_token`: whose a token is. Without sign-in this machine is a user who may do all, and the network one
-    who reads. The limits are for each user, or for each address where there is none.
+    `find_token`: returns the user of a token. Without sign-in, a user on this machine is an admin, and users
+    on the network may only read. The limits apply per user, or per address if there is no user.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Gate:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        # Nobody from outside may name a user.
+        # Clients must not set the user headers.
         scope = {**scope, "headers": [pair for pair in scope["headers"] if pair[0].lower() not in _OURS]}
         path, is_page = scope["path"], scope["type"] == "http"
         is_for_all = is_page and _is_for_all(path, scope["method"])
@@ -117,7 +118,7 @@ class Gate:
             await self._let_through(visitor, visitor.user, receive, send)
 
     def _find_user(self, visitor: _Visitor) -> None:
-        """Find who asks, and whether that person may come in."""
+        """Set the user of a request, if the user is known and admitted."""
         request = visitor.request
         if visitor.path.startswith(PROGRAMS) and request.headers.get("authorization"):
             token = read_bearer(request.headers)
@@ -133,7 +134,7 @@ class Gate:
             visitor.user = self._admission.admit(visitor.identity)
 
     def _turn_away(self, visitor: _Visitor) -> Response:
-        """Return the answer to somebody who may not come in."""
+        """Return the answer for a user without access."""
         request = visitor.request
         if visitor.path.startswith(PROGRAMS):
             return JSONResponse(
@@ -180,7 +181,7 @@ class Gate:
         if not self._pages.begin(key):
             await self._refuse(scope, receive, send, PlainTextResponse(""))
             return
-        messages = RateLimit(MOST_MESSAGES, 60, keys=1)  # of this page: a browser may have many open
+        messages = RateLimit(MOST_MESSAGES, 60, keys=1)  # of this page: a browser may have many pages open
         page = OpenPage(
             receive,
             send,
@@ -202,15 +203,15 @@ class Gate:
 
 
 class _Visitor:
-    """A request, and what is known of who made it."""
+    """A request, and what is known about its sender."""
 
     def __init__(self, scope: Scope, client: str) -> None:
         self.scope = scope
         self.client = client
-        # Never by Request.url: that is made with the Host that a client names.
+        # Not from Request.url, which contains the Host that the client names.
         self.path: str = scope["path"]
         self.query: str = scope.get("query_string", b"").decode("latin-1")
-        # A websocket's handshake has headers and cookies as any request has.
+        # A websocket's handshake has headers and cookies like any request.
         self.request = Request({"method": "GET", **scope, "type": "http"})
         self.identity: Identity | None = None
         self.session: SignInSession | None = None
@@ -218,16 +219,16 @@ class _Visitor:
 
     @property
     def key(self) -> str:
-        """Whose limits count: the user's, or the address's where there is none."""
+        """The key of the limits: the user's name, or the address if there is no user."""
         return self.user.name if self.user and self.user.name else self.client
 
     def announces_too_much(self) -> bool:
-        told = self.request.headers.get("content-length", "0")
-        return not (told.isascii() and told.isdigit() and len(told) < 20 and int(told) <= MOST_BODY)
+        length = self.request.headers.get("content-length", "0")
+        return not (length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= MOST_BODY)
 
 
 class _LimitedBody:
-    """Takes what a client sends, up to MOST_BYTES; more is taken for a broken connection."""
+    """Reads a request body of at most MOST_BODY bytes; a longer one counts as a broken connection."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -243,7 +244,7 @@ class _LimitedBody:
 
 
 class _NotedDownload:
-    """Writes into the log which file was taken out, when it is one to keep."""
+    """Writes each downloaded file into the access log."""
 
     def __init__(self, send: Send, log: AccessLog | None, user: User) -> None:
         self._send = send
@@ -252,11 +253,14 @@ class _NotedDownload:
 
     async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start" and self._log is not None:
-            told = dict(message["headers"])
-            disposition = told.get(b"content-disposition", b"").decode("latin-1")
-            is_sent = message["status"] in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT)  # a part may be all
+            headers = dict(message["headers"])
+            disposition = headers.get(b"content-disposition", b"").decode("latin-1")
+            is_sent = message["status"] in (
+                HTTPStatus.OK,
+                HTTPStatus.PARTIAL_CONTENT,
+            )  # a partial answer may contain the whole file
             if disposition.startswith("attachment") and is_sent:
-                size = told.get(b"content-length", b"").decode("latin-1")
+                size = headers.get(b"content-length", b"").decode("latin-1")
                 file = disposition.partition("filename")[2].lstrip("*=").strip('"')
                 self._log.write("export", self._user, file=file, bytes=int(size) if size.isdigit() else None)
         await self._send(message)

@@ -1,7 +1,7 @@
 """Sign-in by OpenID Connect: the authorization code flow with PKCE, state and nonce, by Authlib.
 
-What is known of a sign-in that began stays on the server, under a random id that only this browser's cookie
-has, and is taken away by the first answer: no state can be used twice, nor in another browser.
+The server keeps the state of a started sign-in under a random id, which only this browser's cookie has. The
+first answer removes it: no state can be used twice, or in another browser.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 MINUTES = 10
 """How long a sign-in at the provider may take."""
 _MOST_PENDING = 1_000
-_LEEWAY = 60  # seconds that two clocks may differ
-# Signatures that only the provider can make. Not `none`, and none with a secret that we have, too.
+_LEEWAY = 60  # seconds by which two clocks may differ
+# Signatures that only the provider can make: not `none`, and none with a secret that we share.
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 
 
 class ProviderRefusedError(Exception):
-    """Raised when the provider's answer lets nobody in; the message is a sentence for people."""
+    """Raised when the provider's answer is not accepted; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _Pending:
 
 
 class OidcProvider:
-    """A provider of identities. `issuer`: its address, below which its configuration is published."""
+    """An OpenID provider. `issuer`: its address, below which its configuration is published."""
 
     def __init__(
         self, issuer: str, client_id: str, client_secret: str | None, clock: Callable[[], float] = time.time
@@ -56,9 +56,9 @@ class OidcProvider:
         self._made: StarletteOAuth2App | None = None
 
     async def begin(self, scope: Scope, back: str, then: str) -> tuple[str, str]:
-        """Return the provider's address to go to, and the text of the cookie that belongs to it.
+        """Return the provider's address to redirect to, and the text of the cookie for this sign-in.
 
-        `back`: our address for its answer. `then`: where to go in the end. Raises ProviderRefusedError.
+        `back`: our address for its answer. `then`: the page to open at the end. Raises ProviderRefusedError.
         """
         pending = _Pending(then, self._clock() + MINUTES * 60)
         with _Explained():
@@ -71,7 +71,7 @@ class OidcProvider:
         return answer.headers["location"], cookie
 
     async def finish(self, scope: Scope, cookie: str | None) -> tuple[Identity, str]:
-        """Return who came back from the provider, and where to go. Raises ProviderRefusedError."""
+        """Return the person that the provider names, and the page to open. Raises ProviderRefusedError."""
         pending = self._pending.pop(cookie or "", None)
         if pending is None or pending.until < self._clock():
             raise ProviderRefusedError("This sign-in is over already, took too long, or began elsewhere.")
@@ -98,14 +98,14 @@ class OidcProvider:
                 server_metadata_url=f"{self._issuer.rstrip('/')}/.well-known/openid-configuration",
                 client_kwargs={"scope": "openid email profile", "code_challenge_method": "S256"},
             )
-            told = await made.load_server_metadata()
-            if told.get("issuer") != self._issuer:
+            metadata = await made.load_server_metadata()
+            if metadata.get("issuer") != self._issuer:
                 raise ProviderRefusedError("The provider names another issuer than callgauge.toml does.")
             for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
-                if not is_safe_address(str(told.get(name))):
+                if not is_safe_address(str(metadata.get(name))):
                     raise ProviderRefusedError(f"The provider's {name} is not an https address.")
-            offered = told.get("id_token_signing_alg_values_supported") or ["RS256"]
-            told["id_token_signing_alg_values_supported"] = [
+            offered = metadata.get("id_token_signing_alg_values_supported") or ["RS256"]
+            metadata["id_token_signing_alg_values_supported"] = [
                 name for name in offered if name in _ALGORITHMS
             ] or ["RS256"]
             self._made = made
@@ -113,7 +113,7 @@ class OidcProvider:
 
 
 class _Explained:
-    """Makes one kind of error of all that an unreachable or a lying provider raises."""
+    """Turns each error from an unreachable or invalid provider into a ProviderRefusedError."""
 
     def __enter__(self) -> None:
         return None
@@ -124,7 +124,7 @@ class _Explained:
         from joserfc.errors import JoseError
 
         if isinstance(problem, (AuthlibBaseError, JoseError)):
-            # `error` is a word of the standards or of ours; a description could be anybody's.
+            # `error` is a code of a standard or of ours; anybody could have written a description.
             raise ProviderRefusedError(
                 f"The provider's answer was not accepted ({getattr(problem, 'error', 'invalid')})."
             ) from problem
@@ -151,7 +151,7 @@ def _read_claims(claims: Any) -> Identity:
 
 
 def is_safe_address(address: str) -> bool:
-    """Return True for https, and for http on this machine."""
+    """Return True for https addresses, and for http on this machine."""
     try:
         parts = urlsplit(address)
         return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or ""))

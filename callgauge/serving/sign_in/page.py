@@ -20,7 +20,7 @@ FILES = (
 
 
 def make_page(title: str, *parts: str, status: int = 200) -> HTMLResponse:
-    """Return a page; `parts` are HTML of the functions below."""
+    """Return a page; `parts` are HTML from the functions below."""
     return HTMLResponse(_PAGE.substitute(title=escape(title), body="\n".join(parts)), status)
 
 
@@ -29,7 +29,7 @@ def draw_sentence(text: str, *, quiet: bool = False) -> str:
 
 
 def draw_problem(text: str | None) -> str:
-    """Return a sentence that says why it did not work; nothing without one."""
+    """Return the HTML of an error message; empty without one."""
     return f'<p class="bad" role="alert">{escape(text)}</p>' if text else ""
 
 
@@ -38,7 +38,7 @@ def draw_link(label: str, address: str) -> str:
 
 
 def draw_form(action: str, button: str, hidden: Mapping[str, str], *fields: str) -> str:
-    """Return a form that posts to `action`; `hidden` are values that nobody fills in."""
+    """Return a form that posts to `action`; `hidden` contains the values of hidden fields."""
     values = [
         f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
         for name, value in hidden.items()

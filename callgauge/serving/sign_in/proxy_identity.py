@@ -1,4 +1,4 @@
-"""Sign-in by a proxy in front: who it names in a header, where the request really comes from the proxy."""
+"""Sign-in by a proxy: the user that it names in a header, if the request really comes from the proxy."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MOST_GROUPS = 200
 
 
 class ProxyIdentity:
-    """Reads the identity that a proxy puts into headers.
+    """Reads the identity from a trusted proxy's headers.
 
-    Raises ValueError for `proxies` that are no addresses.
+    Raises ValueError for invalid `trusted_proxies`.
     """
 
     def __init__(self, settings: SignInSettings) -> None:
@@ -25,16 +25,16 @@ class ProxyIdentity:
         self._clients = ClientAddresses(settings.trusted_proxies)
 
     def read(self, scope: Scope) -> Identity | None:
-        """Return whom the proxy names; None where it names nobody, or the request is not the proxy's."""
+        """Return the identity that the proxy names; None if it names none or did not send the request."""
         if not self._clients.is_proxy(peer_address(scope)):
             return None
         headers = Headers(scope=scope)
         named = headers.getlist(self._user_header)
-        if len(named) != 1:  # two: somebody's own beside the proxy's
+        if len(named) != 1:  # two headers: the client added its own
             return None
         name = named[0].strip().lower()
         if not name or len(name) > _LONGEST or not name.isprintable():
             return None
-        told = headers.getlist(self._groups_header) if self._groups_header else []
-        groups = [group.strip() for line in told for group in line.split(",")]
+        lines = headers.getlist(self._groups_header) if self._groups_header else []
+        groups = [group.strip() for line in lines for group in line.split(",")]
         return Identity(name, tuple(group for group in groups if group)[:_MOST_GROUPS])

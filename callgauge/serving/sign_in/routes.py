@@ -1,4 +1,4 @@
-"""What the sign-in answers itself: its page, the forms that come back from it, and the end of a session."""
+"""The routes of the sign-in: its page, the forms that it sends, and the sign-out."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ PLACE = "/sign-in"
 SIGN_OUT = "/sign-out"
 _LINK, _BEGIN, _BACK = f"{PLACE}/link", f"{PLACE}/oidc", f"{PLACE}/oidc/callback"
 _FORM_COOKIE, _PENDING_COOKIE, _KNOWN_COOKIE = "callgauge_form", "callgauge_pending", "callgauge_known"
-_KNOWN_SECONDS = 180 * 86_400  # that a browser in which somebody signed in is known
-_PAUSE = 5.0  # seconds before each further try of a client that used its tries up
+_KNOWN_SECONDS = 180 * 86_400  # seconds for which a browser remembers who signed in
+_PAUSE = 5.0  # seconds of delay for each try after the limit
 _FORM_SECONDS = 3600
 _FORM_LENGTH = 48  # characters of the cookie
 _LONGEST_NEXT = 8_000
-_AT_ONCE = 2  # passwords that are hashed at once: each takes 64 MB
+_AT_ONCE = 2  # passwords that are hashed at the same time: each takes 64 MB
 _TOO_OFTEN = "Too many tries. Wait some minutes, then try again."
 _REFUSED = "Name and password do not fit together."
 _NO_LINK = "This link was used already, is too old, or was never made. Ask for a new one."
 
 
 class SignInRoutes:
-    """Answers below /sign-in, and /sign-out."""
+    """Answers requests below /sign-in, and to /sign-out."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class SignInRoutes:
         self._admission = admission
         self._log = log
         self._users = users
-        self._visits = RateLimit(300, 600)  # a whole team may come from the address of one proxy
+        self._visits = RateLimit(300, 600)  # a whole team may share the address of one proxy
         self._tries_of_client = RateLimit(20, 600)
         self._tries_of_name = RateLimit(60, 600)
         self._tries_of_known = RateLimit(20, 600)
@@ -118,12 +118,12 @@ class SignInRoutes:
         self,
         request: Request,
         problem: str | None = None,
-        told: Mapping[str, str] | None = None,
+        fields: Mapping[str, str] | None = None,
         status: int = 200,
     ) -> Response:
-        """Return the page that asks for name and password; `told`: what a form said that was refused."""
-        told = told or request.query_params
-        then, name = tidy_next(told.get("next")), told.get("name", "")[:LONGEST_NAME] if problem else ""
+        """Return the page that asks for name and password; `fields`: the values of a rejected form."""
+        fields = fields or request.query_params
+        then, name = tidy_next(fields.get("next")), fields.get("name", "")[:LONGEST_NAME] if problem else ""
         return self._make_form_page(
             request,
             "Sign in",
@@ -158,36 +158,36 @@ class SignInRoutes:
         return make_page("Sign in", draw_problem(problem), draw_sentence(words, quiet=True), status=status)
 
     async def _take_password(self, request: Request, users: UsersFile) -> Response:
-        told = await _read_form(request)
-        name, password = told.get("name", "")[:LONGEST_NAME], told.get("password", "")[:LONGEST_PASSWORD]
+        form = await _read_form(request)
+        name, password = form.get("name", "")[:LONGEST_NAME], form.get("password", "")[:LONGEST_PASSWORD]
         client = self._clients.find(request.scope)
-        if not self._is_own_form(request, told):
-            return self._ask(request, "The page was too old. Try again.", told, HTTPStatus.FORBIDDEN)
-        # A client that used its tries up goes on slowly: a team may share the address of a proxy with a
+        if not self._is_own_form(request, form):
+            return self._ask(request, "The page was too old. Try again.", form, HTTPStatus.FORBIDDEN)
+        # A client that used up its tries gets slower answers: a team may share the address of a proxy with a
         # stranger. A name is limited, too, as guesses may come from many addresses; a browser in which this
         # person signed in before is not, so that a stranger's guesses lock nobody out.
         tidy = name.strip().lower()
         is_known = self._is_known_browser(request, tidy) and self._tries_of_known.take(tidy)
         if not (is_known or self._tries_of_name.take(tidy)):
-            return self._refuse_for_now(request, told, name, client)
+            return self._refuse_for_now(request, form, name, client)
         is_quick = not is_known and self._tries_of_client.take(client)
         if is_known or is_quick:
             user = await self._check_password(users, name, password)
         else:
             async with self._slow.take(client) as is_free:
                 if not is_free:
-                    return self._refuse_for_now(request, told, name, client)
+                    return self._refuse_for_now(request, form, name, client)
                 user = await self._check_password(users, name, password)
         if user is None:
             self._log.write("sign_in_refused", name=name, client=client, reason="password")
-            return self._ask(request, _REFUSED, told, HTTPStatus.FORBIDDEN)
+            return self._ask(request, _REFUSED, form, HTTPStatus.FORBIDDEN)
         if is_quick:
             self._tries_of_client.give_back(client)
         if not is_known:
             self._tries_of_name.give_back(tidy)
-        answer = self._let_in(request, _identity_of(user), tidy_next(told.get("next")))
-        known = self._signer.sign("known", tidy)
-        self._set_cookie(request, answer, _KNOWN_COOKIE, known, _KNOWN_SECONDS, PLACE)
+        answer = self._let_in(request, _identity_of(user), tidy_next(form.get("next")))
+        name_cookie = self._signer.sign("known", tidy)
+        self._set_cookie(request, answer, _KNOWN_COOKIE, name_cookie, _KNOWN_SECONDS, PLACE)
         return answer
 
     async def _check_password(self, users: UsersFile, name: str, password: str) -> ListedUser | None:
@@ -195,16 +195,16 @@ class SignInRoutes:
             return await asyncio.to_thread(users.check_password, name, password)
 
     def _is_known_browser(self, request: Request, tidy: str) -> bool:
-        """Return True for a browser in which the person of this name signed in before."""
+        """Return True if the person with this name signed in with this browser before."""
         cookie = request.cookies.get(_KNOWN_COOKIE, "")
         return bool(tidy) and self._signer.read("known", cookie, _KNOWN_SECONDS) == tidy
 
-    def _refuse_for_now(self, request: Request, told: dict[str, str], name: str, client: str) -> Response:
+    def _refuse_for_now(self, request: Request, form: dict[str, str], name: str, client: str) -> Response:
         self._log.write("sign_in_refused", name=name, client=client, reason="too many tries")
-        return self._ask(request, _TOO_OFTEN, told, HTTPStatus.TOO_MANY_REQUESTS)
+        return self._ask(request, _TOO_OFTEN, form, HTTPStatus.TOO_MANY_REQUESTS)
 
     def _show_link(self, request: Request, users: UsersFile) -> Response:
-        """Ask before the link is used: programs that look at links in mails must not use it up."""
+        """Ask for confirmation: programs that open links in mails must not use up the link."""
         text = request.query_params.get("token", "")
         if not self._visits.take(self._clients.find(request.scope)):
             return make_page("Sign in", draw_problem(_TOO_OFTEN), status=HTTPStatus.TOO_MANY_REQUESTS)
@@ -218,15 +218,15 @@ class SignInRoutes:
         )
 
     async def _take_link(self, request: Request, users: UsersFile) -> Response:
-        told = await _read_form(request)
+        form = await _read_form(request)
         client = self._clients.find(request.scope)
-        if not self._is_own_form(request, told):
+        if not self._is_own_form(request, form):
             return make_page("Sign in", draw_problem("Open the link again."), status=HTTPStatus.FORBIDDEN)
-        user = users.use_link(told.get("token", ""))
+        user = users.use_link(form.get("token", ""))
         if user is None:
             self._log.write("sign_in_refused", client=client, reason="link")
             return make_page("Sign in", draw_problem(_NO_LINK), status=HTTPStatus.FORBIDDEN)
-        return self._let_in(request, _identity_of(user), tidy_next(told.get("next")))
+        return self._let_in(request, _identity_of(user), tidy_next(form.get("next")))
 
     async def _go_to_provider(self, request: Request, provider: OidcProvider) -> Response:
         if not self._visits.take(self._clients.find(request.scope)):
@@ -247,8 +247,8 @@ class SignInRoutes:
             identity, then = await provider.finish(request.scope, request.cookies.get(_PENDING_COOKIE))
         except ProviderRefusedError as refused:
             return self._refuse_provider(request, refused)
-        kept = Identity(identity.name, self._admission.keep_groups(identity.groups))
-        return self._let_in(request, kept, then)
+        admitted = Identity(identity.name, self._admission.keep_groups(identity.groups))
+        return self._let_in(request, admitted, then)
 
     def _refuse_provider(self, request: Request, refused: ProviderRefusedError) -> Response:
         self._log.write("sign_in_refused", client=self._clients.find(request.scope), reason=str(refused))
@@ -298,19 +298,19 @@ class SignInRoutes:
         words: str,
         form: tuple[str, str, dict[str, str], tuple[str, ...]],
     ) -> Response:
-        """Return a page with a form that only the browser that got it can send: its cookie must fit."""
+        """Return a page with a form that only this browser can send, because its cookie must match."""
         action, button, hidden, fields = form
         cookie = request.cookies.get(_FORM_COOKIE, "")
-        if len(cookie) != _FORM_LENGTH or not cookie.isascii():  # two tabs share one
+        if len(cookie) != _FORM_LENGTH or not cookie.isascii():  # two tabs share one cookie
             cookie = secrets.token_hex(_FORM_LENGTH // 2)
         hidden = {**hidden, "form": self._signer.sign("form", cookie)}
         answer = make_page(title, words, draw_form(action, button, hidden, *fields), status=status)
         self._set_cookie(request, answer, _FORM_COOKIE, cookie, _FORM_SECONDS, "/")
         return answer
 
-    def _is_own_form(self, request: Request, told: dict[str, str]) -> bool:
+    def _is_own_form(self, request: Request, form: dict[str, str]) -> bool:
         cookie = request.cookies.get(_FORM_COOKIE)
-        return bool(cookie) and self._signer.read("form", told.get("form", ""), _FORM_SECONDS) == cookie
+        return bool(cookie) and self._signer.read("form", form.get("form", ""), _FORM_SECONDS) == cookie
 
     def _set_cookie(
         self, request: Request, answer: Response, name: str, value: str, seconds: int, path: str
@@ -319,13 +319,13 @@ class SignInRoutes:
         answer.set_cookie(name, value, seconds, path=path, secure=secure, httponly=True, samesite="lax")
 
     def _own_address(self, request: Request) -> str:
-        """Return scheme and host by which browsers reach us; the guard has checked the name."""
-        told = self._settings.address
-        return told.rstrip("/") if told else f"{request.url.scheme}://{request.url.netloc}"
+        """Return the scheme and host by which browsers reach this server; the guard has checked the name."""
+        address = self._settings.address
+        return address.rstrip("/") if address else f"{request.url.scheme}://{request.url.netloc}"
 
 
 def refuse_account(name: str) -> Response:
-    """Return the page for somebody who is known, but not allowed here."""
+    """Return the page for a known person who is not allowed here."""
     return make_page(
         "No access",
         draw_sentence(f"{name} may not see this dashboard. Ask whoever runs it."),
@@ -334,24 +334,29 @@ def refuse_account(name: str) -> Response:
     )
 
 
-def tidy_next(told: str | None) -> str:
-    """Return a place on this server to go to after the sign-in: the first page for anything else."""
-    if not told or len(told) > _LONGEST_NEXT or not told.startswith("/") or not told.isprintable():
+def tidy_next(address: str | None) -> str:
+    """Return the path on this server to open after the sign-in; the first page if it is not a safe path."""
+    if (
+        not address
+        or len(address) > _LONGEST_NEXT
+        or not address.startswith("/")
+        or not address.isprintable()
+    ):
         return "/"
-    # Browsers read \ as /, and what begins with two of them as another host.
-    if told.startswith("//") or "\\" in told:
+    # Browsers read \ as /, and an address that starts with two of them as another host.
+    if address.startswith("//") or "\\" in address:
         return "/"
     try:
-        parts = urlsplit(told)
+        parts = urlsplit(address)
     except ValueError:
         return "/"
     if parts.scheme or parts.netloc or parts.path.startswith((PLACE, SIGN_OUT)):
         return "/"
-    return told
+    return address
 
 
 def sign_in_address(path: str, query: str) -> str:
-    """Return the address of the sign-in for somebody who asked for a page."""
+    """Return the address of the sign-in that leads back to the requested page."""
     then = tidy_next(f"{path}?{query}" if query else path)
     return PLACE if then == "/" else f"{PLACE}?next={quote(then, safe='')}"
 

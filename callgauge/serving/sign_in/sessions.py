@@ -1,4 +1,4 @@
-"""Sessions of people who signed in: a signed cookie that says who it is, and the list of those that ended."""
+"""Sign-in sessions: a signed cookie that names the user, and the list of sessions that ended early."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SHORTEST_SECRET = 32
 
 
 class SecretError(Exception):
-    """Raised when there is no secret to sign with; the message says what to do."""
+    """Raised when there is no signing secret; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignInSession:
-    """A session. `id`: drawn at random. `until`: when it ends, in seconds since 1970."""
+    """A session. `id`: random. `until`: when it ends, in seconds since 1970."""
 
     id: str
     identity: Identity
@@ -37,15 +37,15 @@ class SignInSession:
 
 
 def read_secret(variable: str, folder: Path) -> str:
-    """Return the secret that signs cookies: that of the environment, else that of a file, made when needed.
+    """Return the secret that signs cookies: from the environment, else from a file, created if needed.
 
     Raises SecretError.
     """
-    told = os.environ.get(variable)
-    if told:
-        if len(told) < _SHORTEST_SECRET:
+    configured = os.environ.get(variable)
+    if configured:
+        if len(configured) < _SHORTEST_SECRET:
             raise SecretError(f"{variable} has less than {_SHORTEST_SECRET} characters: take a random text")
-        return told
+        return configured
     path = folder / KEY_FILE
     try:
         with suppress(FileExistsError):
@@ -63,16 +63,16 @@ def read_secret(variable: str, folder: Path) -> str:
 
 
 class Signer:
-    """Signs small data for cookies and forms, each kind under a name of its own."""
+    """Signs small data for cookies and forms; each kind has its own salt."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
 
-    def sign(self, kind: str, told: Any) -> str:
-        return str(self._serializer(kind).dumps(told))
+    def sign(self, kind: str, content: Any) -> str:
+        return str(self._serializer(kind).dumps(content))
 
     def read(self, kind: str, text: str, seconds: float) -> Any:
-        """Return what was signed at most so many seconds ago; None for anything else."""
+        """Return the data if it was signed at most `seconds` ago; None for anything else."""
         try:
             return self._serializer(kind).loads(text, max_age=int(seconds))
         except BadData:
@@ -87,7 +87,10 @@ class Signer:
 
 
 class Sessions:
-    """Begins and ends sessions. Those that ended early are listed in `folder` until they would have ended."""
+    """Begins and ends sessions.
+
+    A file in `folder` lists the sessions that ended early, until they would have expired.
+    """
 
     def __init__(
         self, signer: Signer, hours: float, folder: Path, clock: Callable[[], float] = time.time
@@ -99,24 +102,24 @@ class Sessions:
         self._ended = self._read_ended()
 
     def begin(self, identity: Identity) -> str:
-        """Return the text of the cookie of a new session."""
-        told = {
+        """Return the cookie text of a new session."""
+        content = {
             "id": secrets.token_hex(16),
             "name": identity.name,
             "groups": list(identity.groups),
             "stamp": identity.stamp,
             "until": self._clock() + self._seconds,
         }
-        return self._signer.sign("session", told)
+        return self._signer.sign("session", content)
 
     def read(self, text: str) -> SignInSession | None:
-        """Return the session of a cookie; None when it is not ours, too old, or was ended."""
-        told = self._signer.read("session", text, self._seconds)
-        if not isinstance(told, Mapping):
+        """Return the session of a cookie; None if the signature is invalid or the session is over."""
+        content = self._signer.read("session", text, self._seconds)
+        if not isinstance(content, Mapping):
             return None
         try:
-            identity = Identity(told["name"], tuple(told["groups"]), told["stamp"])
-            session = SignInSession(told["id"], identity, float(told["until"]))
+            identity = Identity(content["name"], tuple(content["groups"]), content["stamp"])
+            session = SignInSession(content["id"], identity, float(content["until"]))
         except (KeyError, TypeError, ValueError):
             return None
         return session if self.is_open(session) else None
@@ -125,12 +128,12 @@ class Sessions:
         return session.id not in self._ended and session.until > self._clock()
 
     def end(self, session: SignInSession) -> None:
-        """End a session; also a copy of its cookie lets nobody in any more."""
+        """End a session; copies of its cookie stop working, too."""
         now = self._clock()
-        self._ended = {known: until for known, until in self._ended.items() if until > now}
+        self._ended = {session_id: until for session_id, until in self._ended.items() if until > now}
         self._ended[session.id] = session.until
         aside = self._path.with_suffix(".new")
-        with suppress(OSError):  # it has ended in this process anyhow
+        with suppress(OSError):  # it has already ended in this process
             descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "w", encoding="ascii") as out:
                 json.dump(self._ended, out)
@@ -138,7 +141,7 @@ class Sessions:
 
     def _read_ended(self) -> dict[str, float]:
         try:
-            told = json.loads(self._path.read_text("ascii"))
-            return {str(known): float(until) for known, until in told.items()}
+            content = json.loads(self._path.read_text("ascii"))
+            return {str(session_id): float(until) for session_id, until in content.items()}
         except (OSError, ValueError, AttributeError, TypeError):
             return {}

@@ -1,4 +1,4 @@
-"""Makes the gate of a server from its settings, and says what is missing before one starts."""
+"""Creates the gate of a server from its settings, and reports mistakes before a server starts."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from ingest.version import install_command
 
 
 class SignInSetupError(Exception):
-    """Raised when nobody could sign in, or anybody; the message says what is missing."""
+    """Raised when nobody could sign in, or everybody could; the message says what is missing."""
 
 
 def users_file(settings: SignInSettings, folder: Path) -> UsersFile | None:
-    """Return the file of users of a method that has one; that of the store when none is named."""
+    """Return the users file of a sign-in method that has one; by default the one in the store."""
     if settings.method not in ("password", "link"):
         return None
     return UsersFile(settings.password_file or folder / FILE)
 
 
 def check_sign_in(settings: SignInSettings, folder: Path) -> None:
-    """Raise SignInSetupError when a server with these settings would let in nobody, or anybody."""
+    """Raise SignInSetupError if a server with these settings would admit nobody, or everybody."""
     check = {"oidc": _check_oidc, "header": _check_header, "password": _check_users, "link": _check_users}
     try:
         ClientAddresses(settings.trusted_proxies)
@@ -85,7 +85,7 @@ def gate_options(
 ) -> dict[str, Any]:
     """Return the arguments of a Gate for the store in `folder`.
 
-    Raises SignInSetupError, so that a server does not start half guarded.
+    Raises SignInSetupError, so that no server starts without its protection.
     """
     options: dict[str, Any] = {"settings": settings, "find_token": find_token}
     if settings.method == "none":

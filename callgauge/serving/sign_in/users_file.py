@@ -1,7 +1,7 @@
-"""The file of users of a small team: names, roles, password hashes (argon2id), and links that work once.
+"""The users file of a small team: names, roles, password hashes (argon2id), and links that work once.
 
-Only hashes are kept. The file is readable by its owner alone, or it is not read; each change replaces it
-whole, under a lock, so that two commands and a server may use it at once.
+It contains only hashes. Only its owner may have access to the file; else it is not read. Each change replaces
+the whole file under a lock, so that two commands and a server may use it at the same time.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _BETWEEN = 0.02  # seconds between two attempts to lock
 
 
 class UsersFileError(Exception):
-    """Raised when the file of users cannot be read or written; the message says what to do."""
+    """Raised when the users file cannot be read or written; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedUser:
-    """A user. `password`: its argon2 hash, empty without one. `stamp`: new with each change of the entry."""
+    """A user. `password`: the argon2 hash, or empty. `stamp`: changes with each change of the entry."""
 
     name: str
     role: Role
@@ -57,9 +57,9 @@ class _Listing:
 
 
 def tidy_name(name: str) -> str:
-    """Return a user's name as it is kept: trimmed, in small letters.
+    """Return a user's name as it is stored: trimmed and in lower case.
 
-    Raises ValueError for one that is empty, too long, or holds what cannot be seen.
+    Raises ValueError for a name that is empty, too long, or contains invisible characters.
     """
     tidy = name.strip().lower()
     if not tidy or len(tidy) > LONGEST_NAME or not tidy.isprintable():
@@ -68,7 +68,7 @@ def tidy_name(name: str) -> str:
 
 
 class UsersFile:
-    """The users in `path`. A file that does not exist yet has none. All methods raise UsersFileError."""
+    """The users in `path`. A missing file has no users. All methods raise UsersFileError."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -78,32 +78,34 @@ class UsersFile:
         return self._load().users
 
     def find(self, name: str) -> ListedUser | None:
-        """Return the user of this name, however it is written."""
+        """Return the user with this name, ignoring case and surrounding spaces."""
         wanted = name.strip().lower()
         return next((user for user in self._load().users if user.name == wanted), None)
 
     def put(self, name: str, role: Role, password: str | None) -> None:
-        """Add a user, or change one: a password of None stays as it is. Open sessions of it end."""
+        """Add or change a user; a password of None leaves it unchanged. Ends the user's sessions."""
         tidy = tidy_name(name)
         hashed = None if password is None else _hasher().hash(password)
         with self._change() as (content, save):
-            known = next((user for user in content.users if user.name == tidy), None)
-            kept = known.password if known else ""
-            user = ListedUser(tidy, role, kept if hashed is None else hashed, secrets.token_hex(8))
-            others = tuple(one for one in content.users if one.name != tidy)
+            listed = next((user for user in content.users if user.name == tidy), None)
+            unchanged_password = listed.password if listed else ""
+            user = ListedUser(
+                tidy, role, unchanged_password if hashed is None else hashed, secrets.token_hex(8)
+            )
+            others = tuple(user for user in content.users if user.name != tidy)
             save(replace(content, users=(*others, user)))
 
     def remove(self, name: str) -> bool:
-        """Remove a user with its links. Return False when there was none of this name."""
+        """Remove a user and its links. Return False if there is no such user."""
         wanted = name.strip().lower()
         with self._change() as (content, save):
-            others = tuple(one for one in content.users if one.name != wanted)
+            others = tuple(user for user in content.users if user.name != wanted)
             links = tuple(link for link in content.links if link.name != wanted)
             save(_Listing(others, links))
             return len(others) < len(content.users)
 
     def check_password(self, name: str, password: str) -> ListedUser | None:
-        """Return the user when name and password fit. Takes as long for a name that nobody has."""
+        """Return the user if name and password match. Takes the same time for an unknown name."""
         from argon2.exceptions import InvalidHashError, VerificationError
 
         user = self.find(name)
@@ -115,10 +117,10 @@ class UsersFile:
         return user if user is not None and user.password else None
 
     def make_link(self, name: str, hours: float = LINK_HOURS) -> str | None:
-        """Return the text of a link that signs a user in once; None when there is no such user."""
+        """Return the text of a link that signs a user in once; None if there is no such user."""
         text = secrets.token_urlsafe(32)
         with self._change() as (content, save):
-            user = next((one for one in content.users if one.name == name.strip().lower()), None)
+            user = next((user for user in content.users if user.name == name.strip().lower()), None)
             if user is None:
                 return None
             now = time.time()
@@ -127,18 +129,18 @@ class UsersFile:
         return text
 
     def read_link(self, text: str) -> ListedUser | None:
-        """Return whom a link would sign in; None when it was used, is too old, or never was."""
-        found = _find_link(self._load(), text)
-        return self.find(found.name) if found else None
+        """Return the user that a link would sign in; None if it is used, expired or invalid."""
+        link = _find_link(self._load(), text)
+        return self.find(link.name) if link else None
 
     def use_link(self, text: str) -> ListedUser | None:
-        """Return whom a link signs in, and take the link away: the next use finds None."""
+        """Return the user that a link signs in, and delete the link: the next use returns None."""
         with self._change() as (content, save):
-            found = _find_link(content, text)
-            if found is None:
+            used_link = _find_link(content, text)
+            if used_link is None:
                 return None
-            save(replace(content, links=tuple(link for link in content.links if link is not found)))
-            return next((user for user in content.users if user.name == found.name), None)
+            save(replace(content, links=tuple(link for link in content.links if link is not used_link)))
+            return next((user for user in content.users if user.name == used_link.name), None)
 
     def _load(self) -> _Listing:
         try:
@@ -149,17 +151,17 @@ class UsersFile:
             raise UsersFileError(f"{self.path} cannot be read: {refused.strerror}") from None
         if os.name == "posix" and state.st_mode & 0o077:
             raise UsersFileError(f"{self.path} may be read by others: chmod 600 {self.path}")
-        seen = (state.st_ino, state.st_mtime_ns, state.st_size)
-        if self._read is None or self._read[0] != seen:
-            self._read = (seen, self._parse())
+        state_key = (state.st_ino, state.st_mtime_ns, state.st_size)
+        if self._read is None or self._read[0] != state_key:
+            self._read = (state_key, self._parse())
         return self._read[1]
 
     def _parse(self) -> _Listing:
         try:
-            told: Any = json.loads(self.path.read_text("utf-8"))
-            users = tuple(ListedUser(**one) for one in told["users"])
-            links = tuple(_Link(**one) for one in told["links"])
-            is_known = told["version"] == _VERSION and all(user.role in get_args(Role) for user in users)
+            content: Any = json.loads(self.path.read_text("utf-8"))
+            users = tuple(ListedUser(**entry) for entry in content["users"])
+            links = tuple(_Link(**entry) for entry in content["links"])
+            is_known = content["version"] == _VERSION and all(user.role in get_args(Role) for user in users)
         except OSError as refused:
             raise UsersFileError(f"{self.path} cannot be read: {refused.strerror}") from None
         except (ValueError, TypeError, KeyError):
@@ -173,7 +175,7 @@ class UsersFile:
 
     @contextmanager
     def _change(self) -> Iterator[tuple[_Listing, Any]]:
-        """Hold the lock, and hand out what the file holds and a function that replaces it."""
+        """Hold the lock; yield the content of the file and a function that replaces it."""
         try:
             with lock_file(
                 self.path.with_suffix(".lock"), lambda _owner: time.sleep(_BETWEEN), lambda _: nullcontext()
@@ -183,16 +185,16 @@ class UsersFile:
             raise UsersFileError(f"{self.path} cannot be written: {refused.strerror}") from None
 
     def _save(self, content: _Listing) -> None:
-        told = {
+        document = {
             "version": _VERSION,
             "users": [asdict(user) for user in sorted(content.users, key=lambda user: user.name)],
             "links": [asdict(link) for link in content.links],
         }
-        # mkstemp makes a file of mode 0600
+        # mkstemp creates a file with mode 0600
         descriptor, aside = tempfile.mkstemp(dir=self.path.parent, prefix=".users-")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-                json.dump(told, out, indent=1)
+                json.dump(document, out, indent=1)
                 out.flush()
                 os.fsync(out.fileno())
             Path(aside).replace(self.path)

@@ -1,1 +1,1 @@
-"""Rates of days: where they changed, how much days differ, and which changes last."""
+"""Rates over days: when they changed, how much days differ, and which changes persist."""

@@ -34,9 +34,9 @@ noise.
 SHORTEST = 2  # days on each side of a change
 _OUTSIDE = 0.05  # the chance that the range misses the day of the change
 _RANGE_SHUFFLES = 199  # for each day whose critical value is simulated
-_ENOUGH_FOUND = 8  # of _RANGE_SHUFFLES: fewer series with a change found are too few to condition on
+_ENOUGH_FOUND = 8  # of _RANGE_SHUFFLES: with fewer detected changes, all series count
 _STEPS = (0, 2, 8, 32)  # days from the best day to those whose critical value is simulated
-_MEMORY = 0.6  # how much of its deviation a day hands on to the next one, at least, if days are alike at all
+_MEMORY = 0.6  # the smallest correlation of one day's deviation with the next, if days are correlated at all
 _MOST_ALIKE = 0.9  # the largest autocorrelation that is simulated
 _MOST_DOUBT, _DOUBT = 0.18, 5.4
 """How unsure an autocorrelation r is: at most so much, and so much times (1 - r²) / days.
@@ -128,12 +128,12 @@ def find_changes(counts: Sequence[tuple[int, int]], *, seed: int = 1) -> list[Ch
         del days[splits.index(worst)]
     else:
         return []
-    found = []
+    changes = []
     for split, start, end in zip(splits, edges, edges[2:], strict=False):
         first, last = _range_of_days(series[start:end], split, start, alike, random)
         before, after = _pooled_rate(k, n, start, split.at), _pooled_rate(k, n, split.at, end)
-        found.append(ChangePoint(split.at, first, last, before, after, split.p))
-    return found
+        changes.append(ChangePoint(split.at, first, last, before, after, split.p))
+    return changes
 
 
 def _effective_numbers(rate: _Array, n: _Array) -> _Array:
@@ -143,8 +143,8 @@ def _effective_numbers(rate: _Array, n: _Array) -> _Array:
     estimated by moments from the differences of neighbouring days, which a change hardly touches (von Neumann
     1941). Days with many calls then weigh about as much as days with few.
     """
-    seen = n > 0
-    y, m = rate[seen], n[seen]
+    has_calls = n > 0
+    y, m = rate[has_calls], n[has_calls]
     if len(m) < 2:
         return n
     calls = 1 / m[1:] + 1 / m[:-1]
@@ -156,7 +156,7 @@ def _effective_numbers(rate: _Array, n: _Array) -> _Array:
 
 
 def _propose_days(series: _Series, start: int, end: int, random: np.random.Generator) -> list[int]:
-    """Return the days in series[start:end] that begin a new rate which shuffled days do not explain."""
+    """Return the days in series[start:end] that start a new rate which shuffled days do not explain."""
     part = series[start:end]
     if end - start < 2 * SHORTEST or not 0 < part.mean < 1:
         return []
@@ -205,25 +205,25 @@ def _range_of_days(
             if not len(beyond) or beyond.min() > 3 * max(critical.values()):
                 critical[0 if side < 0 else end] = critical[place]
                 break
-    asked = sorted(critical)
-    kept = behind <= np.interp(np.arange(len(gains)), asked, [critical[place] for place in asked])
-    kept[best] = True
-    places = np.nonzero(kept)[0] + start + SHORTEST
+    sampled = sorted(critical)
+    is_likely = behind <= np.interp(np.arange(len(gains)), sampled, [critical[place] for place in sampled])
+    is_likely[best] = True
+    places = np.nonzero(is_likely)[0] + start + SHORTEST
     return int(places[0]), int(places[-1])
 
 
 def _critical_value(
     part: _Series, place: int, clear: float, alike: _Alike, random: np.random.Generator
 ) -> float:
-    """Return by how much the true day is behind the best one in 95 % of series whose change is at `place`.
+    """Return the 95 % quantile of how far the true day is behind the best one, for a change at `place`.
 
-    Counted are the series in which the change is found; all of them where it hardly ever is.
+    Only series in which the change is found count; all of them if it is hardly ever found.
     """
     shuffled = _shuffle_days(part, (place + SHORTEST,), alike, _RANGE_SHUFFLES, random)
     gains = _likelihood_gains(shuffled)
     behind = gains.max(axis=-1) - gains[:, place]
-    found = behind[_clarity(shuffled, gains) >= clear]
-    return float(np.quantile(found if len(found) >= _ENOUGH_FOUND else behind, 1 - _OUTSIDE))
+    clear_cases = behind[_clarity(shuffled, gains) >= clear]
+    return float(np.quantile(clear_cases if len(clear_cases) >= _ENOUGH_FOUND else behind, 1 - _OUTSIDE))
 
 
 def _shuffle_days(
@@ -231,18 +231,18 @@ def _shuffle_days(
 ) -> _Series:
     """Return `draws` series of the days of `part`, shuffled between the cuts, with their autocorrelation.
 
-    Each series has its own autocorrelation, drawn with the doubt in it. Its days are a first-order
-    autoregression plus noise without a memory (the calls), which together are an ARMA(1, 1): of the same
+    Each series has its own autocorrelation, drawn within its uncertainty. Its days are a first-order
+    autoregression plus noise without memory (the calls), which together are an ARMA(1, 1). With the same
     lag-1 correlation, they vary more slowly than an autoregression alone (Granger & Morris 1976).
     """
     days = part.rate.size
     edges = [0, *cuts, days]
     segments = [np.arange(start, end) for start, end in pairwise(edges)]
-    order = np.concatenate([random.permuted(np.tile(one, (draws, 1)), axis=1) for one in segments], axis=1)
+    order = np.concatenate([random.permuted(np.tile(days, (draws, 1)), axis=1) for days in segments], axis=1)
     size = part.size[order]
     if not alike.doubt:
         return _Series(part.rate[order], size)
-    fresh = np.concatenate([part[one[0] : one[-1] + 1].noise for one in segments])[order]
+    fresh = np.concatenate([part[days[0] : days[-1] + 1].noise for days in segments])[order]
     near = np.clip(random.normal(alike.value, alike.doubt, draws), 0.0, _MOST_ALIKE)
     memory = np.maximum(near, _MEMORY)
     root = (1 + memory**2 - 2 * memory * near) / np.maximum(memory - near, _TINY)
@@ -252,7 +252,7 @@ def _shuffle_days(
     renewal = scale[:, None] * (fresh[:, 1:] - moving[:, None] * fresh[:, :-1])
     for day in range(1, days):
         noise[:, day] = memory * noise[:, day - 1] + renewal[:, day - 1]
-    mean = np.concatenate([np.full(len(one), part[one[0] : one[-1] + 1].mean) for one in segments])
+    mean = np.concatenate([np.full(len(days), part[days[0] : days[-1] + 1].mean) for days in segments])
     rate = mean + noise * np.sqrt(np.maximum(mean * (1 - mean), _TINY) / np.maximum(size, _TINY))
     return _Series(np.clip(rate, 0.0, 1.0), size)
 
@@ -287,7 +287,7 @@ def _log_likelihood(k: _Array, n: _Array) -> _Array:
 
 
 def _x_log_x(x: _Array) -> _Array:
-    # Sums of rates leave a hair below zero.
+    # Rounding errors of sums can be slightly below zero.
     return np.asarray(x * np.log(np.maximum(x, _TINY)))
 
 

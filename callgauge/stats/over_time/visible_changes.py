@@ -1,4 +1,4 @@
-"""Says how large a change of a rate must be for the nights to find it, given the traffic of a store."""
+"""Estimate how large a change of a rate must be for nightly runs to find it, given a store's traffic."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ from callgauge.stats.rates import (
 from callgauge.stats.session_groups import GROUPS
 from callgauge.stats.special_functions import ndtri
 
-_CHANCE = 0.8  # of a change of that size, by the formula; by simulation it is found in 54 to 83 % of stores
+_CHANCE = 0.8  # chance to find a change of that size by the formula; 54 to 83 % of stores by simulation
 NIGHT, WEEK = 1, 7  # days
-_LEAST_DAYS = 14  # of the 28 before, on which a series has calls: of fewer, its traffic is not known
+_LEAST_DAYS = 14  # of the 28 days before, with calls; with fewer, the traffic of a series is unknown
 _RISES = np.geomspace(0.002, 0.9, 120)  # that are tried
 
 
 def find_visible_changes(
     series: DailySeries, places: Sequence[int], tests: int
 ) -> tuple[float | None, float | None]:
-    """Return the smallest rise that a night, and a week, is likely to show: of the middle one of some series.
+    """Return the smallest rise that a night, and a week, is likely to show: the median over some series.
 
-    Each is a share: 0.06 is 6 points. None where no rise shows, for want of sessions. `tests`: of a night.
+    Each is a share: 0.06 is 6 points. None if there are too few sessions to show any rise. `tests`: of a
+    night.
     """
     sizes = [[find_visible_change(series, place, days, tests) for place in places] for days in (NIGHT, WEEK)]
     night, week = (median(size if size is not None else inf for size in row) if row else inf for row in sizes)
@@ -53,10 +54,10 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
     """
     counts = series.counts[place, :, -BEFORE:].astype(float)
     k, n = counts.sum(axis=-1)
-    known = int((n > 0).sum())
-    part = days / max(known, 1)
+    counted_days = int((n > 0).sum())
+    part = days / max(counted_days, 1)
     sessions = series.sessions[place, -BEFORE:].sum() * part
-    if known < _LEAST_DAYS or sessions < ENOUGH_SESSIONS or n.sum() * part < ENOUGH:
+    if counted_days < _LEAST_DAYS or sessions < ENOUGH_SESSIONS or n.sum() * part < ENOUGH:
         return None
     nowhere = np.zeros(1, dtype=int)
     before = estimate_rates(counts.sum(axis=1)[None], np.full(1, inf), nowhere)
@@ -68,12 +69,12 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
     of_a_day = max(0.0, beyond) / unit
     of_sessions = 1 / effective_n + of_a_day * inflate_mean(spread.days) * spread.weights
     of_newest = 1 / (effective_n * part) + of_a_day * inflate_mean(np.full(1, float(days))) / days
-    # What the newest days show in all but the unlucky cases.
+    # What the newest days show, except with bad luck.
     shown = later + ndtri(1 - _CHANCE) * np.sqrt(unit * of_newest)
-    # Few sessions tell little of how much they differ: as in `estimate_rates`.
+    # Few sessions show little about how much they differ, as in `estimate_rates`.
     shares = counts[1].sum(axis=0) / n.sum()
     squares = (float((shares**2).sum()) - 1 / GROUPS) / (1 - 1 / GROUPS)
-    evenly = part / max(squares, 1e-9)  # sessions of equal size that would say as much as the newest do
+    evenly = part / max(squares, 1e-9)  # sessions of equal size with as much information as the newest ones
     known_well = float(before.freedom[0])
     few = min(known_well, max(LEAST_FREEDOM, OF_SESSIONS * (evenly - 1)))
     usual = np.full(len(later), rate)

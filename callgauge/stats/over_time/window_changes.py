@@ -42,7 +42,7 @@ STANDS = 42
 """Days after which a changed rate is the usual one."""
 EARLIER = max(WINDOWS) + BEFORE + STANDS
 """Days before the first night that can matter: a window, its baseline, and a change within that."""
-_NIGHTS = STANDS + 14  # walked at least: what began before these would be the usual rate by now
+_NIGHTS = STANDS + 14  # the minimum walk: an earlier change would be the usual rate by now
 _STEP = 28
 LOOK_BACK = 6
 """Days before the window that showed a change, on which it may have begun."""
@@ -59,9 +59,9 @@ _Flags = np.ndarray[Any, np.dtype[np.bool_]]
 class DailySeries:
     """Counts of several series on consecutive days.
 
-    `counts`: k and n by random group of sessions, of shape (series, 2, days, GROUPS). `sessions`: those of
-    each series and day, of shape (series, days). `tables`: for each series the number of its table, whose
-    rates lend each other how alike the calls of a session are.
+    `counts`: k and n by random group of sessions, of shape (series, 2, days, GROUPS). `sessions`: the number
+    of sessions per series and day, of shape (series, days). `tables`: the number of each series' table; rates
+    of one table lend each other their intra-session correlation.
     """
 
     counts: np.ndarray[Any, Any]
@@ -82,7 +82,8 @@ class DailySeries:
         `sessions`: series, day and number of sessions.
         """
         series, days, groups, k, n = entries
-        counts = np.zeros((shape[0], 2, shape[1], GROUPS), dtype=np.float32)  # whole up to 16 million
+        # float32 is exact for integers up to 16 million.
+        counts = np.zeros((shape[0], 2, shape[1], GROUPS), dtype=np.float32)
         counts[series, 0, days, groups], counts[series, 1, days, groups] = k, n
         numbers = np.zeros(shape)
         numbers[sessions[0], sessions[1]] = sessions[2]
@@ -104,8 +105,8 @@ class WindowChange:
     """A change of one series. Days are numbers of days of the series.
 
     `found`: the night that found it, with the corrected p-value `q`; `since`: its most likely first day.
-    `baseline`: the days before that it is compared with. `back`: the first of the
-    newest days on which the rate was back, and `over` the night that showed it; None while it is not.
+    `baseline`: the days before the change that it is compared with. `back`: the first of the newest days on
+    which the rate was back, and `over`: the night that showed it; both None until then.
     """
 
     series: int
@@ -140,22 +141,22 @@ def choose_first_night(newest: int) -> int:
 
 
 def follow_changes(series: DailySeries, first_night: int) -> Walk:
-    """Return what the nights from `first_night` on find one after the other; a night is its newest day."""
+    """Return the changes that the nights from `first_night` on find, in order; a night is its newest day."""
     state = _CountedDays.read(series)
     open_changes: dict[int, WindowChange] = {}
-    found: list[WindowChange] = []
+    changes: list[WindowChange] = []
     tested, tests = 0, 0
     for night in range(first_night, series.sessions.shape[1]):
         for place, change in _end_changes(state, open_changes, night):
             del open_changes[place]
-            found.append(change)
+            changes.append(change)
             if change.back is not None:
                 state.clear(place, change.since, change.back - 1)
         test = _test_night(state, night, np.array([place not in open_changes for place in state.places]))
         tested, tests = len(np.unique(test.series)), len(test.series)
         for change in _open_changes(state, test, night):
             open_changes[change.series] = change
-    return Walk((*found, *open_changes.values()), tested, tests)
+    return Walk((*changes, *open_changes.values()), tested, tests)
 
 
 # --- sums of days ---------------------------------------------------------------------------------
@@ -163,7 +164,7 @@ def follow_changes(series: DailySeries, first_night: int) -> Walk:
 
 @dataclass(slots=True)
 class _CountedDays:
-    """The series without the days of changes that are over.
+    """The series without the days of past changes.
 
     `summed`: k and n by group before each day, of shape (series, 2, days + 1, GROUPS). `daily`: k and n of
     each day, of shape (series, 2, days). `sessions`, `observed`: sums before each day of the sessions and of
@@ -197,29 +198,29 @@ class _CountedDays:
     def clear(self, place: int, first: int, last: int) -> None:
         """Leave out the days `first` to `last` of one series, both inclusive."""
         self.is_clear[place, first : last + 1] = False
-        kept = self.is_clear[place]
-        counts = np.diff(self.summed[place], axis=1) * kept[None, :, None]
+        is_clear = self.is_clear[place]
+        counts = np.diff(self.summed[place], axis=1) * is_clear[None, :, None]
         np.cumsum(counts, axis=1, out=self.summed[place, :, 1:])
-        self.daily[place] *= kept
-        sessions = np.diff(self.sessions[place]) * kept
+        self.daily[place] *= is_clear
+        sessions = np.diff(self.sessions[place]) * is_clear
         self.sessions[place, 1:] = np.cumsum(sessions)
         self.observed[place, 1:] = np.cumsum(self.daily[place, 1] > 0)
 
     def begin_baseline(self, stop: int) -> _Rows:
-        """Return for each series the first of the 28 days that count before the day `stop`."""
+        """Return for each series the first of the 28 counted days before the day `stop`."""
         begin = np.full(len(self.places), max(0, stop - BEFORE))
         lacking = np.nonzero(~self.is_clear[:, :stop].all(axis=1))[0]
         for place in lacking.tolist():
-            known = np.nonzero(self.is_clear[place, :stop])[0]
-            begin[place] = known[-BEFORE:][0] if len(known) else stop
+            clear_days = np.nonzero(self.is_clear[place, :stop])[0]
+            begin[place] = clear_days[-BEFORE:][0] if len(clear_days) else stop
         return begin
 
     def list_baseline(self, place: int, stop: int) -> tuple[int, ...]:
-        """Return the 28 days that count before the day `stop` of one series."""
+        """Return the 28 counted days before the day `stop` of one series."""
         return tuple(np.nonzero(self.is_clear[place, :stop])[0][-BEFORE:].tolist())
 
     def count_days(self, sums: Floats, rows: _Rows, begin: _Rows, stop: _Rows) -> Floats:
-        """Return what `sums` have on the days `begin` to `stop` - 1 of each row."""
+        """Return the totals of `sums` on the days `begin` to `stop` - 1 of each row."""
         return np.asarray(sums[rows, stop] - sums[rows, begin])
 
 
@@ -232,10 +233,10 @@ def _sum_before(values: np.ndarray[Any, Any]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class DaySpread:
-    """How much the days of a span differ, of many rows.
+    """How much the days of a span differ, for many rows.
 
-    `seen`: the variance of the rate of the span as its days show it; `weights`: the sum of the squared shares
-    of its days; `days`: those with an observation.
+    `seen`: the variance of the span's rate, from its days; `weights`: the sum of the squared shares of its
+    days; `days`: those with an observation.
     """
 
     seen: Floats
@@ -272,7 +273,7 @@ class _Spans:
 
 
 def _widen(now: _Spans, before: _Spans) -> tuple[RateArrays, RateArrays]:
-    """Return the estimates of both spans as sure as days let them be."""
+    """Return the estimates of both spans with the uncertainty from days added."""
     spans = (now, before)
     freedom = sum((np.maximum(0.0, span.spread.days - 1) for span in spans), np.zeros(1))
     beyond = np.zeros(1)
@@ -286,8 +287,8 @@ def _widen(now: _Spans, before: _Spans) -> tuple[RateArrays, RateArrays]:
     hits = sum(n * span.estimates.rate for n, span in zip(observed, spans, strict=True))
     pooled = hits / np.maximum(observed[0] + observed[1], 1.0)
     unit = np.maximum(pooled * (1 - pooled), _TINY)
-    one, other = (_widen_one(span, of_a_day / unit, freedom) for span in spans)
-    return one, other
+    first, other = (_widen_one(span, of_a_day / unit, freedom) for span in spans)
+    return first, other
 
 
 def _widen_one(span: _Spans, of_a_day: Floats, freedom: Floats) -> RateArrays:
@@ -339,10 +340,10 @@ def _test_night(state: _CountedDays, night: int, may_test: _Flags) -> _NightTest
     starts, end = stop - window, np.full(len(places), stop)
     now = _Spans.measure(state, places, starts, end, tables)
     before = _Spans.measure(state, places, begin, starts, tables)
-    kept = now.estimates.has_enough & before.estimates.has_enough
+    is_enough = now.estimates.has_enough & before.estimates.has_enough
     p = find_small_p(*_widen(now, before))
     rose = now.estimates.rate > before.estimates.rate
-    return _NightTest(places[kept], window[kept], p[kept], rose[kept])
+    return _NightTest(places[is_enough], window[is_enough], p[is_enough], rose[is_enough])
 
 
 def _count_observed(state: _CountedDays, first: _Rows, last: int) -> Floats:
@@ -373,9 +374,9 @@ def _find_first_day(state: _CountedDays, place: int, start: int, night: int, *, 
     before = list(state.list_baseline(place, earliest)) or [*range(start)]
     k, n = state.daily[place]
     usual = (k[before].sum() + 0.5) / (n[before].sum() + 1)
-    hits, seen = (np.cumsum(each[earliest : night + 1][::-1])[::-1] for each in (k, n))
-    rate = np.clip(hits / np.maximum(seen, 1.0), _TINY, 1 - _TINY)
-    gain = hits * np.log(rate / usual) + (seen - hits) * np.log((1 - rate) / (1 - usual))
+    hits, totals = (np.cumsum(each[earliest : night + 1][::-1])[::-1] for each in (k, n))
+    rate = np.clip(hits / np.maximum(totals, 1.0), _TINY, 1 - _TINY)
+    gain = hits * np.log(rate / usual) + (totals - hits) * np.log((1 - rate) / (1 - usual))
     likely = np.where((rate > usual) == rose, gain, -np.inf)
     likely[n[earliest : night + 1] == 0] = -np.inf
     return earliest + int(np.argmax(likely))
@@ -384,7 +385,7 @@ def _find_first_day(state: _CountedDays, place: int, start: int, night: int, *, 
 def _end_changes(
     state: _CountedDays, open_changes: dict[int, WindowChange], night: int
 ) -> list[tuple[int, WindowChange]]:
-    """Return the open changes that end on a night: the rate is back, or is the usual one by now."""
+    """Return the open changes that end on a night: the rate is back, or has become the usual one."""
     ended = [(place, change) for place, change in open_changes.items() if night - change.since >= STANDS]
     usual = {place for place, _ in ended}
     later = [change for place, change in open_changes.items() if place not in usual and night > change.found]
@@ -401,12 +402,12 @@ def _end_changes(
     rows, starts, sinces, stop = rows[judged], starts[judged], sinces[judged], stop[judged]
     later = [later[place] for place in judged.tolist()]
     begin = np.array([change.baseline[0] for change in later])
-    found = np.array([change.found + 1 for change in later])
-    alone = np.arange(len(later))  # a rate by itself lends nothing
+    ends = np.array([change.found + 1 for change in later])
+    alone = np.arange(len(later))  # a single rate lends nothing
     now = _Spans.measure(state, rows, starts, stop, alone).estimates
     before = _Spans.measure(state, rows, begin, sinces, alone).estimates
-    hits, seen = _count_rows(state, rows, sinces, found)
-    changed = hits / np.maximum(seen, 1.0)
+    hits, totals = _count_rows(state, rows, sinces, ends)
+    changed = hits / np.maximum(totals, 1.0)
     is_back = (find_small_p(now, before, _BACK) >= _BACK) & (
         np.abs(now.rate - before.rate) < np.abs(now.rate - changed)
     )
@@ -442,7 +443,7 @@ class MeasuredChange:
 
 
 def sum_entries(days: int, entries: tuple[Integers, Integers, Floats, Floats]) -> Floats:
-    """Return the counts of one series, of shape (2, days, GROUPS), from its days, groups, k and n."""
+    """Return the counts of one series, of shape (2, days, GROUPS); each entry has a day, a group, k and n."""
     day, group, k, n = entries
     counts = np.zeros((2, days, GROUPS))
     counts[0, day, group], counts[1, day, group] = k, n
@@ -462,8 +463,8 @@ def measure_change(counts: Floats, before: Sequence[int], now: Sequence[int]) ->
         )
         for span in spans
     ]
-    one, other = _widen(measured[0], measured[1])
-    difference = compare_estimates([(one.make_estimate(0), other.make_estimate(0))])[0]
+    first_span, other = _widen(measured[0], measured[1])
+    difference = compare_estimates([(first_span.make_estimate(0), other.make_estimate(0))])[0]
     return MeasuredChange(shares[0], shares[1], difference)
 
 
@@ -476,7 +477,7 @@ def locate_change(
     of the rest, all of them in one family (Holm 1979). The parts may be values of several dimensions.
     """
     rose = measure_change(whole, before, now).difference
-    known, quads = [], []
+    measured_places, quads = [], []
     for place, part in enumerate(parts):
         shares = [
             Share.from_groups(*counts[:, list(days)].sum(axis=1))
@@ -485,17 +486,17 @@ def locate_change(
         ]
         estimates = [share.estimate for share in shares if share.has_enough_to_compare]
         if len(estimates) == 4:
-            one, two, three, four = estimates
-            if one and two and three and four:
-                known.append(place)
-                quads.append(((one, two), (three, four)))
+            part_now, part_before, rest_now, rest_before = estimates
+            if part_now and part_before and rest_now and rest_before:
+                measured_places.append(place)
+                quads.append(((part_now, part_before), (rest_now, rest_before)))
     if not quads or rose is None:
         return None
     differences = compare_differences(quads)
     p = holm([difference.p for difference in differences])
     same_way = [
         (p[number], place)
-        for number, place in enumerate(known)
+        for number, place in enumerate(measured_places)
         if p[number] < _BACK and (differences[number].estimate > 0) == (rose.estimate > 0)
     ]
     if not same_way:
