@@ -131,7 +131,7 @@ THIRD_PARTY = {
     "google": ("callgauge.traces.otlp_requests",),  # protobuf
     "opentelemetry": ("callgauge.traces.otlp_requests",),
     "ray": ("ingest.pipeline.workers.ray_cluster",),
-    "uvicorn": ("callgauge.cli.record_command", "callgauge.serving.server_process"),
+    "uvicorn": ("callgauge.cli.recording.record_command", "callgauge.serving.server_process"),
     "backports": ("ingest.decoding.zstd",),
     "compression": ("ingest.decoding.zstd",),
     "detect_secrets": ("ingest.privacy",),
@@ -190,7 +190,7 @@ ORDER = {
         "dashboard/pages/playground/replay", "dashboard/pages/<page>", "dashboard/pages",
         "api/questions", "api",
         "report/content", "report/formats", "report/delivery", "report", "monitoring", "deployment",
-        "nightly", "cli/render", "cli/options", "cli/trials", "cli", "",
+        "nightly", "cli/render", "cli/options", "cli/recording", "cli/trials", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}

@@ -87,6 +87,8 @@ def test_a_file_of_an_example_is_read(name: str, text: str, tmp_path: Path) -> N
     if path.name == "naming.toml":
         path.write_text(text, encoding="utf-8")
         read_naming(tmp_path)
+    elif "project" in tables:  # a pyproject.toml of a distribution with a log format
+        assert set(tables["project"]["entry-points"]) <= {"callgauge.formats"}
     elif "arms" in tables:
         assert set(tables) <= set(plan_schema()["properties"])
     elif "detectors" not in tables:  # tests/privacy reads that one
@@ -106,4 +108,4 @@ def test_json_of_an_example_is_json(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(("name", "text"), list_blocks("yaml"))
 def test_yaml_of_an_example_is_yaml(name: str, text: str) -> None:
-    assert isinstance(yaml.safe_load(text), dict)
+    assert isinstance(yaml.safe_load(text), dict | list)

@@ -74,6 +74,7 @@ def mistake(line: str) -> str | None:
     """What is wrong with a command line: an unknown command or option, or an option without its value."""
     command: Command = CALLGAUGE
     words = words_of(line)[1:]
+    words = words[: words.index("--")] if "--" in words else words  # the words after it are another command's
     if words and not words[0].startswith("-") and words[0] not in NAMES:
         return f"no command {words[0]!r}"
     context = typer.Context(command, info_name="callgauge")

@@ -16,7 +16,6 @@ from typing import Annotated, Any
 import typer
 
 from callgauge.cli import (
-    export_command,
     ingest_command,
     install_command,
     keeping_commands,
@@ -25,7 +24,6 @@ from callgauge.cli import (
     model_commands,
     price_command,
     program_commands,
-    record_command,
     render,
     report_command,
     serve_command,
@@ -33,9 +31,11 @@ from callgauge.cli import (
     up_command,
     user_commands,
 )
+from callgauge.cli.recording import record_command
 from callgauge.cli.render.command_groups import CommandGroup
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.trials import commands as trial_commands
+from callgauge.cli.trials import export_tests
 from ingest.processes import leave_pandas_out
 from ingest.version import CALLGAUGE_VERSION
 from lenient import (
@@ -232,7 +232,7 @@ app.command("formats")(_explain_errors(formats_))
 app.command()(model_commands.chat)
 app.command()(model_commands.probe)
 app.command(context_settings={"allow_interspersed_args": False})(record_command.record)
-app.command()(export_command.export_tests)
+app.command()(export_tests.export_tests)
 app.command()(report_command.report)
 app.command()(report_command.gate)
 app.command()(service_commands.metrics)

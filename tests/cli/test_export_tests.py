@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from callgauge.analysis.testsets.shapes import SHAPES
 from callgauge.cli import main as cli
-from callgauge.cli.export_command import Shape
+from callgauge.cli.trials.export_tests import Shape
 from ingest.time_ranges import PRESETS
 from tests.analysis.store_fixture import publish
 from tests.trials.stored_failures import RIGHT, store_tables

@@ -63,7 +63,8 @@ def list_keys(section: str) -> set[str]:
 @pytest.mark.parametrize("name", ["ingest", "serve"])
 def test_every_option_of_a_command_has_its_key(name: str) -> None:
     group: Any = typer.main.get_command(app)
-    options = {param.name for param in group.commands[name].params if param.name} - _NO_KEY[name].keys()
+    shown = [param for param in group.commands[name].params if not getattr(param, "hidden", False)]
+    options = {param.name for param in shown if param.name} - _NO_KEY[name].keys()
     keys = {_KEYS[name].get(option, f"{_SECTION[name]}.{option}") for option in options}
     known = {"store"} | list_keys("load") | list_keys("sources") | list_keys("serve") | list_keys("sign_in")
     assert keys <= known, f"without a key: {keys - known}"

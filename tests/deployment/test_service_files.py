@@ -378,7 +378,7 @@ def test_folders_files_and_names_of_secrets_are_those_of_the_configuration(tmp_p
     assert installation.files == (tmp_path / "tools.json", tmp_path / "labels.toml")
     assert installation.writable == (Path("/var/backups/callgauge"),), "reports lie in the store"
     assert installation.secrets == ("SLACK_HOOK", "MAIL_PASSWORD", "OUR_SECRET", "OIDC_SECRET")
-    assert installation.packages == ("authlib", "httpx2", "s3fs")
+    assert installation.packages == ("authlib", "joserfc", "s3fs")
     assert (installation.hour, installation.minute) == (23, 5)
 
 

@@ -55,7 +55,7 @@ def export_tests(
         int, typer.Option(min=1, max=_MOST, metavar="N", help="At most this many calls.")
     ] = _MOST,
 ) -> None:
-    """Export calls as a test set for another evaluation or training tool.
+    """Export calls as a test set for another tool.
 
     Lists the calls that are left out, with the reason. For Inspect, also writes the task file
     inspect_task.py next to FILE. Exits with 1 if no call becomes a test.

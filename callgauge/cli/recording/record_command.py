@@ -108,7 +108,12 @@ def _record_command(
     load_into: Path | None,
 ) -> int:
     """Record a command and return its exit code, or that of a load that failed."""
-    from callgauge.cli.recorded_command import check_command, load_recorded, run_command, serve_in_thread
+    from callgauge.cli.recording.recorded_command import (
+        check_command,
+        load_recorded,
+        run_command,
+        serve_in_thread,
+    )
     from callgauge.recorder.client_addresses import find_client_addresses
 
     check_command(command)

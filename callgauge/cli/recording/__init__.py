@@ -1,0 +1,1 @@
+"""The command `callgauge record`: the recorder, and the command that it runs."""
