@@ -35,6 +35,7 @@ FindLogs = Callable[[], Sequence[str]]
 """Returns the paths to load; called before each load, since new files may have appeared."""
 _LOCK = "up.lock"
 _USUAL_PORTS = range(8501, 8521)
+_PORT_TRIES = 5
 STORE = Path("callgauge-store")
 _SAMPLE_LOGS = ("logs/session_history/made", "logs/claude_code")
 _SAMPLE = "the sample: three made weeks and some real transcripts"
@@ -112,7 +113,7 @@ def demo(port: Port = None, address: Address = None, no_browser: NoBrowser = Fal
 
 
 def _choose_server(address: str | None, port: int | None) -> ServeSettings:
-    """Return where to listen. Exits if that is open to the network, or if the port is taken."""
+    """Return where to listen, port 0 for any free one. Exits if it is open to the network or taken."""
     settings = ServeSettings()
     address = address or settings.address
     if not is_loopback(address):
@@ -123,7 +124,7 @@ def _choose_server(address: str | None, port: int | None) -> ServeSettings:
         )
     if port is not None:
         check_port(address, port)
-    return replace(settings, address=address, port=port or choose_port(address))
+    return replace(settings, address=address, port=port or 0)
 
 
 def _serve_sample(settings: ServeSettings, *, opens_browser: bool) -> NoReturn:
@@ -253,11 +254,9 @@ def serve_loads(
                 "there is nothing to show: no log could be read. `callgauge formats FILE` explains why; "
                 "--map names the fields of your own JSON, and `callgauge demo` shows a sample"
             )
+        print(render.escape_for_terminal(write_verdict(store)), flush=True)
         try:
-            with ServerProcess(store, settings) as server:
-                print(render.escape_for_terminal(write_verdict(store)), flush=True)
-                server.wait_until_it_listens()
-                url = write_address(settings)
+            with _start_server(store, settings) as (server, url):
                 render.print_message(f"Callgauge on {url} (Ctrl-C stops it)")
                 if opens_browser and can_open_browser():
                     # In a thread: a browser in the terminal, or a slow one, must not hold up the loads.
@@ -269,6 +268,25 @@ def serve_loads(
             render.fail(f"the server has ended ({describe_exit(end.code)}); run the command again")
         except KeyboardInterrupt:
             raise typer.Exit(0) from None
+
+
+@contextmanager
+def _start_server(store: Path, settings: ServeSettings) -> Iterator[tuple[ServerProcess, str]]:
+    """Yield a server that listens, and its URL. Raises ServerEndedError.
+
+    Another process may take a port between its choice and the server's start: then the next free one is used.
+    """
+    for tries_left in reversed(range(_PORT_TRIES)):
+        chosen = replace(settings, port=settings.port or choose_port(settings.address))
+        with ServerProcess(store, chosen) as server:
+            try:
+                server.wait_until_it_listens()
+            except ServerEndedError:
+                if settings.port or not tries_left:
+                    raise
+                continue
+            yield server, write_address(chosen)
+            return
 
 
 @contextmanager

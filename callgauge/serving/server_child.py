@@ -27,6 +27,7 @@ from callgauge.serving.settings import (
 
 ENTRY = Path(__file__).resolve().parents[1] / "server.py"
 STREAMLIT = ENTRY.parent / "serving" / "server_process.py"
+_SURE = 1.0  # seconds; a server that finds its port taken has ended by then
 _STOP_PATIENCE = 10.0  # seconds; the server itself ends after 5
 
 
@@ -110,8 +111,9 @@ class ServerProcess:
         """Return once the server accepts connections. Raises ServerEndedError."""
         while True:
             with suppress(OSError), socket.create_connection(self._address, timeout=1):
-                return
+                break
             self.pause(0.1)
+        self.pause(_SURE)
 
     def pause(self, seconds: float) -> None:
         """Sleep. Raises ServerEndedError if the server ends during this time."""

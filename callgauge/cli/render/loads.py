@@ -365,26 +365,32 @@ def _describe_day(moment: datetime, now: datetime) -> str:
 def describe_store_rates(store: Path) -> list[tuple[str, str]]:
     """Return the title and the figures of each headline rate over all days of a store.
 
-    Leaves out rates that were not measured. Raises UnshownStoreError or MetricError.
+    Leaves out rates that were not measured; without tool definitions, repaired JSON takes the place of what
+    needed repair. Raises UnshownStoreError or MetricError.
     """
     from callgauge.analysis import wording  # these import DuckDB, which `callgauge --help` does not need
+    from callgauge.analysis.measures.measurability import describe_definitions
     from callgauge.analysis.measures.rates import HEADLINES, RATES
     from callgauge.analysis.metrics import read_batches
     from callgauge.analysis.metrics.published_store import open_generation, published_generation
 
+    asked = (*HEADLINES, "repaired", "defined")
     with open_generation(published_generation(str(store)), texts=True) as connection:
-        batches = read_batches(connection, "slices", {"rates": HEADLINES}, len(HEADLINES))
+        batches = read_batches(connection, "slices", {"rates": asked}, len(asked))
         counts = {name: numbers for rows in batches for name, _, _, *numbers in rows}
     figures = []
-    for name in HEADLINES:
+    for headline in HEADLINES:
+        is_repaired = headline == "mended" and not counts.get(headline, (0, 0))[1]
+        name = "repaired" if is_repaired else headline
         k, n, total = counts.get(name, (0, 0, 0))[:3]
         if not n:
             continue
         nouns = wording.plural_of(RATES[name].noun)
-        coverage = f", measured on {wording.rate(n, total)} of {nouns}" if total > n else ""
-        figures.append(
-            (RATES[name].title.lower(), f"{k:,} of {n:,} {nouns} ({wording.rate(k, n)}){coverage}")
-        )
+        notes = [f"measured on {wording.rate(n, total)} of {nouns}"] if total > n else []
+        if name == "parse_error":
+            notes.append(describe_definitions(counts.get("defined", (0,))[0] / n))
+        figure = f"{k:,} of {n:,} {nouns} ({wording.rate(k, n)})"
+        figures.append((RATES[name].title.lower(), ", ".join([figure, *filter(None, notes)])))
     return figures
 
 
