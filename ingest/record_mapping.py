@@ -44,6 +44,10 @@ _OTHER_NAMES = {
     "latency": "latency_ms", "finish_reason": "stop_reason", "system_prompt": "system", "model_name": "model",
     "request_id": "id", "user_id": "user", "task_id": "task",
 }  # fmt: skip
+_NAMES_BELOW = {  # names of keys, in small letters
+    "model": frozenset(("model", "model_name", "model_id", "modelname", "llm", "engine")),
+    "timestamp": frozenset(("timestamp", "ts", "time", "created", "created_at", "started_at", "date")),
+}
 _STEP = re.compile(
     r"""\.(?P<key>[^.\[\]"\s]+)|\.?\[(?P<index>-?[0-9]{1,9})\]|\.?\[(?P<quoted>"(?:[^"\\]|\\.)+")\]"""
 )
@@ -171,6 +175,26 @@ def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
             yield before
         if isinstance(inner, dict) and before.count(".") < _DEEPEST and len(left) < _LOOKED_AT:
             left += [(before + _write_step(key), part) for key, part in inner.items()]
+
+
+def find_model_and_time(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the paths of what looks like the model and the time of a record, by field.
+
+    Only values below the top are searched: the chat format finds the others itself.
+    """
+    paths: dict[str, str] = {}
+    left: list[tuple[str, Any]] = [("", record)]
+    for before, value in left:  # grows while it is read
+        if not isinstance(value, dict) or before.count(".") >= _DEEPEST or len(left) > _LOOKED_AT:
+            continue
+        for key, part in value.items():
+            path = before + _write_step(key)
+            for field, names in _NAMES_BELOW.items():
+                is_value = isinstance(part, str) if field == "model" else isinstance(part, str | int | float)
+                if before and part and is_value and key.lower() in names and not names & record.keys():
+                    paths.setdefault(field, path)
+            left.append((path, part))
+    return paths
 
 
 def _parse_path(name: str, text: str) -> FieldPath:

@@ -55,7 +55,7 @@ def log(tmp_path: Path) -> Path:
 def test_a_whole_load_exits_with_0_and_so_does_the_next_one(log: Path, tmp_path: Path) -> None:
     first = run("ingest", log, "--store", tmp_path / "store")
     assert first.exit_code == 0, first.output
-    assert "1 files loaded: 1 read, 0 unchanged" in first.stdout
+    assert "1 file loaded: 1 read, 0 unchanged" in first.stdout
     again = run("ingest", log, "--store", tmp_path / "store")
     assert (again.exit_code, again.stdout.splitlines()[-1][:15]) == (0, "nothing new for")
 
@@ -70,7 +70,7 @@ def test_a_broken_line_exits_with_3_and_says_where_to_look(log: Path, tmp_path: 
         file.write("{broken\n")
     result = run("ingest", log, "--store", tmp_path / "store")
     assert result.exit_code == 3
-    assert "1 unreadable lines" in result.stdout
+    assert "1 unreadable line" in result.stdout
 
 
 @pytest.mark.thorough
@@ -86,7 +86,7 @@ def test_what_an_earlier_load_rejected_exits_with_0_unless_strict(log: Path, tmp
     with log.open("a") as file:
         file.write(f"{first_line}\n")
     grown = run(*words)
-    assert (grown.exit_code, "1 unreadable lines (1 known from an earlier load)" in grown.stdout) == (0, True)
+    assert (grown.exit_code, "1 unreadable line (1 known from an earlier load)" in grown.stdout) == (0, True)
     with log.open("a") as file:
         file.write("{broken again\n")
     assert [run(*words).exit_code, run(*words).exit_code] == [3, 0]
@@ -423,7 +423,7 @@ def test_rejects_are_listed_with_their_place_and_read_again(log: Path, tmp_path:
     assert run("rejects", "--store", store, "--code", "torn_line").stdout == "no unreadable lines\n"
     again = run("rejects", "--store", store, "--retry")
     assert again.exit_code == 0, again.output
-    assert "1 files loaded: 1 read" in again.stdout
+    assert "1 file loaded: 1 read" in again.stdout
     log.unlink()
     gone = run("rejects", "--store", store, "--retry")
     assert (gone.stdout, gone.stderr) == (

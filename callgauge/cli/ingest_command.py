@@ -85,7 +85,8 @@ Map = Annotated[
     typer.Option(
         "--map",
         metavar="FIELD=PATH",
-        help="Where chat transcripts have a field: messages=.request.messages. --dry-run shows the result.",
+        help="Where chat transcripts have a field: messages=.request.messages. `ingest --dry-run` shows the "
+        "result.",
     ),
 ]
 Mine = Annotated[

@@ -341,7 +341,8 @@ def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: 
 def _show_changes(report: LoadReport) -> None:
     """Print one line for a load that changed the store, and what could not be read for the first time."""
     if report.generation:
-        render.print_message(f"loaded {report.loaded:,} changed files: {report.calls:,} tool calls")
+        files = "1 new or changed file" if report.loaded == 1 else f"{report.loaded:,} new or changed files"
+        render.print_message(f"loaded {files}: {report.calls:,} tool calls")
     if report.new_rejects or report.new_rejected:
         for line in render.load_trouble(report):
             render.print_message(line)

@@ -146,7 +146,7 @@ def describe_missing(missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yield a sentence for each fact that files lack."""
     for fact, names in missing.items():
         files = names[0] if len(names) == 1 else f"{len(names):,} files, such as {names[0]}"
-        of_map = "; --dry-run shows what --map finds" if " at " in fact else ""
+        of_map = "; `callgauge ingest --dry-run` shows what --map finds" if " at " in fact else ""
         yield f"no {fact} in {files}{_MISSING_ADVICE.get(fact, of_map)}"
 
 

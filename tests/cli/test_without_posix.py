@@ -61,7 +61,7 @@ def test_logs_are_loaded_served_and_reported(environment: dict[str, str], tmp_pa
     )
     with start(environment, "ingest", EXAMPLE, "--store", store, "--workers", 2) as load:
         output, _ = load.communicate()
-    assert (load.returncode, "1 files loaded: 1 read" in output) == (0, True), output
+    assert (load.returncode, "1 file loaded: 1 read" in output) == (0, True), output
     with start(environment, "report", "--store", store) as report:
         output, _ = report.communicate()
     assert report.returncode == 0, output

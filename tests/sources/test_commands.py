@@ -29,12 +29,12 @@ def log(tmp_path: Path) -> Path:
 def test_files_can_be_piped_in_listed_and_named_by_pattern(log: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     piped = run("ingest", "-", "--store", store, stdin=log.read_bytes())
-    assert (piped.exit_code, "1 files loaded: 1 read" in piped.stdout) == (0, True), piped.output
+    assert (piped.exit_code, "1 file loaded: 1 read" in piped.stdout) == (0, True), piped.output
     (tmp_path / "list").write_text("# last night\nnight.jsonl\n")
     listed = run("ingest", "--manifest", tmp_path / "list", "--store", store)
-    assert "1 files loaded: 0 read, 0 unchanged, 1 moved" in listed.stdout
+    assert "1 file loaded: 0 read, 0 unchanged, 1 moved" in listed.stdout
     pattern = run("ingest", tmp_path / "n*.jsonl", "--store", store)
-    assert "1 files loaded: 0 read, 1 unchanged" in pattern.stdout
+    assert "1 file loaded: 0 read, 1 unchanged" in pattern.stdout
 
 
 @pytest.mark.thorough

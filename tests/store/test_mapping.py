@@ -142,8 +142,8 @@ def test_a_map_reads_what_was_in_no_known_format(logs: Path, store: Path) -> Non
     put(logs / "a.jsonl", line())
     (refused,) = load([logs], store).rejected
     assert (
-        "its messages are at .request.messages: --map 'messages=.request.messages' reads them"
-        in refused.reason
+        "its messages are at .request.messages: --map 'messages=.request.messages' reads them; "
+        "its model may be at .meta.llm: --map 'model=.meta.llm'" in refused.reason
     )
     report = load([logs], store, mapping=MAP)
     assert (report.loaded, report.sessions, report.turns) == (1, 1, 1)
@@ -292,8 +292,8 @@ def test_paths_that_find_nothing_are_named(logs: Path, store: Path) -> None:
     wrong = {"messages": ".request.messages", "model": ".meta.model", "user": ".meta.user"}
     notes = load([logs], store, mapping=wrong).notes
     assert notes[:2] == (
-        f"no model at .meta.model in {path}; --dry-run shows what --map finds",
-        f"no user at .meta.user in {path}; --dry-run shows what --map finds",
+        f"no model at .meta.model in {path}; `callgauge ingest --dry-run` shows what --map finds",
+        f"no user at .meta.user in {path}; `callgauge ingest --dry-run` shows what --map finds",
     )
     assert not any(note.startswith("no model in") for note in notes), "once is enough"
     forecast = forecast_load([logs], store, mapping={**wrong, "user": ".meta.name"})

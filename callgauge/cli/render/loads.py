@@ -186,7 +186,8 @@ def load_trouble(report: LoadReport) -> Iterator[str]:
     if report.rejects:
         known_before = report.rejects - report.new_rejects
         before = f" ({known_before:,} known from an earlier load)" if known_before > 0 else ""
-        yield f"{report.rejects:,} unreadable lines{before}; the Data page lists them with place and reason"
+        lines = "1 unreadable line" if report.rejects == 1 else f"{report.rejects:,} unreadable lines"
+        yield f"{lines}{before}; the Data page lists them with place and reason"
     yield from _list_unreadable(report.rejected, "unreadable", "unreadable files")
     for note in report.notes[:_REJECTED_SHOWN]:
         yield f"note: {escape_for_terminal(note)}"
@@ -242,7 +243,7 @@ def _count_files(report: LoadReport) -> str:
     how = f"{report.loaded:,} read, {report.unchanged:,} unchanged, {report.moved:,} moved"
     count = len(report.companions)
     side_files = f"; {count:,} side file{'' if count == 1 else 's'}" if count else ""
-    return f"{read:,} files loaded: {how}{side_files}"
+    return f"{read:,} file{'' if read == 1 else 's'} loaded: {how}{side_files}"
 
 
 def _describe_replaced(report: LoadReport) -> str:
@@ -369,7 +370,6 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
     needed repair. Raises UnshownStoreError or MetricError.
     """
     from callgauge.analysis import wording  # these import DuckDB, which `callgauge --help` does not need
-    from callgauge.analysis.measures.measurability import describe_definitions
     from callgauge.analysis.measures.rates import HEADLINES, RATES
     from callgauge.analysis.metrics import read_batches
     from callgauge.analysis.metrics.published_store import open_generation, published_generation
@@ -387,10 +387,10 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
             continue
         nouns = wording.plural_of(RATES[name].noun)
         notes = [f"measured on {wording.rate(n, total)} of {nouns}"] if total > n else []
-        if name == "parse_error":
-            notes.append(describe_definitions(counts.get("defined", (0,))[0] / n))
+        if name == "parse_error" and not counts.get("defined", (0,))[0]:
+            notes.append("JSON syntax only: no tool definitions")
         figure = f"{k:,} of {n:,} {nouns} ({wording.rate(k, n)})"
-        figures.append((RATES[name].title.lower(), ", ".join([figure, *filter(None, notes)])))
+        figures.append((RATES[name].title.lower(), ", ".join([figure, *notes])))
     return figures
 
 

@@ -29,7 +29,7 @@ from ingest.formats import (
 )
 from ingest.load_report import ForeignKind
 from ingest.log_format import About, Format, Record
-from ingest.record_mapping import RecordMapping, find_message_lists
+from ingest.record_mapping import RecordMapping, find_message_lists, find_model_and_time
 from ingest.sources.archives.file_type import DATABASE
 from ingest.sources.databases.snapshot import ALL_SIDE_FILES, DATABASE_NAMES
 from ingest.sources.log_content import LogContent, open_log
@@ -282,7 +282,11 @@ def _suggest_map(records: Sequence[dict[str, Any]]) -> str | None:
     first = records[: _FIRST_LOOK[0]]
     for path in find_message_lists(first[0]):
         if claiming_formats(first, RecordMapping.parse({"messages": path})):
-            return f"its messages are at {path}: --map 'messages={path}' reads them"
+            found = find_model_and_time(first[0])
+            more = "".join(
+                f"; its {field} may be at {at}: --map '{field}={at}'" for field, at in found.items()
+            )
+            return f"its messages are at {path}: --map 'messages={path}' reads them{more}"
     return None
 
 
