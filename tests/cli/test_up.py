@@ -80,7 +80,7 @@ def test_up_serves_the_logs_and_loads_what_appears(tmp_path: Path) -> None:
         assert "Nothing to rank: " in output, "the verdict"
         assert is_served(url)
         (logs / "b.jsonl").write_text(session("s2"))
-        assert "loaded 1 changed files" in read_until(process, "loaded 1 ")
+        assert "loaded 1 new or changed file" in read_until(process, "loaded 1 ")
     assert not is_served(url)
 
 
