@@ -63,7 +63,7 @@ def draw_models(models: ModelRanking | None, rate: RateDefinition, *, height: in
         thin = [row.slice for row in ranking.table.rows if not row.slice.is_solid]
         if not judged:
             draw_thin_slices("model", {rate.name: thin}, key="which_model", opens=True, shown=_ROWS)
-        _draw_rest(ranking, sum(slice_.is_named for slice_ in thin) if judged else 0)
+        _draw_rest(ranking, [slice_ for slice_ in thin if slice_.is_named] if judged else [])
 
 
 def _choose_rows(judged: Sequence[Slice]) -> list[Slice]:
@@ -71,14 +71,17 @@ def _choose_rows(judged: Sequence[Slice]) -> list[Slice]:
     return list(judged) if len(judged) <= _ROWS + 2 else [*judged[: _ROWS - 1], judged[-1]]
 
 
-def _draw_rest(ranking: JudgedRanking, thin: int) -> None:
-    """Draw the link to all models, and how many are not shown; `thin`: those with too few sessions."""
+def _draw_rest(ranking: JudgedRanking, thin: Sequence[Slice]) -> None:
+    """Draw the link to all models, and how many are not shown; `thin`: those without enough data."""
     judged = ranking.table.judged
     between = len(judged) - len(_choose_rows(judged))
+    few = sum(not slice_.share.has_enough for slice_ in thin)
+    others = len(thin) - few
     parts = [
         f"{between:,} more between the last two" if between else "",
         f"{ranking.left_out} not ranked" if ranking.left_out else "",
-        f"{wording.plural(thin, 'model')} with too few sessions" if thin else "",
+        f"{wording.plural(few, 'model')} with too few sessions" if few else "",
+        f"{wording.plural(others, 'model')} not ranked: measured too little" if others else "",
     ]
     rest = ", ".join(part for part in parts if part)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
