@@ -15,7 +15,7 @@ from callgauge.analysis.measures.comparisons import RankedTable, rank_table
 from callgauge.analysis.measures.costs import Cost, MeanCost
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.rankings import RankingContext, write_ranking
-from callgauge.stats import GROUPS, Share, ratio_interval
+from callgauge.stats import GROUPS, DayCounts, Share, ratio_interval
 from tests.analysis.session_shares import of_slice
 from tests.analysis.test_comparisons import KIDNEY_STONES, arms_of
 from tests.analysis.test_verdicts import OTHER_WORK
@@ -214,6 +214,17 @@ def priced(name: str, amount: float) -> Cost:
 
 
 # --- what is missing --------------------------------------------------------------------------------------
+
+
+def test_logs_without_times_are_ranked_with_the_caveat() -> None:
+    def undated(name: str, k: int) -> Slice:
+        slice_ = of_slice(name, k, 1000)
+        return replace(slice_, share=replace(slice_.share, by_day=DayCounts.none()))
+
+    sentence = write(rank([undated("a", 10), undated("b", 90)]))
+    assert sentence.startswith("A is the best by parse errors: 1.0% against 9.0% of B")
+    assert sentence.endswith("The logs have no times, so a difference between days cannot be ruled out.")
+    assert "no times" not in write(rank([undated("a", 50), undated("b", 50)])), "nothing is claimed"
 
 
 def test_too_few_sessions_are_not_ranked() -> None:

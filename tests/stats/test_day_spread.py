@@ -87,6 +87,14 @@ def test_without_counts_by_day_nothing_is_added() -> None:
     assert measure_excesses([(Share(0, 0), Share(1, 2))]) == [NO_EXCESS]
 
 
+def test_observations_without_any_day_are_compared_by_their_sessions() -> None:
+    """Logs without times: whether the days differ is unknown on both sides alike."""
+    share, other = (Share(k, 1000, by_day=DayCounts.none()) for k in (10, 90))
+    excess = measure_excesses([(share, other)])[0]
+    assert (excess.has_too_few, excess.whole) == (False, 0.0)
+    assert measure_excesses([(share, of_days([(50, 1000)] * 4))])[0].has_too_few
+
+
 def test_days_never_make_a_difference_surer_and_p_agrees_with_the_interval() -> None:
     random = np.random.default_rng(5)
     widened = 0
