@@ -182,7 +182,7 @@ def test_where_there_is_no_leader_there_is_no_but() -> None:
 def test_a_leader_that_costs_more_per_successful_turn_says_so() -> None:
     costs = {name: priced(name, amount) for name, amount in (("a", 0.02), ("b", 0.01), ("c", 0.03))}
     assert write(LEADER, context=RankingContext(costs=costs)).endswith(
-        ". Only B costs less per successful turn: $0.010 against $0.020."
+        ". Only B costs less per successful turn than A: $0.010 against $0.020."
     )
     dear = costs | {"a": priced("a", 0.04)}
     assert write(LEADER, context=RankingContext(costs=dear)).endswith(

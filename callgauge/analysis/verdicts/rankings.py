@@ -235,7 +235,8 @@ def _write_dearer(leader: Slice, judged: Sequence[Slice], costs: Mapping[str, Co
         wording.money(mean.amount, costs[leader.name].currency, places) for mean in (own, cheapest)
     )
     if len(cheaper) == 1:
-        return f"Only {_label(rival, names)} costs less per successful turn: {theirs} against {mine}."
+        cheaper_one, dearer = _label(rival, names), _label(leader, names)
+        return f"Only {cheaper_one} costs less per successful turn than {dearer}: {theirs} against {mine}."
     return (
         f"But {_label(leader, names)} costs more per successful turn: {mine} against {theirs} "
         f"of {_label(rival, names)}, the cheapest."
