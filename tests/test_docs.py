@@ -59,9 +59,7 @@ def test_code_blocks_with_a_name_and_lists_are_adapted_to_the_builder() -> None:
 @pytest.mark.thorough
 def test_the_site_is_built_and_asks_no_other_host(tmp_path: Path) -> None:
     build_site(tmp_path / "site")
-    pages = [
-        path for path in (tmp_path / "site").rglob("*.html") if path.name != "404.html"
-    ]  # of a web server
+    pages = [path for path in (tmp_path / "site").rglob("*.html") if path.name != "404.html"]
     assert len(pages) > 30
     for path in pages:
         text = path.read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ _MANY = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One input: wall seconds, peak memory in megabytes, and the outcome."""
+    """The measurement of one input: wall seconds, peak memory in megabytes, and the outcome."""
 
     name: str
     clock: float

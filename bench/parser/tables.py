@@ -75,7 +75,7 @@ def _union(accuracy: Accuracy, part: str) -> float:
 
 
 def groups_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return a row per group: ours in full, and the right share of the readers that read more than JSON."""
+    """Return a row per group: all figures of our parser, and how often each other reader was right."""
     readers = accuracy.readers(part)
     strict = [name for name in readers if PEERS[name].strict and part != "coercions"]
     others = [name for name in readers if name != OURS and name not in strict]

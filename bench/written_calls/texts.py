@@ -98,7 +98,7 @@ def _hold_tags(rng: random.Random, _: Notation) -> str:
 
 
 def _hold_own_tokens(rng: random.Random, notation: Notation) -> str:
-    """Return a text about the notation itself: its tokens, or a whole example of a call."""
+    """Return a text about a notation: it contains the notation's tokens or an example call."""
     example = Call("run_shell", {"command": "ls"})
     opened, closed = notation.opened(example, 0), notation.closed
     tokens = [each.strip() for each in (opened, closed, *notation.section) if each.strip()]

@@ -33,7 +33,7 @@ ENOUGH_TO_COMPARE = 5
 """Sessions on each side of a difference from which on it is judged: simulated verdicts hold there."""
 _ENOUGH_GROUPS = 8  # ten sessions fall into fewer of the 50 groups once in 2,000 times
 _GROUPS_TO_COMPARE = 4  # five sessions fall into fewer groups once in 60 times
-_LEAST_EFFECT = 0.8  # a design effect below 1 is mostly chance
+_LEAST_EFFECT = 0.8  # the least design effect: one below 1 is mostly chance
 _CAUTION = 0.8  # part of the degrees of freedom: hits in sessions are skewed, which Student's t ignores
 _LENT, _DOUBT = 6.0, 100.0  # prior degrees of freedom that a table lends, and their weight
 _LEAST_LENT, _MOST_LENT = 2.0, 30.0

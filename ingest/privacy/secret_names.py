@@ -53,7 +53,7 @@ _KEY_NAME = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _TOKEN_NAME = re.compile(r"(?:^|[^a-z]|[a-z])(?:token|jwt)\Z", re.IGNORECASE)
-# Tokens of language models, of parsers and of paging.
+# These tokens are not secrets: those of language models, of parsers and of paging.
 _OTHER_TOKENS = (
     r"eos|bos|pad|sep|cls|mask|unk|stop|next|prev|special|page|continu\w*|start|begin|end|"
     r"first|last|new|per|cur\w*|max|min|total|in|out|input|output|num|image|think\w*|tool|"

@@ -181,7 +181,7 @@ def _find_in_cell(text: str, before: str, end: int, name: str, family: Family) -
     else:
         start, value = _value_of(match)
         if _RULE.match(text, match.end(), match.end() + _ROW_LONGEST):
-            return None  # the row names columns
+            return None  # this is a header row
     is_likely = is_bare_secret(value) or (family is Family.PASSWORD and _is_word(value) and " " not in value)
     return (start, start + len(value)) if is_likely and is_named_secret(value, family, name) else None
 

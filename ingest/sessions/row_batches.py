@@ -177,8 +177,8 @@ def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Tab
 def _is_constant(values: list[Any]) -> bool:
     """Return True when all values are None, or all are the same string.
 
-    Half of the columns are constant, and this check takes a fiftieth of a conversion's time. Equal values of
-    other types may differ: 1 equals True.
+    Half of the columns are constant, and this check takes a fiftieth of a conversion's time. Only strings are
+    compared, because 1 == True.
     """
     first = values[0] if values else 0
     return (first is None or isinstance(first, str)) and values.count(first) == len(values)

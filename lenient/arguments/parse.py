@@ -57,7 +57,7 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
     Outcome.UNMEASURED,
 )  # an attribute lookup on the enum takes a tenth of a fast parse
 _COERCE = Stage.COERCE
-_NEW = tuple.__new__  # a named tuple made by its own name takes twice as long
+_NEW = tuple.__new__  # calling the named tuple's class takes twice as long
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _MAX_SEARCHED = 200_000  # characters that are searched for single members
 _MAX_NAME = 100  # characters; the cost of a comparison is the product of both lengths

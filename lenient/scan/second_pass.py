@@ -189,7 +189,7 @@ def _choose(
     doubtful = [diagnostic for diagnostic in fresh.findings.items if diagnostic.code == "ambiguous"]
     if second.value != first.value:
         if isinstance(first.value, dict) and not isinstance(second.value, dict):
-            return None  # arguments are an object
+            return None  # not an object, and arguments must be one
         if isinstance(first.value, list) and isinstance(second.value, dict):
             return second
         if not _is_cut_off(before.piece, first, diagnostics, node):

@@ -380,9 +380,10 @@ class _PlainReader:
     # --- repairs ---------------------------------------------------------------------------------------
 
     def add_comma_before_key(self, match: re.Match[str], position: int) -> bool:
-        """Report the comma that is missing before a member; False before a bare key or after an empty string.
+        """Report the comma that is missing before a member, and return True.
 
-        `position` is the offset after the last member.
+        Return False, without a report, before a bare key or after an empty string. `position` is the offset
+        after the last member.
         """
         if match[_BARE_KEY] is not None or self.text[position - 2 : position] in _EMPTY:
             return False

@@ -122,7 +122,7 @@ def many() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 class Asked:
-    """`ask` of a store, which remembers what it was asked and, like that of the pages, the answers."""
+    """An `ask` for one store that records the questions and caches the answers, as the pages do."""
 
     def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
         self.store = store

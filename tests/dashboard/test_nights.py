@@ -90,7 +90,7 @@ def test_silent_sources_are_those_of_the_file_else_formats() -> None:
 
 @pytest.fixture
 def served(small: Path) -> Path:
-    """A store whose last night failed, with a source that is silent and one that gives data."""
+    """A store whose last nightly run failed. One of its sources sends no data, another one does."""
     now = datetime.now(UTC)
     records = NightRecords(small)
     for night, outcome in ((date(2026, 11, 26), "done"), (date(2026, 11, 27), "failed")):

@@ -150,7 +150,7 @@ def test_an_answer_counts_once_and_in_one_browser(oidc_site: Site, issuer: Issue
     issuer.claims = ANN
     browser, other = oidc_site.browser(), oidc_site.browser()
     back = issuer.authorize(begin(browser))
-    assert other.get(back).status_code == 403  # somebody's own answer, sent to a victim
+    assert other.get(back).status_code == 403  # an attacker's own callback, sent to a victim
     begun = dict(browser.cookies)
     assert browser.get(back).status_code == 303
     assert oidc_site.browser(cookies=begun).get(back).status_code == 403

@@ -25,8 +25,8 @@ LOG_TEXT = (
 class Answer:
     """The result of a question.
 
-    `facts`: single values and sentences. `rows`: its table, if it has one. `text`: the answer in a sentence
-    or two, for an agent; on one line, and names are its only log text. `has_log_text`: some part comes from
+    `facts`: single values and sentences. `rows`: its table, if it has one. `text`: the answer for an agent,
+    in one or two sentences on one line; from logs it has only names. `has_log_text`: some part comes from
     a log, even if only names.
     """
 

@@ -20,7 +20,7 @@ from typing import IO, Any
 Result = tuple[bool | None, str | None]
 READY = b"ready"
 """The first frame: the process can be asked."""
-_LONGEST = 300  # characters of what a check says
+_LONGEST = 300  # characters of the message of a check
 
 
 def write_frame(stream: IO[bytes], data: bytes) -> None:

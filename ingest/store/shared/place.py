@@ -106,7 +106,7 @@ class SharedPlace:
                 code = _error_code(error)
                 if code not in _REFUSED and not (etag is not None and code in _GONE):
                     raise
-        # The first answer may have been lost, so that the second attempt failed because of the first.
+        # The first attempt may have worked and its answer got lost: then the second one finds its own data.
         current = self.read(name)
         if current is not None and current[0] == data:
             return current[1]

@@ -42,7 +42,7 @@ class ValueRule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CompiledPattern:
-    """A regular expression, `text` as written and `regex` compiled.
+    """A regular expression: `text` as written, `regex` compiled.
 
     Matching it against n characters takes at most about n ** `degree` steps.
     """

@@ -380,7 +380,7 @@ def is_of_kind(kind: ValueKind, value: Any) -> bool:
 
 
 def lists_its_type(node: Node) -> bool:
-    """Return True when each listed value of a node is null or has the node's kind, or none is listed."""
+    """Return True when each value of a node's `enum` is null or has its type, or it has no `enum`."""
     kind = node.kind
     if node.choices is None or kind is None:
         return True

@@ -317,9 +317,9 @@ def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahe
 
 
 def end_of_path(text: str, start: int, at: int) -> int:
-    """Return the end of a string before a backslash at `at` that precedes the closing quote.
+    """Return the end of a string that has a backslash at `at`, directly before the closing quote.
 
-    The backslash is the last character of a Windows folder, but not part of other text.
+    The backslash belongs to the string if the string is a Windows folder, and not otherwise.
     """
     is_path = at == start or (
         not text.endswith("\\\\", start, at)
