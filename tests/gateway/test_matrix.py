@@ -207,7 +207,7 @@ class Model:
 
     wire: str
     kind: Kind
-    said: Counter[int] = field(default_factory=Counter)
+    replies: Counter[int] = field(default_factory=Counter)
     failed: set[int] = field(default_factory=set)
 
     def __call__(self, request: Asked) -> Emitted:
@@ -228,10 +228,10 @@ class Model:
         if broken is not None and task not in self.failed:
             self.failed.add(task)
             return broken
-        self.said[task] += 1
-        if self.said[task] == 1:
+        self.replies[task] += 1
+        if self.replies[task] == 1:
             return self.kind.first(self.wire, task)
-        if self.said[task] == 2 and not self.kind.runs(self.wire, task):
+        if self.replies[task] == 2 and not self.kind.runs(self.wire, task):
             return as_block("clean") if self.kind.is_text else one_call("clean")
         return Emitted("All done.")
 

@@ -28,7 +28,7 @@ MISTAKES = json.loads((CASES / "trials" / "plan_mistakes.json").read_text(encodi
 SCHEMA = jsonschema.Draft7Validator(plan_schema())
 
 
-def told_of(path: Path) -> list[str]:
+def problems_of(path: Path) -> list[str]:
     with pytest.raises(PlanError) as error:
         read_plan_and_tasks(path)
     return [
@@ -73,7 +73,7 @@ def test_a_plan_is_read_with_all_that_it_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", MISTAKES, ids=[case["name"] for case in MISTAKES])
 def test_every_mistake_is_told_with_its_line_and_what_to_do(tmp_path: Path, case: dict[str, Any]) -> None:
     changed = {"text": ""} if case["replace"] == "all" else {"replace": case["replace"]}
-    assert sorted(told_of(write_plan(tmp_path, **changed))) == sorted(case["told"])
+    assert sorted(problems_of(write_plan(tmp_path, **changed))) == sorted(case["told"])
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_the_schema_is_one_and_takes_the_whole_plan() -> None:
 
 
 def test_problems_come_in_the_order_of_the_file(tmp_path: Path) -> None:
-    problems = told_of(write_plan(tmp_path, [["looks = 5", "looks = 0"], ["seed = 7", "sed = 7"]]))
+    problems = problems_of(write_plan(tmp_path, [["looks = 5", "looks = 0"], ["seed = 7", "sed = 7"]]))
     assert [problem.split(":")[0] for problem in problems] == ["8", "14"]
 
 
@@ -163,13 +163,13 @@ def test_arms_that_cannot_be_told_apart_or_be_folders_are_mistakes(
     tmp_path: Path, arms: str, problem: str
 ) -> None:
     text = PLAN[: PLAN.index("[arms]")].replace('reference = "old"\n', "") + arms
-    assert told_of(write_plan(tmp_path, text=text))[0] == problem
+    assert problems_of(write_plan(tmp_path, text=text))[0] == problem
 
 
 def test_a_list_in_the_run_makes_arms_and_single_arms_do_not_take_it(tmp_path: Path) -> None:
     text = PLAN[: PLAN.index("[arms]")].replace('reference = "old"\n', "")
     text = text.replace("compensations = 1", "compensations = [0, 1]") + '[[arms.only]]\nmodel = "qwen"\n'
-    assert told_of(write_plan(tmp_path, text=text)) == [
+    assert problems_of(write_plan(tmp_path, text=text)) == [
         (
             "15: run.compensations: a list makes variants, but [[arms.only]] lists them; "
             "write one value there, and `compensations` in the variants that differ"
@@ -197,7 +197,7 @@ def test_names_of_tools_are_held_against_every_arms_definitions(tmp_path: Path) 
         **TASK, "tools": ["search_orders", "get_weather"],
         "answers": [{"tool": "serch_orders", "result": ""}],
     }  # fmt: skip
-    assert told_of(write_plan(tmp_path, text=text, tasks=[task])) == [
+    assert problems_of(write_plan(tmp_path, text=text, tasks=[task])) == [
         (
             'tasks.jsonl:1: tools: with the definitions "old" it offers no tool "get_weather"; '
             "known: search_orders"
@@ -211,7 +211,7 @@ def test_names_of_tools_are_held_against_every_arms_definitions(tmp_path: Path) 
 
 
 def test_what_is_right_must_be_said_by_some_task(tmp_path: Path) -> None:
-    problems = told_of(write_plan(tmp_path, tasks=[{"id": "a", "input": "Hello"}]))
+    problems = problems_of(write_plan(tmp_path, tasks=[{"id": "a", "input": "Hello"}]))
     assert problems == [
         (
             '10: measure.secondary: it names "right", but no task of DIR/tasks.jsonl has an `expect`; '
@@ -221,7 +221,7 @@ def test_what_is_right_must_be_said_by_some_task(tmp_path: Path) -> None:
 
 
 def test_mistakes_in_tasks_are_told_by_the_plan(tmp_path: Path) -> None:
-    problems = told_of(write_plan(tmp_path, tasks=[{"id": "a", "input": 1}, TASK, TASK]))
+    problems = problems_of(write_plan(tmp_path, tasks=[{"id": "a", "input": 1}, TASK, TASK]))
     assert [problem.split(": ")[:2] for problem in problems] == [
         ["tasks.jsonl:1", "input"],
         ["tasks.jsonl:3", "id"],
