@@ -51,8 +51,8 @@ class Capabilities:
 
     def as_declared(self) -> Capabilities:
         """Return these capabilities, declared where nothing is said of how a field is known."""
-        known = [name for name in VALUES if getattr(self, name) is not None]
-        return replace(self, known_by={**dict.fromkeys(known, "declared"), **self.known_by})
+        names = [name for name in VALUES if getattr(self, name) is not None]
+        return replace(self, known_by={**dict.fromkeys(names, "declared"), **self.known_by})
 
     def complete(self, other: Capabilities, known_by: str) -> Capabilities:
         """Return these capabilities, with what `other` knows where these know nothing."""
@@ -74,14 +74,16 @@ class Capabilities:
 
 def read_capabilities(logged: Mapping[str, Any]) -> Capabilities:
     """Return the capabilities that `Capabilities.to_log` wrote; other fields are passed over."""
-    known = {name: one for name, one in logged.items() if name in VALUES and isinstance(one, Mapping)}
-    values = {name: one.get("value") for name, one in known.items()}
+    entries = {name: entry for name, entry in logged.items() if name in VALUES and isinstance(entry, Mapping)}
+    values = {name: entry.get("value") for name, entry in entries.items()}
     if isinstance(stability := values.get("json_stability"), Mapping):
         values["json_stability"] = JsonStability(**stability)
-    return Capabilities(**values, known_by={name: str(one.get("known_by")) for name, one in known.items()})
+    return Capabilities(
+        **values, known_by={name: str(entry.get("known_by")) for name, entry in entries.items()}
+    )
 
 
-VALUES = tuple(one.name for one in fields(Capabilities) if one.name != "known_by")
+VALUES = tuple(member.name for member in fields(Capabilities) if member.name != "known_by")
 _OF_WIRE = {
     # Neither has system messages within a conversation; Gemini sends arguments as an object.
     "anthropic": Capabilities(allows_midturn_system=False),
@@ -97,12 +99,12 @@ _REWRITING_SERVERS = frozenset(("ollama", "llama.cpp", "llama-server"))
 
 def known_of_server(wire: str, host: str | None, server: str | None) -> Capabilities:
     """Return what is true of every model behind an API, a host and a server's software."""
-    known = _OF_WIRE.get(wire, Capabilities())
+    capabilities = _OF_WIRE.get(wire, Capabilities())
     if server in _REWRITING_SERVERS:
-        return replace(known, keeps_argument_text=False)
+        return replace(capabilities, keeps_argument_text=False)
     if _HOSTS_THAT_KEEP_TEXT.get(wire) == host:
-        return replace(known, keeps_argument_text=True)
-    return known
+        return replace(capabilities, keeps_argument_text=True)
+    return capabilities
 
 
 def _to_json(value: Any) -> Any:

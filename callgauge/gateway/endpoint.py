@@ -213,8 +213,8 @@ class Endpoint:
         NoReplyError when there is no reply, after as many attempts as the endpoint allows.
         """
         request = replace(request, streams=request.streams and self.streams)
-        asked = self.wire.write(request)
-        content = json.dumps(asked.body, separators=(",", ":"), default=str).encode()
+        wire_request = self.wire.write(request)
+        content = json.dumps(wire_request.body, separators=(",", ":"), default=str).encode()
         again = _AskAgainError("it was never asked")
         for attempt in range(self.attempts):
             if attempt:
@@ -224,9 +224,9 @@ class Endpoint:
                     if self._meter is not None:
                         await self._meter.begin(request, len(content))
                     started = time.monotonic()
-                    reply = await self._ask_metered(asked.path, content, request)
-            except _AskAgainError as told:
-                again = told
+                    reply = await self._ask_metered(wire_request.path, content, request)
+            except _AskAgainError as error:
+                again = error
                 continue
             self.slots.count_reply()
             return replace(reply, seconds=time.monotonic() - started, resent=attempt)
@@ -247,8 +247,10 @@ class Endpoint:
             return await self._ask_once(path, content, request)
         try:
             reply = await self._ask_once(path, content, request)
-        except (_AskAgainError, NoReplyError) as told:
-            meter.fail(is_charged=isinstance(told, _AskAgainError) and told.status is None and told.is_sent)
+        except (_AskAgainError, NoReplyError) as error:
+            meter.fail(
+                is_charged=isinstance(error, _AskAgainError) and error.status is None and error.is_sent
+            )
             raise
         except BaseException:
             meter.fail(is_charged=True)

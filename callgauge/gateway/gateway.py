@@ -153,7 +153,7 @@ class Gateway:
             raise
 
     def _last_said(self) -> str:
-        return next((one.text for one in reversed(self.history) if one.role == "user"), "")
+        return next((message.text for message in reversed(self.history) if message.role == "user"), "")
 
     async def _start(self) -> None:
         """Probe what is not known, and begin the log, before the first turn."""
@@ -255,9 +255,9 @@ class Gateway:
         """
         try:
             return await self.endpoint.ask(self._write_request())
-        except NoReplyError as told:
+        except NoReplyError as error:
             is_native = self.used_strategy == "tool_use"
-            if told.trouble is not Trouble.NO_TOOLS or self.strategy != "auto" or not is_native:
+            if error.trouble is not Trouble.NO_TOOLS or self.strategy != "auto" or not is_native:
                 raise
             known_by = {**self.known.known_by, "supports_tool_use": "refused"}
             self.capabilities = replace(self.known, supports_tool_use=False, known_by=known_by)

@@ -182,7 +182,7 @@ class Probe:
 
     def to_log(self) -> dict[str, Any]:
         """Return the field `probe` of a session log."""
-        told = {
+        values = {
             "id": self.id,
             "ts": self.ts,
             "ok": self.ok,
@@ -190,7 +190,7 @@ class Probe:
             "tried": self.requests,
             "features": self.features.to_log() or None,
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 async def probe_model(
@@ -269,8 +269,8 @@ class _Questions:
             ):
                 self.watch(name)
                 self.known = await ask(self.known)
-            found = Capabilities(tool_id_pattern=_find_id_pattern(self.ids))
-            self.known = self.known.complete(found, "probed")
+            probed = Capabilities(tool_id_pattern=_find_id_pattern(self.ids))
+            self.known = self.known.complete(probed, "probed")
         if self.known.supports_tool_use is None:  # the server is not reached
             return
         if self.known.allows_midturn_system is None:
@@ -295,8 +295,12 @@ class _Questions:
         request = ChatRequest(self.model, messages, tools, sampling=self._temperature)
         try:
             return await self._send(request)
-        except NoReplyError as told:  # some models take no temperature but their own
-            if told.trouble is not Trouble.REQUEST or "temperature" not in str(told) or not self._temperature:
+        except NoReplyError as error:  # some models take no temperature but their own
+            if (
+                error.trouble is not Trouble.REQUEST
+                or "temperature" not in str(error)
+                or not self._temperature
+            ):
                 raise
             self._temperature = {}
             return await self._send(replace(request, sampling={}))
@@ -304,11 +308,11 @@ class _Questions:
     async def _send(self, request: ChatRequest) -> Reply:
         try:
             return await self._send_limited(request)
-        except NoReplyError as told:  # some models know the limit by another name
+        except NoReplyError as error:  # some models know the limit by another name
             if (
-                told.trouble is not Trouble.REQUEST
+                error.trouble is not Trouble.REQUEST
                 or not self._limit
-                or _LIMIT_NAMES.search(str(told)) is None
+                or _LIMIT_NAMES.search(str(error)) is None
             ):
                 raise
             self._limit = {}
@@ -327,13 +331,13 @@ class _Questions:
         """Ask for a call without forcing it: a grammar would make any model say yes."""
         try:
             reply = await self._ask(*_USE_THE_TOOL)
-        except NoReplyError as told:
-            is_about_streams = "stream" in str(told).lower()  # Bedrock: no tool use in streaming mode
+        except NoReplyError as error:
+            is_about_streams = "stream" in str(error).lower()  # Bedrock: no tool use in streaming mode
             if is_about_streams and self._streams and await self._finds_call_unstreamed():
                 return self._stop_streaming(known), None
-            if told.trouble is Trouble.NO_TOOLS:
-                return known.complete(Capabilities(supports_tool_use=False), "probed"), str(told)
-            return known, str(told)
+            if error.trouble is Trouble.NO_TOOLS:
+                return known.complete(Capabilities(supports_tool_use=False), "probed"), str(error)
+            return known, str(error)
         if reply.refused is not None or any(call.name == REPORT_NUMBER.name for call in reply.calls):
             self._first = reply
             return known.complete(Capabilities(supports_tool_use=True), "probed"), None
@@ -341,8 +345,8 @@ class _Questions:
             return known, f"the answer was cut at {MOST_TOKENS:,} tokens before a call"
         if self._streams and await self._finds_call_unstreamed():
             return self._stop_streaming(known), None
-        found = Capabilities(supports_tool_use=False)
-        return known.complete(found, "probed"), _explain_text(reply.text)
+        probed = Capabilities(supports_tool_use=False)
+        return known.complete(probed, "probed"), _explain_text(reply.text)
 
     def _stop_streaming(self, known: Capabilities) -> Capabilities:
         self._streams = False
@@ -372,8 +376,8 @@ class _Questions:
                     "user", "Report the numbers 7 and 8 with report_number, both calls in one answer."
                 ),
             )
-        except NoReplyError as told:
-            self.notes["supports_parallel_tools"] = str(told)
+        except NoReplyError as error:
+            self.notes["supports_parallel_tools"] = str(error)
             return known
         if reply.refused is not None:  # two calls or one: the server does not say
             self.notes["supports_parallel_tools"] = reply.refused
@@ -384,19 +388,19 @@ class _Questions:
         """Send a call back with its result: a text as the answer shows that the result was taken."""
         if known.takes_tool_results is not None:
             return known
-        said = self._first or Reply()
-        made = next((call for call in said.calls if call.name == REPORT_NUMBER.name), None)
+        first = self._first or Reply()
+        made = next((call for call in first.calls if call.name == REPORT_NUMBER.name), None)
         call = _MADE_CALL if made is None or not made.id else made
         call = replace(call, raw=_MADE_CALL.raw)  # what the model sent may be no JSON object
         try:
             reply = await self._ask(
                 *_USE_THE_TOOL,
-                ChatMessage("assistant", said.text, (call,), carried=said.carried),
+                ChatMessage("assistant", first.text, (call,), carried=first.carried),
                 ChatMessage("tool", "The number is reported. Say done.", (), call.id, call.name),
             )
-        except NoReplyError as told:
-            self.notes["takes_tool_results"] = str(told)
-            is_no = _is_refusal(told)
+        except NoReplyError as error:
+            self.notes["takes_tool_results"] = str(error)
+            is_no = _is_refusal(error)
             return known.complete(Capabilities(takes_tool_results=False), "probed") if is_no else known
         if reply.calls or reply.refused is not None:
             self.notes["takes_tool_results"] = "after the result the tool was called again"
@@ -412,11 +416,11 @@ class _Questions:
             return known
         try:
             await self._ask(_USE_THE_TOOL[0], ChatMessage("user", _SPACED_ARGUMENTS))
-        except NoReplyError as told:
-            self.notes["keeps_argument_text"] = str(told)
+        except NoReplyError as error:
+            self.notes["keeps_argument_text"] = str(error)
             return known
-        found = Capabilities(keeps_argument_text=any(map(has_unusual_spaces, self.raw_texts)) or None)
-        return known.complete(found, "probed")
+        probed = Capabilities(keeps_argument_text=any(map(has_unusual_spaces, self.raw_texts)) or None)
+        return known.complete(probed, "probed")
 
     async def ask_midturn_system(self, known: Capabilities) -> Capabilities:
         messages = (
@@ -428,28 +432,28 @@ class _Questions:
         )
         try:
             await self._ask(*messages, with_tool=False)
-        except NoReplyError as told:
-            self.notes["allows_midturn_system"] = str(told)
-            is_no = _is_refusal(told)
+        except NoReplyError as error:
+            self.notes["allows_midturn_system"] = str(error)
+            is_no = _is_refusal(error)
             return known.complete(Capabilities(allows_midturn_system=False), "probed") if is_no else known
         return known.complete(Capabilities(allows_midturn_system=True), "probed")
 
     async def ask_json(self, known: Capabilities, questions: int) -> Capabilities:
         """Count the text answers to the template that are one readable block and nothing else."""
         system = ChatMessage("system", write_json_template([REPORT_NUMBER]))
-        right = asked = 0
+        right = tried = 0
         for number in range(questions):
             try:
                 reply = await self._ask(
                     system, ChatMessage("user", f"Report the number {number + 7}."), with_tool=False
                 )
-            except NoReplyError as told:
-                self.notes["json_stability"] = str(told)
+            except NoReplyError as error:
+                self.notes["json_stability"] = str(error)
                 break
-            asked += 1
+            tried += 1
             right += _is_one_clean_block(reply.text)
-        found = Capabilities(json_stability=JsonStability(right, asked) if asked else None)
-        return known.complete(found, "probed")
+        probed = Capabilities(json_stability=JsonStability(right, tried) if tried else None)
+        return known.complete(probed, "probed")
 
     async def ask_features(self, known: Capabilities) -> ServerFeatures:
         """Ask for strict definitions, an answer by a schema, and a seed."""
@@ -466,12 +470,14 @@ class _Questions:
         """Return the features, with whether replies count tokens."""
         if not self.tokens:
             return self.features
-        is_counted = any(one.read is not None for one in self.tokens)
+        is_counted = any(tokens.read is not None for tokens in self.tokens)
         return replace(self.features, usage="reported" if is_counted else "not reported")
 
 
 def _find_id_pattern(ids: Sequence[str]) -> str | None:
-    return next((pattern for pattern in _IDS if ids and all(re.fullmatch(pattern, one) for one in ids)), None)
+    return next(
+        (pattern for pattern in _IDS if ids and all(re.fullmatch(pattern, call_id) for call_id in ids)), None
+    )
 
 
 def has_unusual_spaces(raw: str) -> bool:
@@ -493,16 +499,16 @@ def has_unusual_spaces(raw: str) -> bool:
 
 
 def _explain_text(text: str) -> str:
-    found = extract_tool_calls(text, _CATALOG)
-    if found:
+    calls = extract_tool_calls(text, _CATALOG)
+    if calls:
         return (
-            f"the call is in the text ({found[0].dialect}): the server's parser of calls is off or "
+            f"the call is in the text ({calls[0].dialect}): the server's parser of calls is off or "
             "missing, which is not the model's fault"
         )
     return "the answer has no tool call"
 
 
 def _is_one_clean_block(text: str) -> bool:
-    found = extract_tool_calls(text, _CATALOG)
+    calls = extract_tool_calls(text, _CATALOG)
     alone = _BLOCK.fullmatch(text) is not None
-    return alone and len(found) == 1 and not found[0].diagnostics and not found[0].request.diagnostics
+    return alone and len(calls) == 1 and not calls[0].diagnostics and not calls[0].request.diagnostics

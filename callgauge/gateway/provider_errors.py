@@ -82,7 +82,7 @@ def find_trouble(status: int | None, body: str, *, has_tools: bool) -> Trouble:
 
 def shorten_error(body: str, most: int = 500) -> str:
     """Return the message of an error in one line, at most `most` characters."""
-    told = read_error_field(body)
-    message = told.get("message") if isinstance(told, dict) else told
+    error = read_error_field(body)
+    message = error.get("message") if isinstance(error, dict) else error
     text = " ".join((message if isinstance(message, str) and message else body).split())
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -64,24 +64,24 @@ def read_native_calls(
         is_usable = bool(call.id) and call.id not in seen
         if id_pattern is not None:
             is_usable = is_usable and re.fullmatch(id_pattern, call.id) is not None
-        kept = call if is_usable else replace(call, id=new_id(place), id_sent=call.id)
-        seen.add(kept.id)
-        request = parse_arguments(call.raw, catalog, tool_name=call.name, tool_call_id=kept.id)
-        read.append(ReadCall(kept, request))
+        call_with_id = call if is_usable else replace(call, id=new_id(place), id_sent=call.id)
+        seen.add(call_with_id.id)
+        request = parse_arguments(call.raw, catalog, tool_name=call.name, tool_call_id=call_with_id.id)
+        read.append(ReadCall(call_with_id, request))
     return tuple(read)
 
 
 def read_text_calls(text: str, catalog: ToolCatalog, *, new_id: Callable[[int], str]) -> tuple[ReadCall, ...]:
     """Return the calls that a text holds, in any dialect."""
-    found = extract_tool_calls(text, catalog)
-    return tuple(_read_text_call(call, new_id(place)) for place, call in enumerate(found))
+    calls = extract_tool_calls(text, catalog)
+    return tuple(_read_text_call(call, new_id(place)) for place, call in enumerate(calls))
 
 
-def _read_text_call(found: TextCall, call_id: str) -> ReadCall:
-    raw = found.request.raw_arguments
+def _read_text_call(text_call: TextCall, call_id: str) -> ReadCall:
+    raw = text_call.request.raw_arguments
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
-    request = found.request._replace(tool_call_id=call_id)
-    return ReadCall(Call(call_id, found.name, text), request, is_cut=not found.complete)
+    request = text_call.request._replace(tool_call_id=call_id)
+    return ReadCall(Call(call_id, text_call.name, text), request, is_cut=not text_call.complete)
 
 
 def find_attempt(text: str, catalog: ToolCatalog) -> str | None:
@@ -101,27 +101,44 @@ def native_history(
     With `is_serial` each call is told with its own result, so that a server which takes one call a message
     takes it too. Calls that could not be read stand as text, and so do their results.
     """
-    lost = [(one, result) for one, result in zip(read, results, strict=True) if not one.is_readable]
-    kept = [(one, result) for one, result in zip(read, results, strict=True) if one.is_readable]
-    texts = [reply.text, *(say_unread(one.call.raw, one.request.parse_error) for one, _ in lost)]
-    said = "\n".join(text for text in texts if text)
+    lost = [
+        (read_call, result)
+        for read_call, result in zip(read, results, strict=True)
+        if not read_call.is_readable
+    ]
+    readable = [
+        (read_call, result) for read_call, result in zip(read, results, strict=True) if read_call.is_readable
+    ]
+    texts = [
+        reply.text,
+        *(say_unread(read_call.call.raw, read_call.request.parse_error) for read_call, _ in lost),
+    ]
+    reply_text = "\n".join(text for text in texts if text)
     answers = [
         ChatMessage(
-            "tool", result.text, (), one.call.id, history_name(one), is_error=result.status != "success"
+            "tool",
+            result.text,
+            (),
+            read_call.call.id,
+            history_name(read_call),
+            is_error=result.status != "success",
         )
-        for one, result in kept
+        for read_call, result in readable
     ]
-    calls = tuple(replace(one.call, name=history_name(one), raw=history_arguments(one)) for one, _ in kept)
-    if is_serial and len(kept) > 1:
+    calls = tuple(
+        replace(read_call.call, name=history_name(read_call), raw=history_arguments(read_call))
+        for read_call, _ in readable
+    )
+    if is_serial and len(readable) > 1:
         messages: list[ChatMessage] = []
         for place, (call, answer) in enumerate(zip(calls, answers, strict=True)):
             carried = reply.carried if place == 0 else ()
             messages += [
-                ChatMessage("assistant", said if place == 0 else "", (call,), carried=carried),
+                ChatMessage("assistant", reply_text if place == 0 else "", (call,), carried=carried),
                 answer,
             ]
     else:
-        messages = [ChatMessage("assistant", said, calls, carried=reply.carried), *answers]
+        messages = [ChatMessage("assistant", reply_text, calls, carried=reply.carried), *answers]
     if lost:
         messages.append(ChatMessage("user", "\n\n".join(result.text for _, result in lost)))
     return messages
@@ -150,10 +167,11 @@ def history_name(read: ReadCall) -> str:
 
 def text_history(reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult]) -> list[ChatMessage]:
     """Return the messages of a step in which the calls were text: the text, and one message of results."""
-    told = (
-        f"[{result.status}] {one.call.name}: {result.text}" for one, result in zip(read, results, strict=True)
+    result_texts = (
+        f"[{result.status}] {read_call.call.name}: {result.text}"
+        for read_call, result in zip(read, results, strict=True)
     )
-    return [ChatMessage("assistant", reply.text), ChatMessage("user", "\n\n".join(told))]
+    return [ChatMessage("assistant", reply.text), ChatMessage("user", "\n\n".join(result_texts))]
 
 
 def read_unparsed_call(call: Call | None, catalog: ToolCatalog) -> ReadCall | None:
@@ -164,9 +182,9 @@ def read_unparsed_call(call: Call | None, catalog: ToolCatalog) -> ReadCall | No
     if call is None or call.source is CallSource.LOST or not call.raw:
         return None
     if not call.name:
-        for found in extract_tool_calls(call.raw, catalog):
-            if catalog.get(found.name) is not None:
-                return _read_text_call(found, call.id)
+        for text_call in extract_tool_calls(call.raw, catalog):
+            if catalog.get(text_call.name) is not None:
+                return _read_text_call(text_call, call.id)
     offered, name = (catalog, call.name) if call.name else (None, None)
     return ReadCall(call, parse_arguments(call.raw, offered, tool_name=name, tool_call_id=call.id))
 

@@ -12,14 +12,14 @@ def read_retry_after(value: str | None) -> float:
 
     Source: RFC 9110, section 10.2.3.
     """
-    told = (value or "").strip()
+    text = (value or "").strip()
     try:
-        seconds = float(told)
+        seconds = float(text)
     except ValueError:
         pass
     else:
         return max(0.0, seconds) if math.isfinite(seconds) else 0.0
     try:
-        return max(0.0, (parsedate_to_datetime(told) - datetime.now(UTC)).total_seconds())
+        return max(0.0, (parsedate_to_datetime(text) - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError):
         return 0.0

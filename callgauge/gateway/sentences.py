@@ -59,11 +59,11 @@ def write_json_template(tools: Iterable[ToolDefinition]) -> str:
     return _WRITE_JSON.format(tools="\n".join(definition.to_markdown() for definition in tools))
 
 
-def say_unread(raw: str, told: str | None) -> str:
+def say_unread(raw: str, error: str | None) -> str:
     """Return the text that stands for a call of which no arguments could be read (seed 002)."""
-    return f"[tool_use parse error] {told or 'unreadable'}; raw: {raw}"
+    return f"[tool_use parse error] {error or 'unreadable'}; raw: {raw}"
 
 
-def say_server_refused(told: str) -> str:
+def say_server_refused(error: str) -> str:
     """Return what a model is told about its call when the server could not parse it."""
-    return f"The tool was not run: the server could not read your call ({told}). Call the tool again."
+    return f"The tool was not run: the server could not read your call ({error}). Call the tool again."

@@ -46,14 +46,14 @@ class SessionLog:
     ) -> None:
         """Append one event; fields of `meta` that are None are left out."""
         event: dict[str, Any] = {"ts": _now(), "sessionId": self.session_id, "type": kind}
-        told = {
+        fields = {
             "turn": turn,
             "step": step,
             "role": role,
             "content": content,
             "meta": _drop_unset(meta) or None,
         }
-        event |= _drop_unset(told)
+        event |= _drop_unset(fields)
         self.append(event)
 
     def append(self, event: dict[str, Any]) -> None:
@@ -89,9 +89,9 @@ def _make_plain(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
     if isinstance(value, Mapping):
-        return {str(_make_plain(str(name))): _make_plain(one) for name, one in value.items()}
+        return {str(_make_plain(str(name))): _make_plain(member) for name, member in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_make_plain(one) for one in value]
+        return [_make_plain(item) for item in value]
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 63:
         return str(value)
     return value
@@ -141,11 +141,11 @@ class TurnLog:
 
     def write_calls(self, step: int, calls: Sequence[ReadCall], strategy: Strategy) -> None:
         """Write the event `action` with every call, also those that could not be read."""
-        blocks = [self._describe_call(one, strategy) for one in calls]
+        blocks = [self._describe_call(read_call, strategy) for read_call in calls]
         self._write("action", step, None, strategy=strategy, toolBlocks=blocks)
 
-    def _describe_call(self, one: ReadCall, strategy: Strategy) -> dict[str, Any]:
-        call = one.call
+    def _describe_call(self, read_call: ReadCall, strategy: Strategy) -> dict[str, Any]:
+        call = read_call.call
         block: dict[str, Any] = {"id": call.id, "name": call.name}
         if call.id_sent:
             block["id_sent"] = call.id_sent
@@ -154,8 +154,8 @@ class TurnLog:
             block["input"] = sent
         else:
             block |= {"raw": call.raw, "raw_is": self._find_writer(call, strategy)}
-        if not one.is_readable:
-            error = one.request.parse_error
+        if not read_call.is_readable:
+            error = read_call.request.parse_error
             block["parse_error"] = {"mode": strategy, "error": error, "snippet": call.raw[:_SNIPPET]}
         if call.name in self.failed_before:
             block["retry_of"] = self.failed_before[call.name]
@@ -191,12 +191,12 @@ class TurnLog:
     ) -> None:
         """Write the events `final` and `turn_end`; `judged` are further fields of the latter's meta."""
         self._write("final", step, answer)
-        known = [cost for cost in self.costs if cost is not None]
+        known_costs = [cost for cost in self.costs if cost is not None]
         fields = {
             "status": status,
             "durationMs": round(seconds * 1000),
             "compensations": compensations,
-            "cost": sum(known) if known and len(known) == len(self.costs) else None,
+            "cost": sum(known_costs) if known_costs and len(known_costs) == len(self.costs) else None,
         }
         self._write("turn_end", None, None, **fields | judged)
 

@@ -85,9 +85,11 @@ class TurnLoop:
                 break
             try:
                 reply = await self.ask()
-            except NoReplyError as told:
-                self.failure = told
-                self._end("prompt_limit" if told.trouble is Trouble.LIMIT else "error", f"(no reply) {told}")
+            except NoReplyError as error:
+                self.failure = error
+                self._end(
+                    "prompt_limit" if error.trouble is Trouble.LIMIT else "error", f"(no reply) {error}"
+                )
                 break
             await self._take(step, reply)
             step += 1
@@ -130,8 +132,8 @@ class TurnLoop:
         self.log.write_calls(step, calls, strategy)
         results = await self._execute(step, calls)
         done = [CallResult(*each) for each in zip(calls, results, strict=True)]
-        for one in done:
-            self.log.write_result(step, one)
+        for done_call in done:
+            self.log.write_result(step, done_call)
         self._add(TurnStep(reply, strategy, tuple(done)))
         if strategy == "tool_use":
             self.messages += native_history(reply, calls, results, is_serial=self.is_serial)
@@ -186,29 +188,29 @@ class TurnLoop:
 
     def _take_refused(self, step: int, reply: Reply, strategy: Strategy) -> None:
         """Take a call that the server could not parse: a step of the model with a syntax fault."""
-        told = reply.refused or ""
+        reason = reply.refused or ""
         call = read_unparsed_call(reply.refused_call, self.executor.toolbox.catalog)
-        sentence = say_server_refused(told)
+        sentence = say_server_refused(reason)
         raw = reply.refused_call.raw if reply.refused_call is not None else ""
         if call is not None and call.request.tool_name:
             name = call.request.tool_name
-            kept = replace(call.call, id=self._new_id(step, 0), name=name)
-            named = ReadCall(kept, call.request._replace(arguments=None))
+            renamed = replace(call.call, id=self._new_id(step, 0), name=name)
+            named = ReadCall(renamed, call.request._replace(arguments=None))
             self.log.write_reply(step, reply, strategy, _stop_without_calls(reply))
             self.log.write_calls(step, [named], strategy)
             done = CallResult(named, ToolResult("input_unparsable", sentence))
             self.log.write_result(step, done)
-            self._add(TurnStep(reply, strategy, (done,), told))
+            self._add(TurnStep(reply, strategy, (done,), reason))
         else:
-            error = {"mode": strategy, "error": told, "snippet": raw or told[:100]}
+            error = {"mode": strategy, "error": reason, "snippet": raw or reason[:100]}
             self.log.write_reply(step, reply, strategy, _stop_without_calls(reply), parse_error=error)
-            self._add(TurnStep(reply, strategy, fault=told))
-        said = "\n".join(text for text in (reply.text, say_unread(raw, told)) if text)
-        self._compensate(said, sentence, say_server_problem(told))
+            self._add(TurnStep(reply, strategy, fault=reason))
+        reply_text = "\n".join(text for text in (reply.text, say_unread(raw, reason)) if text)
+        self._compensate(reply_text, sentence, say_server_problem(reason))
 
-    def _compensate(self, said: str, sentence: str, hint: str) -> None:
+    def _compensate(self, reply_text: str, sentence: str, hint: str) -> None:
         """Send the model a sentence about its fault; with no compensation left, end with the user's hint."""
-        self.messages.append(ChatMessage("assistant", said))
+        self.messages.append(ChatMessage("assistant", reply_text))
         if self._use_compensation(hint):
             self.messages.append(ChatMessage("system" if self.takes_system else "user", sentence))
 
@@ -222,10 +224,10 @@ class TurnLoop:
 
     def _repeats_itself(self, done: Sequence[CallResult]) -> bool:
         """Return True when the same calls were refused several times in a row."""
-        if any(one.result.ran for one in done):
+        if any(done_call.result.ran for done_call in done):
             self._repeated = (None, 0)
             return False
-        key = tuple((one.read.call.name, one.read.call.raw) for one in done)
+        key = tuple((done_call.read.call.name, done_call.read.call.raw) for done_call in done)
         before, times = self._repeated
         self._repeated = (key, times + 1 if key == before else 1)
         return self._repeated[1] >= MOST_REPEATS

@@ -49,9 +49,9 @@ class Memory:
 
     def reserve(self, size: int) -> int:
         """Return how many of `size` bytes may be kept."""
-        given = min(size, self._left)
-        self._left -= given
-        return given
+        granted = min(size, self._left)
+        self._left -= granted
+        return granted
 
     def free(self, size: int) -> None:
         """Take back what was reserved."""
@@ -74,10 +74,10 @@ class Captured:
         room = min(self._most - self._held, len(piece))
         if room <= 0 or self._held < self.size - len(piece):  # cut once, nothing more is taken
             return
-        held = self._memory.reserve(room)
-        if held:
-            self._kept.append(piece[:held])
-            self._held += held
+        granted = self._memory.reserve(room)
+        if granted:
+            self._kept.append(piece[:granted])
+            self._held += granted
 
     @property
     def is_cut(self) -> bool:
@@ -147,8 +147,8 @@ class PassingExchange:
     def _read_labels(self) -> Iterator[tuple[str, str]]:
         session, prompt, task = (self.request_headers.get(name, "")[:_LABEL_LENGTH] for name in LABELS)
         name, _, version = prompt.partition("@")
-        told = {"session_id": session, "prompt_name": name, "prompt_version": version, "task": task}
-        yield from ((field, text) for field, text in told.items() if text)
+        labels = {"session_id": session, "prompt_name": name, "prompt_version": version, "task": task}
+        yield from ((field, text) for field, text in labels.items() if text)
 
     def free(self) -> None:
         """Give back the memory of both bodies."""
@@ -158,14 +158,14 @@ class PassingExchange:
 
 def _find_keys(headers: Mapping[str, str], address: str) -> Iterator[str]:
     """Yield the secrets that a request brought: keys, cookies, the password of the address; longest first."""
-    found: set[str] = set()
+    keys: set[str] = set()
     for name in _KEY_HEADERS:
         value = headers.get(name, "").strip()
-        found |= {value, value.partition(" ")[2].strip()}
+        keys |= {value, value.partition(" ")[2].strip()}
     parts = urlsplit(address)
-    found |= {value for name, value in parse_qsl(parts.query) if name.lower() in _KEY_FIELDS}
-    found.add(parts.password or "")
-    yield from sorted((key for key in found if len(key) >= SHORTEST_KEY), key=len, reverse=True)
+    keys |= {value for name, value in parse_qsl(parts.query) if name.lower() in _KEY_FIELDS}
+    keys.add(parts.password or "")
+    yield from sorted((key for key in keys if len(key) >= SHORTEST_KEY), key=len, reverse=True)
 
 
 def _drop_keys(text: str, keys: Iterable[str]) -> str:
@@ -210,8 +210,8 @@ def _unpack(raw: bytes, coding: str) -> bytes:
 
 def keep_readable_codings(accepted: str) -> str:
     """Return an Accept-Encoding header with what can be unpacked here: no Brotli, no `*`."""
-    kept = [part.strip() for part in accepted.split(",") if READABLE_CODINGS.match(part)]
-    return ", ".join(kept) or "identity"
+    codings = [part.strip() for part in accepted.split(",") if READABLE_CODINGS.match(part)]
+    return ", ".join(codings) or "identity"
 
 
 class ExchangeLog:

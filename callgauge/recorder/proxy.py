@@ -285,12 +285,15 @@ def _pass_headers(
     headers: Iterable[tuple[bytes, bytes]], *, of_request: bool = False
 ) -> list[tuple[bytes, bytes]]:
     """Return the headers that go on to the other side; of a request, without ours and Brotli."""
-    told = [(name.lower(), value) for name, value in headers]
+    lowered = [(name.lower(), value) for name, value in headers]
     named = {
-        one.strip().lower() for name, value in told if name == b"connection" for one in value.split(b",")
+        token.strip().lower()
+        for name, value in lowered
+        if name == b"connection"
+        for token in value.split(b",")
     }
     passed = []
-    for name, value in told:
+    for name, value in lowered:
         text = name.decode("latin-1")
         if text in _OF_CONNECTION or name in named or (of_request and text in LABELS):
             continue

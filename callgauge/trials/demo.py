@@ -124,15 +124,15 @@ def make_demo_tasks() -> list[dict[str, Any]]:
 
 def _make_task(number: int, drawn: random.Random) -> dict[str, Any]:
     customer, status = drawn.choice(_CUSTOMERS), drawn.choice(_STATES)
-    said = f"{drawn.randint(1, 28)} {drawn.choice(MONTHS)} {drawn.choice((2026, 2027))}"
+    due_date = f"{drawn.randint(1, 28)} {drawn.choice(MONTHS)} {drawn.choice((2026, 2027))}"
     limit = drawn.randint(2, 30)
-    wanted = {"customer": customer, "status": status, "due_before": write_date(said), "limit": limit}
-    found = ", ".join(f"A-{drawn.randint(1000, 9999)}" for _ in range(drawn.randint(1, 3)))
+    wanted = {"customer": customer, "status": status, "due_before": write_date(due_date), "limit": limit}
+    orders = ", ".join(f"A-{drawn.randint(1000, 9999)}" for _ in range(drawn.randint(1, 3)))
     return {
         "id": f"orders-{number:03}",
-        "input": f"List the {status} orders of {customer} that are due before {said}, at most {limit}.",
+        "input": f"List the {status} orders of {customer} that are due before {due_date}, at most {limit}.",
         "expect": {"calls": [{TOOL: {name: [value] for name, value in wanted.items()}}]},
-        "answers": [{"tool": TOOL, "when": wanted, "result": f"orders {found}"}],
+        "answers": [{"tool": TOOL, "when": wanted, "result": f"orders {orders}"}],
     }
 
 

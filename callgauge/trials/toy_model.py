@@ -41,22 +41,22 @@ MONTHS = (
 def answer_chat(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the answer to a request in OpenAI's chat format, the same for the same request."""
     messages, model = body["messages"], str(body["model"])
-    asked = next((str(one["content"]) for one in messages if one["role"] == "user"), "")
-    task, tool = TASK.search(asked), _find_tool(body, TOOL)
+    question = next((str(message["content"]) for message in messages if message["role"] == "user"), "")
+    task, tool = TASK.search(question), _find_tool(body, TOOL)
     if _find_tool(body, PROBED) is not None:
-        numbers = re.findall(r"\d+", asked) or ["7"]
+        numbers = re.findall(r"\d+", question) or ["7"]
         return _reply(body, "", [(PROBED, json.dumps({"number": int(number)})) for number in numbers])
     last = messages[-1]
-    number = sum(one["role"] == "assistant" for one in messages)
+    number = sum(message["role"] == "assistant" for message in messages)
     if task is None or tool is None:
         return _reply(body, "I can list orders only.")
     if last["role"] == "tool" and not _was_refused(str(last["content"])):
         return _reply(body, f"These are they: {last['content']}")
-    slips = _Slips(model, asked, number)
+    slips = _Slips(model, question, number)
     if number and slips.happens("stubborn", STUBBORN):
-        slips = _Slips(model, asked, 0)
+        slips = _Slips(model, question, 0)
     elif number:
-        slips = _Slips(model, asked, number, share=0.0)
+        slips = _Slips(model, question, number, share=0.0)
     return _reply(body, "", [(TOOL, write_arguments(task, tool, slips))])
 
 
@@ -93,15 +93,15 @@ def write_arguments(task: re.Match[str], tool: Mapping[str, Any], slips: _Slips)
     return f"{written[:-1]},}}" if slips.happens("comma", COMMA_SLIP) else written
 
 
-def write_date(said: str) -> str:
+def write_date(text: str) -> str:
     """Return a day such as `3 March 2027` in ISO 8601."""
-    day, month, year = said.split()
+    day, month, year = text.split()
     return f"{year}-{MONTHS.index(month) + 1:02}-{int(day):02}"
 
 
 def _find_tool(body: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
-    offered = (one["function"] for one in body.get("tools") or ())
-    return next((one for one in offered if one["name"] == name), None)
+    offered = (tool["function"] for tool in body.get("tools") or ())
+    return next((function for function in offered if function["name"] == name), None)
 
 
 def _was_refused(result: str) -> bool:
@@ -119,8 +119,8 @@ def _reply(body: Mapping[str, Any], text: str, calls: Sequence[tuple[str, str]] 
         for place, (name, arguments) in enumerate(calls)
     ]
     message = {"role": "assistant", "content": text or None, **({"tool_calls": made} if made else {})}
-    said = len(text) + sum(len(arguments) for _, arguments in calls)
-    usage = {"prompt_tokens": len(json.dumps(body)) // 4, "completion_tokens": max(1, said // 4)}
+    length = len(text) + sum(len(arguments) for _, arguments in calls)
+    usage = {"prompt_tokens": len(json.dumps(body)) // 4, "completion_tokens": max(1, length // 4)}
     reason = "tool_calls" if made else "stop"
     choice = {"index": 0, "message": message, "finish_reason": reason}
     return {"id": "toy", "model": body["model"], "choices": [choice], "usage": usage}

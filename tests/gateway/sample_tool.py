@@ -23,7 +23,7 @@ def memory_search(passages: Sequence[str]) -> Tool:
         if not 1 <= limit <= MOST_PASSAGES:
             raise ToolRejected("limit_out_of_range", f"limit must be between 1 and {MOST_PASSAGES}.")
         words = set(re.findall(r"\w+", query.lower()))
-        found = [(len(words & set(re.findall(r"\w+", text.lower()))), text) for text in passages]
-        return [text for count, text in sorted(found, key=lambda each: -each[0]) if count][:limit]
+        counted = [(len(words & set(re.findall(r"\w+", text.lower()))), text) for text in passages]
+        return [text for count, text in sorted(counted, key=lambda each: -each[0]) if count][:limit]
 
     return search

@@ -16,11 +16,11 @@ RAW_SERVER = Path(__file__).parent / "served" / "raw_mcp_server.py"
 PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
 
 
-def model(asked: Asked) -> Emitted:
-    if "Report" in asked.user:
+def model(request: Asked) -> Emitted:
+    if "Report" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}')])
-    if asked.last.role == "tool":
-        return Emitted(f"Acme: {asked.last.text[:16]}")
+    if request.last.role == "tool":
+        return Emitted(f"Acme: {request.last.text[:16]}")
     return Emitted(calls=[("search_orders", '{"customer": "Acme", "limit": 2}')])
 
 
@@ -33,17 +33,17 @@ def run_example(number: int, folder: Path, url: str, changes: tuple[tuple[str, s
         text = text.replace(old, new)
     program = folder / "agent.py"
     program.write_text(text, encoding="utf-8")
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(program)], cwd=folder, capture_output=True, text=True, timeout=120
     )
-    assert told.returncode == 0, told.stderr
-    return told.stdout
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 def test_the_agent_runs_as_it_stands(tmp_path: Path) -> None:
     with serve_model(model) as served:
-        told = run_example(0, tmp_path, served.url)
-    assert told == 'ok Acme: ["Acme: order 0"\n'
+        output = run_example(0, tmp_path, served.url)
+    assert output == 'ok Acme: ["Acme: order 0"\n'
     assert len(list((tmp_path / "logs").glob("*.jsonl"))) == 1
 
 
@@ -51,14 +51,14 @@ def test_the_agent_with_a_server_runs_as_it_stands(tmp_path: Path, monkeypatch: 
     pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
 
-    def calls_echo(asked: Asked) -> Emitted:
-        if "Report" in asked.user:
-            return model(asked)
-        if asked.last.role == "tool":
-            return Emitted("It knows TZ." if "TZ=Asia/Tokyo" in asked.last.text else "It does not.")
+    def calls_echo(request: Asked) -> Emitted:
+        if "Report" in request.user:
+            return model(request)
+        if request.last.role == "tool":
+            return Emitted("It knows TZ." if "TZ=Asia/Tokyo" in request.last.text else "It does not.")
         return Emitted(calls=[("echo", '{"text": "environment"}')])
 
     command = '("uvx", "mcp-server-time")', f"({sys.executable!r}, {str(RAW_SERVER)!r}, 'plain')"
     with serve_model(calls_echo) as served:
-        told = run_example(1, tmp_path, served.url, (command,))
-    assert told == "ok It knows TZ.\n"
+        output = run_example(1, tmp_path, served.url, (command,))
+    assert output == "ok It knows TZ.\n"

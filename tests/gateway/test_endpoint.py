@@ -47,9 +47,9 @@ def refuse(
     *emitted: Emitted, wire: str = "openai-chat", **options: Any
 ) -> tuple[NoReplyError, BrainEndpoint]:
     endpoint = BrainEndpoint(replies(*emitted), wire, **options)
-    with pytest.raises(NoReplyError) as told:
+    with pytest.raises(NoReplyError) as raised:
         ask_with(endpoint, lambda opened: opened.ask(REQUEST))
-    return told.value, endpoint
+    return raised.value, endpoint
 
 
 OK = Emitted("hello")
@@ -72,10 +72,10 @@ def test_what_is_the_networks_is_asked_again(status: int) -> None:
 
 
 def test_the_attempts_have_an_end_and_the_message_says_why() -> None:
-    told, endpoint = refuse(Emitted(status=503, body={"error": {"message": "overloaded, sk-canary-7f3a"}}))
-    assert told.trouble is Trouble.NETWORK
+    error, endpoint = refuse(Emitted(status=503, body={"error": {"message": "overloaded, sk-canary-7f3a"}}))
+    assert error.trouble is Trouble.NETWORK
     assert endpoint.requests_sent == 3
-    assert str(told) == "models.test gave no reply in 3 attempts; the last time: HTTP 503: overloaded, [key]"
+    assert str(error) == "models.test gave no reply in 3 attempts; the last time: HTTP 503: overloaded, [key]"
 
 
 def test_a_placeholder_key_does_not_garble_messages() -> None:
@@ -84,15 +84,15 @@ def test_a_placeholder_key_does_not_garble_messages() -> None:
     assert Endpoint("http://models.test/v1", key="sk-12345")._clean_message("bad sk-12345") == "bad [key]"
 
 
-@pytest.mark.parametrize("told", ["7", "date"])
-def test_retry_after_is_obeyed(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("header", ["7", "date"])
+def test_retry_after_is_obeyed(header: str, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
 
     async def note(seconds: float) -> None:
         waits.append(seconds)
 
     monkeypatch.setattr("callgauge.gateway.endpoint.asyncio.sleep", note)
-    value = format_datetime(datetime.now(UTC) + timedelta(seconds=8)) if told == "date" else told
+    value = format_datetime(datetime.now(UTC) + timedelta(seconds=8)) if header == "date" else header
     busy = Emitted(status=429, body={}, headers={"retry-after": value})
     ask(busy, OK)
     assert 6 <= waits[0] <= 8
@@ -148,15 +148,15 @@ def test_a_models_own_bad_call_that_comes_as_an_error_is_a_step(
     ],
 )
 def test_what_no_second_try_can_mend_ends_at_once(status: int, message: str, trouble: Trouble) -> None:
-    told, endpoint = refuse(Emitted(status=status, body={"error": {"message": message}}))
-    assert (told.trouble, told.status, endpoint.requests_sent) == (trouble, status, 1)
-    assert "sk-canary" not in str(told)
+    error, endpoint = refuse(Emitted(status=status, body={"error": {"message": message}}))
+    assert (error.trouble, error.status, endpoint.requests_sent) == (trouble, status, 1)
+    assert "sk-canary" not in str(error)
 
 
 def test_an_error_body_of_any_kind_is_told_in_one_short_line() -> None:
-    told, _ = refuse(Emitted(status=400, body=b"<html>\n<h1>Bad\n gateway</h1>" + b"x" * 10_000))
-    assert str(told).startswith("models.test: HTTP 400: <html> <h1>Bad gateway</h1>x")
-    assert len(str(told)) < 600
+    error, _ = refuse(Emitted(status=400, body=b"<html>\n<h1>Bad\n gateway</h1>" + b"x" * 10_000))
+    assert str(error).startswith("models.test: HTTP 400: <html> <h1>Bad gateway</h1>x")
+    assert len(str(error)) < 600
     assert refuse(Emitted(status=400, body=b"\xff\xfe"))[0].trouble is Trouble.REQUEST
 
 
@@ -180,19 +180,19 @@ def test_a_server_that_does_not_stream_is_read_whole() -> None:
     ],
 )
 def test_an_answer_that_is_none_is_asked_again_and_never_a_reply(kind: str, content: bytes) -> None:
-    asked = 0
+    attempts = 0
 
     def answer(_request: httpx2.Request) -> httpx2.Response:
-        nonlocal asked
-        asked += 1
+        nonlocal attempts
+        attempts += 1
         return httpx2.Response(200, content=content, headers={"content-type": kind})
 
     endpoint = Endpoint(
         "http://models.test", attempts=2, first_wait=0, transport=httpx2.MockTransport(answer)
     )
-    with pytest.raises(NoReplyError) as told:
+    with pytest.raises(NoReplyError) as raised:
         ask_with(endpoint, lambda opened: opened.ask(REQUEST))
-    assert (told.value.trouble, asked) == (Trouble.NETWORK, 2)
+    assert (raised.value.trouble, attempts) == (Trouble.NETWORK, 2)
 
 
 def test_a_slow_answer_is_given_up_and_asked_again() -> None:
@@ -204,10 +204,12 @@ def test_a_slow_answer_is_given_up_and_asked_again() -> None:
 
 def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
     endpoint = Endpoint("http://user:secret@127.0.0.1:1/v1", attempts=1)
-    with pytest.raises(NoReplyError) as told:
+    with pytest.raises(NoReplyError) as raised:
         ask_with(endpoint, lambda opened: opened.ask(REQUEST))
-    assert str(told.value).startswith("127.0.0.1:1 gave no reply in 1 attempts; the last time: ConnectError")
-    assert "secret" not in str(told.value)
+    assert str(raised.value).startswith(
+        "127.0.0.1:1 gave no reply in 1 attempts; the last time: ConnectError"
+    )
+    assert "secret" not in str(raised.value)
 
 
 @pytest.mark.parametrize("url", ["", "ftp://x", "models.test/v1"])
@@ -227,7 +229,7 @@ def test_no_more_requests_than_slots_are_under_way() -> None:
         nonlocal now, most
         slots = RequestSlots(3)
 
-        async def one() -> None:
+        async def ask_once() -> None:
             nonlocal now, most
             async with slots.take():
                 now += 1
@@ -235,7 +237,7 @@ def test_no_more_requests_than_slots_are_under_way() -> None:
                 await asyncio.sleep(0)
                 now -= 1
 
-        await asyncio.gather(*(one() for _ in range(20)))
+        await asyncio.gather(*(ask_once() for _ in range(20)))
 
     run(ask_often())
     assert (now, most) == (0, 3)
@@ -278,8 +280,8 @@ def test_a_cancelled_request_gives_its_slot_back() -> None:
 
 
 def test_bodies_with_any_text_are_sent() -> None:
-    def echo(asked: Asked) -> Emitted:
-        return Emitted(asked.user)
+    def echo(request: Asked) -> Emitted:
+        return Emitted(request.user)
 
     endpoint = BrainEndpoint(echo)
     words = "你好 \ud83d \x00 \u2028"

@@ -39,10 +39,10 @@ def add_numbers(first: int, second: int) -> int:
 
 
 def test_a_real_server_holds_a_conversation() -> None:
-    found = find_server()
-    if found is None:
+    server = find_server()
+    if server is None:
         pytest.skip("no local model server listens here (CALLGAUGE_TEST_ENDPOINT names one)")
-    url, model = found
+    url, model = server
 
     async def hold() -> Turn:
         async with Gateway(Endpoint(url, timeout=300), [add_numbers], model=model) as gateway:

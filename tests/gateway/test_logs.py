@@ -58,10 +58,10 @@ def spoiling(raw: str, *, as_text: bool) -> Brain:
     """A model that sends this call first, a good one after a refusal, and then an answer."""
     sent = 0
 
-    def brain(asked: Asked) -> Emitted:
+    def brain(request: Asked) -> Emitted:
         nonlocal sent
         sent += 1
-        good = "has 3 orders" in asked.last.text
+        good = "has 3 orders" in request.last.text
         if good or sent > 2:
             return Emitted("All done.")
         now = raw if sent == 1 else GOOD
@@ -108,11 +108,11 @@ def test_the_store_counts_what_the_models_were_scripted_to_do(wire: str, tmp_pat
     turns = run(hold_all())
     assert all(turn.status == "ok" for turn in turns)
     connection = load_logs(folder, tmp_path / "store")
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT outcome, fault_layer, count(*) FROM tool_calls WHERE step = 0 GROUP BY ALL"
     ).fetchall()
     expected = Counter((outcome, layer) for _, outcome, layer in KINDS.values() for _ in range(TIMES))
-    assert {(outcome, layer): count for outcome, layer, count in found} == dict(expected)
+    assert {(outcome, layer): count for outcome, layer, count in rows} == dict(expected)
     assert connection.execute("SELECT DISTINCT model, strategy, args_source FROM tool_calls").fetchall() == [
         (f"scripted-{wire}", "tool_use", "raw")
     ]
@@ -134,10 +134,10 @@ def test_calls_of_the_fallback_are_counted_as_such(tmp_path: Path) -> None:
 
     run(hold_all())
     connection = load_logs(folder, tmp_path / "store")
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT outcome, fault_layer FROM tool_calls WHERE step = 0 AND strategy = 'json_fallback'"
     ).fetchall()
-    assert Counter(found) == Counter(
+    assert Counter(rows) == Counter(
         [("clean", None), ("coerced", None), ("failed", "schema"), ("clean", "tool_rejected")]
     )
 
@@ -192,8 +192,8 @@ def test_a_tool_added_between_turns_is_offered_run_and_known_to_the_store(tmp_pa
             return await gateway.run("Double it.")
 
     assert run(hold()).calls[0].result.text == "8"
-    assert [len(asked.body["tools"]) for asked in endpoint.asked] == [1, 2, 2]
-    found = load_logs(tmp_path / "logs", tmp_path / "store").execute(
+    assert [len(request.body["tools"]) for request in endpoint.asked] == [1, 2, 2]
+    cursor = load_logs(tmp_path / "logs", tmp_path / "store").execute(
         "SELECT tool, outcome, fault_layer FROM tool_calls"
     )
-    assert found.fetchall() == [("double", "clean", None)]
+    assert cursor.fetchall() == [("double", "clean", None)]

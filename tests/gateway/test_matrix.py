@@ -100,14 +100,14 @@ def as_block(fault: str) -> Emitted:
     return Emitted(f'```json\n{{"tool": "search_orders", "input": {FAULTS[fault][0]}}}\n```')
 
 
-def no_tools(asked: Asked) -> Emitted | None:
-    if not asked.has_tools:
+def no_tools(request: Asked) -> Emitted | None:
+    if not request.has_tools:
         return None
-    return Emitted(status=400, body={"error": {"message": f"{asked.model} does not support tools"}})
+    return Emitted(status=400, body={"error": {"message": f"{request.model} does not support tools"}})
 
 
-def ignores_tools(asked: Asked) -> Emitted | None:
-    return Emitted("I cannot use tools here.") if asked.has_tools else None
+def ignores_tools(request: Asked) -> Emitted | None:
+    return Emitted("I cannot use tools here.") if request.has_tools else None
 
 
 def sloppy_fault(task: int) -> str:
@@ -135,11 +135,11 @@ def count_bad_among(wire: str, _task: int) -> Counts:
 
 def seen_on(wire: str, kind: Kind, counts: Counts) -> Counts:
     """Gemini sends objects, never the model's text: whether that was clean cannot be told."""
-    seen: Counts = Counter()
+    visible: Counts = Counter()
     for (outcome, layer), count in counts.items():
         is_hidden = wire == "gemini" and not kind.is_text and outcome in ("clean", "coerced")
-        seen["unmeasured" if is_hidden else outcome, layer] += count
-    return seen
+        visible["unmeasured" if is_hidden else outcome, layer] += count
+    return visible
 
 
 KINDS = {
@@ -207,31 +207,31 @@ class Model:
 
     wire: str
     kind: Kind
-    said: Counter[int] = field(default_factory=Counter)
+    replies: Counter[int] = field(default_factory=Counter)
     failed: set[int] = field(default_factory=set)
 
-    def __call__(self, asked: Asked) -> Emitted:
-        refusal = self.kind.refuses(asked)
+    def __call__(self, request: Asked) -> Emitted:
+        refusal = self.kind.refuses(request)
         if refusal is not None:
             return refusal
-        if "Report" in asked.user:
-            if asked.last.role == "tool":
+        if "Report" in request.user:
+            if request.last.role == "tool":
                 return Emitted("Done.")
-            both = "both" in asked.user and self.kind.makes_parallel
+            both = "both" in request.user and self.kind.makes_parallel
             return Emitted("", REPORT if both else REPORT[:1])
-        if not asked.user.startswith("Task"):
+        if not request.user.startswith("Task"):
             return Emitted("Two.")
-        return self.answer_task(int(asked.user.split()[1]))
+        return self.answer_task(int(request.user.split()[1]))
 
     def answer_task(self, task: int) -> Emitted:
         broken = self.kind.network(task)
         if broken is not None and task not in self.failed:
             self.failed.add(task)
             return broken
-        self.said[task] += 1
-        if self.said[task] == 1:
+        self.replies[task] += 1
+        if self.replies[task] == 1:
             return self.kind.first(self.wire, task)
-        if self.said[task] == 2 and not self.kind.runs(self.wire, task):
+        if self.replies[task] == 2 and not self.kind.runs(self.wire, task):
             return as_block("clean") if self.kind.is_text else one_call("clean")
         return Emitted("All done.")
 
@@ -248,20 +248,20 @@ class Held:
 async def hold_arm(folder: Path, wire: str, name: str) -> Held:
     endpoint = BrainEndpoint(Model(wire, KINDS[name]), wire)
     async with endpoint:
-        found = await probe_model(endpoint, name)
-        turns = [await hold_session(endpoint, folder, found, wire, name, task) for task in range(TASKS)]
-    return Held(found, turns, endpoint)
+        probe = await probe_model(endpoint, name)
+        turns = [await hold_session(endpoint, folder, probe, wire, name, task) for task in range(TASKS)]
+    return Held(probe, turns, endpoint)
 
 
 async def hold_session(
-    endpoint: BrainEndpoint, folder: Path, found: Probe, wire: str, name: str, task: int
+    endpoint: BrainEndpoint, folder: Path, probe: Probe, wire: str, name: str, task: int
 ) -> Turn:
     gateway = Gateway(
         endpoint,
         [search_orders],
         name,
         Prompt("You help.", "agent", "1"),
-        probe=found,
+        probe=probe,
         log=folder,
         session_id=f"{wire}-{name}-{task}".replace(" ", "_"),
         meta={"task": f"task {task}", "trial": {"run": "matrix", "arm": f"{wire}/{name}", "repeat": 0}},
@@ -279,21 +279,21 @@ def matrix(
     async def hold_all() -> dict[tuple[str, str], Held]:
         return {arm: await hold_arm(folder, *arm) for arm in ARMS}
 
-    held = run(hold_all())
+    arms = run(hold_all())
     report = load([folder], store)
     assert (report.rejects, report.rejected) == (0, ())
     generation = published_generation(store)
     assert generation is not None
-    return held, duckdb.connect(str(generation), read_only=True)
+    return arms, duckdb.connect(str(generation), read_only=True)
 
 
 @pytest.mark.parametrize(("wire", "name"), ARMS)
 def test_the_store_counts_what_an_arm_was_scripted_for(
     wire: str, name: str, matrix: tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection]
 ) -> None:
-    held, connection = matrix
+    arms, connection = matrix
     kind = KINDS[name]
-    arm = held[wire, name]
+    arm = arms[wire, name]
     assert [turn.status for turn in arm.turns] == ["ok"] * TASKS
     assert arm.probe.ok is (not kind.is_text)
     assert arm.probe.capabilities.supports_parallel_tools is (None if kind.is_text else kind.makes_parallel)
@@ -304,14 +304,14 @@ def test_the_store_counts_what_an_arm_was_scripted_for(
     ).fetchall()
     scripted: Counts = sum((kind.counts(wire, task) for task in range(TASKS)), Counter())
     assert {(outcome, layer): count for outcome, layer, count in counted} == seen_on(wire, kind, scripted)
-    told = connection.execute(
+    totals = connection.execute(
         "SELECT count(*), count(*) FILTER (turns.resent = 1), count(*) FILTER (recorded_ok), "
         "count(DISTINCT probe_id), count(DISTINCT task) "
         "FROM turns JOIN sessions USING (session_id) JOIN probes USING (session_id) WHERE sessions.arm = ?",
         [f"{wire}/{name}"],
     ).fetchone()
     again = sum(kind.network(task) is not None for task in range(TASKS))
-    assert told == (TASKS, again, TASKS, 1, TASKS)
+    assert totals == (TASKS, again, TASKS, 1, TASKS)
 
 
 def test_the_scripts_have_every_fault_in_some_tasks_and_not_in_others() -> None:
@@ -328,22 +328,26 @@ def test_the_scripts_have_every_fault_in_some_tasks_and_not_in_others() -> None:
 def test_calls_of_a_serial_model_go_back_one_by_one(
     matrix: tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection],
 ) -> None:
-    held, _ = matrix
+    arms, _ = matrix
     for wire in WIRES:
-        last = held[wire, "serial"].endpoint.asked[-1]
-        spoken = [(one.role, len(one.calls)) for one in last.messages if one.calls or one.role == "tool"]
+        last = arms[wire, "serial"].endpoint.asked[-1]
+        spoken = [
+            (message.role, len(message.calls))
+            for message in last.messages
+            if message.calls or message.role == "tool"
+        ]
         assert spoken == [("assistant", 1), ("tool", 0)] * 2
-    asked = held["openai-chat", "serial"].endpoint.asked[-1]
-    assert asked.body["parallel_tool_calls"] is False
-    assert held["anthropic", "serial"].endpoint.asked[-1].body["tool_choice"]["disable_parallel_tool_use"]
+    request = arms["openai-chat", "serial"].endpoint.asked[-1]
+    assert request.body["parallel_tool_calls"] is False
+    assert arms["anthropic", "serial"].endpoint.asked[-1].body["tool_choice"]["disable_parallel_tool_use"]
 
 
 def test_no_id_stands_twice_in_a_request(
     matrix: tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection],
 ) -> None:
-    held, connection = matrix
-    for asked in held["openai-chat", "one id for all"].endpoint.asked:
-        ids = [call["id"] for one in asked.messages for call in one.calls]
+    arms, connection = matrix
+    for request in arms["openai-chat", "one id for all"].endpoint.asked:
+        ids = [call["id"] for message in request.messages for call in message.calls]
         assert len(ids) == len(set(ids))
     question = "SELECT count(tool_call_id), count(DISTINCT session_id || ' ' || tool_call_id) FROM tool_calls"
     [(all_of_them, different)] = connection.execute(question).fetchall()

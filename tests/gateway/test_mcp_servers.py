@@ -162,7 +162,7 @@ def test_an_address_is_asked_with_its_key() -> None:
     with served_over_http(orders_program().streamable_http_app()) as (url, headers):
         result = call(McpServer(url=url, key="sk-canary-7f3a"), "search_orders", ORDERS)
     assert result.text.startswith("Acme has 3 orders.")
-    assert {one.get("authorization") for one in headers} == {"Bearer sk-canary-7f3a"}
+    assert {sent.get("authorization") for sent in headers} == {"Bearer sk-canary-7f3a"}
 
 
 def test_an_address_that_is_gone_at_a_call_is_told_to_the_model() -> None:
@@ -186,10 +186,10 @@ def test_an_address_that_wants_a_key_says_so() -> None:
         await send({"type": "http.response.start", "status": 401, "headers": []})
         await send({"type": "http.response.body", "body": b"no sk-canary-7f3a"})
 
-    with served_over_http(refuse) as (url, _), pytest.raises(McpServerError) as told:
+    with served_over_http(refuse) as (url, _), pytest.raises(McpServerError) as raised:
         with_tools(nothing, McpServer(url=url, key="sk-canary-7f3a"))
-    assert str(told.value).endswith("(HTTP 401: it wants a key, or another one)")
-    assert "sk-canary" not in str(told.value)
+    assert str(raised.value).endswith("(HTTP 401: it wants a key, or another one)")
+    assert "sk-canary" not in str(raised.value)
 
 
 # --- what results become
@@ -316,7 +316,7 @@ def test_dates_are_sent_as_the_model_wrote_them() -> None:
 
 def test_all_pages_of_the_list_are_read() -> None:
     async def name_all(tools: list[Tool]) -> list[str]:
-        return [one.name for one in tools]
+        return [tool.name for tool in tools]
 
     assert with_tools(name_all, raw_server("plain")) == ["echo", "echo_1"]
 
@@ -350,20 +350,20 @@ def test_a_server_that_cannot_be_used_is_named_with_the_reason(server: McpServer
     async def nothing(tools: list[Tool]) -> None:
         raise AssertionError("it cannot be opened")
 
-    with pytest.raises(McpServerError) as told:
+    with pytest.raises(McpServerError) as raised:
         with_tools(nothing, server)
-    assert sentence in str(told.value)
-    assert str(told.value).startswith("MCP server ")
-    assert "pw" not in str(told.value)
+    assert sentence in str(raised.value)
+    assert str(raised.value).startswith("MCP server ")
+    assert "pw" not in str(raised.value)
 
 
 def test_a_server_that_dies_at_a_call_is_told_to_the_model_and_the_turn_goes_on() -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def brain(request: Asked) -> Emitted:
-        asked.append(request.last.text)
-        if len(asked) <= 2:
-            return Emitted(calls=[("echo", f'{{"text": "{len(asked)}"}}'), ("search_orders", ORDERS)])
+        requests.append(request.last.text)
+        if len(requests) <= 2:
+            return Emitted(calls=[("echo", f'{{"text": "{len(requests)}"}}'), ("search_orders", ORDERS)])
         return Emitted("All done.")
 
     async def talk(tools: list[Tool]) -> Turn:
@@ -372,8 +372,8 @@ def test_a_server_that_dies_at_a_call_is_told_to_the_model_and_the_turn_goes_on(
 
     turn = with_tools(talk, raw_server("dies"), McpServer(program=orders_program()))
     assert turn.status == "ok"
-    assert [one.result.status for one in turn.calls] == ["execution_failed", "success"] * 2
-    assert {one.result.text for one in turn.calls if one.result.status != "success"} == {
+    assert [call.result.status for call in turn.calls] == ["execution_failed", "success"] * 2
+    assert {call.result.text for call in turn.calls if call.result.status != "success"} == {
         "The MCP server raw has ended; its tools cannot be used any more."
     }
 
@@ -402,7 +402,7 @@ def test_a_cancelled_conversation_ends_its_servers(tmp_path: Path) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        names = [one.get_name() for one in asyncio.all_tasks()]
+        names = [task.get_name() for task in asyncio.all_tasks()]
         assert not [name for name in names if name.startswith("MCP server")]
 
     run(inside())
@@ -413,9 +413,9 @@ def test_a_cancelled_conversation_ends_its_servers(tmp_path: Path) -> None:
 
 def test_names_that_clash_get_their_servers_name_before_them() -> None:
     async def name_all(tools: list[Tool]) -> list[str]:
-        results = [await execute(tools, one.name, ORDERS) for one in tools if "search" in one.name]
-        assert {one.status for one in results} == {"success"}
-        return [one.name for one in tools]
+        results = [await execute(tools, tool.name, ORDERS) for tool in tools if "search" in tool.name]
+        assert {result.status for result in results} == {"success"}
+        return [tool.name for tool in tools]
 
     names = with_tools(
         name_all,
@@ -451,11 +451,11 @@ def test_only_named_variables_are_passed_on_and_secrets_stand_in_no_text(
     for name in ("SERVER_TOKEN", "SERVER_FOLDER", "OTHER_TOKEN"):
         monkeypatch.setenv(name, f"canary-of-{name}")
     server = raw_server("plain", environment=("SERVER_TOKEN", "SERVER_FOLDER"))
-    told = call(server, "echo", '{"text": "environment"}').text
-    assert "SERVER_TOKEN=[SERVER_TOKEN]" in told
-    assert "SERVER_FOLDER=canary-of-SERVER_FOLDER" in told, "a path must reach the model as it is"
-    assert "OTHER_TOKEN" not in told
-    assert "canary-of-SERVER_TOKEN" not in f"{told}{server!r}"
+    text = call(server, "echo", '{"text": "environment"}').text
+    assert "SERVER_TOKEN=[SERVER_TOKEN]" in text
+    assert "SERVER_FOLDER=canary-of-SERVER_FOLDER" in text, "a path must reach the model as it is"
+    assert "OTHER_TOKEN" not in text
+    assert "canary-of-SERVER_TOKEN" not in f"{text}{server!r}"
     assert "sk-canary" not in repr(McpServer(url="http://x", key="sk-canary-7f3a"))
 
 

@@ -22,13 +22,13 @@ IN_TEXT = '<tool_call>{"name": "report_number", "arguments": {"number": 7}}</too
 NO_TOOLS = {"error": {"message": "m does not support tools"}}
 
 
-def good_model(asked: Asked) -> Emitted:
-    if asked.last.role == "tool":
+def good_model(request: Asked) -> Emitted:
+    if request.last.role == "tool":
         return Emitted("done")
-    if asked.has_tools:
-        return Emitted(calls=[SEVEN, EIGHT] if "both calls" in asked.user else [SEVEN])
-    if "Report the number" in asked.user:
-        number = int(asked.user.split()[-1].strip("."))
+    if request.has_tools:
+        return Emitted(calls=[SEVEN, EIGHT] if "both calls" in request.user else [SEVEN])
+    if "Report the number" in request.user:
+        number = int(request.user.split()[-1].strip("."))
         return Emitted(f'```json\n{{"tool": "report_number", "input": {{"number": {number}}}}}\n```')
     return Emitted("two")
 
@@ -42,16 +42,16 @@ def probe(
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_model_that_can_do_all_of_it(wire: str) -> None:
-    found, endpoint = probe(good_model, wire, json_questions=5)
-    known = found.capabilities
-    assert (found.ok, found.error) == (True, None)
-    assert (known.supports_tool_use, known.supports_parallel_tools) == (True, True)
-    assert known.json_stability == JsonStability(5, 5)
-    assert known.allows_midturn_system is (wire in ("openai-chat", "openai-responses"))
-    assert known.known_by["allows_midturn_system"] == (
+    probed, endpoint = probe(good_model, wire, json_questions=5)
+    capabilities = probed.capabilities
+    assert (probed.ok, probed.error) == (True, None)
+    assert (capabilities.supports_tool_use, capabilities.supports_parallel_tools) == (True, True)
+    assert capabilities.json_stability == JsonStability(5, 5)
+    assert capabilities.allows_midturn_system is (wire in ("openai-chat", "openai-responses"))
+    assert capabilities.known_by["allows_midturn_system"] == (
         "probed" if wire in ("openai-chat", "openai-responses") else "wire"
     )
-    assert found.requests == len(endpoint.asked)
+    assert probed.requests == len(endpoint.asked)
     # Never forced: a grammar would make any model say yes.
     assert "required" not in json.dumps(endpoint.asked[0].body.get("tool_choice", "auto"))
 
@@ -65,44 +65,44 @@ def test_a_model_that_can_do_all_of_it(wire: str) -> None:
     ],
 )
 def test_a_no_says_why(emitted: Emitted, error: str) -> None:
-    found, _ = probe(lambda asked: emitted if asked.has_tools else Emitted("x"))
-    assert found.ok is False
-    assert found.error is not None
-    assert found.error.startswith(error)
-    assert found.capabilities.supports_parallel_tools is None
+    probed, _ = probe(lambda request: emitted if request.has_tools else Emitted("x"))
+    assert probed.ok is False
+    assert probed.error is not None
+    assert probed.error.startswith(error)
+    assert probed.capabilities.supports_parallel_tools is None
 
 
 def test_a_call_that_the_server_could_not_parse_is_a_native_call() -> None:
     error = {"error": "error parsing tool call: raw='{\"number\": ', err=unexpected end"}
-    found, _ = probe(lambda asked: Emitted(status=500, body=error) if asked.has_tools else Emitted("x"))
-    assert found.ok is True
+    probed, _ = probe(lambda request: Emitted(status=500, body=error) if request.has_tools else Emitted("x"))
+    assert probed.ok is True
 
 
 def test_a_server_that_is_not_reached_says_nothing_about_the_model() -> None:
-    found, _ = probe(lambda _: Emitted(status=503, body={}))
-    assert found.ok is None
-    assert found.capabilities.supports_tool_use is None
-    assert found.to_log()["error"].startswith("models.test gave no reply")
+    probed, _ = probe(lambda _: Emitted(status=503, body={}))
+    assert probed.ok is None
+    assert probed.capabilities.supports_tool_use is None
+    assert probed.to_log()["error"].startswith("models.test gave no reply")
 
 
 def test_a_model_that_makes_one_call_at_a_time() -> None:
-    found, _ = probe(lambda asked: Emitted(calls=[SEVEN]) if asked.has_tools else Emitted("x"))
-    assert found.capabilities.supports_parallel_tools is False
+    probed, _ = probe(lambda request: Emitted(calls=[SEVEN]) if request.has_tools else Emitted("x"))
+    assert probed.capabilities.supports_parallel_tools is False
 
 
 def test_a_server_that_refuses_system_messages_within_a_conversation() -> None:
-    def brain(asked: Asked) -> Emitted:
-        roles = [one.role for one in asked.messages]
+    def brain(request: Asked) -> Emitted:
+        roles = [message.role for message in request.messages]
         if roles.count("system") > 1:
             return Emitted(status=400, body={"error": {"message": "system message must be first"}})
-        return good_model(asked)
+        return good_model(request)
 
     assert probe(brain)[0].capabilities.allows_midturn_system is False
 
 
 def test_the_pattern_of_the_ids_is_read_from_the_calls_seen() -> None:
-    def brain(asked: Asked) -> Emitted:
-        return Emitted(calls=[SEVEN], ids=["D681PevKs"]) if asked.has_tools else Emitted("x")
+    def brain(request: Asked) -> Emitted:
+        return Emitted(calls=[SEVEN], ids=["D681PevKs"]) if request.has_tools else Emitted("x")
 
     assert probe(brain)[0].capabilities.tool_id_pattern == "[A-Za-z0-9]{9}"
 
@@ -110,9 +110,9 @@ def test_the_pattern_of_the_ids_is_read_from_the_calls_seen() -> None:
 def test_json_that_is_not_alone_is_not_stable() -> None:
     answers = iter(range(100))
 
-    def brain(asked: Asked) -> Emitted:
-        clean = good_model(asked)
-        if asked.has_tools:
+    def brain(request: Asked) -> Emitted:
+        clean = good_model(request)
+        if request.has_tools:
             return Emitted("no tools here")
         return Emitted("Sure!\n" + clean.text) if next(answers) % 2 else clean
 
@@ -121,9 +121,9 @@ def test_json_that_is_not_alone_is_not_stable() -> None:
 
 def test_what_is_declared_is_not_asked() -> None:
     declared = Capabilities(supports_tool_use=False, allows_midturn_system=True)
-    found, endpoint = probe(good_model, declared=declared)
-    assert (found.ok, len(endpoint.asked)) == (False, 0)
-    assert found.capabilities.known_by == {
+    probed, endpoint = probe(good_model, declared=declared)
+    assert (probed.ok, len(endpoint.asked)) == (False, 0)
+    assert probed.capabilities.known_by == {
         "supports_tool_use": "declared",
         "allows_midturn_system": "declared",
     }
@@ -135,24 +135,24 @@ def test_what_is_declared_is_not_asked() -> None:
 @pytest.mark.parametrize("wire", WIRES)
 def test_each_answer_has_a_limit_of_tokens(wire: str) -> None:
     _, endpoint = probe(good_model, wire, json_questions=1, is_full=True)
-    assert all(str(MOST_TOKENS) in json.dumps(asked.body) for asked in endpoint.asked)
+    assert all(str(MOST_TOKENS) in json.dumps(request.body) for request in endpoint.asked)
 
 
 def test_a_model_that_takes_no_limit_is_asked_without() -> None:
-    def brain(asked: Asked) -> Emitted:
-        if "max_tokens" in asked.body:
+    def brain(request: Asked) -> Emitted:
+        if "max_tokens" in request.body:
             message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
             return Emitted(status=400, body={"error": {"message": message}})
-        return good_model(asked)
+        return good_model(request)
 
-    found, endpoint = probe(brain)
-    assert found.ok is True
-    assert ["max_tokens" in asked.body for asked in endpoint.asked[:3]] == [True, False, False]
+    probed, endpoint = probe(brain)
+    assert probed.ok is True
+    assert ["max_tokens" in request.body for request in endpoint.asked[:3]] == [True, False, False]
 
 
 def test_an_answer_that_is_cut_before_a_call_is_unknown() -> None:
-    found, _ = probe(lambda _: Emitted("Let me think", stop="length"))
-    assert (found.ok, found.error) == (None, "the answer was cut at 2,048 tokens before a call")
+    probed, _ = probe(lambda _: Emitted("Let me think", stop="length"))
+    assert (probed.ok, probed.error) == (None, "the answer was cut at 2,048 tokens before a call")
 
 
 class SlowEndpoint(BrainEndpoint):
@@ -170,10 +170,10 @@ class SlowEndpoint(BrainEndpoint):
 def test_a_probe_ends_at_its_time_limit_and_keeps_what_it_knows(fast: int, ok: bool | None) -> None:
     endpoint = SlowEndpoint(good_model)
     endpoint.fast = fast
-    found = ask_with(endpoint, lambda opened: probe_model(opened, "m", time_limit=0.1))
-    reason = found.error if ok is None else found.notes["probe"]
-    assert (found.ok, reason) == (ok, "no answer within the 0.1 s of the probe")
-    assert found.capabilities.supports_parallel_tools is None
+    probed = ask_with(endpoint, lambda opened: probe_model(opened, "m", time_limit=0.1))
+    reason = probed.error if ok is None else probed.notes["probe"]
+    assert (probed.ok, reason) == (ok, "no answer within the 0.1 s of the probe")
+    assert probed.capabilities.supports_parallel_tools is None
 
 
 def test_each_question_is_shown() -> None:
@@ -192,65 +192,72 @@ def test_each_question_is_shown() -> None:
 # --- streams that lack calls
 
 
-def drop_calls_from_streams(asked: Asked) -> Emitted:
-    emitted = good_model(asked)
-    return Emitted("Done.") if asked.has_tools and asked.body.get("stream") else emitted
+def drop_calls_from_streams(request: Asked) -> Emitted:
+    emitted = good_model(request)
+    return Emitted("Done.") if request.has_tools and request.body.get("stream") else emitted
 
 
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
 def test_a_server_that_drops_calls_from_streams_is_asked_without_streaming(wire: str) -> None:
-    found, endpoint = probe(drop_calls_from_streams, wire)
-    known = found.capabilities
-    assert (found.ok, found.error) == (True, None)
-    assert (known.streams_calls, known.supports_parallel_tools, known.takes_tool_results) == (
+    probed, endpoint = probe(drop_calls_from_streams, wire)
+    capabilities = probed.capabilities
+    assert (probed.ok, probed.error) == (True, None)
+    assert (
+        capabilities.streams_calls,
+        capabilities.supports_parallel_tools,
+        capabilities.takes_tool_results,
+    ) == (
         False,
         True,
         True,
     )
-    assert [bool(asked.body.get("stream")) for asked in endpoint.asked[:3]] == [True, False, False]
+    assert [bool(request.body.get("stream")) for request in endpoint.asked[:3]] == [True, False, False]
 
 
 def test_a_server_that_refuses_tools_in_streams_is_asked_without_streaming() -> None:
     refusal = {"message": "This model doesn't support tool use in streaming mode."}
 
-    def brain(asked: Asked) -> Emitted:
-        streams = asked.has_tools and asked.body.get("stream")
-        return Emitted(status=400, body=refusal) if streams else good_model(asked)
+    def brain(request: Asked) -> Emitted:
+        streams = request.has_tools and request.body.get("stream")
+        return Emitted(status=400, body=refusal) if streams else good_model(request)
 
     assert probe(brain)[0].capabilities.streams_calls is False
 
 
 def test_a_model_without_tools_is_asked_once_without_streaming() -> None:
-    found, endpoint = probe(lambda _: Emitted("No."))
-    assert (found.ok, found.capabilities.streams_calls) == (False, None)
-    assert [bool(asked.body.get("stream")) for asked in endpoint.asked if asked.has_tools] == [True, False]
+    probed, endpoint = probe(lambda _: Emitted("No."))
+    assert (probed.ok, probed.capabilities.streams_calls) == (False, None)
+    assert [bool(request.body.get("stream")) for request in endpoint.asked if request.has_tools] == [
+        True,
+        False,
+    ]
 
 
 def test_an_endpoint_without_streams_is_never_asked_for_one() -> None:
     endpoint = BrainEndpoint(drop_calls_from_streams, streams=False)
-    found = ask_with(endpoint, lambda opened: probe_model(opened, "m"))
-    assert found.ok is True
-    assert not any(asked.body.get("stream") for asked in endpoint.asked)
+    probed = ask_with(endpoint, lambda opened: probe_model(opened, "m"))
+    assert probed.ok is True
+    assert not any(request.body.get("stream") for request in endpoint.asked)
 
 
 # --- who wrote the text of arguments
 
 
 def test_unusual_spaces_prove_that_a_server_passes_on_the_models_text() -> None:
-    def brain(asked: Asked) -> Emitted:
-        question = asked.messages[-1].text
+    def brain(request: Asked) -> Emitted:
+        question = request.messages[-1].text
         if "exactly like this" in question:
             return Emitted(calls=[("report_number", question[question.index("{") :])])
-        return good_model(asked)
+        return good_model(request)
 
-    known = probe(brain)[0].capabilities
-    assert (known.keeps_argument_text, known.whose_text) == (True, "model")
-    assert known.known_by["keeps_argument_text"] == "probed"
+    capabilities = probe(brain)[0].capabilities
+    assert (capabilities.keeps_argument_text, capabilities.whose_text) == (True, "model")
+    assert capabilities.known_by["keeps_argument_text"] == "probed"
 
 
 def test_usual_spaces_prove_nothing() -> None:
-    found, _ = probe(good_model)
-    assert (found.capabilities.keeps_argument_text, found.capabilities.whose_text) == (None, "unknown")
+    probed, _ = probe(good_model)
+    assert (probed.capabilities.keeps_argument_text, probed.capabilities.whose_text) == (None, "unknown")
 
 
 @pytest.mark.parametrize(
@@ -292,12 +299,12 @@ def test_only_the_providers_own_hosts_are_known_to_pass_on_the_models_text(
 
 
 def test_a_call_goes_back_with_its_result_and_a_text_shows_that_it_was_taken() -> None:
-    found, endpoint = probe(good_model)
-    assert found.capabilities.takes_tool_results is True
-    [asked] = [one for one in endpoint.asked if one.last.role == "tool"]
-    [call] = [call for one in asked.messages for call in one.calls]
+    probed, endpoint = probe(good_model)
+    assert probed.capabilities.takes_tool_results is True
+    [request] = [request for request in endpoint.asked if request.last.role == "tool"]
+    [call] = [call for message in request.messages for call in message.calls]
     assert json.loads(call["function"]["arguments"]) == {"number": 7}
-    assert call["id"] == asked.body["messages"][-1]["tool_call_id"]
+    assert call["id"] == request.body["messages"][-1]["tool_call_id"]
 
 
 @pytest.mark.parametrize(
@@ -312,22 +319,22 @@ def test_a_call_goes_back_with_its_result_and_a_text_shows_that_it_was_taken() -
 def test_a_result_that_is_not_taken_is_told_from_a_server_out_of_reach(
     emitted: Emitted, takes: bool | None, why: str
 ) -> None:
-    found, _ = probe(lambda asked: emitted if asked.last.role == "tool" else good_model(asked))
-    assert found.ok is True
-    assert found.capabilities.takes_tool_results is takes
-    assert found.capabilities.can_use_tools is (takes is not False)
-    assert why in found.notes["takes_tool_results"]
+    probed, _ = probe(lambda request: emitted if request.last.role == "tool" else good_model(request))
+    assert probed.ok is True
+    assert probed.capabilities.takes_tool_results is takes
+    assert probed.capabilities.can_use_tools is (takes is not False)
+    assert why in probed.notes["takes_tool_results"]
 
 
 def test_what_the_model_sent_goes_back_as_an_object_whatever_it_was() -> None:
-    def brain(asked: Asked) -> Emitted:
+    def brain(request: Asked) -> Emitted:
         broken = Emitted(calls=[("report_number", '{"number": ')], ids=[""])
-        return broken if asked.has_tools and asked.last.role == "user" else good_model(asked)
+        return broken if request.has_tools and request.last.role == "user" else good_model(request)
 
-    found, endpoint = probe(brain)
-    assert found.capabilities.takes_tool_results is True
-    [asked] = [one for one in endpoint.asked if one.last.role == "tool"]
-    [call] = [call for one in asked.messages for call in one.calls]
+    probed, endpoint = probe(brain)
+    assert probed.capabilities.takes_tool_results is True
+    [request] = [request for request in endpoint.asked if request.last.role == "tool"]
+    [call] = [call for message in request.messages for call in message.calls]
     assert json.loads(call["function"]["arguments"]) == {"number": 7}
     assert call["id"]
 
@@ -335,24 +342,25 @@ def test_what_the_model_sent_goes_back_as_an_object_whatever_it_was() -> None:
 def test_all_ids_that_were_seen_make_the_pattern() -> None:
     ids = iter([["D681PevKs"], ["a", "b"], ["c"]])
 
-    def brain(asked: Asked) -> Emitted:
-        clean = good_model(asked)
-        return Emitted(clean.text, clean.calls, ids=next(ids)) if asked.has_tools and clean.calls else clean
+    def brain(request: Asked) -> Emitted:
+        clean = good_model(request)
+        return Emitted(clean.text, clean.calls, ids=next(ids)) if request.has_tools and clean.calls else clean
 
     assert probe(brain)[0].capabilities.tool_id_pattern is None
 
 
 def test_a_model_that_takes_no_temperature_is_asked_without() -> None:
-    def brain(asked: Asked) -> Emitted:
-        if "temperature" in asked.body:
+    def brain(request: Asked) -> Emitted:
+        if "temperature" in request.body:
             return Emitted(status=400, body={"error": {"message": "Unsupported value: 'temperature'"}})
-        return good_model(asked)
+        return good_model(request)
 
-    found, endpoint = probe(brain)
-    assert found.ok is True
-    assert ["temperature" in asked.body for asked in endpoint.asked] == [True, *[False] * found.requests][
-        : len(endpoint.asked)
-    ]
+    probed, endpoint = probe(brain)
+    assert probed.ok is True
+    assert ["temperature" in request.body for request in endpoint.asked] == [
+        True,
+        *[False] * probed.requests,
+    ][: len(endpoint.asked)]
 
 
 # --- what the server does beyond calls
@@ -361,38 +369,38 @@ MOOD = '{"mood": "glad", "weight": 7}'
 DIGITS = {7: "4711" * 10, 8: "0815" * 10}
 
 
-def full_model(asked: Asked) -> Emitted:
-    body = json.dumps(asked.body)
+def full_model(request: Asked) -> Emitted:
+    body = json.dumps(request.body)
     if "mood" in body:
         return Emitted(MOOD)
-    if "digits" in asked.user:
-        seed = asked.body.get("seed") or asked.body.get("generationConfig", {}).get("seed")
+    if "digits" in request.user:
+        seed = request.body.get("seed") or request.body.get("generationConfig", {}).get("seed")
         return Emitted(DIGITS[seed])
-    return good_model(asked)
+    return good_model(request)
 
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_the_full_probe_asks_for_what_the_wire_has_and_pretends_nothing(wire: str) -> None:
-    found, endpoint = probe(full_model, wire, is_full=True)
+    probed, endpoint = probe(full_model, wire, is_full=True)
     has_seed = wire in ("openai-chat", "gemini")
-    assert found.features.to_log() == {
+    assert probed.features.to_log() == {
         "strict_definitions": "not offered" if wire == "gemini" else "accepted",
         "json_schema": "obeyed",
         "seed": "equal" if has_seed else "not offered",
         "usage": "reported",
     }
-    assert found.to_log()["features"] == found.features.to_log()
-    bodies = [json.dumps(asked.body) for asked in endpoint.asked]
+    assert probed.to_log()["features"] == probed.features.to_log()
+    bodies = [json.dumps(request.body) for request in endpoint.asked]
     assert sum('"strict": true' in body and "report_number" in body for body in bodies) == (wire != "gemini")
     assert sum('"seed": ' in body for body in bodies) == (3 if has_seed else 0)
-    assert found.requests == len(endpoint.asked)
-    assert found.tokens.read == 50 * found.requests
+    assert probed.requests == len(endpoint.asked)
+    assert probed.tokens.read == 50 * probed.requests
 
 
 def test_a_short_probe_asks_for_none_of_it() -> None:
-    found, endpoint = probe(full_model)
-    assert found.features.to_log() == {"usage": "reported"}
-    assert not any("mood" in json.dumps(asked.body) for asked in endpoint.asked)
+    probed, endpoint = probe(full_model)
+    assert probed.features.to_log() == {"usage": "reported"}
+    assert not any("mood" in json.dumps(request.body) for request in endpoint.asked)
 
 
 NO = Emitted(status=400, body={"error": {"message": "Unrecognized request argument supplied"}})
@@ -406,10 +414,10 @@ AWAY = Emitted(status=503, body={})
      (NO, "refused"), (NOBODY, "refused"), (AWAY, "unknown"), (Emitted(status=401, body={}), "unknown")],
 )  # fmt: skip
 def test_an_answer_by_a_schema_is_checked_and_not_only_accepted(emitted: Emitted, word: str) -> None:
-    found, _ = probe(
-        lambda asked: emitted if "mood" in json.dumps(asked.body) else full_model(asked), is_full=True
+    probed, _ = probe(
+        lambda request: emitted if "mood" in json.dumps(request.body) else full_model(request), is_full=True
     )
-    assert found.features.json_schema == word
+    assert probed.features.json_schema == word
 
 
 @pytest.mark.parametrize(
@@ -420,19 +428,20 @@ def test_a_seed_is_said_to_work_only_where_another_seed_gives_another_answer(
     answers: list[str], word: str
 ) -> None:
     texts = iter(answers)
-    found, _ = probe(
-        lambda asked: Emitted(next(texts)) if "digits" in asked.user else full_model(asked), is_full=True
+    probed, _ = probe(
+        lambda request: Emitted(next(texts)) if "digits" in request.user else full_model(request),
+        is_full=True,
     )
-    assert found.features.seed == word
+    assert probed.features.seed == word
 
 
 @pytest.mark.parametrize(("emitted", "word"), [(NO, "refused"), (AWAY, "unknown")])
 def test_what_a_server_refuses_is_told_from_what_it_did_not_answer(emitted: Emitted, word: str) -> None:
-    def brain(asked: Asked) -> Emitted:
+    def brain(request: Asked) -> Emitted:
         return (
             emitted
-            if "seed" in asked.body or '"strict": true' in json.dumps(asked.body)
-            else full_model(asked)
+            if "seed" in request.body or '"strict": true' in json.dumps(request.body)
+            else full_model(request)
         )
 
     features = probe(brain, is_full=True)[0].features
@@ -440,6 +449,6 @@ def test_what_a_server_refuses_is_told_from_what_it_did_not_answer(emitted: Emit
 
 
 def test_a_server_that_is_not_reached_is_not_asked_for_more() -> None:
-    found, endpoint = probe(lambda _: AWAY, is_full=True)
-    assert (found.features.to_log(), found.requests) == ({}, 1)
+    probed, endpoint = probe(lambda _: AWAY, is_full=True)
+    assert (probed.features.to_log(), probed.requests) == ({}, 1)
     assert len(endpoint.asked) == 3  # attempts

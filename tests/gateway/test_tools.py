@@ -161,13 +161,13 @@ class Place:
 
 
 def test_values_come_in_the_types_of_the_hints() -> None:
-    seen: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
 
     @tool
     def weather(
         place: Place, unit: Unit, at: datetime, days: tuple[int, ...] = (), mode: Literal["a", "b"] = "a"
     ) -> None:
-        seen.update(place=place, unit=unit, at=at, days=days, mode=mode)
+        arguments.update(place=place, unit=unit, at=at, days=days, mode=mode)
 
     result = execute(
         '{"place": {"city": "Bonn"}, "unit": "KELVIN", "at": "2026-11-24T08:00:00Z", '
@@ -175,10 +175,10 @@ def test_values_come_in_the_types_of_the_hints() -> None:
         weather,
     )
     assert result.status == "success", result.text
-    assert seen["place"] == Place("Bonn")
-    assert seen["unit"] is Unit.KELVIN
-    assert seen["at"].isoformat() == "2026-11-24T08:00:00+00:00"
-    assert (seen["days"], seen["mode"]) == ((1, 2), "b")
+    assert arguments["place"] == Place("Bonn")
+    assert arguments["unit"] is Unit.KELVIN
+    assert arguments["at"].isoformat() == "2026-11-24T08:00:00+00:00"
+    assert (arguments["days"], arguments["mode"]) == ((1, 2), "b")
 
 
 @dataclasses.dataclass
@@ -192,7 +192,7 @@ class Window(TypedDict):
 
 
 def test_a_parameter_of_the_type_datetime_is_given_one_however_the_time_is_written() -> None:
-    seen: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
 
     @tool
     def book(
@@ -205,7 +205,7 @@ def test_a_parameter_of_the_type_datetime_is_given_one_however_the_time_is_writt
         note: str = "",
         either: str | datetime = "",
     ) -> None:
-        seen.update(
+        arguments.update(
             at=at, until=until, days=days, by_name=by_name, slot=slot, window=window, note=note, either=either
         )
 
@@ -221,12 +221,12 @@ def test_a_parameter_of_the_type_datetime_is_given_one_however_the_time_is_writt
         }  # fmt: skip
         assert execute(json.dumps(sent), book).status == "success"
         moment = datetime(2026, 12, 1, 9, tzinfo=UTC)
-        assert (seen["at"], seen["until"], seen["days"], seen["by_name"]) == (
+        assert (arguments["at"], arguments["until"], arguments["days"], arguments["by_name"]) == (
             moment, moment, [moment], {"a": moment},
         )  # fmt: skip
-        assert seen["window"] == {"end": moment}
-        assert seen["slot"] == Slot(moment, "2026-12-01T09:00Z")
-        assert (seen["note"], seen["either"]) == ("2026-12-01T09:00Z", "2026-12-01T09:00Z")
+        assert arguments["window"] == {"end": moment}
+        assert arguments["slot"] == Slot(moment, "2026-12-01T09:00Z")
+        assert (arguments["note"], arguments["either"]) == ("2026-12-01T09:00Z", "2026-12-01T09:00Z")
 
 
 class Order(pydantic.BaseModel):
@@ -242,16 +242,16 @@ class Order(pydantic.BaseModel):
 
 
 def test_models_arrive_as_models_however_deep_they_stand() -> None:
-    seen: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
 
     @tool
     def buy(first: Order, more: list[Order], by_name: dict[str, Order], last: Order | None = None) -> None:
-        seen.update(first=first, more=more, by_name=by_name, last=last)
+        arguments.update(first=first, more=more, by_name=by_name, last=last)
 
     sent = '{"first": {"item": "a"}, "more": [{"item": "b", "amount": 2}], "by_name": {"x": {"item": "c"}}}'
     result = execute(sent, buy)
     assert result.status == "success", result.text
-    assert seen == {
+    assert arguments == {
         "first": Order(item="a"),
         "more": [Order(item="b", amount=2)],
         "by_name": {"x": Order(item="c")},
@@ -375,10 +375,10 @@ def test_the_categories_of_the_log_are_those_of_the_seed(caplog: pytest.LogCaptu
         execute("我想")
         execute("{'customer': 'Acme'}")
         execute("{}", name="nope")
-    told = {(record.name, record.levelname) for record in caplog.records}
-    assert ("callgauge.ToolParse", "WARNING") in told
-    assert ("callgauge.ToolParse", "INFO") in told
-    assert ("callgauge.Tools", "INFO") in told
+    records = {(record.name, record.levelname) for record in caplog.records}
+    assert ("callgauge.ToolParse", "WARNING") in records
+    assert ("callgauge.ToolParse", "INFO") in records
+    assert ("callgauge.Tools", "INFO") in records
     assert "tool_definition_missing: nope" in caplog.text
 
 
@@ -393,8 +393,8 @@ def test_recorded_answers_are_chosen_by_the_typed_arguments() -> None:
         RecordedAnswer("stock", "TimeoutError: 30 s", {"item": "z"}, "execution_failed"),
     ]
     [stock] = recorded_tools(ToolCatalog.from_definitions([definition]), answers)
-    found = execute('{"item": "x", "n": "1", "more": []}', stock)
-    assert (found.status, found.text.splitlines()[0], found.metadata) == (
+    answer = execute('{"item": "x", "n": "1", "more": []}', stock)
+    assert (answer.status, answer.text.splitlines()[0], answer.metadata) == (
         "success",
         "one left",
         {"simulated": "recorded"},
@@ -417,7 +417,7 @@ def test_the_sample_tool_of_the_seed_runs() -> None:
 def test_a_toolbox_grows_by_a_new_one() -> None:
     box = Toolbox([search_orders])
     more = box.add(memory_search([]))
-    assert ([one.name for one in box], len(more), more.get("memory.search") is None) == (
+    assert ([tool.name for tool in box], len(more), more.get("memory.search") is None) == (
         ["search_orders"],
         2,
         False,
@@ -475,7 +475,9 @@ def test_a_tool_can_read_the_text_as_the_model_sent_it() -> None:
 
 def test_a_toolbox_tells_a_planner_what_its_tools_are() -> None:
     listed = {
-        definition.name: [(one.name, one.kind.value, one.required) for one in definition.parameters]
+        definition.name: [
+            (parameter.name, parameter.kind.value, parameter.required) for parameter in definition.parameters
+        ]
         for definition in Toolbox([search_orders, memory_search([])]).catalog
     }
     assert listed == {

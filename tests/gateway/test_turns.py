@@ -125,13 +125,14 @@ def test_one_bad_call_among_parallel_ones_breaks_nothing() -> None:
 def test_broken_text_never_goes_back_as_arguments() -> None:
     broken = Emitted("Hm.", [("search_orders", "{'customer': 'Acme'}"), ("search_orders", "我想查询一下")])
     [_], endpoint = converse(script(broken, DONE))
-    _, said, result, words = endpoint.asked[1].body["messages"][-4:]
-    [kept] = said["tool_calls"]
-    assert json.loads(kept["function"]["arguments"]) == {"customer": "Acme"}
+    _, assistant, result, words = endpoint.asked[1].body["messages"][-4:]
+    [call] = assistant["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"customer": "Acme"}
     assert (
-        said["content"] == "Hm.\n[tool_use parse error] json_parse_error:no_object_found; raw: 我想查询一下"
+        assistant["content"]
+        == "Hm.\n[tool_use parse error] json_parse_error:no_object_found; raw: 我想查询一下"
     )
-    assert result["tool_call_id"] == kept["id"]
+    assert result["tool_call_id"] == call["id"]
     assert words["role"] == "user"
     assert words["content"].startswith("The tool was not run. json_parse_error")
 
@@ -183,8 +184,10 @@ def test_a_serial_model_has_all_its_calls_run_one_after_another(wire: str) -> No
     both = Emitted("Two.", [("note", '{"word": "a"}'), ("note", '{"word": "b"}')])
     [turn], endpoint = converse(script(both, DONE), wire=wire, tools=[note], capabilities=SERIAL)
     assert (turn.status, order) == ("ok", ["+a", "-a", "+b", "-b"])
-    told = [one.role for one in endpoint.asked[1].messages if one.calls or one.role == "tool"]
-    assert told == ["assistant", "tool", "assistant", "tool"]
+    roles = [
+        message.role for message in endpoint.asked[1].messages if message.calls or message.role == "tool"
+    ]
+    assert roles == ["assistant", "tool", "assistant", "tool"]
     if wire == "openai-chat":
         assert endpoint.asked[0].body["parallel_tool_calls"] is False
 
@@ -208,7 +211,7 @@ def test_ids_that_cannot_be_used_are_replaced_and_both_are_logged(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("emitted", "known"),
+    ("emitted", "capabilities"),
     [
         (Emitted(calls=[("search_orders", "我想查询一下")]), NATIVE),
         (Emitted(calls=[("search_orders", '{"limit": 3}')]), NATIVE),
@@ -220,8 +223,8 @@ def test_ids_that_cannot_be_used_are_replaced_and_both_are_logged(tmp_path: Path
         ),
     ],
 )
-def test_the_hint_is_said_once_and_to_the_user(emitted: Emitted, known: Capabilities) -> None:
-    [turn], _ = converse(script(emitted), capabilities=known)
+def test_the_hint_is_said_once_and_to_the_user(emitted: Emitted, capabilities: Capabilities) -> None:
+    [turn], _ = converse(script(emitted), capabilities=capabilities)
     assert turn.answer.startswith(NOT_RUN)
     words = turn.answer.removeprefix(NOT_RUN)
     assert (
@@ -287,8 +290,8 @@ def test_a_call_that_the_server_could_not_parse_is_a_step_and_is_compensated(
         .messages[-1]
         .text.startswith("The tool was not run: the server could not read your call")
     )
-    told = [event for event in read_log(tmp_path) if "parse_error" in json.dumps(event)]
-    assert told
+    events = [event for event in read_log(tmp_path) if "parse_error" in json.dumps(event)]
+    assert events
 
 
 # --- the JSON fallback
@@ -355,9 +358,9 @@ def test_without_tools_no_text_is_a_call_and_nothing_is_probed() -> None:
     assert (turn.status, turn.answer, len(endpoint.asked)) == ("ok", example, 1)
 
 
-def probed_brain(asked: Asked) -> Emitted:
+def probed_brain(request: Asked) -> Emitted:
     """A model that answers the probe with a call, and then the user with words."""
-    if "Report" in asked.user:
+    if "Report" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}')])
     return DONE
 
@@ -373,12 +376,12 @@ def test_what_is_declared_is_never_asked() -> None:
 def test_what_nobody_declared_is_probed_once_before_the_first_turn() -> None:
     turns, endpoint = converse(probed_brain, "a", "b", capabilities=None)
     assert [turn.status for turn in turns] == ["ok", "ok"]
-    assert ["Report" in asked.user for asked in endpoint.asked] == [True] * 4 + [False] * 3
+    assert ["Report" in request.user for request in endpoint.asked] == [True] * 4 + [False] * 3
 
 
 def test_a_server_that_drops_calls_from_streams_does_not_get_the_fallback() -> None:
-    def brain(asked: Asked) -> Emitted:
-        return Emitted("Done.") if asked.body.get("stream") else probed_brain(asked)
+    def brain(request: Asked) -> Emitted:
+        return Emitted("Done.") if request.body.get("stream") else probed_brain(request)
 
     [turn], endpoint = converse(brain, capabilities=None)
     assert {step.strategy for step in turn.steps} == {"tool_use"}
@@ -389,7 +392,7 @@ def test_a_server_that_was_not_reached_is_not_a_model_without_tools() -> None:
     [turn], endpoint = converse(script(Emitted(status=503, body={})), capabilities=None)
     assert turn.status == "error"
     assert turn.answer.startswith("(no reply) models.test gave no reply")
-    assert all(asked.has_tools for asked in endpoint.asked)
+    assert all(request.has_tools for request in endpoint.asked)
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -406,10 +409,10 @@ def test_the_strategy_of_an_unreached_server_is_logged_as_unknown(
 
 
 def test_a_server_that_refuses_tools_after_all_is_asked_by_the_fallback() -> None:
-    def brain(asked: Asked) -> Emitted:
-        if asked.has_tools:
+    def brain(request: Asked) -> Emitted:
+        if request.has_tools:
             return Emitted(status=400, body={"error": {"message": "m does not support tools"}})
-        return Emitted(block(*GOOD)) if asked.last.text == "Go." else DONE
+        return Emitted(block(*GOOD)) if request.last.text == "Go." else DONE
 
     [turn], _ = converse(brain)
     assert (turn.status, statuses(turn), turn.steps[0].strategy) == ("ok", ["success"], "json_fallback")
@@ -427,7 +430,7 @@ def test_the_prompt_stands_alone_where_the_template_is_switched_off() -> None:
 def test_a_conversation_goes_on_over_turns() -> None:
     turns, endpoint = converse(script(Emitted(calls=[GOOD]), DONE, Emitted("Again.")), "first", "second")
     assert [turn.number for turn in turns] == [1, 2]
-    assert [one.role for one in endpoint.asked[2].messages][1:] == [
+    assert [message.role for message in endpoint.asked[2].messages][1:] == [
         "user",
         "assistant",
         "tool",
@@ -455,9 +458,13 @@ def test_a_turn_goes_on_after_a_tools_result(wire: str, tmp_path: Path) -> None:
 
     turn = run(go_on())
     assert (turn.status, turn.answer) == ("ok", "All done.")
-    [asked] = endpoint.asked
-    assert [one.role for one in asked.messages if one.role != "system"] == ["user", "assistant", "tool"]
-    assert "Acme has 3 orders." in asked.last.text
+    [request] = endpoint.asked
+    assert [message.role for message in request.messages if message.role != "system"] == [
+        "user",
+        "assistant",
+        "tool",
+    ]
+    assert "Acme has 3 orders." in request.last.text
     events = read_log(tmp_path)
     assert [event["type"] for event in events] == [
         "session_start", "turn_start", "assistant", "final", "turn_end", "session_end",
@@ -499,8 +506,8 @@ def test_every_event_of_a_turn_is_logged_in_order(tmp_path: Path) -> None:
 def test_the_log_says_who_wrote_the_arguments(
     declared: bool | None, server: str | None, writer: str, tmp_path: Path
 ) -> None:
-    known = Capabilities(supports_tool_use=True, keeps_argument_text=declared)
-    converse(script(Emitted(calls=[GOOD]), DONE), log=tmp_path, capabilities=known, server=server)
+    capabilities = Capabilities(supports_tool_use=True, keeps_argument_text=declared)
+    converse(script(Emitted(calls=[GOOD]), DONE), log=tmp_path, capabilities=capabilities, server=server)
     [action] = [event for event in read_log(tmp_path) if event["type"] == "action"]
     assert action["meta"]["toolBlocks"][0]["raw_is"] == writer
 
@@ -557,8 +564,8 @@ def test_who_looks_on_and_fails_does_not_end_the_turn() -> None:
 def test_a_server_that_takes_tools_but_not_their_results_is_asked_by_the_fallback(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    known = Capabilities(supports_tool_use=True, takes_tool_results=False)
-    _, endpoint = converse(script(DONE), capabilities=known)
+    capabilities = Capabilities(supports_tool_use=True, takes_tool_results=False)
+    _, endpoint = converse(script(DONE), capabilities=capabilities)
     assert not endpoint.asked[0].has_tools
     assert "deprecated, for models without tool use only" in caplog.text
 
@@ -599,15 +606,15 @@ def test_a_tool_knows_its_session_and_what_the_program_gave_it() -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 def test_values_come_in_their_declared_types_on_every_wire(wire: str) -> None:
-    seen: list[object] = []
+    values: list[object] = []
 
     @tool
     def save(flag: bool, note: str, count: int) -> None:
-        seen.extend((flag, note, count))
+        values.extend((flag, note, count))
 
     mixed = '{"flag": "true", "note": true, "count": "3"}'
     [turn], _ = converse(script(Emitted(calls=[("save", mixed)]), DONE), wire=wire, tools=[save])
-    assert seen == [True, "true", 3]
+    assert values == [True, "true", 3]
     assert "string_literal_converted_to_boolean" in turn.calls[0].result.text
     assert "non_string_literal_retained" in turn.calls[0].result.text
 
@@ -621,8 +628,8 @@ def test_numbers_and_emoji_that_few_readers_take_break_no_turn(wire: str, raw: s
         script(Emitted(calls=[("search_orders", raw)]), DONE), wire=wire, log=tmp_path
     )
     assert turn.status in ("ok", "error")
-    for asked in endpoint.asked:
-        VALID[wire](asked.body)
+    for request in endpoint.asked:
+        VALID[wire](request.body)
     assert read_log(tmp_path)
 
 
@@ -647,7 +654,7 @@ _NAMES = st.sampled_from(
 _IDS = st.sampled_from(["call_a", "call_b", "", "x" * 80])
 _REPLIES = st.builds(
     lambda text, calls: Emitted(
-        text, [(name, raw) for name, raw, _ in calls], ids=[one for *_, one in calls]
+        text, [(name, raw) for name, raw, _ in calls], ids=[label for *_, label in calls]
     ),
     st.sampled_from(
         ["", " ", "Hm.", '```json\n{"tool": "get_weather", "input": {"city": "B"}}\n```', "<tool_call>"]
@@ -667,8 +674,8 @@ def test_no_reply_raises_or_loses_a_call_and_the_history_stays_valid(
 ) -> None:
     [turn], endpoint = converse(script(*replies, DONE), wire=wire, capabilities=capabilities)
     assert turn.status in ("ok", "error", "max_steps", "prompt_limit")
-    for asked in endpoint.asked:
-        VALID[wire](asked.body)
+    for request in endpoint.asked:
+        VALID[wire](request.body)
     native = [step for step in turn.steps if step.strategy == "tool_use" and step.reply.refused is None]
     assert sum(len(step.calls) for step in native) == sum(len(step.reply.calls) for step in native)
 
@@ -703,16 +710,16 @@ def _check_responses(body: Mapping[str, Any]) -> None:
 def _check_anthropic(body: Mapping[str, Any]) -> None:
     roles = [message["role"] for message in body["messages"]]
     assert roles == [("user", "assistant")[place % 2] for place in range(len(roles))]
-    asked: list[str] = []
+    call_ids: list[str] = []
     for message in body["messages"]:
         blocks = message["content"]
         assert blocks
         assert all(block["text"].strip() for block in blocks if block["type"] == "text")
         results = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
-        assert sorted(results) == sorted(asked)
-        asked = [block["id"] for block in blocks if block["type"] == "tool_use"]
+        assert sorted(results) == sorted(call_ids)
+        call_ids = [block["id"] for block in blocks if block["type"] == "tool_use"]
         assert all(isinstance(block["input"], dict) for block in blocks if block["type"] == "tool_use")
-    assert not asked
+    assert not call_ids
 
 
 def _check_gemini(body: Mapping[str, Any]) -> None:

@@ -118,8 +118,8 @@ def test_a_stream_that_is_cut_at_any_byte_is_no_reply_or_the_whole_one(wire: str
 def ask_or_none(wire: str, emitted: Emitted) -> Reply | None:
     try:
         return ask(wire, emitted, attempts=1)
-    except NoReplyError as told:
-        if told.trouble is Trouble.NETWORK:
+    except NoReplyError as error:
+        if error.trouble is Trouble.NETWORK:
             return None
         raise
 
@@ -136,11 +136,11 @@ def test_a_request_holds_the_tools_the_system_prompt_and_the_sampling(wire: str)
         extra_body={"user": "u1"},
     )
     ask_with(endpoint, lambda opened: opened.ask(request))
-    [asked] = endpoint.asked
-    assert asked.has_tools
-    assert asked.system == "Be brief."
-    assert asked.user == "Find it."
-    assert asked.body["user"] == "u1"
+    [sent] = endpoint.asked
+    assert sent.has_tools
+    assert sent.system == "Be brief."
+    assert sent.user == "Find it."
+    assert sent.body["user"] == "u1"
     by_wire: dict[str, dict[str, Any]] = {
         "openai-chat": {
             "temperature": 0.5,
@@ -158,18 +158,18 @@ def test_a_request_holds_the_tools_the_system_prompt_and_the_sampling(wire: str)
         "anthropic": {"temperature": 0.5, "max_tokens": 9, "stream": True},
         "gemini": {"generationConfig": {"temperature": 0.5, "maxOutputTokens": 9, "seed": 3}},
     }
-    assert by_wire[wire].items() <= asked.body.items()
+    assert by_wire[wire].items() <= sent.body.items()
     if wire != "openai-chat" and wire != "gemini":
-        assert "seed" not in asked.body
+        assert "seed" not in sent.body
     if wire == "anthropic":
-        assert asked.body["tools"][0]["eager_input_streaming"] is True
-        assert asked.body["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
+        assert sent.body["tools"][0]["eager_input_streaming"] is True
+        assert sent.body["tool_choice"] == {"type": "auto", "disable_parallel_tool_use": True}
     key_headers = {
         "openai-chat": "authorization",
         "openai-responses": "authorization",
         "anthropic": "x-api-key",
     }
-    assert asked.headers[key_headers.get(wire, "x-goog-api-key")].endswith("sk-canary-7f3a")
+    assert sent.headers[key_headers.get(wire, "x-goog-api-key")].endswith("sk-canary-7f3a")
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -186,9 +186,9 @@ def test_a_history_with_calls_and_results_is_written_in_order(wire: str) -> None
     endpoint = BrainEndpoint(lambda _: Emitted("ok"), wire)
     ask_with(endpoint, lambda opened: opened.ask(ChatRequest("m", messages, (TOOL,))))
     spoken = endpoint.asked[0].messages
-    results = [one.text for one in spoken if one.role == "tool"]
+    results = [message.text for message in spoken if message.role == "tool"]
     assert ["found x" in results[0], "no" in results[1]] == [True, True]
-    assert sum(len(one.calls) for one in spoken) == 2
+    assert sum(len(message.calls) for message in spoken) == 2
     assert spoken[-1].text == "and now?"
     if wire == "gemini":
         assert '"thoughtSignature": "c2ln"' in json.dumps(endpoint.asked[0].body)

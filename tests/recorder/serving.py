@@ -131,14 +131,14 @@ async def ask(
 ) -> tuple[str, bytes]:
     """Send one request; return head and body of the answer."""
     reader, writer = await connect(port)
-    told = {
+    fields = {
         "Host": "127.0.0.1",
         "Content-Type": "application/json",
         "Content-Length": str(len(body)),
         "Connection": "close",
         **{name.replace("_", "-"): value for name, value in headers.items()},
     }
-    head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     writer.write(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + body)
     await writer.drain()
     try:

@@ -25,13 +25,13 @@ RECORDER = "http://127.0.0.1:9"
 def test_each_client_gets_the_address_that_it_needs(
     environment: dict[str, str], server: str | None, openai: str, anthropic: str, target: str
 ) -> None:
-    found = find_client_addresses(RECORDER, environment, server)
-    assert found.variables["OPENAI_BASE_URL"] == RECORDER + openai
-    assert found.variables["ANTHROPIC_BASE_URL"] == RECORDER + anthropic
-    assert found.targets["openai"] == target
+    addresses = find_client_addresses(RECORDER, environment, server)
+    assert addresses.variables["OPENAI_BASE_URL"] == RECORDER + openai
+    assert addresses.variables["ANTHROPIC_BASE_URL"] == RECORDER + anthropic
+    assert addresses.targets["openai"] == target
 
 
 def test_the_recorder_is_asked_without_a_proxy() -> None:
-    found = find_client_addresses(RECORDER, {"NO_PROXY": "example.com"})
-    assert found.variables["NO_PROXY"] == "example.com,127.0.0.1"
-    assert found.variables["no_proxy"] == "127.0.0.1"
+    addresses = find_client_addresses(RECORDER, {"NO_PROXY": "example.com"})
+    assert addresses.variables["NO_PROXY"] == "example.com,127.0.0.1"
+    assert addresses.variables["no_proxy"] == "127.0.0.1"

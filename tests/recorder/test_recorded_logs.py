@@ -39,11 +39,11 @@ def search_orders(customer: str, limit: int = 10) -> str:
     return f"{customer} has {limit} orders."
 
 
-def slip(asked: Asked) -> Emitted:
+def slip(request: Asked) -> Emitted:
     """A model that makes the call which the user names by its number, and answers after its result."""
-    if asked.last.role != "user" or "was not run" in asked.last.text:
+    if request.last.role != "user" or "was not run" in request.last.text:
         return Emitted("All done.")
-    return Emitted("Let me see.", [("search_orders", RAW[int(asked.user)])])
+    return Emitted("Let me see.", [("search_orders", RAW[int(request.user)])])
 
 
 def read_calls(logs: Path, store: Path) -> list[tuple[object, ...]]:
@@ -77,10 +77,10 @@ def test_the_recorders_log_shows_the_calls_of_the_session_logs(wire: str, tmp_pa
                         await gateway.run(str(number))
 
     run(scene())
-    told = read_calls(tmp_path / "sessions", tmp_path / "store-of-sessions")
-    assert len(told) == len(RAW)
-    assert {outcome for _, _, _, outcome, *_ in told} == {"clean", "coerced", "repaired", "failed"}
-    assert read_calls(tmp_path / "recorded", tmp_path / "store-of-recorded") == told
+    calls = read_calls(tmp_path / "sessions", tmp_path / "store-of-sessions")
+    assert len(calls) == len(RAW)
+    assert {outcome for _, _, _, outcome, *_ in calls} == {"clean", "coerced", "repaired", "failed"}
+    assert read_calls(tmp_path / "recorded", tmp_path / "store-of-recorded") == calls
 
 
 def test_headers_name_session_prompt_and_task(tmp_path: Path) -> None:

@@ -63,13 +63,13 @@ def test_both_bodies_pass_byte_for_byte_and_are_written_as_text(tmp_path: Path) 
     run(scene())
 
 
-@pytest.mark.parametrize(("behind", "asked"), [("/v1", "/chat"), ("", "/v1/chat"), ("/v1", "/v1/chat")])
+@pytest.mark.parametrize(("behind", "path"), [("/v1", "/chat"), ("", "/v1/chat"), ("/v1", "/v1/chat")])
 def test_the_path_may_stand_in_the_target_the_clients_address_or_both(
-    tmp_path: Path, behind: str, asked: str
+    tmp_path: Path, behind: str, path: str
 ) -> None:
     async def scene() -> None:
         async with recording(tmp_path, answer_reply, behind) as recorded:
-            await ask(recorded.port, REQUEST, f"{asked}%2Fx?a=%20b&key={CANARY}")
+            await ask(recorded.port, REQUEST, f"{path}%2Fx?a=%20b&key={CANARY}")
         assert recorded.received[0].head.startswith(f"POST /v1/chat%2Fx?a=%20b&key={CANARY} HTTP/1.1")
         assert recorded.lines()[0]["url"].endswith("/v1/chat%2Fx")
 
@@ -103,12 +103,12 @@ def test_each_piece_of_a_stream_is_there_before_the_next_is_sent(tmp_path: Path)
     pieces = [b"data: one\n\n", b"data: two\n\n", b"data: [DONE]\n\n"]
 
     async def scene() -> None:
-        seen = [asyncio.Event() for _ in pieces]
+        arrivals = [asyncio.Event() for _ in pieces]
 
         async def answer(_received: Received, writer: asyncio.StreamWriter) -> None:
             head, *parts, end = chunked(pieces)
             writer.write(head)
-            for part, was_seen in zip(parts, seen, strict=True):
+            for part, was_seen in zip(parts, arrivals, strict=True):
                 writer.write(part)
                 await writer.drain()
                 await was_seen.wait()  # never comes when the recorder waits for more
@@ -120,7 +120,7 @@ def test_each_piece_of_a_stream_is_there_before_the_next_is_sent(tmp_path: Path)
             writer.write(f"POST /v1/chat/completions HTTP/1.1\r\n{head}\r\n\r\n".encode() + REQUEST)
             async with asyncio.timeout(WAIT):
                 await reader.readuntil(b"\r\n\r\n")
-                for piece, was_seen in zip(pieces, seen, strict=True):
+                for piece, was_seen in zip(pieces, arrivals, strict=True):
                     await reader.readuntil(piece)
                     was_seen.set()
                 await reader.readuntil(b"0\r\n\r\n")
@@ -155,7 +155,7 @@ def test_two_hundred_streams_at_once_are_each_identical_both_ways(tmp_path: Path
     many = 200
     draw = random.Random(7)
     # Some bytes are no UTF-8: what is not text passes, too.
-    asked = [orjson.dumps({"n": number, "x": draw.randbytes(200).hex()}) for number in range(many)]
+    bodies = [orjson.dumps({"n": number, "x": draw.randbytes(200).hex()}) for number in range(many)]
     answers = [[draw.randbytes(draw.randint(1, 400)) for _ in range(8)] for _ in range(many)]
 
     async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
@@ -166,11 +166,11 @@ def test_two_hundred_streams_at_once_are_each_identical_both_ways(tmp_path: Path
 
     async def scene() -> None:
         async with recording(tmp_path, answer) as recorded:
-            came = await asyncio.gather(*(ask(recorded.port, body) for body in asked))
+            came = await asyncio.gather(*(ask(recorded.port, body) for body in bodies))
         assert [body for _, body in came] == [b"".join(pieces) for pieces in answers]
-        assert sorted(one.body for one in recorded.received) == sorted(asked)
+        assert sorted(request.body for request in recorded.received) == sorted(bodies)
         assert len(recorded.lines()) == many
-        assert {line["request"].encode() for line in recorded.lines()} == set(asked)
+        assert {line["request"].encode() for line in recorded.lines()} == set(bodies)
 
     run(scene())
 
@@ -188,7 +188,7 @@ def test_keys_are_sent_on_and_written_nowhere(tmp_path: Path) -> None:
                 _, body = await ask(recorded.port, REQUEST, **{name: value})
                 assert CANARY.encode() in body
             await ask(recorded.port, REQUEST, f"/v1/models/m:generateContent?key={CANARY}")
-        assert all(CANARY in one.head for one in recorded.received)
+        assert all(CANARY in request.head for request in recorded.received)
         assert len(recorded.lines()) == 6
         assert not any(CANARY.encode() in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
@@ -232,11 +232,11 @@ def test_on_a_full_disk_requests_pass_and_lines_stay_whole(
         assert len(recorded.lines()) == 2
 
     run(scene())
-    told = [record.message for record in caplog.records if record.name == "callgauge.Recorder"]
-    assert len(told) == 2, told
-    assert "No space left" in told[0]
-    assert told[1] == "Recording continues. 2 exchanges were not recorded."
-    assert "2 exchanges" in told[1]
+    messages = [record.message for record in caplog.records if record.name == "callgauge.Recorder"]
+    assert len(messages) == 2, messages
+    assert "No space left" in messages[0]
+    assert messages[1] == "Recording continues. 2 exchanges were not recorded."
+    assert "2 exchanges" in messages[1]
 
 
 def test_a_server_that_is_not_there_is_told_to_the_agent_and_written(tmp_path: Path) -> None:

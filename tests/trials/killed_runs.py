@@ -23,12 +23,12 @@ from tests.trials.made_plan import UNKNOWN, make_plan, make_tasks, opened_by, we
 def go(folder: Path, on_write: OnWrite, log: Path) -> None:
     """Run a small trial, and note each request in `log`: what the model's server has seen."""
 
-    def brain(asked: Asked) -> Emitted:
+    def brain(request: Asked) -> Emitted:
         with log.open("a") as file:
-            file.write(asked.model + "\n")
-        if "number" in asked.user:
+            file.write(request.model + "\n")
+        if "number" in request.user:
             return Emitted(calls=[("report_number", '{"number": 7}'), ("report_number", '{"number": 8}')])
-        return weather_brain({"sloppy": 0.7})(asked)
+        return weather_brain({"sloppy": 0.7})(request)
 
     plan = make_plan(folder.parent, measure=MeasurePlan("refused", 0.1, looks=2))
     unknown = replace(plan.models["sloppy"], capabilities=UNKNOWN)

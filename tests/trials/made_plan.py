@@ -88,8 +88,8 @@ def make_tasks(number: int) -> tuple[Task, ...]:
     )
 
 
-def city_of(asked: Asked) -> str:
-    return asked.user.rpartition(" ")[2].rstrip("?")
+def city_of(request: Asked) -> str:
+    return request.user.rpartition(" ")[2].rstrip("?")
 
 
 def chance(*parts: object) -> float:
@@ -103,13 +103,13 @@ def weather_brain(
 ) -> Callable[[Asked], Emitted]:
     """A model that asks for the weather once, then answers; by its rate the arguments are `broken`."""
 
-    def brain(asked: Asked) -> Emitted:
-        told = [one for one in asked.messages if one.role == "tool"]
-        if told and ("rain" in told[-1].text or "sunny" in told[-1].text):
-            return Emitted(f"It says: {told[-1].text}")
-        city = city_of(asked)
-        is_first = not told and asked.last.role == "user" and len(asked.messages) <= 2
-        if is_first and chance(asked.model, city) < (rates or {}).get(asked.model, 0.0):
+    def brain(request: Asked) -> Emitted:
+        results = [message for message in request.messages if message.role == "tool"]
+        if results and ("rain" in results[-1].text or "sunny" in results[-1].text):
+            return Emitted(f"It says: {results[-1].text}")
+        city = city_of(request)
+        is_first = not results and request.last.role == "user" and len(request.messages) <= 2
+        if is_first and chance(request.model, city) < (rates or {}).get(request.model, 0.0):
             return Emitted(calls=[("get_weather", broken)])
         return Emitted(calls=[("get_weather", json.dumps({"city": city}))])
 
@@ -117,7 +117,7 @@ def weather_brain(
 
 
 def opened_by(brain: Brain, **options: Any) -> Callable[[EndpointPlan], Endpoint]:
-    return lambda one: BrainEndpoint(brain, one.wire, concurrency=one.concurrency, **options)
+    return lambda endpoint: BrainEndpoint(brain, endpoint.wire, concurrency=endpoint.concurrency, **options)
 
 
 def go(plan: Plan, tasks: tuple[Task, ...], folder: Path, brain: Brain | None = None, **words: Any) -> RunEnd:

@@ -70,7 +70,7 @@ class MadeRun:
             },
             "budget": {"cost": None, "tokens": None, "minutes": None, **self.budget},
             "run_plan": {"repeats": self.repeats, "seed": 7, "max_steps": 8},
-            "arms": [{"name": name, **_SETTINGS, **its} for name, its in self.arms.items()],
+            "arms": [{"name": name, **_SETTINGS, **settings} for name, settings in self.arms.items()],
             "tasks": self.names,
             "groups": self.groups,
             "look_at": list(plan_looks(self.tasks, self.looks)),
@@ -89,7 +89,7 @@ class MadeRun:
         """Return what a run leaves that was stopped after `until` tasks: outcomes and looks."""
         design, outcomes, looks, first = self.design(), list[TrialOutcome](), list[ArmLook](), 0
         for number, at in enumerate(design.look_at, 1):
-            ended = {one.arm for one in looks if one.decision in ENDS}
+            ended = {arm_look.arm for arm_look in looks if arm_look.decision in ENDS}
             arms = [arm for arm in design.arms if arm not in ended]
             if len(arms) == 1:
                 break
@@ -110,8 +110,8 @@ def write_folder(root: Path, lock: Any, outcomes: Sequence[TrialOutcome], looks:
     folder = RunFolder(root)
     root.mkdir(parents=True, exist_ok=True)
     folder.lock.write_text(json.dumps(lock))
-    folder.ledger.write_text("".join(json.dumps(asdict(one)) + "\n" for one in outcomes))
-    folder.looks.write_text("".join(json.dumps(asdict(one)) + "\n" for one in looks))
+    folder.ledger.write_text("".join(json.dumps(asdict(outcome)) + "\n" for outcome in outcomes))
+    folder.looks.write_text("".join(json.dumps(asdict(arm_look)) + "\n" for arm_look in looks))
     return root
 
 
@@ -123,7 +123,7 @@ def refuse(often: dict[str, int], calls: int = 2, **rest: Any) -> Outcome:
         # Every arm has tasks of its own, so that arms with one rate differ too.
         start = list(often).index(arm)
         refused = int(bool(every) and (place + start) % every == 0)
-        told = {"input_tokens": 100, "output_tokens": 10, "cost": 0.001, "right": not refused, **rest}
-        return TrialOutcome(arm, f"t{place}", repeat, "ok", calls=calls, refused=refused, **told)
+        fields = {"input_tokens": 100, "output_tokens": 10, "cost": 0.001, "right": not refused, **rest}
+        return TrialOutcome(arm, f"t{place}", repeat, "ok", calls=calls, refused=refused, **fields)
 
     return outcome

@@ -33,14 +33,14 @@ FAILED = {
 }
 
 
-def definition(name: str = "read_file", **said: Any) -> dict[str, Any]:
+def definition(name: str = "read_file", **fields: Any) -> dict[str, Any]:
     """A row of the table of definitions; `said` are further keys of the schema, or its id."""
-    known = {"definition_id": said.pop("definition_id", f"d-{name}"), "tool": name, "description": "Reads."}
-    return known | {"definition": json.dumps({**SCHEMA, **said})}
+    row = {"definition_id": fields.pop("definition_id", f"d-{name}"), "tool": name, "description": "Reads."}
+    return row | {"definition": json.dumps({**SCHEMA, **fields})}
 
 
-def call(number: int, **said: Any) -> dict[str, Any]:
-    return a_call(number, **{"definition_id": "d-read_file", **said})
+def call(number: int, **fields: Any) -> dict[str, Any]:
+    return a_call(number, **{"definition_id": "d-read_file", **fields})
 
 
 def the_calls() -> Rows:
@@ -64,18 +64,18 @@ def store_tables(
     turns: Rows | None = None,
 ) -> dict[str, Rows]:
     """Return the tables of a store; `prompts` are ids and texts."""
-    said = [{"turn_id": "s1:1", "step": 1, "file_id": 1, "text": "I look around first."}]
+    default_texts = [{"turn_id": "s1:1", "step": 1, "file_id": 1, "text": "I look around first."}]
     return {
         "tool_calls": the_calls() if calls is None else calls,
         "turns": turns or [a_turn(1, user_text=user, prompt_hash="h")],
         "prompts": [{"prompt_id": name, "name": "support", "version": "3"} for name, _ in prompts],
         "prompt_texts": [{"prompt_id": name, "text_hash": "h", "text": text} for name, text in prompts],
         "tool_definitions": definitions or [definition(), definition("list")],
-        "step_texts": said if texts is None else texts,
+        "step_texts": default_texts if texts is None else texts,
     }
 
 
 def ask_store(folder: Path, tables: Mapping[str, Rows]) -> Ask:
     """Publish the tables and return what asks them."""
     connection = duckdb.connect(str(publish(folder, tables)), read_only=True)
-    return lambda metric, given: answer_metric(connection, metric, given).to_dict("records")
+    return lambda metric, parameters: answer_metric(connection, metric, parameters).to_dict("records")

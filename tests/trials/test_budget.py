@@ -76,7 +76,7 @@ def test_a_time_cap_counts_the_processes_before(tmp_path: Path) -> None:
 def test_a_request_whose_reply_broke_off_counts_with_its_worst_case(tmp_path: Path) -> None:
     attempts: list[int] = []
 
-    def brain(asked: Asked) -> Emitted:
+    def brain(request: Asked) -> Emitted:
         attempts.append(1)
         if len(attempts) == 1:
             return Emitted("It rains.", cut=40)
@@ -87,8 +87,8 @@ def test_a_request_whose_reply_broke_off_counts_with_its_worst_case(tmp_path: Pa
     plan = make_plan(tmp_path, arms=("one",))
     end = go(plan, make_tasks(1), tmp_path / "r.1", brain)
     lines = [json.loads(line) for line in end.folder.spent.read_text().splitlines()]
-    worst = [one["worst"] for one in lines if "worst" in one]
-    booked = [one["spent"] for one in lines if "spent" in one]
+    worst = [line["worst"] for line in lines if "worst" in line]
+    booked = [line["spent"] for line in lines if "spent" in line]
     assert len(worst) == len(booked) == 3
     assert booked[0] == worst[0]
     assert booked[1] == {"cost": 0.0, "tokens": 0.0}
@@ -114,14 +114,14 @@ def test_what_a_model_without_a_price_costs_is_unknown_and_its_tokens_are_counte
     plan = make_plan(tmp_path, arms=("one",))
     free = {"one": replace(plan.models["one"], price=None)}
     end = go(replace(plan, models=free), make_tasks(2), tmp_path / "r.1", weather_brain())
-    assert [one.cost for one in end.outcomes] == [None, None]
+    assert [outcome.cost for outcome in end.outcomes] == [None, None]
     assert end.spent == Amount(0.0, 280)
 
 
 def test_an_endpoint_that_counts_no_tokens_is_estimated_for_the_budget_and_unknown_in_the_ledger(
     tmp_path: Path,
 ) -> None:
-    def brain(asked: Asked) -> Emitted:
+    def brain(request: Asked) -> Emitted:
         return Emitted(status=400, body={"error": {"code": "tool_use_failed", "failed_generation": "{"}})
 
     end = go(make_plan(tmp_path, arms=("one",)), make_tasks(1), tmp_path / "r.1", brain)

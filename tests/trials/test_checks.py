@@ -21,8 +21,8 @@ CASES_OF_CHECKS = json.loads((CASES / "trials" / "checks.json").read_text(encodi
 
 def task_that(expect: dict[str, Any] | None) -> Task:
     mistakes: list[Mistake] = []
-    told = {"id": "a", "input": "Do it."} | ({"expect": expect} if expect is not None else {})
-    task = read_task(told, mistakes)
+    fields = {"id": "a", "input": "Do it."} | ({"expect": expect} if expect is not None else {})
+    task = read_task(fields, mistakes)
     assert task is not None, mistakes
     return task
 
@@ -102,8 +102,8 @@ def test_a_check_that_hangs_is_ended_and_the_next_one_answers(folder: Path) -> N
 
 def test_a_pattern_that_never_ends_is_ended() -> None:
     turn = make_turn(answer="a" * 40 + "!")
-    told = check_turn(task_that({"answer": {"regex": "(a+)+$"}}), turn, seconds=0.3)
-    assert told == Verdict(None, "(a+)+$ did not answer within 0.3 seconds")
+    verdict = check_turn(task_that({"answer": {"regex": "(a+)+$"}}), turn, seconds=0.3)
+    assert verdict == Verdict(None, "(a+)+$ did not answer within 0.3 seconds")
 
 
 def test_what_is_wrong_besides_is_told_before_a_check_that_fails(folder: Path) -> None:
@@ -113,22 +113,24 @@ def test_what_is_wrong_besides_is_told_before_a_check_that_fails(folder: Path) -
 
 def test_a_turn_that_cannot_be_handed_over_leaves_the_check_unmeasured(folder: Path) -> None:
     turn = make_turn([["get_weather", '{"city": "Rome"}']], kept=threading.Lock())
-    told = check_turn(task_that({"check": "own_checks:says_yes"}), turn, folder=folder)
-    assert told.ok is None
-    assert told.why == ("own_checks:says_yes cannot be given this turn: cannot pickle '_thread.lock' object")
+    verdict = check_turn(task_that({"check": "own_checks:says_yes"}), turn, folder=folder)
+    assert verdict.ok is None
+    assert verdict.why == (
+        "own_checks:says_yes cannot be given this turn: cannot pickle '_thread.lock' object"
+    )
 
 
 def test_several_threads_may_check_at_once(folder: Path) -> None:
     task = task_that({"check": "own_checks:says_yes"})
     turns = [make_turn([["get_weather", json.dumps({"city": city})]]) for city in ("Rome", "Oslo") * 4]
-    found: dict[int, bool | None] = {}
+    verdicts: dict[int, bool | None] = {}
 
     def check(place: int) -> None:
-        found[place] = check_turn(task, turns[place], folder=folder).ok
+        verdicts[place] = check_turn(task, turns[place], folder=folder).ok
 
     threads = [threading.Thread(target=check, args=(place,)) for place in range(len(turns))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [found[place] for place in range(len(turns))] == [True, False] * 4
+    assert [verdicts[place] for place in range(len(turns))] == [True, False] * 4

@@ -32,10 +32,10 @@ _CALLS = """
 """
 
 
-def wild_brain(asked: Asked) -> Emitted:
+def wild_brain(request: Asked) -> Emitted:
     """A model that does everything that models do, by the words of the task and the step."""
-    city = city_of(asked)
-    step = sum(one.role == "assistant" for one in asked.messages)
+    city = city_of(request)
+    step = sum(message.role == "assistant" for message in request.messages)
     good = json.dumps({"city": city})
     kinds: list[Emitted] = [
         Emitted(calls=[("get_weather", good)]),
@@ -61,9 +61,9 @@ def wild_brain(asked: Asked) -> Emitted:
         Emitted("I have no idea.", stop="refusal"),
         Emitted(status=400, body={"error": "maximum context length exceeded"}),
     ]
-    if step >= 2 or chance("end", asked.model, city, step) < 0.2:
+    if step >= 2 or chance("end", request.model, city, step) < 0.2:
         return Emitted(f"It is so in {city}.")
-    return kinds[int(chance("kind", asked.model, city, step) * len(kinds))]
+    return kinds[int(chance("kind", request.model, city, step) * len(kinds))]
 
 
 def wild_plan(folder: Path, wire: str) -> Plan:
@@ -100,20 +100,23 @@ def test_the_ledger_equals_what_a_load_finds(loaded: tuple[RunEnd, Path]) -> Non
     calls = {tuple(row[:3]): row[3:] for row in ask(store, _CALLS)}
     turns = {tuple(row[:3]): row[3:] for row in ask(store, _TURNS)}
     assert len(turns) == len(end.outcomes) == 320
-    for one in end.outcomes:
-        key = (one.arm, one.task, one.repeat)
-        found = calls.get(key, (0, 0, 0, 0))
-        assert (one.calls, one.refused, one.mended, one.misses) == tuple(found), key
+    for outcome in end.outcomes:
+        key = (outcome.arm, outcome.task, outcome.repeat)
+        counts = calls.get(key, (0, 0, 0, 0))
+        assert (outcome.calls, outcome.refused, outcome.mended, outcome.misses) == tuple(counts), key
         status, ok, why, read, written, cached, cost = turns[key]
-        if one.status == "no_reply":
+        if outcome.status == "no_reply":
             assert status == "error"
         else:
-            assert (one.status, one.right) == (status, ok), key
-            assert one.why == (why if ok is False else None), key
-        assert ((one.input_tokens or 0), (one.output_tokens or 0)) == ((read or 0), (written or 0)), key
-        assert (one.cached_tokens or 0) == (cached or 0), key
-        assert one.cost == pytest.approx(cost) if one.cost is not None else cost is None, key
+            assert (outcome.status, outcome.right) == (status, ok), key
+            assert outcome.why == (why if ok is False else None), key
+        assert ((outcome.input_tokens or 0), (outcome.output_tokens or 0)) == ((read or 0), (written or 0)), (
+            key
+        )
+        assert (outcome.cached_tokens or 0) == (cached or 0), key
+        assert outcome.cost == pytest.approx(cost) if outcome.cost is not None else cost is None, key
     totals = [
-        sum(getattr(one, name) for one in end.outcomes) for name in ("calls", "refused", "mended", "misses")
+        sum(getattr(outcome, name) for outcome in end.outcomes)
+        for name in ("calls", "refused", "mended", "misses")
     ]
     assert min(totals) > 20, "the model does everything often enough for a test"

@@ -34,10 +34,10 @@ def estimate(folder: Path, text: str = PLAN, tasks: int = 3, history: History | 
 
 
 def test_trials_requests_and_the_probe_are_counted(tmp_path: Path) -> None:
-    found = estimate(tmp_path)
-    assert (found.tasks, found.repeats, found.trials) == (3, 2, 12)
-    assert (found.requests, [arm.most_requests for arm in found.arms]) == (24, [48, 48])
-    assert found.probes == 6  # one model, of which tool use is not declared
+    run_estimate = estimate(tmp_path)
+    assert (run_estimate.tasks, run_estimate.repeats, run_estimate.trials) == (3, 2, 12)
+    assert (run_estimate.requests, [arm.most_requests for arm in run_estimate.arms]) == (24, [48, 48])
+    assert run_estimate.probes == 6  # one model, of which tool use is not declared
     declared = PLAN.replace("supports_parallel_tools = false", "supports_tool_use = true")
     assert estimate(tmp_path, declared).probes == 0
 
@@ -57,8 +57,8 @@ def test_tokens_and_cost_are_the_sums_of_what_is_read_and_written(tmp_path: Path
 
 
 def test_a_history_replaces_what_is_guessed(tmp_path: Path) -> None:
-    found = estimate(tmp_path, history=History(50, 3.5, written=40.0))
-    assert (found.requests, found.arms[0].written) == (42, 840)
+    run_estimate = estimate(tmp_path, history=History(50, 3.5, written=40.0))
+    assert (run_estimate.requests, run_estimate.arms[0].written) == (42, 840)
     assert estimate(tmp_path, history=History(50, 30.0)).requests == 12 * 8  # max_steps
 
 
@@ -69,8 +69,8 @@ def test_a_reply_is_no_longer_than_it_may_be(tmp_path: Path) -> None:
 def test_without_a_price_or_a_limit_the_cost_is_unknown(tmp_path: Path) -> None:
     text = PLAN.replace("price = { input = 0.10, output = 0.40, cached = 0.02 }\n", "")
     text = text.replace("cost = 5.00\n", "").replace(', "cost"]', "]").replace(", max_tokens = 1024", "")
-    found = estimate(tmp_path, text)
-    assert (found.cost, found.most_cost, found.arms[0].most_tokens) == (None, None, None)
+    run_estimate = estimate(tmp_path, text)
+    assert (run_estimate.cost, run_estimate.most_cost, run_estimate.arms[0].most_tokens) == (None, None, None)
 
 
 def test_the_catalogue_counts_each_tool(tmp_path: Path) -> None:
@@ -88,14 +88,14 @@ def test_what_the_tasks_needed_rest_on_is_told(tmp_path: Path) -> None:
     assert planned.needed.tasks == ceil(tasks_needed_at(0.1, 0.05, repeats=2) or 0)
     assert planned.notes[0].startswith("the smallest difference needs about")
     share = Share(30, 300, 100)
-    known = estimate(tmp_path, history=History(50, 2.0, calls=1.0, share=share, of="calls")).needed
-    assert known is not None
-    assert (known.rate, known.basis) == (0.1, "30 of 300 calls in 100 sessions of the store")
-    assert known.tasks == ceil((planned.needed.tasks or 0) * look_factor(5))
+    with_history = estimate(tmp_path, history=History(50, 2.0, calls=1.0, share=share, of="calls")).needed
+    assert with_history is not None
+    assert (with_history.rate, with_history.basis) == (0.1, "30 of 300 calls in 100 sessions of the store")
+    assert with_history.tasks == ceil((planned.needed.tasks or 0) * look_factor(5))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "advice"),
     [
         (
             PLAN.replace("tokens = 2_000_000", "tokens = 100"),
@@ -109,8 +109,8 @@ def test_what_the_tasks_needed_rest_on_is_told(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_to_look_at_first_is_told(tmp_path: Path, text: str, told: str) -> None:
-    assert any(told in note for note in estimate(tmp_path, text).notes)
+def test_what_to_look_at_first_is_told(tmp_path: Path, text: str, advice: str) -> None:
+    assert any(advice in note for note in estimate(tmp_path, text).notes)
 
 
 @pytest.mark.parametrize(
@@ -175,6 +175,6 @@ def test_so_many_tasks_that_enough_of_them_differ(rate: float, difference: float
     draw = np.random.default_rng(5)
     half = difference / 2
     ends = (max(half, rate) - half, max(half, rate) + half)
-    one, other = (draw.binomial(int(worth), end, (RUNS, needed)) for end in ends)
-    enough = ((one != other).sum(axis=1) >= FEWEST_UNLIKE).mean()
+    first, other = (draw.binomial(int(worth), end, (RUNS, needed)) for end in ends)
+    enough = ((first != other).sum(axis=1) >= FEWEST_UNLIKE).mean()
     assert enough > 0.77

@@ -32,7 +32,7 @@ def saved(folder: Path, name: str, content: Any) -> Path:
     """Write a file: a text as it is, a list as JSON Lines."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = content if isinstance(content, str) else "".join(json.dumps(one) + "\n" for one in content)
+    lines = content if isinstance(content, str) else "".join(json.dumps(line) + "\n" for line in content)
     path.write_text(lines, encoding="utf-8")
     return path
 
@@ -51,7 +51,7 @@ def refusal(folder: Path, name: str, content: Any, form: str | None = None) -> s
 # --- BFCL
 
 
-def entry(**said: Any) -> dict[str, Any]:
+def entry(**fields: Any) -> dict[str, Any]:
     function = {
         "name": "geo.find",
         "description": "Finds.",
@@ -66,7 +66,7 @@ def entry(**said: Any) -> dict[str, Any]:
             "required": ["place"],
         },
     }
-    return {"id": "simple_python_0", "question": [[ASKED]], "function": [function]} | said
+    return {"id": "simple_python_0", "question": [[ASKED]], "function": [function]} | fields
 
 
 def test_an_entry_has_json_schema_types_and_a_name_that_every_provider_takes(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_an_irrelevant_question_expects_no_call(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("fields", "why"),
     [
         (
             {"question": [[ASKED], [ASKED]]},
@@ -129,11 +129,11 @@ def test_an_irrelevant_question_expects_no_call(tmp_path: Path) -> None:
     ],
 )
 def test_an_entry_that_cannot_be_a_task_is_named_by_its_line(
-    tmp_path: Path, said: dict[str, Any], why: str
+    tmp_path: Path, fields: dict[str, Any], why: str
 ) -> None:
-    told = refusal(tmp_path, "B.json", [entry(id="simple_0"), entry(id="simple_1") | said])
-    assert told.startswith(f":2: {why}")
-    assert told.count("\n") == 0
+    message = refusal(tmp_path, "B.json", [entry(id="simple_0"), entry(id="simple_1") | fields])
+    assert message.startswith(f":2: {why}")
+    assert message.count("\n") == 0
 
 
 @pytest.mark.parametrize(
@@ -149,26 +149,26 @@ def test_an_entry_that_cannot_be_a_task_is_named_by_its_line(
 )
 def test_a_ground_truth_that_cannot_be_read_is_said(tmp_path: Path, truth: Any, why: str) -> None:
     saved(tmp_path, "possible_answer_B.json", [{"id": "simple_0", "ground_truth": truth}])
-    told = refusal(tmp_path, "B.json", [entry(id="simple_0")])
-    assert told.startswith(":1: ")
-    assert why in told
+    message = refusal(tmp_path, "B.json", [entry(id="simple_0")])
+    assert message.startswith(":1: ")
+    assert why in message
 
 
 def test_a_broken_file_of_answers_is_named(tmp_path: Path) -> None:
     saved(tmp_path, "possible_answer_B.json", '{"id": "simple_0"}\n{"id": \n')
-    told = refusal(tmp_path, "B.json", [entry(id="simple_0")])
-    assert "possible_answer_B.json:3: this is not JSON" in told
+    message = refusal(tmp_path, "B.json", [entry(id="simple_0")])
+    assert "possible_answer_B.json:3: this is not JSON" in message
 
 
 # --- Inspect
 
 
 def test_a_sample_asks_for_its_target_in_the_answer(tmp_path: Path) -> None:
-    one = {"id": 7, "input": "Capital of France?", "target": "Paris"}
-    task = only(tmp_path, "s.jsonl", [one])
+    sample = {"id": 7, "input": "Capital of France?", "target": "Paris"}
+    task = only(tmp_path, "s.jsonl", [sample])
     assert (task.id, task.messages) == ("7", (ChatMessage("user", "Capital of France?"),))
     assert task.expect == Expectation(answer_contains=("Paris",))
-    either = only(tmp_path, "s.jsonl", [one | {"target": ["Paris", "a.b"]}]).expect
+    either = only(tmp_path, "s.jsonl", [sample | {"target": ["Paris", "a.b"]}]).expect
     assert either == Expectation(answer_matches=r"(?i:Paris|a\.b)")
 
 
@@ -181,7 +181,7 @@ def test_samples_in_a_list_have_their_lines(tmp_path: Path) -> None:
 
 def test_a_calls_text_that_inspect_could_not_parse_is_taken_from_its_error(tmp_path: Path) -> None:
     quoted = 'Error parsing the following tool call arguments:\n\n{"a": \n\nError details: eof'
-    told = [
+    history = [
         ASKED,
         {
             "role": "assistant",
@@ -194,8 +194,8 @@ def test_a_calls_text_that_inspect_could_not_parse_is_taken_from_its_error(tmp_p
         {"role": "tool", "tool_call_id": "x", "function": "f", "content": "one"},
         {"role": "tool", "tool_call_id": "y", "function": "f", "content": "what?"},
     ]
-    task = only(tmp_path, "s.jsonl", [{"input": told, "target": ""}])
-    assert next(one.raw for message in task.messages for one in message.calls) == '{"a": 1}'
+    task = only(tmp_path, "s.jsonl", [{"input": history, "target": ""}])
+    assert next(call.raw for message in task.messages for call in message.calls) == '{"a": 1}'
     assert any('{"a": ' in message.text for message in task.messages if message.role == "assistant")
 
 
@@ -209,8 +209,8 @@ def test_a_table_of_samples_has_the_line_where_each_row_begins(tmp_path: Path) -
 
 @pytest.mark.parametrize("name", ["choices", "sandbox", "files", "setup"])
 def test_a_sample_that_needs_inspect_itself_is_refused(tmp_path: Path, name: str) -> None:
-    told = refusal(tmp_path, "s.jsonl", [{"input": "a", "target": "b", name: ["x"]}])
-    assert told.startswith(f":1: a sample with {name} needs Inspect itself")
+    message = refusal(tmp_path, "s.jsonl", [{"input": "a", "target": "b", name: ["x"]}])
+    assert message.startswith(f":1: a sample with {name} needs Inspect itself")
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
@@ -225,8 +225,8 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         {"input": [ASKED, {"role": "assistant", "tool_calls": [{"id": "x"}]}, ASKED], "target": ""},
         {"target": "b"},
     ]
-    told = refusal(tmp_path, "s.jsonl", [{"input": "good", "target": ""}, *wrong]).splitlines()
-    assert [line.partition(".jsonl:")[2].split(": ")[0] or line[1:].split(": ")[0] for line in told] == [
+    lines = refusal(tmp_path, "s.jsonl", [{"input": "good", "target": ""}, *wrong]).splitlines()
+    assert [line.partition(".jsonl:")[2].split(": ")[0] or line[1:].split(": ")[0] for line in lines] == [
         str(n) for n in range(2, 11)
     ]
 
@@ -249,10 +249,10 @@ def test_a_request_body_is_its_messages_and_tools(tmp_path: Path) -> None:
     }
     task = only(tmp_path, "samples.jsonl", [body])
     assert (task.id, task.expect) == ("line-1", None)
-    assert [one.role for one in task.messages] == ["system", "user", "assistant", "tool"]
-    assert [one["function"]["name"] for one in task.definitions] == ["get_weather"]
-    told = refusal(tmp_path, "samples.jsonl", [body | {"tool_choice": "required"}])
-    assert told.startswith(":1: tool_choice is neither auto nor left out")
+    assert [message.role for message in task.messages] == ["system", "user", "assistant", "tool"]
+    assert [definition["function"]["name"] for definition in task.definitions] == ["get_weather"]
+    message = refusal(tmp_path, "samples.jsonl", [body | {"tool_choice": "required"}])
+    assert message.startswith(":1: tool_choice is neither auto nor left out")
     assert refusal(tmp_path, "samples.jsonl", [body | {"tools": "x"}]).startswith(
         ":1: tools is not a list of definitions"
     )
@@ -291,7 +291,7 @@ def test_a_config_gives_each_test_the_rendered_prompt_and_what_it_asserts(tmp_pa
         "Answer in French: Weather",
         "Answer in English: Hello",
     ]
-    assert [one["function"]["name"] for one in first.definitions] == ["get_weather"]
+    assert [definition["function"]["name"] for definition in first.definitions] == ["get_weather"]
     assert first.expect == Expectation(
         calls=(ExpectedCall("get_weather", takes_any=True),),
         answer_contains=("rain",),
@@ -328,12 +328,15 @@ def test_what_promptfoo_does_and_a_task_cannot_is_refused(
 
 
 def test_a_prompt_may_be_a_file_with_messages(tmp_path: Path) -> None:
-    told = [{"role": "system", "content": "Help."}, {"role": "user", "content": "{{question}}"}]
-    saved(tmp_path, "ask.json", json.dumps(told))
+    messages = [{"role": "system", "content": "Help."}, {"role": "user", "content": "{{question}}"}]
+    saved(tmp_path, "ask.json", json.dumps(messages))
     config = {"prompts": ["file://ask.json"], "tests": [{"vars": {"question": "Why?"}}]}
     path = saved(tmp_path, "config.json", json.dumps(config))
     [task] = read_tasks(path)
-    assert [(one.role, one.text) for one in task.messages] == [("system", "Help."), ("user", "Why?")]
+    assert [(message.role, message.text) for message in task.messages] == [
+        ("system", "Help."),
+        ("user", "Why?"),
+    ]
 
 
 # --- recognising, and hostile files

@@ -40,7 +40,7 @@ def test_a_gate_is_read(text: str, margin: Margin) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "no-worse=0.02"),
         ("no-worse", "no-worse=0.02"),
@@ -54,8 +54,8 @@ def test_a_gate_is_read(text: str, margin: Margin) -> None:
         ("no-worse=inf", "above 0"),
     ],
 )
-def test_a_gate_that_cannot_be_read_says_what_it_should_be(text: str, told: str) -> None:
-    with pytest.raises(GateSyntaxError, match=told):
+def test_a_gate_that_cannot_be_read_says_what_it_should_be(text: str, message: str) -> None:
+    with pytest.raises(GateSyntaxError, match=message):
         read_gate(text)
 
 
@@ -78,9 +78,9 @@ def judge(made: MadeRun, margin: Margin, until: int | None = None) -> GateResult
 def test_a_gate_holds_the_interval_of_the_looks_against_its_margin(
     rates: dict[str, int], size: float, verdict: str, code: int
 ) -> None:
-    found = judge(MadeRun(refuse(rates), tasks=160, looks=5), Margin(None, size))
-    assert (found.verdict, found.exit_code, found.is_passed) == (verdict, code, code == 0)
-    (arm,) = found.arms
+    judgement = judge(MadeRun(refuse(rates), tasks=160, looks=5), Margin(None, size))
+    assert (judgement.verdict, judgement.exit_code, judgement.is_passed) == (verdict, code, code == 0)
+    (arm,) = judgement.arms
     assert (arm.more is not None) == (verdict == "cannot be told")
     assert arm.low is not None
     assert arm.high is not None
@@ -116,9 +116,9 @@ def test_the_worst_arm_decides() -> None:
         tasks=160,
         looks=5,
     )
-    found = judge(made, Margin(None, 0.02))
-    assert {arm.arm: arm.verdict for arm in found.arms} == {"new": "not worse", "third": "worse"}
-    assert found.exit_code == 5
+    judgement = judge(made, Margin(None, 0.02))
+    assert {arm.arm: arm.verdict for arm in judgement.arms} == {"new": "not worse", "third": "worse"}
+    assert judgement.exit_code == 5
 
 
 def test_of_several_gates_the_worst_code_counts() -> None:
@@ -142,7 +142,10 @@ def test_passing_is_one_sided_and_takes_ten_tasks() -> None:
     assert (arm.low, arm.high) == pytest.approx(mean.interval(norm.ppf(0.95)))
     few = MadeRun(refuse({"old": 0, "new": 0}), tasks=9, looks=1)
     enough = MadeRun(refuse({"old": 0, "new": 0}), tasks=10, looks=1)
-    assert [judge(one, Margin(None, 0.9)).verdict for one in (few, enough)] == ["cannot be told", "not worse"]
+    assert [judge(made_run, Margin(None, 0.9)).verdict for made_run in (few, enough)] == [
+        "cannot be told",
+        "not worse",
+    ]
 
 
 def test_before_the_end_more_tasks_are_needed_than_for_one_look() -> None:
@@ -164,10 +167,10 @@ def test_too_many_trials_without_a_reply_cannot_be_told() -> None:
             return TrialOutcome(arm, f"t{place}", repeat, "no_reply")
         return rare(arm, place, repeat)
 
-    found = judge(MadeRun(outcome, tasks=160, looks=5), Margin(None, 0.02))
-    assert found.exit_code == 6
-    assert found.arms[0].why is not None
-    assert "no reply" in found.arms[0].why
+    judgement = judge(MadeRun(outcome, tasks=160, looks=5), Margin(None, 0.02))
+    assert judgement.exit_code == 6
+    assert judgement.arms[0].why is not None
+    assert "no reply" in judgement.arms[0].why
 
 
 def run_command(*arguments: str | Path) -> tuple[int, str, str]:
@@ -181,20 +184,20 @@ def test_the_command_ends_with_the_code_of_the_gate(
 ) -> None:
     often = dict(zip(("old", "new"), rates, strict=True))
     root = MadeRun(refuse(often), tasks=160, looks=5).write(tmp_path / "run")
-    exit_code, told, _ = run_command(root, "--gate", "no-worse=0.02")
+    exit_code, output, _ = run_command(root, "--gate", "no-worse=0.02")
     assert exit_code == code
-    assert f"(exit {code})" in told
-    assert ("would be enough if the difference stays the same" in told) == (code == 6)
+    assert f"(exit {code})" in output
+    assert ("would be enough if the difference stays the same" in output) == (code == 6)
     assert run_command(root)[0] == 0
 
 
 def test_the_command_tells_several_gates_as_json(tmp_path: Path) -> None:
     root = MadeRun(refuse({"old": 20, "new": 3}), tasks=160, looks=5).write(tmp_path / "run")
     gates = ("--gate", "no-worse:cost=0.001", "--gate", "no-worse=2%")
-    exit_code, told, _ = run_command(root, "--json", *gates)
-    data = json.loads(told)
+    exit_code, output, _ = run_command(root, "--json", *gates)
+    data = json.loads(output)
     assert exit_code == 5
-    assert [(one["measure"], one["verdict"], one["exit_code"]) for one in data["gates"]] == [
+    assert [(gate["measure"], gate["verdict"], gate["exit_code"]) for gate in data["gates"]] == [
         ("cost", "not worse", 0),
         ("refused", "worse", 5),
     ]
@@ -204,9 +207,9 @@ def test_the_command_tells_several_gates_as_json(tmp_path: Path) -> None:
 def test_a_gate_on_an_empty_run_cannot_be_told_and_a_wrong_gate_is_wrong_use(tmp_path: Path) -> None:
     made = MadeRun(refuse({"old": 3, "new": 20}))
     root = write_folder(tmp_path / "run", made.lock(), [], [])
-    exit_code, told, _ = run_command(root, "--gate", "no-worse=0.02")
+    exit_code, output, _ = run_command(root, "--gate", "no-worse=0.02")
     assert exit_code == 6
-    assert "fewer than two tasks" in told
-    exit_code, told, problem = run_command(root, "--gate", "no-worse:speed=1")
-    assert (exit_code, told) == (2, "")
+    assert "fewer than two tasks" in output
+    exit_code, output, problem = run_command(root, "--gate", "no-worse:speed=1")
+    assert (exit_code, output) == (2, "")
     assert "'speed'" in problem

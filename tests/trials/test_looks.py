@@ -44,8 +44,8 @@ def outcome(arm: str, task: int | str, **values: object) -> TrialOutcome:
 
 
 def only(looks: tuple[ArmLook, ...]) -> ArmLook:
-    (found,) = looks
-    return found
+    (arm_look,) = looks
+    return arm_look
 
 
 def test_looks_are_even_and_the_last_is_at_the_end() -> None:
@@ -79,7 +79,7 @@ def test_a_difference_is_that_of_the_shares_of_calls_over_the_tasks_both_tried()
 
 
 @pytest.mark.parametrize(
-    ("primary", "of", "against"),
+    ("primary", "better", "worse"),
     [
         ("refused", {"refused": 0}, {"refused": 1}),
         ("mended", {"mended": 0}, {"mended": 1}),
@@ -90,11 +90,11 @@ def test_a_difference_is_that_of_the_shares_of_calls_over_the_tasks_both_tried()
     ],
 )
 def test_each_measure_knows_which_way_is_better(
-    primary: MeasureName, of: dict[str, object], against: dict[str, object]
+    primary: MeasureName, better: dict[str, object], worse: dict[str, object]
 ) -> None:
-    def outcomes(one: str, other: str) -> list[TrialOutcome]:
-        unlike = [outcome(one, place, **of) for place in range(20)]
-        return [*unlike, *(outcome(other, place, **against) for place in range(20))]
+    def outcomes(arm: str, other: str) -> list[TrialOutcome]:
+        unlike = [outcome(arm, place, **better) for place in range(20)]
+        return [*unlike, *(outcome(other, place, **worse) for place in range(20))]
 
     planned = design(primary, 20, smallest=1e-6)
     assert only(look(planned, outcomes("new", "old"), 1)).decision == "better"
@@ -106,8 +106,8 @@ def test_amounts_are_compared_by_the_paired_t_test() -> None:
     new = [95 + 11 * (place % 4) for place in range(30)]
     outcomes = [
         outcome(arm, place, input_tokens=tokens, output_tokens=1)
-        for arm, its in (("old", old), ("new", new))
-        for place, tokens in enumerate(its)
+        for arm, amounts in (("old", old), ("new", new))
+        for place, tokens in enumerate(amounts)
     ]
     pairs = pair_tasks(count_tasks(outcomes, MEASURES["tokens"]), MEASURES["tokens"], "new", "old", {})
     reference = ttest_rel(new, old)
@@ -118,12 +118,12 @@ def test_amounts_are_compared_by_the_paired_t_test() -> None:
 
 
 def test_nothing_is_decided_by_fewer_than_ten_tasks_that_differ() -> None:
-    def found(unlike: int) -> ArmLook:
+    def look_after(unlike: int) -> ArmLook:
         outcomes = [outcome("old", place, refused=int(place < unlike)) for place in range(200)]
         outcomes += [outcome("new", place) for place in range(200)]
         return only(look(design(tasks=200, smallest=0.001), outcomes, 1))
 
-    few, enough = found(9), found(10)
+    few, enough = look_after(9), look_after(10)
     assert abs(few.statistic or 0) > (few.boundary or 9)
     assert (few.decision, enough.decision) == ("not decided", "better")
 
@@ -133,7 +133,9 @@ def test_tasks_of_one_group_count_as_what_they_are_worth() -> None:
     outcomes = [outcome("old", place, refused=int(place < 60)) for place in range(100)]
     outcomes += [outcome("new", place, refused=int(place >= 80)) for place in range(100)]
     groups = {f"t{place}": f"g{place // 10}" for place in range(100)}
-    alone, grouped = (only(look(design(tasks=100, groups=its), outcomes, 1)) for its in ({}, groups))
+    alone, grouped = (
+        only(look(design(tasks=100, groups=task_groups), outcomes, 1)) for task_groups in ({}, groups)
+    )
     assert alone.estimate == grouped.estimate == pytest.approx(-0.4)
     assert alone.decision == "better"
     assert grouped.decision == "not decided"
@@ -145,7 +147,7 @@ def test_tasks_of_one_group_count_as_what_they_are_worth() -> None:
 def test_a_clear_difference_stops_early_and_the_estimate_takes_back_a_part_of_it() -> None:
     _, looks = MadeRun(refuse({"old": 3, "new": 20}), tasks=160, looks=5).run()
     last = looks[-1]
-    assert [one.decision for one in looks] == ["go on", "go on", "better"]
+    assert [arm_look.decision for arm_look in looks] == ["go on", "go on", "better"]
     assert (last.look, last.tasks, last.planned) == (3, 96, 160)
     assert last.estimate == pytest.approx(4 / 192 - 32 / 192)
     assert (last.statistic or 0) <= -(last.boundary or 9)
@@ -158,7 +160,7 @@ def test_a_clear_difference_stops_early_and_the_estimate_takes_back_a_part_of_it
 
 def test_equal_arms_end_as_alike_once_the_interval_lies_within_the_smallest_difference() -> None:
     _, looks = MadeRun(refuse({"old": 8, "new": 8}), tasks=160, looks=5).run()
-    assert [one.decision for one in looks] == ["go on"] * 3 + ["alike"]
+    assert [arm_look.decision for arm_look in looks] == ["go on"] * 3 + ["alike"]
     _, narrow = MadeRun(refuse({"old": 8, "new": 8}), tasks=160, looks=5, smallest=0.01).run()
     assert narrow[-1].decision == "not decided"
 
@@ -168,8 +170,8 @@ def test_a_run_that_cannot_come_to_a_verdict_ends_early_as_not_decided() -> None
     assert looks[-1].decision == "not decided"
     assert looks[-1].look < 5
     # Not because an early look underrates the difference.
-    _, found = MadeRun(refuse({"old": 3, "new": 5}), tasks=400, looks=5, smallest=0.001).run()
-    assert found[-1].decision == "better"
+    _, arm_looks = MadeRun(refuse({"old": 3, "new": 5}), tasks=400, looks=5, smallest=0.001).run()
+    assert arm_looks[-1].decision == "better"
 
 
 def test_boundaries_follow_the_tasks_that_were_reached_and_the_last_look_spends_the_rest() -> None:
@@ -208,9 +210,9 @@ def test_a_decided_arm_is_not_looked_at_again_and_leaves_its_share_to_the_others
         looks=5,
     )
     _, looks = made.run()
-    assert [one.decision for one in looks if one.arm == "new"][-1] == "better"
-    stopped = next(one.look for one in looks if one.arm == "new" and one.decision in ENDS)
-    assert {one.arm for one in looks if one.look > stopped} == {"third"}
+    assert [arm_look.decision for arm_look in looks if arm_look.arm == "new"][-1] == "better"
+    stopped = next(arm_look.look for arm_look in looks if arm_look.arm == "new" and arm_look.decision in ENDS)
+    assert {arm_look.arm for arm_look in looks if arm_look.look > stopped} == {"third"}
     # Each arm may be stopped at half of alpha.
     assert looks[0].boundary == pytest.approx(
         planned_boundaries(replace(made.design(), alpha=0.025, arms=("old", "new")))[0]
@@ -229,7 +231,8 @@ def test_holm_lets_the_last_look_use_what_decided_arms_leave() -> None:
 
     planned = design(tasks=200, smallest=0.001, arms=("old", "new", "third"))
     decisions = {
-        clear: {one.arm: one.decision for one in look(planned, outcomes(clear), 1)} for clear in (40, 0)
+        clear: {arm_look.arm: arm_look.decision for arm_look in look(planned, outcomes(clear), 1)}
+        for clear in (40, 0)
     }
     assert decisions == {
         40: {"new": "better", "third": "better"},
@@ -272,7 +275,7 @@ def test_an_arm_without_a_verdict_leaves_nothing_to_the_others() -> None:
     lost = [outcome("new", place, status="no_reply", calls=0) for place in range(180, 200)]
     made += [*(outcome("new", place) for place in range(180)), *lost]
     planned = design(tasks=200, smallest=0.001, arms=("old", "new", "third"))
-    decisions = {one.arm: one.decision for one in look(planned, made, 1)}
+    decisions = {arm_look.arm: arm_look.decision for arm_look in look(planned, made, 1)}
     assert decisions == {"new": "withheld", "third": "not decided"}
 
 
@@ -282,9 +285,9 @@ def test_the_bounds_of_missing_trials_hold_every_way_they_could_have_been() -> N
     true = pair_tasks(count_tasks(made, MEASURES["refused"]), MEASURES["refused"], "new", "old", {})
     assert true.mean is not None
     for lost in ((0,), (8, 10), (2, 5, 17)):
-        seen = [replace(one, status="no_reply", calls=0, refused=0) if place in lost else one
-                for place, one in enumerate(made)]  # fmt: skip
-        low, high = bound_missing(count_tasks(seen, MEASURES["refused"]), "new", "old") or (9, 9)
+        outcomes = [replace(outcome, status="no_reply", calls=0, refused=0) if place in lost else outcome
+                for place, outcome in enumerate(made)]  # fmt: skip
+        low, high = bound_missing(count_tasks(outcomes, MEASURES["refused"]), "new", "old") or (9, 9)
         assert low <= true.mean.estimate <= high
         assert high - low == pytest.approx(len(lost) / 9)
     assert bound_missing({}, "new", "old") is None

@@ -73,7 +73,7 @@ def test_a_task_is_the_turn_up_to_the_call(tmp_path: Path) -> None:
     tasks, left_out = gathered(tmp_path)
     [task] = read_back(tmp_path, tasks)
     assert not left_out
-    assert [(one.role, one.text) for one in task.messages] == [
+    assert [(message.role, message.text) for message in task.messages] == [
         ("system", PROMPT),
         ("user", "Read a, please."),
         ("assistant", "I look around first."),
@@ -81,7 +81,7 @@ def test_a_task_is_the_turn_up_to_the_call(tmp_path: Path) -> None:
     ]
     assert [(made.name, made.raw) for made in task.messages[2].calls] == [("list", '{"path": "."}')]
     assert task.tools == ("read_file", "list")
-    assert [one["name"] for one in task.definitions] == ["read_file", "list"]
+    assert [definition["name"] for definition in task.definitions] == ["read_file", "list"]
     assert (task.group, task.origin) == ("s1", "c2")
     assert task.id.startswith("read_file-")
 
@@ -108,9 +108,9 @@ def test_the_tools_answer_what_the_log_says_they_did(tmp_path: Path) -> None:
     )
 
 
-def one_answer(number: int, arguments: dict[str, Any], result: str, **said: Any) -> dict[str, Any]:
+def one_answer(number: int, arguments: dict[str, Any], result: str, **fields: Any) -> dict[str, Any]:
     text = json.dumps(arguments)
-    return call(number, raw_arguments=text, arguments=text, result_text=result, **said)
+    return call(number, raw_arguments=text, arguments=text, result_text=result, **fields)
 
 
 def test_of_two_results_for_the_same_arguments_the_one_after_the_failure_is_given(tmp_path: Path) -> None:
@@ -130,7 +130,9 @@ def test_of_two_results_for_the_same_arguments_the_one_after_the_failure_is_give
         one_answer(13, {"path": "h"}, "of a tool without a definition", tool="x", definition_id=None),
     ]
     tasks, _ = gathered(tmp_path, ["c4"], calls=calls)
-    assert [(dict(one["when"]), one["result"], one.get("status")) for one in tasks[0].answers] == [
+    assert [
+        (dict(answer["when"]), answer["result"], answer.get("status")) for answer in tasks[0].answers
+    ] == [
         ({"path": "a", "limit": 5}, "five lines", None),
         ({"path": "a"}, "after", None),
         ({"path": "c"}, "not one", "tool_rejected"),
@@ -154,8 +156,8 @@ def test_an_earlier_call_that_was_broken_stands_in_the_history_as_text(tmp_path:
     assert [json.loads(line)["input"][2]["tool_calls"][0]["function"]["arguments"]
             for line in write_tasks(tasks).splitlines()] == [BROKEN]  # fmt: skip
     [task] = read_back(tmp_path, tasks)
-    assert all(not one.calls or json.loads(one.calls[0].raw) for one in task.messages)
-    assert any("The arguments are no JSON." in one.text for one in task.messages)
+    assert all(not message.calls or json.loads(message.calls[0].raw) for message in task.messages)
+    assert any("The arguments are no JSON." in message.text for message in task.messages)
 
 
 @pytest.mark.thorough(quick=1)
@@ -242,9 +244,11 @@ def test_a_call_without_text_is_a_task_all_the_same(tmp_path: Path) -> None:
 def test_definitions_may_be_given_where_the_logs_have_none(tmp_path: Path) -> None:
     calls = [row | {"definition_id": None} for row in the_calls()]
     ask = ask_store(tmp_path / "store", store_tables(calls))
-    given = [ToolDefinition.from_json_schema(name="read_file", schema={"type": "object"}, description="")]
+    definitions = [
+        ToolDefinition.from_json_schema(name="read_file", schema={"type": "object"}, description="")
+    ]
     left_out: Counter[str] = Counter()
-    tasks = gather_tasks(["c2"], ask, left_out, given=given)
+    tasks = gather_tasks(["c2"], ask, left_out, given=definitions)
     assert ([[tool.name for tool in task.tools] for task in tasks], left_out) == ([["read_file"]], {})
 
 
@@ -268,7 +272,7 @@ def test_a_plan_has_the_model_the_prompt_and_the_definitions_of_the_calls(tmp_pa
     [arm] = plan.arms
     assert [tool.name for tool in plan.definitions[arm.definitions or ""]] == ["read_file", "list"]
     assert (plan.measure.primary, plan.endpoints["mine"].key_variable) == ("refused", "CALLGAUGE_TRIAL_KEY")
-    assert [one.role for one in task.messages] == ["user", "assistant", "tool"]
+    assert [message.role for message in task.messages] == ["user", "assistant", "tool"]
     assert task.definitions == ()
     assert package.to_zip() == make_package(tasks).to_zip()
     assert name_package(tasks) == "trial-read_file-1.zip"
@@ -279,10 +283,10 @@ def two_sessions(**second: Any) -> Rows:
     return [*the_calls(), call(2, **FAILED) | other | second]
 
 
-def other_turn(**said: Any) -> Rows:
+def other_turn(**fields: Any) -> Rows:
     turns = [a_turn(1, user_text="Read a, please.", prompt_hash="h")]
     other = a_turn(1, user_text="Read b.", prompt_hash="h", turn_id="s2:1", session_id="s2")
-    return [*turns, other | said]
+    return [*turns, other | fields]
 
 
 def test_tasks_of_several_prompts_hold_their_own(tmp_path: Path) -> None:
@@ -320,7 +324,7 @@ def test_a_task_with_another_version_of_a_tool_brings_its_own(tmp_path: Path) ->
         definitions=[definition(), definition("list"), newer],
     )  # fmt: skip
     _, read = unpacked(tmp_path, make_package(tasks))
-    own = {task.origin: [one["name"] for one in task.definitions] for task in read}
+    own = {task.origin: [definition["name"] for definition in task.definitions] for task in read}
     assert own == {"c2": [], "other": ["read_file"], "c9": []}
 
 

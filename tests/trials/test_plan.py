@@ -28,7 +28,7 @@ MISTAKES = json.loads((CASES / "trials" / "plan_mistakes.json").read_text(encodi
 SCHEMA = jsonschema.Draft7Validator(plan_schema())
 
 
-def told_of(path: Path) -> list[str]:
+def problems_of(path: Path) -> list[str]:
     with pytest.raises(PlanError) as error:
         read_plan_and_tasks(path)
     return [
@@ -73,20 +73,20 @@ def test_a_plan_is_read_with_all_that_it_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", MISTAKES, ids=[case["name"] for case in MISTAKES])
 def test_every_mistake_is_told_with_its_line_and_what_to_do(tmp_path: Path, case: dict[str, Any]) -> None:
     changed = {"text": ""} if case["replace"] == "all" else {"replace": case["replace"]}
-    assert sorted(told_of(write_plan(tmp_path, **changed))) == sorted(case["told"])
+    assert sorted(problems_of(write_plan(tmp_path, **changed))) == sorted(case["told"])
 
 
 @pytest.mark.parametrize(
-    "case", [one for one in MISTAKES if "syntax" not in one], ids=lambda case: str(case["name"])
+    "case", [mistake for mistake in MISTAKES if "syntax" not in mistake], ids=lambda case: str(case["name"])
 )
 def test_an_editor_refuses_by_the_schema_what_the_reader_refuses_in_a_value(case: dict[str, Any]) -> None:
     text = PLAN
     for old, new in () if case["replace"] == "all" else case["replace"]:
         text = text.replace(old, new, 1)
-    told = tomllib.loads("" if case["replace"] == "all" else text)
+    document = tomllib.loads("" if case["replace"] == "all" else text)
     mistakes: list[Mistake] = []
-    PLAN_TABLE.read(told, (), mistakes)
-    assert (SCHEMA.is_valid(told), not mistakes) == (not case["by_schema"], not case["by_schema"])
+    PLAN_TABLE.read(document, (), mistakes)
+    assert (SCHEMA.is_valid(document), not mistakes) == (not case["by_schema"], not case["by_schema"])
 
 
 def test_the_schema_is_one_and_takes_the_whole_plan() -> None:
@@ -95,8 +95,8 @@ def test_the_schema_is_one_and_takes_the_whole_plan() -> None:
 
 
 def test_problems_come_in_the_order_of_the_file(tmp_path: Path) -> None:
-    told = told_of(write_plan(tmp_path, [["looks = 5", "looks = 0"], ["seed = 7", "sed = 7"]]))
-    assert [one.split(":")[0] for one in told] == ["8", "14"]
+    problems = problems_of(write_plan(tmp_path, [["looks = 5", "looks = 0"], ["seed = 7", "sed = 7"]]))
+    assert [problem.split(":")[0] for problem in problems] == ["8", "14"]
 
 
 def test_arms_are_the_product_of_what_is_listed_and_named_after_what_differs(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_single_arms_take_what_they_do_not_say_from_the_run(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("arms", "told"),
+    ("arms", "problem"),
     [
         (
             '[arms]\nmodels = ["qwen"]\n[[arms.only]]\nmodel = "qwen"\n',
@@ -160,16 +160,16 @@ def test_single_arms_take_what_they_do_not_say_from_the_run(tmp_path: Path) -> N
     ],
 )
 def test_arms_that_cannot_be_told_apart_or_be_folders_are_mistakes(
-    tmp_path: Path, arms: str, told: str
+    tmp_path: Path, arms: str, problem: str
 ) -> None:
     text = PLAN[: PLAN.index("[arms]")].replace('reference = "old"\n', "") + arms
-    assert told_of(write_plan(tmp_path, text=text))[0] == told
+    assert problems_of(write_plan(tmp_path, text=text))[0] == problem
 
 
 def test_a_list_in_the_run_makes_arms_and_single_arms_do_not_take_it(tmp_path: Path) -> None:
     text = PLAN[: PLAN.index("[arms]")].replace('reference = "old"\n', "")
     text = text.replace("compensations = 1", "compensations = [0, 1]") + '[[arms.only]]\nmodel = "qwen"\n'
-    assert told_of(write_plan(tmp_path, text=text)) == [
+    assert problems_of(write_plan(tmp_path, text=text)) == [
         (
             "15: run.compensations: a list makes variants, but [[arms.only]] lists them; "
             "write one value there, and `compensations` in the variants that differ"
@@ -197,7 +197,7 @@ def test_names_of_tools_are_held_against_every_arms_definitions(tmp_path: Path) 
         **TASK, "tools": ["search_orders", "get_weather"],
         "answers": [{"tool": "serch_orders", "result": ""}],
     }  # fmt: skip
-    assert told_of(write_plan(tmp_path, text=text, tasks=[task])) == [
+    assert problems_of(write_plan(tmp_path, text=text, tasks=[task])) == [
         (
             'tasks.jsonl:1: tools: with the definitions "old" it offers no tool "get_weather"; '
             "known: search_orders"
@@ -211,8 +211,8 @@ def test_names_of_tools_are_held_against_every_arms_definitions(tmp_path: Path) 
 
 
 def test_what_is_right_must_be_said_by_some_task(tmp_path: Path) -> None:
-    told = told_of(write_plan(tmp_path, tasks=[{"id": "a", "input": "Hello"}]))
-    assert told == [
+    problems = problems_of(write_plan(tmp_path, tasks=[{"id": "a", "input": "Hello"}]))
+    assert problems == [
         (
             '10: measure.secondary: it names "right", but no task of DIR/tasks.jsonl has an `expect`; '
             "add `expect` to tasks"
@@ -221,8 +221,11 @@ def test_what_is_right_must_be_said_by_some_task(tmp_path: Path) -> None:
 
 
 def test_mistakes_in_tasks_are_told_by_the_plan(tmp_path: Path) -> None:
-    told = told_of(write_plan(tmp_path, tasks=[{"id": "a", "input": 1}, TASK, TASK]))
-    assert [one.split(": ")[:2] for one in told] == [["tasks.jsonl:1", "input"], ["tasks.jsonl:3", "id"]]
+    problems = problems_of(write_plan(tmp_path, tasks=[{"id": "a", "input": 1}, TASK, TASK]))
+    assert [problem.split(": ")[:2] for problem in problems] == [
+        ["tasks.jsonl:1", "input"],
+        ["tasks.jsonl:3", "id"],
+    ]
 
 
 @pytest.mark.parametrize("path", [".", "gone.toml"])
@@ -255,15 +258,19 @@ def write_toml(value: Any) -> str:
         )
         return f'"""\n{quoted[1:-1]}"""' if "\n" in value else quoted
     if isinstance(value, list):
-        return "[\n" + "".join(f"  {write_toml(one)}, # ] }}\n" for one in value) + "]"
+        return "[\n" + "".join(f"  {write_toml(item)}, # ] }}\n" for item in value) + "]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {write_toml(one)}" for key, one in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{json.dumps(key)} = {write_toml(member)}" for key, member in value.items())
+            + "}"
+        )
     return str(value)
 
 
 def paths_of(value: Any, path: tuple[Any, ...] = ()) -> set[tuple[Any, ...]]:
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return {path} - {()} | {found for key, one in items for found in paths_of(one, (*path, key))}
+    return {path} - {()} | {inner for key, member in items for inner in paths_of(member, (*path, key))}
 
 
 @given(st.dictionaries(NAMES, VALUES, max_size=4), st.dictionaries(NAMES, VALUES, max_size=3), NAMES)
@@ -276,12 +283,12 @@ def test_the_line_of_every_key_is_known_and_holds_it(top: Any, table: Any, name:
         ]
     text = "\n".join(lines)
     try:
-        told = tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return
-    found = find_key_lines(text)
-    assert found.keys() == paths_of(told)
-    for path, line in found.items():
+    key_lines = find_key_lines(text)
+    assert key_lines.keys() == paths_of(document)
+    for path, line in key_lines.items():
         key = path[-1]
         if isinstance(key, str):
             assert json.dumps(key) in text.split("\n")[line - 1] or key in "xy" or key == "many"

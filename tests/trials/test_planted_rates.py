@@ -22,13 +22,13 @@ from tests.trials.made_plan import chance, city_of, go, make_plan, make_tasks
 RATES = {"careful": 0.05, "sloppy": 0.20}  # of every attempt, first or repeated
 
 
-def retrying_brain(asked: Asked) -> Emitted:
+def retrying_brain(request: Asked) -> Emitted:
     """Call the tool until it works; each attempt is invalid at the model's rate."""
-    results = [message for message in asked.messages if message.role == "tool"]
+    results = [message for message in request.messages if message.role == "tool"]
     if results and "rain" in results[-1].text:
         return Emitted("It rains.")
-    city = city_of(asked)
-    is_invalid = chance(asked.model, city, len(results)) < RATES[asked.model]
+    city = city_of(request)
+    is_invalid = chance(request.model, city, len(results)) < RATES[request.model]
     return Emitted(calls=[("get_weather", '{"town": 7}' if is_invalid else json.dumps({"city": city}))])
 
 

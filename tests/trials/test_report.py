@@ -48,17 +48,17 @@ def clear(**values: Any) -> MadeRun:
 def lose(outcome: Outcome, arm: str, every: int) -> Outcome:
     """Return outcomes of which every so many of an arm have no reply."""
 
-    def lost(its: str, place: int, repeat: int) -> TrialOutcome:
-        if its == arm and place % every == 0:
-            return TrialOutcome(its, f"t{place}", repeat, "no_reply")
-        return outcome(its, place, repeat)
+    def lost(trial_arm: str, place: int, repeat: int) -> TrialOutcome:
+        if trial_arm == arm and place % every == 0:
+            return TrialOutcome(trial_arm, f"t{place}", repeat, "no_reply")
+        return outcome(trial_arm, place, repeat)
 
     return lost
 
 
 def test_the_answer_is_a_sentence_with_the_numbers_the_stop_and_the_budget(tmp_path: Path) -> None:
-    found = report(clear(budget={"cost": 0.6, "tokens": 100_000}), tmp_path)
-    assert answer_lines(found) == [
+    trial_report = report(clear(budget={"cost": 0.6, "tokens": 100_000}), tmp_path)
+    assert answer_lines(trial_report) == [
         "new is better than old: invalid calls 2.1% against 16.7%, −13.8 points (−21.2 to −5.9).",
         "It stopped at interim analysis 3 of 5, after 96 of 160 tasks, 32% of the budget.",
     ]
@@ -66,20 +66,22 @@ def test_the_answer_is_a_sentence_with_the_numbers_the_stop_and_the_budget(tmp_p
 
 def test_every_count_equals_that_of_the_ledger(tmp_path: Path) -> None:
     made = MadeRun(refuse({"old": 3, "new": 7}, calls=3), tasks=90, repeats=2, secondary=("right", "cost"))
-    found = report(made, tmp_path)
+    trial_report = report(made, tmp_path)
     lines = [json.loads(line) for line in RunFolder(tmp_path / "run").ledger.read_text().splitlines()]
-    assert found.spent == pytest.approx({"cost": 0.001 * len(lines), "tokens": 110 * len(lines)})
-    for arm in found.arms:
-        its = [line for line in lines if line["arm"] == arm.name]
-        assert (arm.trials, arm.calls) == (len(its), 3 * len(its))
-        assert arm.cost == pytest.approx(0.001 * len(its))
-        assert arm.per_right == pytest.approx(0.001 * len(its) / sum(line["right"] for line in its))
-        by_name = {one.measure: one for one in arm.measures}
+    assert trial_report.spent == pytest.approx({"cost": 0.001 * len(lines), "tokens": 110 * len(lines)})
+    for arm in trial_report.arms:
+        arm_lines = [line for line in lines if line["arm"] == arm.name]
+        assert (arm.trials, arm.calls) == (len(arm_lines), 3 * len(arm_lines))
+        assert arm.cost == pytest.approx(0.001 * len(arm_lines))
+        assert arm.per_right == pytest.approx(
+            0.001 * len(arm_lines) / sum(line["right"] for line in arm_lines)
+        )
+        by_name = {arm_measure.measure: arm_measure for arm_measure in arm.measures}
         refused, right = by_name["refused"], by_name["right"]
-        assert (refused.k, refused.n) == (sum(line["refused"] for line in its), 3 * len(its))
-        assert (right.k, right.n) == (sum(line["right"] for line in its), len(its))
+        assert (refused.k, refused.n) == (sum(line["refused"] for line in arm_lines), 3 * len(arm_lines))
+        assert (right.k, right.n) == (sum(line["right"] for line in arm_lines), len(arm_lines))
         by_task: dict[str, list[float]] = {}
-        for line in its:
+        for line in arm_lines:
             by_task.setdefault(line["task"], []).append(line["refused"] / line["calls"])
         means = [sum(each) / len(each) for each in by_task.values()]
         assert refused.rate == pytest.approx(sum(means) / len(means))
@@ -87,64 +89,66 @@ def test_every_count_equals_that_of_the_ledger(tmp_path: Path) -> None:
         assert refused.low is not None
         assert refused.high is not None
         assert 0 <= refused.low < refused.rate < refused.high <= 1
-    assert found.planned_tasks == 90
-    assert found.arms[0].measures[0].measure == "refused"
+    assert trial_report.planned_tasks == 90
+    assert trial_report.arms[0].measures[0].measure == "refused"
 
 
 def test_only_the_primary_measure_has_a_planned_verdict(tmp_path: Path) -> None:
-    found = report(clear(secondary=("right",)), tmp_path)
-    new = found.arms[1]
-    planned = {one.measure: (one.is_planned, one.word) for one in new.measures}
+    trial_report = report(clear(secondary=("right",)), tmp_path)
+    new = trial_report.arms[1]
+    planned = {
+        arm_measure.measure: (arm_measure.is_planned, arm_measure.word) for arm_measure in new.measures
+    }
     assert planned["refused"] == (True, "better")
     assert planned["right"] == (False, "better")
-    difference = {one.measure: one.difference for one in new.measures}
+    difference = {arm_measure.measure: arm_measure.difference for arm_measure in new.measures}
     assert difference["refused"] is not None
     assert difference["right"] is not None
     assert (difference["refused"].kind, difference["right"].kind) == ("adjusted", "fixed")
-    told = "\n".join(trial_report_lines(found, [], is_full=True))
-    assert "right *" in told
-    short = list(trial_report_lines(found, []))
+    text = "\n".join(trial_report_lines(trial_report, [], is_full=True))
+    assert "right *" in text
+    short = list(trial_report_lines(trial_report, []))
     assert len(short) == 5, "one sentence, an empty line, and a table of the primary measure"
     assert not any("right" in line for line in short)
-    assert "* not the planned analysis" in told
+    assert "* not the planned analysis" in text
     # Nothing but the primary measure and those that the plan names.
-    assert {row[1] for row in table_rows(found)} == {"refused", "right *"}
+    assert {row[1] for row in table_rows(trial_report)} == {"refused", "right *"}
 
 
 def test_a_run_under_way_has_no_verdict_but_an_interval_for_any_time(tmp_path: Path) -> None:
-    found = report(clear(), tmp_path, until=50)
-    (answer,) = answer_lines(found)
+    trial_report = report(clear(), tmp_path, until=50)
+    (answer,) = answer_lines(trial_report)
     assert answer.startswith(
         "Not decided yet: new, after 50 of 160 tasks. "
         "So far: invalid calls 2.0% against 17.0%, −15.0 points (−"
     )
     assert answer.endswith(" The next interim analysis is at 64.")
-    difference = found.arms[1].measures[0].difference
+    difference = trial_report.arms[1].measures[0].difference
     assert difference is not None
     assert difference.kind == "anytime"
     over = report(clear(), tmp_path / "over").arms[1].measures[0].difference
     assert over is not None
     assert difference.high - difference.low > over.high - over.low
-    assert (found.state, found.looks_made, found.next_look) == ("not over", 1, 64)
+    assert (trial_report.state, trial_report.looks_made, trial_report.next_look) == ("not over", 1, 64)
 
 
 def test_alike_is_told_with_the_interval_that_lies_within_the_smallest_difference(tmp_path: Path) -> None:
-    found = report(MadeRun(refuse({"old": 8, "new": 8}), tasks=160, looks=5), tmp_path)
-    answer, _ = answer_lines(found)
+    trial_report = report(MadeRun(refuse({"old": 8, "new": 8}), tasks=160, looks=5), tmp_path)
+    answer, _ = answer_lines(trial_report)
     assert answer.startswith(
         "new and old are equivalent (less than 5 points apart): invalid calls 6.2% against 6.2%, 0.0 points ("
     )
-    its = found.arms[1].measures[0].difference
-    assert its is not None
-    assert its.kind == "alike"
-    assert -0.05 < its.low < 0 < its.high < 0.05
+    difference = trial_report.arms[1].measures[0].difference
+    assert difference is not None
+    assert difference.kind == "alike"
+    assert -0.05 < difference.low < 0 < difference.high < 0.05
 
 
 def test_what_is_not_decided_says_how_many_tasks_more(tmp_path: Path) -> None:
     made = MadeRun(refuse({"old": 3, "new": 4}), tasks=100, looks=1, smallest=0.001)
-    found = report(made, tmp_path)
-    more = found.arms[1].measures[0].more
-    answer, _ = answer_lines(found)
+    trial_report = report(made, tmp_path)
+    more = trial_report.arms[1].measures[0].more
+    answer, _ = answer_lines(trial_report)
     assert more is not None
     assert f"About {more:,} more tasks would decide if the difference stays as it is." in answer
     assert "No clear difference between new and old: invalid calls" in answer
@@ -152,17 +156,17 @@ def test_what_is_not_decided_says_how_many_tasks_more(tmp_path: Path) -> None:
 
 def test_a_withheld_verdict_says_what_the_missing_trials_allow(tmp_path: Path) -> None:
     made = MadeRun(lose(refuse({"old": 3, "new": 20}), "new", 10), tasks=160, looks=5)
-    found = report(made, tmp_path)
-    answer, _ = answer_lines(found)
+    trial_report = report(made, tmp_path)
+    answer, _ = answer_lines(trial_report)
     assert answer.startswith(
         "No verdict on new: 16 of 160 trials of new and 0 of 160 of old have no reply, more than 5%; "
         "whatever they had been, the difference is between −"
     )
-    assert found.arms[1].bounds is not None
-    low, high = found.arms[1].bounds
+    assert trial_report.arms[1].bounds is not None
+    low, high = trial_report.arms[1].bounds
     assert high - low == pytest.approx(0.1)
-    assert any("16 of 160 trials have no reply" in line for line in found.warnings)
-    assert "withheld" in {row[-1] for row in table_rows(found)}
+    assert any("16 of 160 trials have no reply" in line for line in trial_report.warnings)
+    assert "withheld" in {row[-1] for row in table_rows(trial_report)}
 
 
 def test_answers_that_were_not_recorded_are_warned_of_above_five_percent(tmp_path: Path) -> None:
@@ -183,34 +187,34 @@ def miss(every: int) -> MadeRun:
 def test_arms_of_a_cross_product_are_also_compared_setting_by_setting(tmp_path: Path) -> None:
     """The new definition helps model a and does nothing for b."""
     often = {"a-old": 3, "a-new": 30, "b-old": 6, "b-new": 6}
-    found = report(MadeRun(refuse(often), arms=CROSS, tasks=240, looks=1), tmp_path)
-    by_factor = {(one.factor, one.value): one for one in found.factors}
+    trial_report = report(MadeRun(refuse(often), arms=CROSS, tasks=240, looks=1), tmp_path)
+    by_factor = {(comparison.factor, comparison.value): comparison for comparison in trial_report.factors}
     assert set(by_factor) == {("model", "b"), ("definitions", "new")}
-    one = by_factor["definitions", "new"]
-    assert one.overall.word == "better"
+    comparison = by_factor["definitions", "new"]
+    assert comparison.overall.word == "better"
     # Each place counts alike: the mean of both.
-    within = {its.where["model"]: its for its in one.within}
-    assert one.overall.estimate == pytest.approx((within["a"].estimate + within["b"].estimate) / 2)
+    within = {difference.where["model"]: difference for difference in comparison.within}
+    assert comparison.overall.estimate == pytest.approx((within["a"].estimate + within["b"].estimate) / 2)
     assert within["a"].estimate == pytest.approx((8 - 80) / 2 / 240)
     assert (within["a"].word, within["b"].word) == ("better", "not decided")
-    assert one.interacts
+    assert comparison.interacts
     assert (within["a"].contrast or 0) == pytest.approx(within["a"].estimate - within["b"].estimate)
-    first, second, *_ = answer_lines(found)
+    first, second, *_ = answer_lines(trial_report)
     assert first.startswith("By definitions, new is better than old: invalid calls "), "models come last"
     assert first.endswith("judged once at the end.")
     assert second == (
         "It depends on where: better with model a (−15.0 points); "
         "no clear difference with model b (0.0 points)."
     )
-    assert "definitions new \\*" in markdown_report(found)
+    assert "definitions new \\*" in markdown_report(trial_report)
 
 
 def test_a_difference_that_is_the_same_everywhere_is_called_so(tmp_path: Path) -> None:
     often = {"a-old": 3, "a-new": 12, "b-old": 3, "b-new": 12}
-    found = report(MadeRun(refuse(often), arms=CROSS, tasks=240, looks=1), tmp_path)
-    one = next(one for one in found.factors if one.factor == "definitions")
-    assert not one.interacts
-    assert one.overall.word == "better"
+    trial_report = report(MadeRun(refuse(often), arms=CROSS, tasks=240, looks=1), tmp_path)
+    comparison = next(factor for factor in trial_report.factors if factor.factor == "definitions")
+    assert not comparison.interacts
+    assert comparison.overall.word == "better"
     # Two arms differ in one setting: that is the comparison of the arms itself.
     assert report(clear(), tmp_path / "two").factors == ()
 
@@ -220,18 +224,18 @@ def test_what_was_the_same_for_all_arms_is_told_and_what_was_not(tmp_path: Path)
     lock = made.lock()
     lock["endpoints"]["local"]["server"] = None
     outcomes, looks = made.run()
-    some = [replace(one, cost=None) if one.arm == "new" else one for one in outcomes]
-    found = make_report(read_run(write_folder(tmp_path, lock, some, looks)))
-    assert found.held["model"] == "m"
-    assert (found.held["tasks"], found.held["seed"]) == (160, 7)
-    assert dict(found.differing) == {"definitions": ["old", "new"]}
-    assert found.unknown == ("The server software of the endpoint local is not named",)
-    assert (found.arms[1].cost, found.arms[1].per_right) == (None, None)
-    assert "new: 96 trials, 192 calls, 10,560 tokens, cost unknown" in markdown_report(found)
+    some = [replace(outcome, cost=None) if outcome.arm == "new" else outcome for outcome in outcomes]
+    trial_report = make_report(read_run(write_folder(tmp_path, lock, some, looks)))
+    assert trial_report.held["model"] == "m"
+    assert (trial_report.held["tasks"], trial_report.held["seed"]) == (160, 7)
+    assert dict(trial_report.differing) == {"definitions": ["old", "new"]}
+    assert trial_report.unknown == ("The server software of the endpoint local is not named",)
+    assert (trial_report.arms[1].cost, trial_report.arms[1].per_right) == (None, None)
+    assert "new: 96 trials, 192 calls, 10,560 tokens, cost unknown" in markdown_report(trial_report)
     # Nor is it where one trial has none.
-    one = [replace(outcomes[0], cost=None), *outcomes[1:]]
-    partly = make_report(read_run(write_folder(tmp_path, lock, one, looks)))
-    assert [arm.cost is None for arm in partly.arms] == [arm.name == one[0].arm for arm in partly.arms]
+    with_gap = [replace(outcomes[0], cost=None), *outcomes[1:]]
+    partly = make_report(read_run(write_folder(tmp_path, lock, with_gap, looks)))
+    assert [arm.cost is None for arm in partly.arms] == [arm.name == with_gap[0].arm for arm in partly.arms]
 
 
 def test_tasks_that_tell_nothing_are_counted_by_arm(tmp_path: Path) -> None:
@@ -241,20 +245,22 @@ def test_tasks_that_tell_nothing_are_counted_by_arm(tmp_path: Path) -> None:
         silent = arm == "new" and place % 8 == 0
         return replace(plain(arm, place, repeat), calls=0, refused=0) if silent else plain(arm, place, repeat)
 
-    found = report(MadeRun(outcome, tasks=160, looks=1), tmp_path)
-    assert found.unknown == (
+    trial_report = report(MadeRun(outcome, tasks=160, looks=1), tmp_path)
+    assert trial_report.unknown == (
         "refused: tasks without a measurement (no call was made, or no reply came), by variant: new 20",
     )
-    assert found.arms[1].measures[0].tasks == 160  # a reply without a call has 0 of 0 calls
+    assert trial_report.arms[1].measures[0].tasks == 160  # a reply without a call has 0 of 0 calls
 
 
 def test_looks_that_a_killed_process_did_not_write_are_made_by_the_report(tmp_path: Path) -> None:
     made = clear()
     outcomes, looks = made.run()
     whole = make_report(read_run(write_folder(tmp_path / "whole", made.lock(), outcomes, looks)))
-    for kept in range(len(looks)):
-        cut = read_run(write_folder(tmp_path / f"{kept}", made.lock(), outcomes, looks[:kept]))
-        assert [replace(one, at="") for one in cut.looks] == [replace(one, at="") for one in looks]
+    for written in range(len(looks)):
+        cut = read_run(write_folder(tmp_path / f"{written}", made.lock(), outcomes, looks[:written]))
+        assert [replace(arm_look, at="") for arm_look in cut.looks] == [
+            replace(arm_look, at="") for arm_look in looks
+        ]
         assert answer_lines(make_report(cut)) == answer_lines(whole)
 
 
@@ -294,10 +300,10 @@ def test_a_run_without_any_outcome_says_so(tmp_path: Path) -> None:
         if remove:
             RunFolder(root).ledger.unlink()
             RunFolder(root).looks.unlink()
-        exit_code, told, _ = run_command(root, "--full")
+        exit_code, output, _ = run_command(root, "--full")
         assert exit_code == 0
-        assert "Not decided yet: new, after 0 of 160 tasks. The next interim analysis is at 32." in told
-        assert "No trial has finished yet" in told
+        assert "Not decided yet: new, after 0 of 160 tasks. The next interim analysis is at 32." in output
+        assert "No trial has finished yet" in output
 
 
 def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> None:
@@ -314,14 +320,14 @@ def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> N
             "measure": {**lock["measure"], "reference": "gone"},
         },
     }
-    for place, (told, content) in enumerate(broken.items()):
+    for place, (message, content) in enumerate(broken.items()):
         root = tmp_path / str(place)
         if content is not None:
             root.mkdir()
         if content:
             text = content if isinstance(content, str) else json.dumps(content)
             RunFolder(root).lock.write_text(text)
-        with pytest.raises(FolderError, match=told):
+        with pytest.raises(FolderError, match=message):
             read_run(root)
         exit_code, out, problem = run_command(root)
         assert (exit_code, out) == (2, "")
@@ -344,18 +350,18 @@ def test_the_note_on_unplanned_measures_stands_only_where_one_is_shown(tmp_path:
         for task in lock["tasks"]
         for repeat in range(lock["run_plan"]["repeats"])
     ]
-    found = make_report(read_run(write_folder(tmp_path, lock, outcomes, [])))
-    assert {row[1] for row in table_rows(found)} == {"refused"}
-    assert unplanned_note(found) is None
+    trial_report = make_report(read_run(write_folder(tmp_path, lock, outcomes, [])))
+    assert {row[1] for row in table_rows(trial_report)} == {"refused"}
+    assert unplanned_note(trial_report) is None
 
 
 def test_both_files_are_written_whole_and_hold_what_the_command_tells(tmp_path: Path) -> None:
     root = clear(budget={"cost": 0.6}).write(tmp_path / "run")
-    exit_code, told, _ = run_command(root, "--json")
+    exit_code, output, _ = run_command(root, "--json")
     assert exit_code == 0
     folder = RunFolder(root)
     written = json.loads(folder.report.read_bytes())
-    assert {**written, "gates": []} == json.loads(told)
+    assert {**written, "gates": []} == json.loads(output)
     assert written["answer"] == answer_lines(make_report(read_run(root)))
     assert written["budget_share"] == pytest.approx(0.32)
     assert "| new | refused | 4 / 192 calls |" in folder.report_text.read_text()
@@ -373,9 +379,9 @@ def test_a_report_that_cannot_be_written_is_still_told(
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(Path, "write_bytes", fail)
-    exit_code, told, problem = run_command(root, "--gate", "no-worse=0.02")
+    exit_code, output, problem = run_command(root, "--gate", "no-worse=0.02")
     assert exit_code == 0
-    assert "new is better than old" in told
+    assert "new is better than old" in output
     assert "No space left on device" in problem
     with pytest.raises(OSError, match="No space left"):
         write_report(root, make_report(read_run(root)))
@@ -385,11 +391,11 @@ def test_a_report_that_cannot_be_written_is_still_told(
 def test_hostile_names_control_neither_a_terminal_nor_a_page(tmp_path: Path) -> None:
     made = clear()
     lock = {**made.lock(), "name": "a\n# b | <img src=x>", "question": "\x1b[31m`x` *y* [z](http://e)?"}
-    found = make_report(read_run(write_folder(tmp_path, lock, *made.run())))
-    page = markdown_report(found)
+    trial_report = make_report(read_run(write_folder(tmp_path, lock, *made.run())))
+    page = markdown_report(trial_report)
     assert page.startswith("# a # b \\| \\<img src=x\\>\n")
     assert "\\`x\\` \\*y\\* [z\\](http://e)?" in page
-    assert "\x1b" not in "\n".join(trial_report_lines(found, []))
+    assert "\x1b" not in "\n".join(trial_report_lines(trial_report, []))
     assert escape_markdown("turn_ok, _x_ and a_") == "turn_ok, \\_x\\_ and a\\_"
 
 
@@ -403,9 +409,9 @@ def test_hostile_names_control_neither_a_terminal_nor_a_page(tmp_path: Path) -> 
     ],
 )
 def test_numbers_are_told_in_the_unit_of_their_measure(measure: str, value: str, difference: str) -> None:
-    its = MEASURES[measure]  # type: ignore[index]
-    assert format_value(its, 0.0414) == value
-    assert format_difference(its, -0.0414) == difference
+    entry = MEASURES[measure]  # type: ignore[index]
+    assert format_value(entry, 0.0414) == value
+    assert format_difference(entry, -0.0414) == difference
     assert format_difference(MEASURES["tokens"], 1204.4) == "+1,204 tokens"
     assert format_difference(MEASURES["refused"], -0.0001) == "0.0 points"
     assert format_value(MEASURES["cost"], 1234.5) == "1,234.50 USD"

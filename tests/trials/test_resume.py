@@ -30,13 +30,13 @@ def comparable(outcome: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_key(outcomes: list[dict[str, Any]]) -> dict[tuple[str, str, int], dict[str, Any]]:
-    return {(one["arm"], one["task"], one["repeat"]): comparable(one) for one in outcomes}
+    return {(outcome["arm"], outcome["task"], outcome["repeat"]): comparable(outcome) for outcome in outcomes}
 
 
 @pytest.fixture(scope="module")
 def kills(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     out = tmp_path_factory.mktemp("kills")
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "tests.trials.killed_runs", str(out)],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -44,13 +44,13 @@ def kills(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
         text=True,
         check=False,
     )
-    assert told.returncode == 0, told.stderr
-    return [json.loads(line) for line in told.stdout.splitlines()]
+    assert process.returncode == 0, process.stderr
+    return [json.loads(line) for line in process.stdout.splitlines()]
 
 
 @pytest.mark.thorough
 def test_a_run_dies_at_each_of_its_steps(kills: list[dict[str, Any]]) -> None:
-    steps = {one["step"].split("/")[-1] for one in kills}
+    steps = {kill["step"].split("/")[-1] for kill in kills}
     assert {"write plan.toml", "rename lock.json", "append to ledger.jsonl", "append to spent.jsonl"} <= steps
     assert {"append to looks.jsonl", "append to probes.jsonl"} <= steps
     assert {"write task-0.0.jsonl", "rename task-0.0.jsonl"} <= steps
@@ -75,7 +75,7 @@ def test_after_every_kill_the_same_trials_are_there_none_twice(kills: list[dict[
         assert len(list(folder.sessions.rglob("*.jsonl"))) == len(KEYS)
         assert not list(folder.root.rglob("*.part"))
         looks = [json.loads(line) for line in folder.looks.read_text().splitlines()]
-        assert [one["look"] for one in looks] == [1, 2], kill["step"]
+        assert [arm_look["look"] for arm_look in looks] == [1, 2], kill["step"]
         probed = folder.probes.read_text().count('"session_start"')
         assert probed == 1, kill["step"]
 
@@ -84,10 +84,10 @@ def test_after_every_kill_the_same_trials_are_there_none_twice(kills: list[dict[
 def test_after_every_kill_all_that_was_asked_is_paid(kills: list[dict[str, Any]]) -> None:
     for kill in kills:
         place = Path(kill["place"])
-        asked = len((place / "requests").read_text().splitlines())
+        requests = len((place / "requests").read_text().splitlines())
         spent = read_spent(RunFolder(place / "run.1").spent)
-        assert spent.tokens >= asked * 70 - 1e-6, kill["step"]
-        assert spent.tokens <= asked * 70 + 4_600, "a killed request counts with its worst case, no more"
+        assert spent.tokens >= requests * 70 - 1e-6, kill["step"]
+        assert spent.tokens <= requests * 70 + 4_600, "a killed request counts with its worst case, no more"
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 5, 8, 13, 21, 34, 45])
@@ -119,10 +119,10 @@ def test_a_lost_ledger_line_is_made_again_from_the_session(tmp_path: Path) -> No
     end = go(plan, tasks, tmp_path / "r.1")
     lines = end.folder.ledger.read_bytes().splitlines(keepends=True)
     end.folder.ledger.write_bytes(b"".join(lines[:3]) + lines[3][:20])
-    asked: list[int] = []
-    again = go(plan, tasks, tmp_path / "r.1", on_progress=lambda _: asked.append(1))
+    requests: list[int] = []
+    again = go(plan, tasks, tmp_path / "r.1", on_progress=lambda _: requests.append(1))
     assert set(again.outcomes) == set(end.outcomes)
-    assert not asked
+    assert not requests
     assert set(read_ledger(end.folder.ledger)) == set(end.outcomes)
 
 
@@ -151,10 +151,10 @@ def test_what_differs_from_the_beginning_is_refused_by_name(tmp_path: Path) -> N
             plan, models={**plan.models, "careful": short}
         ),
     }
-    for told, changed in changes.items():
+    for difference, changed in changes.items():
         with pytest.raises(RunChangedError) as refused:
             go(changed, tasks, tmp_path / "r.1")
-        assert told in refused.value.differences, refused.value.differences
+        assert difference in refused.value.differences, refused.value.differences
         assert "--anew" in str(refused.value)
     with pytest.raises(RunChangedError, match="the tasks changed"):
         go(plan, make_tasks(4), tmp_path / "r.1")

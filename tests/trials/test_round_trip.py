@@ -33,19 +33,19 @@ def read_file(path: str, limit: int = 10) -> str:
     return f"{path} has {limit} lines."
 
 
-def brain(asked: Asked) -> Emitted:
+def brain(request: Asked) -> Emitted:
     """A model with three habits, each told by what it was asked last."""
-    if "Report" in asked.user:
+    if "Report" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}')])
-    said = asked.last.text
-    if asked.last.role == "user" and said.startswith("Look"):
+    text = request.last.text
+    if request.last.role == "user" and text.startswith("Look"):
         return Emitted("I look first.", [("list_files", '{"folder": "."}')])
-    if said == ".: a.txt b.txt":
+    if text == ".: a.txt b.txt":
         failures = {"Look at b.": ("read_file", BROKEN), "Look at a.": ("read_file", UNFIT)}
-        return Emitted(calls=[failures.get(asked.user, ("open_file", '{"path": "c"}'))])
-    if "not run" in said or "There is no tool" in said:
+        return Emitted(calls=[failures.get(request.user, ("open_file", '{"path": "c"}'))])
+    if "not run" in text or "There is no tool" in text:
         return Emitted(calls=[("read_file", '{"path": "a", "limit": 3}')])
-    return Emitted(f"So: {said}")
+    return Emitted(f"So: {text}")
 
 
 def make_log(folder: Path) -> None:
@@ -70,12 +70,12 @@ def load_log(folder: Path, store: Path) -> list[dict[str, Any]]:
     load([folder], store)
     generation = published_generation(store)
     assert generation
-    asked = """
+    query = """
         SELECT t.user_text, c.tool, c.raw_arguments, c.fault_layer, s.text AS signature, c.simulated
         FROM tool_calls c JOIN turns t USING (turn_id) LEFT JOIN signatures s USING (signature_id)
         ORDER BY t.user_text, c.step, c.ordinal"""
     with duckdb.connect(str(generation), read_only=True) as connection:
-        cursor = connection.execute(asked)
+        cursor = connection.execute(query)
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
@@ -102,15 +102,15 @@ def test_failures_that_become_tasks_fail_in_the_same_way_again(tmp_path: Path) -
         "--plan",
         tmp_path / "t" / "plan.toml",
     ]
-    told = CliRunner().invoke(cli.app, list(map(str, words)))
-    assert told.exit_code == 0, told.output
+    invocation = CliRunner().invoke(cli.app, list(map(str, words)))
+    assert invocation.exit_code == 0, invocation.output
     plan, tasks = read_plan_and_tasks(tmp_path / "t" / "plan.toml")
     assert [len(task.messages) for task in tasks] == [3, 3, 3]
     assert next(iter(plan.prompts.values())).text.startswith("Be kind.")
 
     end = go(plan, tasks, tmp_path / "run", opened=opened_by(brain))
     assert (end.reason, len(end.outcomes)) == ("done", 9)
-    assert {(one.refused, one.misses, one.status) for one in end.outcomes} == {(1, 0, "ok")}
+    assert {(outcome.refused, outcome.misses, outcome.status) for outcome in end.outcomes} == {(1, 0, "ok")}
 
     again = load_log(tmp_path / "run" / "sessions", tmp_path / "tried")
     assert sorted(failures(again)) == sorted(failures(logged) * 3)

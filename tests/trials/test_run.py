@@ -31,9 +31,9 @@ def test_all_trials_run_and_are_in_the_folder(tmp_path: Path) -> None:
     assert read_ledger(end.folder.ledger) == end.outcomes
     assert len(list(end.folder.sessions.rglob("*.jsonl"))) == 12
     assert not list(end.folder.root.rglob("*.part"))
-    assert {one.right for one in end.outcomes} == {True}
-    assert sum(one.refused for one in end.outcomes if one.arm == "careful") == 0
-    assert sum(one.refused for one in end.outcomes if one.arm == "sloppy") > 0
+    assert {outcome.right for outcome in end.outcomes} == {True}
+    assert sum(outcome.refused for outcome in end.outcomes if outcome.arm == "careful") == 0
+    assert sum(outcome.refused for outcome in end.outcomes if outcome.arm == "sloppy") > 0
 
 
 def test_a_block_holds_all_arms_of_one_task_and_the_order_is_seeded(tmp_path: Path) -> None:
@@ -55,44 +55,46 @@ def test_requests_go_block_by_block(tmp_path: Path) -> None:
     one_at_a_time = {"local": replace(plan.endpoints["local"], concurrency=1)}
     cities: list[str] = []
 
-    def brain(asked: Asked) -> Emitted:
-        cities.append(city_of(asked))
+    def brain(request: Asked) -> Emitted:
+        cities.append(city_of(request))
         return Emitted("I do not know.")
 
     end = go(replace(plan, endpoints=one_at_a_time), tasks, tmp_path / "r.1", brain)
     wanted = [task.removeprefix("task-") for task in order_tasks([task.id for task in tasks], 3)]
     assert cities == [f"City{task}" for task in wanted for _ in range(2)]
-    assert all(one.right is False for one in end.outcomes)
+    assert all(outcome.right is False for outcome in end.outcomes)
 
 
 def test_an_arm_that_is_decided_is_asked_no_more(tmp_path: Path) -> None:
     plan = make_plan(tmp_path, arms=("careful", "awful"))
     end = go(plan, make_tasks(60), tmp_path / "r.1", weather_brain({"awful": 1.0}))
     looks = read_looks(end.folder.looks)
-    assert [(one.arm, one.look, one.tasks, one.decision) for one in looks] == [("awful", 1, 30, "worse")]
-    assert Counter(one.arm for one in end.outcomes) == {"careful": 30, "awful": 30}
+    assert [(arm_look.arm, arm_look.look, arm_look.tasks, arm_look.decision) for arm_look in looks] == [
+        ("awful", 1, 30, "worse")
+    ]
+    assert Counter(outcome.arm for outcome in end.outcomes) == {"careful": 30, "awful": 30}
     assert end.reason == "done"
 
 
 def test_others_go_on_when_one_arm_is_decided(tmp_path: Path) -> None:
     plan = make_plan(tmp_path, arms=("careful", "awful", "even"))
     end = go(plan, make_tasks(60), tmp_path / "r.1", weather_brain({"awful": 1.0, "even": 0.1}))
-    asked = Counter(one.arm for one in end.outcomes)
-    assert (asked["careful"], asked["awful"], asked["even"]) == (60, 30, 60)
-    assert {one.arm for one in end.looks if one.look == 2} == {"even"}
+    trials = Counter(outcome.arm for outcome in end.outcomes)
+    assert (trials["careful"], trials["awful"], trials["even"]) == (60, 30, 60)
+    assert {arm_look.arm for arm_look in end.looks if arm_look.look == 2} == {"even"}
 
 
 def test_an_endpoint_that_knows_no_key_stops_its_arms_and_the_others_go_on(tmp_path: Path) -> None:
     plan = make_plan(tmp_path)
 
-    def brain(asked: Asked) -> Emitted:
-        if asked.model == "sloppy":
+    def brain(request: Asked) -> Emitted:
+        if request.model == "sloppy":
             return Emitted(status=401, body={"error": {"message": "wrong key"}})
-        return weather_brain()(asked)
+        return weather_brain()(request)
 
     end = go(plan, make_tasks(4), tmp_path / "r.1", brain)
     assert (end.reason, end.code) == ("endpoint", 3)
-    assert Counter(one.arm for one in end.outcomes) == {"careful": 4}
+    assert Counter(outcome.arm for outcome in end.outcomes) == {"careful": 4}
     assert "401" in end.stopped_arms["sloppy"]
     assert "model sloppy" in end.stopped_arms["sloppy"]
     again = go(plan, make_tasks(4), tmp_path / "r.1")
@@ -107,19 +109,19 @@ def test_nothing_could_be_asked_is_said_with_code_1(tmp_path: Path) -> None:
 def test_trials_without_a_reply_are_counted_and_asked_again(tmp_path: Path) -> None:
     plan = make_plan(tmp_path)
 
-    def brain(asked: Asked) -> Emitted:
-        if "City2?" in asked.user:
+    def brain(request: Asked) -> Emitted:
+        if "City2?" in request.user:
             return Emitted(status=503, body={"error": "busy"})
-        return weather_brain()(asked)
+        return weather_brain()(request)
 
     end = go(plan, make_tasks(4), tmp_path / "r.1", brain)
-    silent = [one for one in end.outcomes if one.status == "no_reply"]
-    assert [one.task for one in silent] == ["task-2", "task-2"]
-    assert all("503" in (one.why or "") and one.right is None for one in silent)
-    assert {one.decision for one in end.looks if one.look == 2} == {"withheld"}
+    silent = [outcome for outcome in end.outcomes if outcome.status == "no_reply"]
+    assert [outcome.task for outcome in silent] == ["task-2", "task-2"]
+    assert all("503" in (outcome.why or "") and outcome.right is None for outcome in silent)
+    assert {arm_look.decision for arm_look in end.looks if arm_look.look == 2} == {"withheld"}
     again = go(plan, make_tasks(4), tmp_path / "r.1")
-    assert [one.status for one in again.outcomes].count("ok") == 8
-    assert len({(one.arm, one.task) for one in again.outcomes}) == 8
+    assert [outcome.status for outcome in again.outcomes].count("ok") == 8
+    assert len({(outcome.arm, outcome.task) for outcome in again.outcomes}) == 8
 
 
 def test_an_endpoint_that_is_gone_stops_the_arm_after_some_trials(tmp_path: Path) -> None:
@@ -136,16 +138,16 @@ def test_a_model_without_native_tools_is_asked_by_the_fallback_unless_the_plan_s
     unknown = {"one": replace(plan.models["one"], capabilities=UNKNOWN)}
     plan = replace(plan, models=unknown)
 
-    def brain(asked: Asked) -> Emitted:
-        if asked.has_tools:
+    def brain(request: Asked) -> Emitted:
+        if request.has_tools:
             return Emitted(status=400, body={"error": "this model does not support tools"})
-        if "rain" in asked.last.text:
+        if "rain" in request.last.text:
             return Emitted("Rain.")
-        call = {"tool": "get_weather", "arguments": {"city": city_of(asked)}}
+        call = {"tool": "get_weather", "arguments": {"city": city_of(request)}}
         return Emitted(f"```json\n{json.dumps(call)}\n```")
 
     end = go(plan, make_tasks(2), tmp_path / "auto.1", brain)
-    assert [one.right for one in end.outcomes] == [True, True]
+    assert [outcome.right for outcome in end.outcomes] == [True, True]
     probes = [json.loads(line) for line in end.folder.probes.read_text().splitlines()]
     assert probes[0]["meta"]["probe"]["ok"] is False
     assert probes[0]["meta"]["trial"]["run"] == "auto.1"
@@ -159,17 +161,17 @@ def test_a_model_is_probed_once_a_run(tmp_path: Path) -> None:
     plan = replace(plan, models={"one": replace(plan.models["one"], capabilities=UNKNOWN)})
     questions: list[str] = []
 
-    def brain(asked: Asked) -> Emitted:
-        if "number" in asked.user:
-            questions.append(asked.user)
+    def brain(request: Asked) -> Emitted:
+        if "number" in request.user:
+            questions.append(request.user)
             return Emitted(calls=[("report_number", '{"number": 7}'), ("report_number", '{"number": 8}')])
-        return weather_brain()(asked)
+        return weather_brain()(request)
 
     go(plan, make_tasks(4), tmp_path / "r.1", brain, limit=2)
-    asked = len(questions)
-    assert asked
+    number = len(questions)
+    assert number
     end = go(plan, make_tasks(4), tmp_path / "r.1", brain)
-    assert (len(questions), len(end.outcomes)) == (asked, 4)
+    assert (len(questions), len(end.outcomes)) == (number, 4)
     logged = json.loads(next(end.folder.sessions.rglob("*.jsonl")).read_text().splitlines()[0])
     assert logged["meta"]["probe"]["ok"] is True
 
@@ -183,13 +185,13 @@ def test_the_limit_counts_tasks_of_this_time(tmp_path: Path) -> None:
 
 
 def test_what_is_under_way_ends_when_the_run_is_asked_to_stop(tmp_path: Path) -> None:
-    told: list[int] = []
+    reported: list[int] = []
     end = go(
         make_plan(tmp_path),
         make_tasks(20),
         tmp_path / "r.1",
-        on_progress=lambda now: told.append(now.trials),
-        stop=lambda: len(told) >= 3,
+        on_progress=lambda now: reported.append(now.trials),
+        stop=lambda: len(reported) >= 3,
     )
     assert (end.reason, end.code) == ("interrupted", 130)
     assert 3 <= len(end.outcomes) <= 7
@@ -197,10 +199,10 @@ def test_what_is_under_way_ends_when_the_run_is_asked_to_stop(tmp_path: Path) ->
 
 
 def test_earlier_messages_of_a_task_are_its_history(tmp_path: Path) -> None:
-    seen: list[Asked] = []
+    requests: list[Asked] = []
 
-    def brain(asked: Asked) -> Emitted:
-        seen.append(asked)
+    def brain(request: Asked) -> Emitted:
+        requests.append(request)
         return Emitted("Yes.")
 
     messages = (
@@ -212,11 +214,11 @@ def test_earlier_messages_of_a_task_are_its_history(tmp_path: Path) -> None:
     plan = make_plan(tmp_path, arms=("one",))
     task = Task("t", messages)
     go(plan, (task,), tmp_path / "with.1", brain)
-    assert [one.role for one in seen[0].messages] == ["system", "user", "assistant", "user"]
-    assert seen[0].messages[0].text.startswith("You answer.")
+    assert [message.role for message in requests[0].messages] == ["system", "user", "assistant", "user"]
+    assert requests[0].messages[0].text.startswith("You answer.")
     without = replace(plan, arms=(replace(plan.arms[0], prompt=None),))
     go(without, (task,), tmp_path / "without.1", brain)
-    assert seen[1].messages[0].text.startswith("Be short.")
+    assert requests[1].messages[0].text.startswith("Be short.")
 
 
 def test_tools_may_be_python_functions_beside_the_plan(tmp_path: Path) -> None:
@@ -236,13 +238,15 @@ def test_tools_may_be_python_functions_beside_the_plan(tmp_path: Path) -> None:
 def test_misses_and_defaults_of_recorded_answers_are_counted_apart(tmp_path: Path) -> None:
     plan = make_plan(tmp_path, arms=("one",))
     tasks = tuple(replace(task, answers=()) for task in make_tasks(2))
-    assert [one.misses for one in go(plan, tasks, tmp_path / "default.1", weather_brain()).outcomes] == [0, 0]
+    assert [
+        outcome.misses for outcome in go(plan, tasks, tmp_path / "default.1", weather_brain()).outcomes
+    ] == [0, 0]
     without = replace(plan, tools={})
 
-    def brain(asked: Asked) -> Emitted:
-        return Emitted("?") if asked.last.role == "tool" else weather_brain()(asked)
+    def brain(request: Asked) -> Emitted:
+        return Emitted("?") if request.last.role == "tool" else weather_brain()(request)
 
-    assert [one.misses for one in go(without, tasks, tmp_path / "none.1", brain).outcomes] == [1, 1]
+    assert [outcome.misses for outcome in go(without, tasks, tmp_path / "none.1", brain).outcomes] == [1, 1]
 
 
 def test_a_key_that_the_environment_lacks_is_said_before_anything_is_asked(tmp_path: Path) -> None:
@@ -259,13 +263,13 @@ def test_a_second_run_of_a_folder_is_refused_with_who_holds_it(tmp_path: Path) -
 
 
 def test_progress_tells_cost_and_time_left(tmp_path: Path) -> None:
-    told: list[Any] = []
-    end = go(make_plan(tmp_path), make_tasks(5), tmp_path / "r.1", on_progress=told.append)
-    shown = [one for one in told if one.told is None]
-    assert [one.trials for one in shown] == list(range(1, 11))
-    assert {one.planned_trials for one in shown} == {10}
+    reports: list[Any] = []
+    end = go(make_plan(tmp_path), make_tasks(5), tmp_path / "r.1", on_progress=reports.append)
+    shown = [progress for progress in reports if progress.told is None]
+    assert [progress.trials for progress in shown] == list(range(1, 11))
+    assert {progress.planned_trials for progress in shown} == {10}
     assert shown[-1].seconds_left == 0
-    assert shown[-1].spent.cost == pytest.approx(sum(one.cost or 0 for one in end.outcomes))
+    assert shown[-1].spent.cost == pytest.approx(sum(outcome.cost or 0 for outcome in end.outcomes))
     assert shown[-1].tasks == 5
 
 
@@ -292,33 +296,36 @@ def test_an_arm_and_its_plan_are_in_the_lock(tmp_path: Path) -> None:
 
 
 def test_compensations_and_policy_are_an_arm(tmp_path: Path) -> None:
-    def brain(asked: Asked) -> Emitted:
-        if asked.last.role == "user" and len(asked.messages) == 2:
+    def brain(request: Asked) -> Emitted:
+        if request.last.role == "user" and len(request.messages) == 2:
             return Emitted(calls=[("get_weather", "city please")])
-        return weather_brain()(asked) if asked.last.role != "tool" else Emitted("Rain.")
+        return weather_brain()(request) if request.last.role != "tool" else Emitted("Rain.")
 
     plan = make_plan(tmp_path, arms=("one",))
     arms = tuple(TrialArm(f"c{count}", "one", "p", "d", compensations=count) for count in (0, 1))
     plan = replace(plan, arms=arms, measure=MeasurePlan("turn_ok", 0.1))
     end = go(plan, make_tasks(3), tmp_path / "r.1", brain)
-    assert Counter((one.arm, one.status) for one in end.outcomes) == {("c0", "error"): 3, ("c1", "ok"): 3}
+    assert Counter((outcome.arm, outcome.status) for outcome in end.outcomes) == {
+        ("c0", "error"): 3,
+        ("c1", "ok"): 3,
+    }
 
 
 def test_a_cancelled_run_leaves_whole_trials_only(tmp_path: Path) -> None:
     plan = make_plan(tmp_path)
 
     async def cancel_soon() -> None:
-        told: list[int] = []
+        reported: list[int] = []
         asking = asyncio.create_task(
             run_trial(
                 plan,
                 make_tasks(20),
                 tmp_path / "r.1",
                 opened=opened_by(weather_brain()),
-                on_progress=lambda now: told.append(now.trials),
+                on_progress=lambda now: reported.append(now.trials),
             )
         )
-        while len(told) < 4:
+        while len(reported) < 4:
             await asyncio.sleep(0)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -333,11 +340,11 @@ def test_a_cancelled_run_leaves_whole_trials_only(tmp_path: Path) -> None:
 def test_a_run_that_is_done_asks_nothing_more(tmp_path: Path) -> None:
     plan, tasks = make_plan(tmp_path), make_tasks(4)
     first = go(plan, tasks, tmp_path / "r.1")
-    asked: list[Asked] = []
+    requests: list[Asked] = []
 
-    def brain(one: Asked) -> Emitted:
-        asked.append(one)
+    def brain(request: Asked) -> Emitted:
+        requests.append(request)
         return Emitted("?")
 
     again = go(plan, tasks, tmp_path / "r.1", brain)
-    assert (again.reason, set(again.outcomes), asked) == ("done", set(first.outcomes), [])
+    assert (again.reason, set(again.outcomes), requests) == ("done", set(first.outcomes), [])

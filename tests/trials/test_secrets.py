@@ -24,10 +24,10 @@ CANARY = 'sk-canary-"7f3a"/0123456789+abc'
 PASSWORD = "canary-password-9876"  # noqa: S105 of nobody
 
 
-def leaking_brain(asked: Asked) -> Emitted:
+def leaking_brain(request: Asked) -> Emitted:
     """A server and a model that repeat the key, in every place that there is."""
-    city, step = city_of(asked), sum(one.role == "assistant" for one in asked.messages)
-    if "number" in asked.user:
+    city, step = city_of(request), sum(message.role == "assistant" for message in request.messages)
+    if "number" in request.user:
         return Emitted(status=500, body={"error": f"no capacity for {CANARY}"})
     if city == "City0":
         return Emitted(status=401, body={"error": {"message": f"wrong key {CANARY} at {PASSWORD}"}})
@@ -62,11 +62,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         plan, endpoints={"local": local}, models=models, arms=arms, text=f'url = "{url}"\nkey = "{CANARY}"\n'
     )
     opened = opened_by(leaking_brain, key=CANARY)
-    told: list[Any] = []
-    end = go(plan, tuple(tasks), tmp_path / "r.1", opened=opened, on_progress=told.append)
+    reports: list[Any] = []
+    end = go(plan, tuple(tasks), tmp_path / "r.1", opened=opened, on_progress=reports.append)
     assert end.outcomes
     assert end.stopped_arms
-    shown = repr((end.sentence, end.stopped_arms, told))
+    shown = repr((end.sentence, end.stopped_arms, reports))
     assert "canary-" not in shown
     return tmp_path / "r.1"
 
@@ -115,26 +115,26 @@ def test_words_that_stand_for_no_key_stay_in_texts(value: str, monkeypatch: pyte
 def test_what_servers_say_goes_through_the_patterns_of_ingest(tmp_path: Path) -> None:
     other = "AKIA" + "ABCDEFGHIJ234567"  # of nobody, and not the run's own key
 
-    def brain(asked: Asked) -> Emitted:
-        if city_of(asked) == "City0":
+    def brain(request: Asked) -> Emitted:
+        if city_of(request) == "City0":
             return Emitted(status=400, body={"error": f"account {other} is closed"})
         return Emitted(f"I know {other}.")
 
     plan = make_plan(tmp_path, arms=("one",))
     end = go(plan, make_tasks(2), tmp_path / "r.1", brain, privacy=RunPrivacy(b"k" * 32, redacts=False))
-    silent = next(one for one in end.outcomes if one.status == "no_reply")
+    silent = next(outcome for outcome in end.outcomes if outcome.status == "no_reply")
     assert "account" in str(silent.why)
     assert other not in str(silent.why)
-    told = {file.stem: file.read_text() for file in end.folder.sessions.rglob("*.jsonl")}
-    assert other not in told["task-0.0"]
-    assert other in told["task-1.0"], "a model's text stays without --redact"
+    logs = {file.stem: file.read_text() for file in end.folder.sessions.rglob("*.jsonl")}
+    assert other not in logs["task-0.0"]
+    assert other in logs["task-1.0"], "a model's text stays without --redact"
     whole = go(plan, make_tasks(2), tmp_path / "r.2", brain, privacy=RunPrivacy(b"k" * 32, redacts=True))
     assert not [file for file in whole.folder.root.rglob("*.jsonl") if other in file.read_text()]
 
 
 def test_redacted_logs_keep_what_a_load_counts(tmp_path: Path) -> None:
-    def brain(asked: Asked) -> Emitted:
-        if asked.last.role == "tool":
+    def brain(request: Asked) -> Emitted:
+        if request.last.role == "tool":
             return Emitted("Written to ada@example.org.")
         return Emitted(calls=[("get_weather", '{"city": "ada@example.org", "days": "3",}')])
 

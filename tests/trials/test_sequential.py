@@ -109,9 +109,9 @@ def test_nothing_is_spent_before_anything_is_known_and_never_more_than_alpha() -
 
 
 def test_at_a_first_look_the_adjusted_estimate_is_the_plain_one() -> None:
-    found = adjust_estimate(2.5, [16.0], [], 0.05)
+    adjusted = adjust_estimate(2.5, [16.0], [], 0.05)
     ends = [(2.5 + side) / 4 for side in (0.0, -norm.ppf(0.975), norm.ppf(0.975))]
-    assert (found.estimate, found.low, found.high) == pytest.approx(ends, abs=1e-6)
+    assert (adjusted.estimate, adjusted.low, adjusted.high) == pytest.approx(ends, abs=1e-6)
     assert stagewise_p(2.5, [16.0], []) == pytest.approx(2 * norm.sf(2.5), abs=1e-12)
 
 
@@ -119,13 +119,13 @@ def test_an_early_stop_is_taken_back_and_the_interval_agrees_with_the_p_value() 
     information = [0.2, 0.4, 0.6]
     boundaries = find_boundaries(information, 1, 0.05)
     for z in (boundaries[-1], -boundaries[-1], 3.2, 1.0):
-        found = adjust_estimate(z, information, boundaries[:-1], 0.05)
+        adjusted = adjust_estimate(z, information, boundaries[:-1], 0.05)
         p = stagewise_p(z, information, boundaries[:-1])
-        assert (found.low > 0 or found.high < 0) == (p < 0.05)
-        assert abs(found.estimate) <= abs(z) / sqrt(0.6) + 1e-6
+        assert (adjusted.low > 0 or adjusted.high < 0) == (p < 0.05)
+        assert abs(adjusted.estimate) <= abs(z) / sqrt(0.6) + 1e-6
         mirrored = adjust_estimate(-z, information, boundaries[:-1], 0.05)
-        assert mirrored.estimate == pytest.approx(-found.estimate, abs=1e-6)
-        assert (mirrored.low, mirrored.high) == pytest.approx((-found.high, -found.low), abs=1e-6)
+        assert mirrored.estimate == pytest.approx(-adjusted.estimate, abs=1e-6)
+        assert (mirrored.low, mirrored.high) == pytest.approx((-adjusted.high, -adjusted.low), abs=1e-6)
 
 
 def test_a_boundary_hit_at_the_last_look_has_just_the_level_as_its_p_value() -> None:
@@ -163,23 +163,23 @@ def test_a_wanted_power_takes_the_number_of_the_textbook_formula() -> None:
 
 def test_amounts_of_single_tasks_have_the_paired_t_interval() -> None:
     values = np.random.default_rng(5).normal(3, 10, 25)
-    found = measure_paired_amounts(values.tolist(), [1] * 25)
-    assert found is not None
+    measured = measure_paired_amounts(values.tolist(), [1] * 25)
+    assert measured is not None
     error = values.std(ddof=1) / 5
-    assert (found.estimate, found.error, found.freedom) == pytest.approx((values.mean(), error, 24))
-    low, high = found.interval(norm.ppf(0.95))
+    assert (measured.estimate, measured.error, measured.freedom) == pytest.approx((values.mean(), error, 24))
+    low, high = measured.interval(norm.ppf(0.95))
 
     reach = t.ppf(0.95, 24) * error
     assert (low, high) == pytest.approx((values.mean() - reach, values.mean() + reach))
-    assert found.p == pytest.approx(2 * t.sf(abs(values.mean()) / error, 24))
-    assert found.z == pytest.approx(np.sign(values.mean()) * norm.isf(found.p / 2))
+    assert measured.p == pytest.approx(2 * t.sf(abs(values.mean()) / error, 24))
+    assert measured.z == pytest.approx(np.sign(values.mean()) * norm.isf(measured.p / 2))
 
 
 def test_shares_of_single_tasks_have_the_test_of_mcnemar() -> None:
-    found = measure_paired_shares([1.0] * 14 + [-1.0] * 4 + [0.0] * 82, [1] * 100)
-    assert found is not None
-    assert found.z == pytest.approx(10 / sqrt(18))
-    low, high = found.interval(10 / sqrt(18))
+    measured = measure_paired_shares([1.0] * 14 + [-1.0] * 4 + [0.0] * 82, [1] * 100)
+    assert measured is not None
+    assert measured.z == pytest.approx(10 / sqrt(18))
+    low, high = measured.interval(10 / sqrt(18))
     assert low == pytest.approx(0, abs=1e-9)
     assert high > 0.1
 

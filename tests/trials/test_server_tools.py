@@ -101,7 +101,7 @@ def test_arms_without_definitions_have_those_that_the_server_lists(tmp_path: Pat
     )
     filled = run(add_server_definitions(plan))
     assert [arm.definitions for arm in filled.arms] == [SERVERS_OWN, "short"]
-    assert [one.name for one in filled.definitions[SERVERS_OWN]] == ["echo"]
+    assert [definition.name for definition in filled.definitions[SERVERS_OWN]] == ["echo"]
     assert filled.definitions["short"] is plan.definitions["short"]
     [result] = call(filled, filled.arms[0], '{"text": "hello"}')
     assert result.text == "said hello"
@@ -130,13 +130,13 @@ def test_what_a_trial_leaves_in_a_server_does_not_reach_the_next(tmp_path: Path)
     plan = make_plan(tmp_path, definitions={"short": ToolCatalog.from_definitions([SHORT])}, arms=(arm,))
     first = call(plan, arm, '{"text": "n"}', '{"text": "n"}')
     second = call(plan, arm, '{"text": "n"}')
-    assert [one.text for one in (*first, *second)] == ["call 1", "call 2", "call 1"]
+    assert [answer.text for answer in (*first, *second)] == ["call 1", "call 2", "call 1"]
 
 
 def test_a_run_asks_its_models_with_the_tools_of_the_server(tmp_path: Path) -> None:
-    def brain(asked: Asked) -> Emitted:
-        if asked.last.role == "tool":
-            return Emitted(f"It {asked.last.text}")
+    def brain(request: Asked) -> Emitted:
+        if request.last.role == "tool":
+            return Emitted(f"It {request.last.text}")
         return Emitted("", [("echo", '{"text": "n"}')])
 
     server = ServerPlan("files", (sys.executable, str(RAW_SERVER), "plain"))
@@ -148,7 +148,9 @@ def test_a_run_asks_its_models_with_the_tools_of_the_server(tmp_path: Path) -> N
     plan = replace(plan, arms=arms)
     tasks = (Task("t1", (ChatMessage("user", "Go."),)), Task("t2", (ChatMessage("user", "Go."),)))
     end = made_plan.go(plan, tasks, tmp_path / "run", brain)
-    assert [(one.status, one.calls, one.refused) for one in end.outcomes] == [("ok", 1, 0)] * 4
+    assert [(outcome.status, outcome.calls, outcome.refused) for outcome in end.outcomes] == [
+        ("ok", 1, 0)
+    ] * 4
     logs = sorted((tmp_path / "run" / "sessions").rglob("*.jsonl"))
     results = [
         event["content"]

@@ -117,12 +117,12 @@ def test_every_mistake_is_told_with_its_line(tmp_path: Path, case: dict[str, Any
     path.write_text("\n".join(case["lines"]), encoding="utf-8")
     with pytest.raises(TaskError) as error:
         read_tasks(path)
-    told = [str(one).removeprefix(f"{path}:").strip() for one in error.value.problems]
-    assert told == case["told"]
+    problems = [str(problem).removeprefix(f"{path}:").strip() for problem in error.value.problems]
+    assert problems == case["told"]
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (
             b'{"id": "a", "input": "caf\xe9"}',
@@ -133,12 +133,12 @@ def test_every_mistake_is_told_with_its_line(tmp_path: Path, case: dict[str, Any
         (b'{"id": "a", "input": ' + b"[" * 5000, ":1: invalid JSON"),
     ],
 )
-def test_bytes_that_are_no_tasks_are_told(tmp_path: Path, content: bytes, told: str) -> None:
+def test_bytes_that_are_no_tasks_are_told(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "tasks.jsonl"
     path.write_bytes(content)
     with pytest.raises(TaskError) as error:
         read_tasks(path)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
@@ -175,22 +175,22 @@ def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Path) -> Non
 def test_the_schema_is_one_and_takes_what_the_reader_takes(tmp_path: Path) -> None:
     jsonschema.Draft7Validator.check_schema(task_schema())
     SCHEMA.validate(FULL)
-    for told in (17, {"id": "a"}, {**FULL, "expect": {"calls": [{"f": {"n": 3}}]}}, {**FULL, "more": 1}):
+    for line in (17, {"id": "a"}, {**FULL, "expect": {"calls": [{"f": {"n": 3}}]}}, {**FULL, "more": 1}):
         mistakes: list[Mistake] = []
-        assert read_task(told, mistakes) is None
+        assert read_task(line, mistakes) is None
         assert mistakes
-        assert not SCHEMA.is_valid(told)
+        assert not SCHEMA.is_valid(line)
 
 
 @given(st.text() | st.from_regex(r"[a-z0-9._-]{1,90}", fullmatch=True), st.text())
-def test_the_stem_of_a_file_is_safe_and_another_for_every_id(one: str, other: str) -> None:
-    stem = make_file_stem(one)
+def test_the_stem_of_a_file_is_safe_and_another_for_every_id(task_id: str, other: str) -> None:
+    stem = make_file_stem(task_id)
     assert stem == stem.lower()
     assert 0 < len(stem) <= 80
     assert set(stem) <= set("abcdefghijklmnopqrstuvwxyz0123456789._-~")
     assert stem[0] not in "._-~"
     assert stem[-1] != "."
-    assert (make_file_stem(other) == stem) == (one == other)
+    assert (make_file_stem(other) == stem) == (task_id == other)
 
 
 @pytest.mark.parametrize(

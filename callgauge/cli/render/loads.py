@@ -374,9 +374,9 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
     from callgauge.analysis.metrics import read_batches
     from callgauge.analysis.metrics.published_store import open_generation, published_generation
 
-    asked = (*HEADLINES, "repaired", "defined")
+    rate_names = (*HEADLINES, "repaired", "defined")
     with open_generation(published_generation(str(store)), texts=True) as connection:
-        batches = read_batches(connection, "slices", {"rates": asked}, len(asked))
+        batches = read_batches(connection, "slices", {"rates": rate_names}, len(rate_names))
         counts = {name: numbers for rows in batches for name, _, _, *numbers in rows}
     figures = []
     for headline in HEADLINES:

@@ -69,9 +69,9 @@ def export_tests(
         "outcome": outcome,
         "fault": fault,
     }
-    given = {name: values for name, values in lists.items() if values}
-    given |= {name: [value] for name, value in single.items() if value is not None}
-    made = _read_testset(store, {**given, "limit": [str(limit)]})
+    parameters = {name: values for name, values in lists.items() if values}
+    parameters |= {name: [value] for name, value in single.items() if value is not None}
+    made = _read_testset(store, {**parameters, "limit": [str(limit)]})
     for sentence in made.describe():
         render.print_message(sentence)
     if not made.file.lines:
@@ -82,7 +82,7 @@ def export_tests(
         write_new_files({**_find_companion(made, output), output: made.file.data})
 
 
-def _read_testset(store: Path, given: Mapping[str, Sequence[str]]) -> Testset:
+def _read_testset(store: Path, parameters: Mapping[str, Sequence[str]]) -> Testset:
     """Return the test set that the parameters choose. Exits with a message when they cannot be used."""
     let_pandas_in()
     from callgauge.analysis.metrics import MetricError  # it opens DuckDB
@@ -98,10 +98,10 @@ def _read_testset(store: Path, given: Mapping[str, Sequence[str]]) -> Testset:
     from callgauge.api.questions.testset_questions import TESTSET_ASKED, make_testset
 
     try:
-        asked = read_parameters(TESTSET_ASKED, given)
+        options = read_parameters(TESTSET_ASKED, parameters)
         path = published_generation(str(store))
         with open_generation(path, texts=True) as connection:
-            return make_testset(StoreAccess(store, StoreReader(connection, path), connection), asked)
+            return make_testset(StoreAccess(store, StoreReader(connection, path), connection), options)
     except ProblemError as problem:
         render.fail(str(problem), _WRONG_USE)
     except (UnshownStoreError, MetricError) as problem:

@@ -84,8 +84,8 @@ def sum_tokens(counted: Iterable[Tokens]) -> Tokens:
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    known_counts = [count for count in counts if count is not None]
+    return sum(known_counts) if known_counts else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class Executor:
     def _refuse(self, request: ToolCallRequest, tool: Tool | None) -> ToolResult | None:
         """Return why the tool must not be called, None when it may be."""
         if tool is None:
-            offered = [known.name for known in self.toolbox]
+            offered = [tool.name for tool in self.toolbox]
             return ToolResult("tool_not_found", describe_unknown_tool(request.tool_name, offered))
         if request.arguments is None:
             return ToolResult("input_unparsable", describe_refusal(request, tool.definition))
@@ -91,10 +91,10 @@ class Executor:
             status, code, text = "success", None, _write_result(returned)
             if self.tells_warnings and context.request.parse_warning:
                 text += f"\n[ParseWarning] {context.request.parse_warning}"
-        except ToolRejected as told:
-            status, code, text = "tool_rejected", told.code, str(told)
-        except ToolFailed as told:
-            status, code, text = "execution_failed", None, str(told)
+        except ToolRejected as failure:
+            status, code, text = "tool_rejected", failure.code, str(failure)
+        except ToolFailed as failure:
+            status, code, text = "execution_failed", None, str(failure)
         except (Exception, SystemExit, GeneratorExit, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError) and _is_task_cancelled():
                 raise

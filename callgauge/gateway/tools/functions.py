@@ -77,20 +77,20 @@ def _make_tool(
     definition = ToolDefinition.from_function(function, name=name, description=description, without=filled_in)
 
     async def run(context: ToolContext) -> Any:
-        given = _bind(function, hints, context.request.arguments or {})
-        given |= dict.fromkeys(filled_in, context)
+        arguments = _bind(function, hints, context.request.arguments or {})
+        arguments |= dict.fromkeys(filled_in, context)
         if inspect.iscoroutinefunction(function):
-            return await function(**given)
-        result = await asyncio.to_thread(_call, function, given)
+            return await function(**arguments)
+        result = await asyncio.to_thread(_call, function, arguments)
         return await result if inspect.isawaitable(result) else result
 
     return Tool(definition, run, policy, takes_lossy, timeout)
 
 
-def _call(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+def _call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
     """Call a function in its thread, out of which asyncio cannot carry what ends generators."""
     try:
-        return function(**given)
+        return function(**arguments)
     except (StopIteration, GeneratorExit) as error:
         raise RuntimeError(type(error).__name__) from error
 
@@ -160,11 +160,11 @@ def _convert(value: Any, hint: Any) -> Any:
     """
     refused: list[Exception] = []
 
-    def make_model(wanted: Any, given: Any) -> Any:
+    def make_model(wanted: Any, value: Any) -> Any:
         if not hasattr(wanted, "model_validate"):
             raise NotImplementedError
         try:
-            return wanted.model_validate(given)
+            return wanted.model_validate(value)
         except ValueError as error:
             refused.append(error)
             raise

@@ -116,14 +116,14 @@ async def open_mcp_servers(
 
 
 def _make_tools(connections: Sequence[_Connection], taken: Collection[str]) -> list[Tool]:
-    listed = [(one, declared) for one in connections for declared in one.declared]
-    seen = Counter(make_safe_name(declared["name"]) for _, declared in listed)
+    listed = [(connection, declared) for connection in connections for declared in connection.declared]
+    name_counts = Counter(make_safe_name(declared["name"]) for _, declared in listed)
     used = set(taken)
     tools = []
     for connection, declared in listed:
         sent = declared["name"]
         name = make_safe_name(sent)
-        if seen[name] > 1 or name in taken:
+        if name_counts[name] > 1 or name in taken:
             name = make_safe_name(f"{connection.name}_{sent}")
         if name in used:
             raise McpServerError(f"MCP server {connection.server.label}: there are two tools {name}.")
@@ -208,10 +208,12 @@ class _Connection:
             code = getattr(error, "code", None)
             if code == _CONNECTION_CLOSED:
                 raise ToolFailed(self._say_gone())
-            told = self._hide(str(error))
+            message = self._hide(str(error))
             if code == _INVALID_PARAMETERS:
-                raise _ServerRejected(told)
-            raise ToolFailed(told if code is not None else f"The server's answer cannot be read: {told}")
+                raise _ServerRejected(message)
+            raise ToolFailed(
+                message if code is not None else f"The server's answer cannot be read: {message}"
+            )
         result = calling.result()
         text = self._hide(_write_content(result))
         if not result.is_error:
@@ -241,8 +243,8 @@ class _Connection:
                 self._client = client
                 self._ready.set()
                 await self._stop.wait()
-        except McpServerError as told:
-            self._failure = self._hide(str(told))
+        except McpServerError as failure:
+            self._failure = self._hide(str(failure))
         except Exception as error:
             self._failure = self._hide(_explain(error, self.server))
             _LOG.warning("MCP server %s: %s", self.server.label, self._failure)
@@ -375,8 +377,8 @@ def _write_block(block: Mapping[str, Any]) -> str:
 
 def _name_block(kind: str, address: str | None, mime_type: str | None, encoded: str | None) -> str:
     size = f"{len(encoded.rstrip('=')) * 3 // 4:,} bytes" if encoded is not None else None
-    told = [part for part in (address, mime_type, size) if part]
-    return f"[{kind}{': ' if told else ''}{', '.join(told)}]"
+    parts = [part for part in (address, mime_type, size) if part]
+    return f"[{kind}{': ' if parts else ''}{', '.join(parts)}]"
 
 
 class _StderrTail:
@@ -407,5 +409,5 @@ class _StderrTail:
         self.file.close()
         await asyncio.to_thread(self._reader.join, 1.0)
         lines = self._kept.decode("utf-8", "replace").split("\n")
-        said = " ".join(line.strip() for line in lines[-6:] if line.strip())
-        return f" (its last output: {said[-500:]})" if said else ""
+        output = " ".join(line.strip() for line in lines[-6:] if line.strip())
+        return f" (its last output: {output[-500:]})" if output else ""

@@ -63,7 +63,7 @@ class _Recorded:
 
     async def __call__(self, context: ToolContext) -> str:
         sent = context.request.arguments or {}
-        answer = next((one for one in self.answers if contains(sent, one.when)), None)
+        answer = next((candidate for candidate in self.answers if contains(sent, candidate.when)), None)
         if answer is None and self.default is not None:
             context.metadata["simulated"] = "default"
             return self.default
@@ -88,6 +88,6 @@ def contains(sent: Any, wanted: Any) -> bool:
         return (
             isinstance(sent, list)
             and len(sent) == len(wanted)
-            and all(contains(one, other) for one, other in zip(sent, wanted, strict=True))
+            and all(contains(item, other) for item, other in zip(sent, wanted, strict=True))
         )
     return type(sent) is type(wanted) and sent == wanted if isinstance(wanted, bool) else bool(sent == wanted)

@@ -54,13 +54,13 @@ def read_arms(
 
 
 def _find_unknown_names(arms: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> Iterator[Mistake]:
-    for part, one in _PARTS.items():
+    for part, singular in _PARTS.items():
         used: list[tuple[KeyPath, str]] = [
             (("arms", part, place), name) for place, name in enumerate(arms.get(part) or ())
         ]
         for place, arm in enumerate(arms.get("only") or ()):
-            if isinstance(arm.get(one), str):
-                used.append((("arms", "only", place, one), arm[one]))
+            if isinstance(arm.get(singular), str):
+                used.append((("arms", "only", place, singular), arm[singular]))
         for key, name in used:
             if name not in names[part]:
                 yield Mistake(key, f'[{part}] has no "{name}"', suggest_name(name, names[part]))
@@ -75,7 +75,7 @@ def _read_single_arms(single: Sequence[Mapping[str, Any]], run: Mapping[str, Any
 def _combine(
     arms: Mapping[str, Any], run: Mapping[str, Any], names: Mapping[str, Sequence[str]]
 ) -> list[dict[str, Any]]:
-    listed = {one: tuple(arms.get(part) or names[part]) or (None,) for part, one in _PARTS.items()}
+    listed = {singular: tuple(arms.get(part) or names[part]) or (None,) for part, singular in _PARTS.items()}
     listed["strategy"] = tuple(arms.get("strategy") or ("auto",))
     listed |= {name: tuple(run[name]) for name in _LISTS}
     return [dict(zip(listed, values, strict=True)) for values in product(*listed.values())]

@@ -134,19 +134,19 @@ def estimate_run(
     plan: Plan, tasks: Sequence[Task], histories: Mapping[str, History] | None = None
 ) -> RunEstimate:
     """Return what a plan comes to. `histories`: what a store knows, by the plan's names of models."""
-    known = histories or {}
-    arms = tuple(_estimate_arm(plan, arm, tasks, known.get(arm.model)) for arm in plan.arms)
-    asked = {
+    by_model = histories or {}
+    arms = tuple(_estimate_arm(plan, arm, tasks, by_model.get(arm.model)) for arm in plan.arms)
+    probed_models = {
         arm.model
         for arm in plan.arms
         if arm.strategy == "auto" and plan.models[arm.model].capabilities.supports_tool_use is None
     }
-    needed = _find_tasks_needed(plan, known.get(plan.reference.model)) if len(plan.arms) > 1 else None
+    needed = _find_tasks_needed(plan, by_model.get(plan.reference.model)) if len(plan.arms) > 1 else None
     estimate = RunEstimate(
         tasks=len(tasks),
         repeats=plan.run.repeats,
         arms=arms,
-        probes=_MOST_PROBES * len(asked),
+        probes=_MOST_PROBES * len(probed_models),
         needed=needed,
         catalogs=tuple(measure_catalog(name, catalog) for name, catalog in plan.definitions.items()),
     )
@@ -176,13 +176,13 @@ def _estimate_arm(plan: Plan, arm: TrialArm, tasks: Sequence[Task], history: His
         if key not in bases:
             bases[key] = _count_base(plan, arm, task)
         base, has_tools = bases[key]
-        said = base + _count_messages(task.messages)
+        prompt_tokens = base + _count_messages(task.messages)
         replies = _expect_replies(plan, task, history) if has_tools else 1.0
         result = _mean_result(task)
         requests += replies
-        read += _sum_read(said, replies, written + result)
+        read += _sum_read(prompt_tokens, replies, written + result)
         if limit is not None:
-            most_read += _sum_read(said, plan.run.max_steps, limit + result)
+            most_read += _sum_read(prompt_tokens, plan.run.max_steps, limit + result)
     repeats = plan.run.repeats
     trials = len(tasks) * repeats
     most_requests = trials * plan.run.max_steps
@@ -314,5 +314,5 @@ def _find_notes(plan: Plan, tasks: Sequence[Task], estimate: RunEstimate) -> Ite
 
 
 def _add(amounts: Iterable[float | None]) -> float | None:
-    known = list(amounts)
-    return None if None in known else sum(amount for amount in known if amount is not None)
+    values = list(amounts)
+    return None if None in values else sum(amount for amount in values if amount is not None)

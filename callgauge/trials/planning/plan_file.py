@@ -56,48 +56,48 @@ class _PlanReading(TomlReading):
 
     def read(self) -> Plan | None:
         """Return the plan, None after mistakes."""
-        known = self.read_table(PLAN, {"run": {}, "budget": {}, "arms": {}})
-        return None if known is None else self._make_plan(known)
+        plan_table = self.read_table(PLAN, {"run": {}, "budget": {}, "arms": {}})
+        return None if plan_table is None else self._make_plan(plan_table)
 
-    def _make_plan(self, known: Mapping[str, Any]) -> Plan | None:
+    def _make_plan(self, plan_table: Mapping[str, Any]) -> Plan | None:
         """Return the plan of what could be read, None after mistakes; those between its parts are noted."""
-        tables: dict[str, Mapping[str, Any]] = {part: known.get(part) or {} for part in _NAMED}
+        tables: dict[str, Mapping[str, Any]] = {part: plan_table.get(part) or {} for part in _NAMED}
         for part in ("endpoints", "models"):
             if (
-                part in known
+                part in plan_table
                 and not tables[part]
-                and not any(one.key[:1] == (part,) for one in self.mistakes)
+                and not any(mistake.key[:1] == (part,) for mistake in self.mistakes)
             ):
                 self.note((part,), "is empty", f"add [{part}.NAME]")
         self._check_endpoints(tables["models"], tables["endpoints"])
         self._check_tools(tables["tools"], tables["servers"])
         prompts = {name: self._read_prompt(name, table) for name, table in tables["prompts"].items()}
         definitions = {name: self._load(name, table) for name, table in tables["definitions"].items()}
-        tasks_path = self._find_tasks(known.get("tasks") or {})
+        tasks_path = self._find_tasks(plan_table.get("tasks") or {})
         prices = {name: self._find_price(table) for name, table in tables["models"].items()}
-        arms = self._read_arms(known, tables)
-        measure, budget = known.get("measure") or {}, known.get("budget") or {}
+        arms = self._read_arms(plan_table, tables)
+        measure, budget = plan_table.get("measure") or {}, plan_table.get("budget") or {}
         self._check_measure(measure, arms)
         self._check_prices(prices, arms, measure, budget)
         if self.mistakes:
             return None
-        run = known["run"]
+        run = plan_table["run"]
         return Plan(
             path=self.path,
-            name=known["name"],
-            question=known["question"],
+            name=plan_table["name"],
+            question=plan_table["question"],
             measure=MeasurePlan(**measure),
             run=RunPlan(run["repeats"], run["seed"], run["max_steps"], run["lossy"], run["timeout"]),
             budget=Budget(**budget),
-            endpoints={name: _make_endpoint(name, one) for name, one in tables["endpoints"].items()},
-            models={name: _make_model(name, one, prices[name]) for name, one in tables["models"].items()},
+            endpoints={name: _make_endpoint(name, table) for name, table in tables["endpoints"].items()},
+            models={name: _make_model(name, table, prices[name]) for name, table in tables["models"].items()},
             prompts=prompts,
             definitions=definitions,
-            tools={name: _make_source(one) for name, one in tables["tools"].items()},
-            servers={name: _make_server(name, one) for name, one in tables["servers"].items()},
+            tools={name: _make_source(table) for name, table in tables["tools"].items()},
+            servers={name: _make_server(name, table) for name, table in tables["servers"].items()},
             arms=arms,
             tasks_path=tasks_path,
-            tasks_format=(known.get("tasks") or {}).get("format"),
+            tasks_format=(plan_table.get("tasks") or {}).get("format"),
             text=self.text,
         )
 
@@ -168,20 +168,22 @@ class _PlanReading(TomlReading):
     def _find_price(self, model: Mapping[str, Any]) -> TokenPrice | None:
         """Return the price that the plan gives, else the one of our list that holds today."""
         if model.get("price") is not None:
-            given = model["price"]
-            complete = {"input", "output"} <= given.keys()
-            return TokenPrice(given["input"], given["output"], given.get("cached")) if complete else None
+            amounts = model["price"]
+            complete = {"input", "output"} <= amounts.keys()
+            return (
+                TokenPrice(amounts["input"], amounts["output"], amounts.get("cached")) if complete else None
+            )
         match = PriceList().match(model.get("model", ""))
-        held = [price for price in match.prices if price.from_day <= self.today] if match else []
-        if not held:
+        prices = [price for price in match.prices if price.from_day <= self.today] if match else []
+        if not prices:
             return None
-        price = held[-1]
+        price = prices[-1]
         source = f"Callgauge's list, {price.model} from {price.from_day}"
         return TokenPrice(price.input, price.output, price.cached_input, source)
 
-    def _read_arms(self, known: Mapping[str, Any], tables: Mapping[str, Any]) -> tuple[TrialArm, ...]:
+    def _read_arms(self, plan_table: Mapping[str, Any], tables: Mapping[str, Any]) -> tuple[TrialArm, ...]:
         """Return the arms, none where what they are made of could not be read."""
-        run, arms = known.get("run") or {}, known.get("arms")
+        run, arms = plan_table.get("run") or {}, plan_table.get("arms")
         if arms is None or not {"compensations", "accept", "template"} <= run.keys():
             return ()
         names = {part: tuple(tables[part]) for part in ("models", "prompts", "definitions")}

@@ -41,7 +41,7 @@ class _CallChoice:
                 Mistake((*key, tool), f"{quote_value(accepted)} is not a table of parameters", _ADVICE)
             )
             return UNREAD
-        known = len(mistakes)
+        mistakes_before = len(mistakes)
         for name, values in accepted.items():
             if not isinstance(values, list) or not values:
                 what = f"{quote_value(values)} is not a list of accepted values"
@@ -49,13 +49,17 @@ class _CallChoice:
                     f"write [{quote_value(values)}]" if values != [] else 'name one, [""] if it is left out'
                 )
                 mistakes.append(Mistake((*key, tool, name), what, advice))
-        return UNREAD if len(mistakes) > known else (tool, {name: tuple(vs) for name, vs in accepted.items()})
+        return (
+            UNREAD
+            if len(mistakes) > mistakes_before
+            else (tool, {name: tuple(vs) for name, vs in accepted.items()})
+        )
 
     def to_schema(self) -> Schema:
         values = {"type": "array", "minItems": 1}
         parameters = {"type": "object", "additionalProperties": values}
-        one = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": parameters}
-        return {"anyOf": [{"type": "string", "pattern": r"\S"}, one]}
+        call = {"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": parameters}
+        return {"anyOf": [{"type": "string", "pattern": r"\S"}, call]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class _Content:
             return value or ""
         parts = value if isinstance(value, list) else []
         texts = [
-            one["text"] for one in parts if isinstance(one, Mapping) and isinstance(one.get("text"), str)
+            part["text"] for part in parts if isinstance(part, Mapping) and isinstance(part.get("text"), str)
         ]
         if texts and len(texts) == len(parts):
             return "\n".join(texts)

@@ -103,7 +103,7 @@ def _read_foreign_lines(path: Path, form: str) -> Iterator[_ReadTask]:
 
 def _read_line(line: str, mistakes: list[Mistake]) -> Task | None:
     try:
-        told = orjson.loads(line)
+        decoded = orjson.loads(line)
     except orjson.JSONDecodeError as problem:
         what = f"invalid JSON: {problem.msg} in column {problem.colno}"
         mistakes.append(Mistake((), what, _NEXT_STEP))
@@ -111,13 +111,13 @@ def _read_line(line: str, mistakes: list[Mistake]) -> Task | None:
     except UnicodeEncodeError:
         mistakes.append(Mistake((), "this contains half a character", _NEXT_STEP))
         return None
-    return read_task(told, mistakes)
+    return read_task(decoded, mistakes)
 
 
-def read_task(told: Any, mistakes: list[Mistake]) -> Task | None:
+def read_task(decoded: Any, mistakes: list[Mistake]) -> Task | None:
     """Return the task of a decoded line; None where `mistakes` got what is wrong with it."""
-    known = len(mistakes)
-    read = TASK.read(told, (), mistakes)
+    mistakes_before = len(mistakes)
+    read = TASK.read(decoded, (), mistakes)
     if read is UNREAD:
         return None
     catalog = ToolCatalog()
@@ -132,7 +132,7 @@ def read_task(told: Any, mistakes: list[Mistake]) -> Task | None:
     expect = _read_expectation("expect", read["expect"], mistakes)
     suggested = _read_expectation("suggested", read["suggested"], mistakes)
     answers = tuple(_read_answers(read["answers"] or (), mistakes))
-    if len(mistakes) > known:
+    if len(mistakes) > mistakes_before:
         return None
     return Task(
         id=read["id"],
@@ -147,14 +147,14 @@ def read_task(told: Any, mistakes: list[Mistake]) -> Task | None:
     )
 
 
-def _read_messages(told: Any, catalog: ToolCatalog, mistakes: list[Mistake]) -> tuple[ChatMessage, ...]:
-    if told is UNREAD:
+def _read_messages(task_input: Any, catalog: ToolCatalog, mistakes: list[Mistake]) -> tuple[ChatMessage, ...]:
+    if task_input is UNREAD:
         return ()
-    if isinstance(told, str):
-        return (ChatMessage("user", told),)
-    known = len(mistakes)
-    mistakes += _find_broken_history(told)
-    return () if len(mistakes) > known else tuple(read_past_messages(told, catalog))
+    if isinstance(task_input, str):
+        return (ChatMessage("user", task_input),)
+    mistakes_before = len(mistakes)
+    mistakes += _find_broken_history(task_input)
+    return () if len(mistakes) > mistakes_before else tuple(read_past_messages(task_input, catalog))
 
 
 def _find_broken_history(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
@@ -165,8 +165,8 @@ def _find_broken_history(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mist
         role, calls = message["role"], message["tool_calls"]
         if role == "tool":
             if message["tool_call_id"] not in waiting:
-                told = quote_value(message["tool_call_id"])
-                what = f"is the result of {told}, which no message before it calls"
+                call_id = quote_value(message["tool_call_id"])
+                what = f"is the result of {call_id}, which no message before it calls"
                 yield Mistake((*key, "tool_call_id"), what, "name the id of the call that it answers")
             waiting.discard(message["tool_call_id"])
             continue
@@ -183,27 +183,27 @@ def _find_broken_history(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mist
 
 
 def _read_expectation(
-    name: str, told: Mapping[str, Any] | None, mistakes: list[Mistake]
+    name: str, fields: Mapping[str, Any] | None, mistakes: list[Mistake]
 ) -> Expectation | None:
-    if not told:
+    if not fields:
         return None
-    answer = told["answer"] or {"contains": (), "regex": None, "equals": None}
-    if UNREAD in (*told.values(), *answer.values()):
+    answer = fields["answer"] or {"contains": (), "regex": None, "equals": None}
+    if UNREAD in (*fields.values(), *answer.values()):
         return None
     calls = tuple(
-        ExpectedCall(tool, accepted or {}, takes_any=accepted is None) for tool, accepted in told["calls"]
+        ExpectedCall(tool, accepted or {}, takes_any=accepted is None) for tool, accepted in fields["calls"]
     )
     expect = Expectation(
         calls=calls,
-        is_ordered=told["ordered"],
-        allows_more=told["more"],
-        is_loose=told["loose"],
-        no_call=told["no_call"],
-        not_called=told["not_called"],
+        is_ordered=fields["ordered"],
+        allows_more=fields["more"],
+        is_loose=fields["loose"],
+        no_call=fields["no_call"],
+        not_called=fields["not_called"],
         answer_contains=answer["contains"],
         answer_matches=answer["regex"],
         answer_equals=answer["equals"],
-        check=told["check"],
+        check=fields["check"],
     )
     mistakes += _find_contradictions(name, expect)
     return expect
@@ -211,11 +211,11 @@ def _read_expectation(
 
 def _find_contradictions(name: str, expect: Expectation) -> Iterator[Mistake]:
     key: KeyPath = (name,)
-    asked = (
+    expectations = (
         expect.calls, expect.no_call, expect.not_called, expect.answer_contains, expect.answer_matches,
         expect.answer_equals is not None, expect.check,
     )  # fmt: skip
-    if not any(asked):
+    if not any(expectations):
         yield Mistake(
             key, "expects nothing", "name calls, no_call, not_called, answer or check, or leave it out"
         )
@@ -234,19 +234,19 @@ def _find_contradictions(name: str, expect: Expectation) -> Iterator[Mistake]:
             yield Mistake((*key, "answer", "regex"), what, "write one as Python reads it")
 
 
-def _read_answers(told: Iterable[Mapping[str, Any]], mistakes: list[Mistake]) -> Iterator[RecordedAnswer]:
+def _read_answers(answers: Iterable[Mapping[str, Any]], mistakes: list[Mistake]) -> Iterator[RecordedAnswer]:
     for_any: set[str] = set()
-    for place, one in enumerate(told):
-        if UNREAD in one.values():
+    for place, answer in enumerate(answers):
+        if UNREAD in answer.values():
             continue
-        if one["tool"] in for_any:
-            what = f"is never given: an answer of {one['tool']} before it fits any arguments"
+        if answer["tool"] in for_any:
+            what = f"is never given: an answer of {answer['tool']} before it fits any arguments"
             mistakes.append(Mistake(("answers", place), what, "put the one without `when` last"))
-        if not one["when"]:
-            for_any.add(one["tool"])
-        result = one["result"]
+        if not answer["when"]:
+            for_any.add(answer["tool"])
+        result = answer["result"]
         text = result if isinstance(result, str) else orjson.dumps(result).decode()
-        yield RecordedAnswer(one["tool"], text, one["when"] or {}, one["status"])
+        yield RecordedAnswer(answer["tool"], text, answer["when"] or {}, answer["status"])
 
 
 def write_tasks(path: str | Path, tasks: Iterable[Task]) -> None:
@@ -259,7 +259,7 @@ def write_tasks(path: str | Path, tasks: Iterable[Task]) -> None:
 
 def task_line(task: Task) -> bytes:
     """Return a task as the line of a file of tasks, with its line break."""
-    told = {
+    fields = {
         "id": task.id,
         "input": _write_messages(task.messages),
         "tools": list(task.tools) if task.tools is not None else None,
@@ -270,8 +270,10 @@ def task_line(task: Task) -> bytes:
         "group": task.group,
         "origin": task.origin,
     }
-    kept = {name: value for name, value in told.items() if value is not None and (value or name == "tools")}
-    return orjson.dumps(kept, option=orjson.OPT_APPEND_NEWLINE)
+    set_fields = {
+        name: value for name, value in fields.items() if value is not None and (value or name == "tools")
+    }
+    return orjson.dumps(set_fields, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _write_messages(messages: Sequence[ChatMessage]) -> Any:
@@ -281,15 +283,15 @@ def _write_messages(messages: Sequence[ChatMessage]) -> Any:
 
 
 def _write_message(message: ChatMessage) -> dict[str, Any]:
-    told: dict[str, Any] = {"role": message.role, "content": message.text}
+    fields: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.calls:
-        told["tool_calls"] = [
+        fields["tool_calls"] = [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.raw}}
             for call in message.calls
         ]
     if message.role == "tool":
-        told |= {"tool_call_id": message.call_id} | ({"name": message.name} if message.name else {})
-    return told
+        fields |= {"tool_call_id": message.call_id} | ({"name": message.name} if message.name else {})
+    return fields
 
 
 def _write_expectation(expect: Expectation) -> dict[str, Any]:
@@ -298,7 +300,7 @@ def _write_expectation(expect: Expectation) -> dict[str, Any]:
         "regex": expect.answer_matches,
         "equals": expect.answer_equals,
     }
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "calls": [
             call.tool
             if call.takes_any
@@ -313,11 +315,11 @@ def _write_expectation(expect: Expectation) -> dict[str, Any]:
         "answer": {name: value for name, value in answer.items() if value is not None and value != []},
         "check": expect.check,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _write_answer(answer: RecordedAnswer) -> dict[str, Any]:
-    told: dict[str, Any] = {"tool": answer.tool, "result": answer.result}
+    fields: dict[str, Any] = {"tool": answer.tool, "result": answer.result}
     if answer.when:
-        told["when"] = dict(answer.when)
-    return told | ({"status": answer.status} if answer.status != "success" else {})
+        fields["when"] = dict(answer.when)
+    return fields | ({"status": answer.status} if answer.status != "success" else {})

@@ -45,17 +45,17 @@ def _find_task_problems(plan: Plan, numbered: Sequence[tuple[int, Task]]) -> Ite
     }
     for line, task in numbered:
         own = ToolCatalog.load(list(task.definitions)) if task.definitions else ToolCatalog()
-        told: set[tuple[str, str]] = set()
+        reported: set[tuple[str, str]] = set()
         for name, catalog in catalogs.items():
-            known, offered = tuple(catalog.overlay(own).tools), tuple(offered_tools(task, catalog).tools)
-            if not known and task.tools != ():
+            available, offered = tuple(catalog.overlay(own).tools), tuple(offered_tools(task, catalog).tools)
+            if not available and task.tools != ():
                 advice = "add [definitions.NAME] to the plan, or `definitions` to the task"
                 yield Problem(plan.tasks_path, line, "", "no tool for it", advice)
                 break
             for key, tool in _tools_named(task):
-                names = known if key == "tools" else offered
-                if tool not in names and (key, tool) not in told:
-                    told.add((key, tool))
+                names = available if key == "tools" else offered
+                if tool not in names and (key, tool) not in reported:
+                    reported.add((key, tool))
                     where = f'with the definitions "{name}" it' if name else "it"
                     what = f'{where} offers no tool "{tool}"'
                     yield Problem(plan.tasks_path, line, key, what, suggest_name(tool, names))
@@ -73,8 +73,8 @@ def _find_plan_problems(plan: Plan, numbered: Sequence[tuple[int, Task]]) -> Ite
     lines = find_key_lines(plan.text)
     for name in ("primary", "secondary"):
         key = ("measure", name)
-        told = getattr(plan.measure, name)
-        if "right" in ((told,) if name == "primary" else told) and not any(
+        chosen = getattr(plan.measure, name)
+        if "right" in ((chosen,) if name == "primary" else chosen) and not any(
             task.expect for _, task in numbered
         ):
             what = f'it names "right", but no task of {plan.tasks_path} has an `expect`'

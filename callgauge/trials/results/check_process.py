@@ -27,25 +27,25 @@ class CheckProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
-    def ask(self, question: str, named: str, *given: Any, seconds: float) -> Result:
+    def ask(self, question: str, named: str, *arguments: Any, seconds: float) -> Result:
         """Return what a check says: True or False, or None with the reason where it says nothing.
 
         `named` is the function or the pattern. A check that has not answered after `seconds` is ended.
         """
         try:
-            asked = pickle.dumps((question, named, *given))
+            request = pickle.dumps((question, named, *arguments))
         except Exception as problem:  # a tool may have put anything into its metadata
             return None, f"{named} cannot be given this turn: {problem}"
         with self._lock:
             try:
                 process = self._process or self._start()
-                told = _exchange(process, asked, seconds)
+                reply = _exchange(process, request, seconds)
             except TimeoutError:
                 self._end()
                 return None, f"{named} did not answer within {seconds:g} seconds"
             except (OSError, EOFError):
                 return None, f"{named} ended its process: exit code {self._end()}"
-        result: Result = pickle.loads(told)  # noqa: S301 - written by our own process
+        result: Result = pickle.loads(reply)  # noqa: S301 - written by our own process
         return result
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class CheckProcess:
             return process.wait()
 
 
-def _exchange(process: subprocess.Popen[bytes], asked: bytes | None, seconds: float) -> bytes:
+def _exchange(process: subprocess.Popen[bytes], request: bytes | None, seconds: float) -> bytes:
     """Write what is asked, if anything, and return the answer. Raises TimeoutError, OSError, EOFError.
 
     The process is killed after `seconds`, which ends the waiting.
@@ -89,8 +89,8 @@ def _exchange(process: subprocess.Popen[bytes], asked: bytes | None, seconds: fl
     timer = threading.Timer(seconds, stop)
     timer.start()
     try:
-        if asked is not None and process.stdin is not None:
-            write_frame(process.stdin, asked)
+        if request is not None and process.stdin is not None:
+            write_frame(process.stdin, request)
         return read_frame(process.stdout) if process.stdout is not None else b""
     except (OSError, EOFError):
         if is_late.is_set():

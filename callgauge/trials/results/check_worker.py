@@ -47,21 +47,21 @@ def find_pattern(pattern: str, text: str) -> Result:
 def find_function(named: str) -> Result:
     """Return whether `module:name` can be imported and called."""
     module, _, name = named.partition(":")
-    found = getattr(importlib.import_module(module), name)
-    return (True, None) if callable(found) else (False, f"{named} is not a function")
+    function = getattr(importlib.import_module(module), name)
+    return (True, None) if callable(function) else (False, f"{named} is not a function")
 
 
 def call_check(named: str, task: Any, turn: Any) -> Result:
     """Return what a function `module:name` says of a turn: None where it says nothing that can be used."""
     module, _, name = named.partition(":")
-    said = getattr(importlib.import_module(module), name)(task, turn)
-    if inspect.iscoroutine(said):
-        said = asyncio.run(said)
-    if isinstance(said, bool):
-        return said, None if said else f"{named} returned false"
-    if isinstance(said, str) and said.strip():
-        return False, " ".join(said.split())[:_LONGEST]
-    kind = "an empty text" if isinstance(said, str) else type(said).__name__
+    verdict = getattr(importlib.import_module(module), name)(task, turn)
+    if inspect.iscoroutine(verdict):
+        verdict = asyncio.run(verdict)
+    if isinstance(verdict, bool):
+        return verdict, None if verdict else f"{named} returned false"
+    if isinstance(verdict, str) and verdict.strip():
+        return False, " ".join(verdict.split())[:_LONGEST]
+    kind = "an empty text" if isinstance(verdict, str) else type(verdict).__name__
     return None, f"{named} returned {kind}; it returns True, False or a sentence"
 
 
@@ -72,19 +72,19 @@ _QUESTIONS: dict[str, Callable[..., Result]] = {
 }
 
 
-def _answer(asked: bytes) -> Result:
+def _answer(request: bytes) -> Result:
     named = ""
     try:
-        question, named, *given = pickle.loads(asked)  # noqa: S301 - written by our own process
-        return _QUESTIONS[question](named, *given)
+        question, named, *arguments = pickle.loads(request)  # noqa: S301 - written by our own process
+        return _QUESTIONS[question](named, *arguments)
     except BaseException as error:  # a check may raise anything, SystemExit too
-        told = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-        return None, f"{named} failed: {told}"
+        message = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
+        return None, f"{named} failed: {message}"
 
 
 def main() -> None:
     """Answer questions until standard input ends; then end at once, whatever a check is doing."""
-    asked: IO[bytes] = os.fdopen(os.dup(0), "rb")
+    requests: IO[bytes] = os.fdopen(os.dup(0), "rb")
     answered: IO[bytes] = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)  # what a check reads or prints is no part of the conversation
@@ -94,7 +94,7 @@ def main() -> None:
     def read_all() -> None:
         while True:
             try:
-                questions.put(read_frame(asked))
+                questions.put(read_frame(requests))
             except EOFError:
                 os._exit(0)
 

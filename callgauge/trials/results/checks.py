@@ -57,13 +57,13 @@ def check_turn(
         return Verdict(False, why)
     unknown: Verdict | None = None
     process = _process_of(folder or Path.cwd()) if expect.answer_matches or expect.check else None
-    for question, named, given in (
+    for question, named, arguments in (
         ("pattern", expect.answer_matches, (turn.answer,)),
         ("function", expect.check, (task, turn)),
     ):
         if named is None or process is None:
             continue
-        ok, why = process.ask(question, named, *given, seconds=seconds)
+        ok, why = process.ask(question, named, *arguments, seconds=seconds)
         if ok is False:
             return Verdict(False, why)
         unknown = Verdict(None, why) if ok is None else unknown
@@ -101,7 +101,9 @@ def _find_wrong_calls(expect: Expectation, calls: Sequence[CallResult]) -> Itera
     matched = _match_in_order(fits, len(made)) if expect.is_ordered else _match(fits, len(made))
     for wanted, place in zip(expect.calls, matched, strict=True):
         if place is None:
-            yield _describe_missing(wanted, expect, calls, {one for one in matched if one is not None}, made)
+            yield _describe_missing(
+                wanted, expect, calls, {place for place in matched if place is not None}, made
+            )
     if not expect.allows_more:
         for place, call in enumerate(made):
             if place not in matched:
@@ -117,12 +119,12 @@ def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) ->
         return None
     sent = request.arguments or {}
     defaults = request.with_defaults().arguments or {}  # the tool is run on them
-    told = {
+    filled_in = {
         name: defaults[name]
         for name, values in wanted.accepted.items()
         if name in defaults and LEFT_OUT not in values
     }
-    return _find_difference({**told, **sent}, wanted.accepted, is_loose=expect.is_loose)
+    return _find_difference({**filled_in, **sent}, wanted.accepted, is_loose=expect.is_loose)
 
 
 def _match(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
@@ -149,7 +151,7 @@ def _match_in_order(fits: Sequence[Sequence[bool]], calls: int) -> list[int | No
     places: list[int | None] = []
     first = 0
     for row in fits:
-        place = next((one for one in range(first, calls) if row[one]), None)
+        place = next((candidate for candidate in range(first, calls) if row[candidate]), None)
         places.append(place)
         first = first if place is None else place + 1
     return places
@@ -171,8 +173,8 @@ def _describe_missing(
             return f"{wanted.tool}: {misfit}" if misfit else f"{wanted.tool} was not called in this order"
     refused = next((call for call in of_tool if not call.result.ran), None)
     if refused is not None:
-        told = refused.read.request.parse_error or refused.result.status
-        return f"{wanted.tool} was called and not run: {told}"
+        reason = refused.read.request.parse_error or refused.result.status
+        return f"{wanted.tool} was called and not run: {reason}"
     return f"{wanted.tool} was not called{' often enough' if of_tool else ''}"
 
 
@@ -197,8 +199,10 @@ def _find_difference(
             continue
         if name not in sent:
             return f"{name} is missing"
-        if not any(_is_same(value, one, is_loose) for one in values):
-            expected = " or ".join(_show(one) for one in values[:3]) + (" or …" if len(values) > 3 else "")
+        if not any(_is_same(value, option, is_loose) for option in values):
+            expected = " or ".join(_show(option) for option in values[:3]) + (
+                " or …" if len(values) > 3 else ""
+            )
             return f"{name} is {_show(value)}, not {expected}"
     more = next((name for name, value in sent.items() if name not in accepted and value is not None), None)
     return f"{more} is sent, and is not expected" if more is not None else None
@@ -212,7 +216,7 @@ def _is_same(sent: Any, wanted: Any, is_loose: bool) -> bool:
         return is_same or _is_same_time(sent, wanted)
     if isinstance(sent, list) and isinstance(wanted, list):
         pairs = zip(sent, wanted, strict=False)
-        return len(sent) == len(wanted) and all(_is_same(one, other, is_loose) for one, other in pairs)
+        return len(sent) == len(wanted) and all(_is_same(item, other, is_loose) for item, other in pairs)
     if isinstance(sent, Mapping) and isinstance(wanted, Mapping):
         return _is_same_object(sent, wanted, is_loose)
     return bool(sent == wanted)

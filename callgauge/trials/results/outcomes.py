@@ -74,9 +74,9 @@ def price_of(turn: Turn, price: TokenPrice | None) -> float | None:
     """Return what a turn cost in USD, None without a price or where an endpoint counts no tokens."""
     if price is None or not turn.steps:
         return None if price is None else 0.0
-    told = [price_reply(step.reply.tokens, price) for step in turn.steps]
-    known = [cost for cost in told if cost is not None]
-    return sum(known) if len(known) == len(told) else None
+    costs = [price_reply(step.reply.tokens, price) for step in turn.steps]
+    known_costs = [cost for cost in costs if cost is not None]
+    return sum(known_costs) if len(known_costs) == len(costs) else None
 
 
 def price_reply(tokens: Tokens, price: TokenPrice | None) -> float | None:

@@ -146,9 +146,9 @@ def _read_object(line: bytes) -> Any:
 
 
 def _make_line(values: Any, kind: type[Line]) -> Line | None:
-    known = {member.name for member in fields(kind)}
+    names = {member.name for member in fields(kind)}
     try:
-        return kind(**{name: value for name, value in values.items() if name in known})
+        return kind(**{name: value for name, value in values.items() if name in names})
     except (TypeError, AttributeError):
         return None
 

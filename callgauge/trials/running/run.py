@@ -162,7 +162,7 @@ async def probe_models(
     plan: Plan, *, is_full: bool, opened: OpenEndpoint = open_endpoint
 ) -> dict[str, Probe]:
     """Ask every model of a plan what it can do, and return that by the plan's names. Raises RunError."""
-    endpoints = {name: opened(one) for name, one in plan.endpoints.items()}
+    endpoints = {name: opened(endpoint) for name, endpoint in plan.endpoints.items()}
     async with AsyncExitStack() as stack:
         for endpoint in endpoints.values():
             await stack.enter_async_context(endpoint)
@@ -235,7 +235,7 @@ class _RunUnderWay:
             self.name,
             tuple(self.outcomes.values()),
             tuple(self.looks),
-            {arm: hide(told) for arm, told in self.stopped_arms.items()},
+            {arm: hide(reason) for arm, reason in self.stopped_arms.items()},
             self.spending.spent,
             self.spending.seconds,
         )
@@ -246,10 +246,12 @@ class _RunUnderWay:
         if not self.tasks:
             raise RunError(f"{self.plan.tasks_path} has no task")
         check_functions(self.plan)
-        self.endpoints = {name: opened(one) for name, one in self.plan.endpoints.items()}
-        for name, one in self.plan.endpoints.items():
-            self.rates[name] = EndpointRates(one.requests_per_minute, one.tokens_per_minute, self.clock)
-            self._room[name] = asyncio.Semaphore(one.concurrency)
+        self.endpoints = {name: opened(endpoint) for name, endpoint in self.plan.endpoints.items()}
+        for name, endpoint in self.plan.endpoints.items():
+            self.rates[name] = EndpointRates(
+                endpoint.requests_per_minute, endpoint.tokens_per_minute, self.clock
+            )
+            self._room[name] = asyncio.Semaphore(endpoint.concurrency)
 
     def _open_folder(self) -> None:
         """Begin the run, or read what it left. Raises RunChangedError, FolderError."""
@@ -272,29 +274,32 @@ class _RunUnderWay:
 
     def _read_looks(self) -> None:
         """Read the looks; one that was not written whole, or withheld the verdict at the end, is none."""
-        kept = list(read_looks(self.folder.looks))
-        last = [one for one in kept if one.look == len(self.design.look_at)]
-        if any(one.decision == "withheld" for one in last):
-            kept = [one for one in kept if one not in last]
-        content = b"".join(map(write_line, kept))
+        looks = list(read_looks(self.folder.looks))
+        last = [arm_look for arm_look in looks if arm_look.look == len(self.design.look_at)]
+        if any(arm_look.decision == "withheld" for arm_look in last):
+            looks = [arm_look for arm_look in looks if arm_look not in last]
+        content = b"".join(map(write_line, looks))
         if self.folder.looks.exists() and self.folder.looks.read_bytes() != content:
             self.files.replace(self.folder.looks, content)
-        self.looks = kept
+        self.looks = looks
 
     def _read_outcomes(self) -> None:
         """Read the trials that ended, by their logs; trials without a reply are asked again."""
-        told = {(one.arm, one.task, one.repeat): one for one in read_ledger(self.folder.ledger)}
+        ledger = {
+            (outcome.arm, outcome.task, outcome.repeat): outcome
+            for outcome in read_ledger(self.folder.ledger)
+        }
         planned = [
             (arm, block.task, repeat)
             for block in make_blocks(self.plan, self.ordered)
             for arm, repeat in block.trials
         ]
-        order = {key: place for place, key in enumerate(told)}
+        order = {key: place for place, key in enumerate(ledger)}
         for key in sorted(planned, key=lambda key: order.get(key, len(order))):
             path = session_path(self.folder, *key)
             if not path.exists():
                 continue
-            outcome = told.get(key) or read_saved_outcome(path)
+            outcome = ledger.get(key) or read_saved_outcome(path)
             if outcome is None or (outcome.status == NO_REPLY and key[0] in self._active()):
                 path.unlink()
             else:
@@ -310,8 +315,8 @@ class _RunUnderWay:
         await self._probe()
         begun = 0
         for block in make_blocks(self.plan, self.ordered):
-            left = [one for one in block.trials if (one[0], block.task, one[1]) not in self.outcomes]
-            left = [one for one in left if one[0] in self._active()]
+            left = [trial for trial in block.trials if (trial[0], block.task, trial[1]) not in self.outcomes]
+            left = [trial for trial in left if trial[0] in self._active()]
             if left:
                 end = self._find_end(block, left, begun)
                 if end is not None and end[0] == "budget":
@@ -359,12 +364,12 @@ class _RunUnderWay:
         if not self.stopped_arms:
             is_whole = len(self.outcomes) == len(self.ordered) * len(self._arms) * self.plan.run.repeats
             return "done", "all trials are finished" if is_whole else "every variant is decided"
-        if all(one.status == NO_REPLY for one in self.outcomes.values()):
+        if all(outcome.status == NO_REPLY for outcome in self.outcomes.values()):
             return "nothing", "no model gave a reply"
         return "endpoint", "not every variant could be completed; run again to continue"
 
     def _decided(self) -> set[str]:
-        return {one.arm for one in self.looks if one.decision in ENDS}
+        return {arm_look.arm for arm_look in self.looks if arm_look.decision in ENDS}
 
     def _active(self) -> set[str]:
         """Return the arms that are still asked: the reference as long as another one is."""
@@ -406,8 +411,8 @@ class _RunUnderWay:
             outcome, log = await run_one(trial, shared, self.probes.get(arm.model), self.privacy)
             log.save(self.files, outcome)
             self.files.append(self.folder.ledger, write_line(outcome))
-        except ArmStoppedError as told:
-            self._stop_arm(arm.name, str(told))
+        except ArmStoppedError as error:
+            self._stop_arm(arm.name, str(error))
             return
         self.outcomes[trial.key] = outcome
         self._done[arm.name] += 1
@@ -456,8 +461,8 @@ class _RunUnderWay:
         """Return the worst case of a trial's first request, by the size of what it holds."""
         arm, task = self._arms[arm_name], self._by_id[task_id]
         model, prompt = self.plan.models[arm.model], self.plan.prompts.get(arm.prompt or "")
-        tools = [one.to_anthropic() for one in list_definitions(self.plan, arm, task)]
-        size = len(orjson.dumps(tools, default=str)) + sum(len(one.text) for one in task.messages)
+        tools = [definition.to_anthropic() for definition in list_definitions(self.plan, arm, task)]
+        size = len(orjson.dumps(tools, default=str)) + sum(len(message.text) for message in task.messages)
         size += len(prompt.text) if prompt is not None else 0
         read = self.rates[model.endpoint].estimate_tokens(size)
         return worst_amount(read, float(model.sampling.get("max_tokens", REPLY_TOKENS)), model.price)
@@ -468,24 +473,28 @@ class _RunUnderWay:
         """Look at the results, and drop the arms that are decided from what is asked further."""
         await self._end_trials(cancel=False)
         is_last = number == len(self.design.look_at)
-        if any(one.look == number for one in self.looks) or self.trouble is not None or not self._others():
+        if (
+            any(arm_look.look == number for arm_look in self.looks)
+            or self.trouble is not None
+            or not self._others()
+        ):
             return
         if self.stop() or self.design.reference in self.stopped_arms or (is_last and self.stopped_arms):
             return
         reached = set(self.ordered[: self.design.look_at[number - 1]])
-        seen = [one for one in self.outcomes.values() if one.task in reached]
+        outcomes = [outcome for outcome in self.outcomes.values() if outcome.task in reached]
         at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        found = [
-            replace(one, run=self.name)
-            for one in look(self.design, seen, number, self.looks, at=at)
-            if one.arm not in self.stopped_arms
+        looks = [
+            replace(arm_look, run=self.name)
+            for arm_look in look(self.design, outcomes, number, self.looks, at=at)
+            if arm_look.arm not in self.stopped_arms
         ]
-        if found:
-            self.files.append(self.folder.looks, b"".join(map(write_line, found)))
-            self.looks += found
-        for one in found:
-            word = "continues" if one.decision == "go on" else one.decision
-            self._tell(f"interim analysis {number} after {one.tasks:,} tasks: {one.arm} {word}")
+        if looks:
+            self.files.append(self.folder.looks, b"".join(map(write_line, looks)))
+            self.looks += looks
+        for arm_look in looks:
+            word = "continues" if arm_look.decision == "go on" else arm_look.decision
+            self._tell(f"interim analysis {number} after {arm_look.tasks:,} tasks: {arm_look.arm} {word}")
 
     def _count_tasks(self) -> int:
         """Return the tasks of which no trial is left to ask."""
@@ -498,12 +507,12 @@ class _RunUnderWay:
         }
         return len(self.ordered) - len(open_tasks)
 
-    def _tell(self, told: str | None = None) -> None:
+    def _tell(self, message: str | None = None) -> None:
         each = len(self.ordered) * self.plan.run.repeats
         done = [self._done[arm] for arm in self._active()]
         left = each * len(done) - sum(done)
         seconds = self.spending.seconds
-        here = seconds - self.spending.earlier_seconds
+        own_seconds = seconds - self.spending.earlier_seconds
         self.on_progress(
             RunProgress(
                 len(self.outcomes),
@@ -512,8 +521,8 @@ class _RunUnderWay:
                 len(self.ordered),
                 self.spending.spent,
                 seconds,
-                left * here / self._asked_now if self._asked_now else None,
-                told,
+                left * own_seconds / self._asked_now if self._asked_now else None,
+                message,
             )
         )
 

@@ -161,19 +161,19 @@ def find_folder(plan: Plan, out: Path, *, is_new: bool = False) -> Path:
     """
     if not is_new and RunFolder(out).lock.exists():
         return out
-    if not is_new and (known := _find_known(plan, out)):
-        return known
+    if not is_new and (folder := _find_known(plan, out)):
+        return folder
     slug = re.sub(r"[^a-z0-9]+", "-", plan.name.lower())[:_LONGEST].strip("-") or "trial"
     return out / f"{slug}.{secrets.token_hex(4)}"
 
 
 def _find_known(plan: Plan, out: Path) -> Path | None:
-    found: list[tuple[str, Path]] = []
+    folders: list[tuple[str, Path]] = []
     for lock_file in out.glob("*/lock.json"):
         try:
             lock = read_lock(RunFolder(lock_file.parent))
         except FolderError:
             continue
         if lock is not None and lock.get("name") == plan.name:
-            found.append((str(lock.get("created_at")), lock_file.parent))
-    return max(found)[1] if found else None
+            folders.append((str(lock.get("created_at")), lock_file.parent))
+    return max(folders)[1] if folders else None

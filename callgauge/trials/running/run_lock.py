@@ -37,9 +37,9 @@ class RunChangedError(RunError):
         shown = list(differences[:_MOST_TOLD])
         if len(differences) > _MOST_TOLD:
             shown.append(f"… and {len(differences) - _MOST_TOLD} more")
-        told = "\n".join(f"  {one}" for one in shown)
+        lines = "\n".join(f"  {change}" for change in shown)
         super().__init__(
-            f"{folder.root} was started with other settings:\n{told}\n"
+            f"{folder.root} was started with other settings:\n{lines}\n"
             "Change it back to continue, or start a new run with --anew"
         )
         self.differences = tuple(differences)
@@ -77,13 +77,13 @@ def make_lock(plan: Plan, tasks: Sequence[Task], run: str) -> dict[str, Any]:
         "definitions": {name: [tool.name for tool in catalog] for name, catalog in plan.definitions.items()},
         "prices": {name: asdict(model.price) for name, model in plan.models.items() if model.price},
         "endpoints": {
-            name: {"wire": one.wire, "server": one.server, "url": hide_credentials(one.url)}
-            for name, one in plan.endpoints.items()
+            name: {"wire": endpoint.wire, "server": endpoint.server, "url": hide_credentials(endpoint.url)}
+            for name, endpoint in plan.endpoints.items()
         },
         "tools": {name: asdict(source) for name, source in plan.tools.items()},
         "servers": {
-            name: {**asdict(one), "url": one.url and hide_credentials(one.url)}
-            for name, one in plan.servers.items()
+            name: {**asdict(server), "url": server.url and hide_credentials(server.url)}
+            for name, server in plan.servers.items()
         },
     }
 
@@ -96,17 +96,17 @@ def write_lock(lock: Mapping[str, Any]) -> bytes:
 def find_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each difference between the lock of a run and that of the present plan."""
     old, new = dict(_flatten(before)), dict(_flatten(orjson.loads(write_lock(now))))
-    told = []
+    differences = []
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) != new.get(name) and not _is_below(name, _FREE):
             what = (
                 _HASHED.get(name.partition(".")[2].partition(".")[0]) if name.startswith("hashes.") else None
             )
             if what is not None:
-                told.append(f"{what}{_name_part(name)} changed")
+                differences.append(f"{what}{_name_part(name)} changed")
             elif not _is_below(name, _DERIVED):
-                told.append(f"{name}: {_show(old.get(name))} → {_show(new.get(name))}")
-    return told
+                differences.append(f"{name}: {_show(old.get(name))} → {_show(new.get(name))}")
+    return differences
 
 
 def _is_below(name: str, tops: tuple[str, ...]) -> bool:
@@ -127,8 +127,10 @@ def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
     """Yield the leaves of an object with their paths; lists of objects by the `name` of each."""
     for name, item in value.items():
         path = f"{prefix}{name}"
-        is_named = isinstance(item, list) and all(isinstance(one, dict) and "name" in one for one in item)
-        parts = {str(one["name"]): one for one in item} if is_named else item
+        is_named = isinstance(item, list) and all(
+            isinstance(member, dict) and "name" in member for member in item
+        )
+        parts = {str(member["name"]): member for member in item} if is_named else item
         if isinstance(parts, Mapping) and parts:
             yield from _flatten(parts, f"{path}.")
         elif item not in ({}, []):

@@ -137,9 +137,9 @@ class Spending:
             return f"budget.tokens: {used}, and the next task could use {wanted.tokens:,.0f}"
         return None
 
-    def _write(self, told: dict[str, Any]) -> None:
+    def _write(self, fields: dict[str, Any]) -> None:
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        line = {"at": at, "seconds": round(self.clock.now() - self._began, 3), **told}
+        line = {"at": at, "seconds": round(self.clock.now() - self._began, 3), **fields}
         self.files.append(self.path, orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
 
@@ -156,19 +156,19 @@ def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
             return
     for line in lines:
         try:
-            told = orjson.loads(line)
+            entry = orjson.loads(line)
         except orjson.JSONDecodeError:
             continue
-        if isinstance(told, dict):
-            yield told
+        if isinstance(entry, dict):
+            yield entry
 
 
 def _sum_spent(lines: Iterable[dict[str, Any]]) -> Amount:
     requests: dict[str, Amount] = {}
     for line in lines:
-        told = line.get("spent") or line.get("worst")
-        if told:
-            requests[str(line.get("request"))] = Amount(**told)
+        spent = line.get("spent") or line.get("worst")
+        if spent:
+            requests[str(line.get("request"))] = Amount(**spent)
     total = Amount()
     for amount in requests.values():
         total = total.plus(amount)

@@ -72,9 +72,9 @@ async def run_one(
     async def judge(turn: Turn) -> Mapping[str, Any]:
         nonlocal verdict
         verdict = await _check(trial, turn)
-        told = {"ok": verdict.ok, "by": _CHECKED_BY, "why": verdict.why}
+        fields = {"ok": verdict.ok, "by": _CHECKED_BY, "why": verdict.why}
         return {
-            "verdict": None if verdict.ok is None else {k: v for k, v in told.items() if v is not None},
+            "verdict": None if verdict.ok is None else {k: v for k, v in fields.items() if v is not None},
             "cost": price_of(turn, model.price),
         }
 
@@ -103,7 +103,7 @@ async def run_one(
             judge=judge,
         )
         async with gateway:
-            gateway.history += [one for one in task.messages if one.role != "system"]
+            gateway.history += [message for message in task.messages if message.role != "system"]
             turn = await gateway.run(None)
     if (sentence := _find_stop(trial, turn)) is not None:
         raise ArmStoppedError(sentence)
@@ -133,7 +133,7 @@ async def _check(trial: ArmTrial, turn: Turn) -> Verdict:
 
 def _own_prompt(task: Task) -> str:
     """Return the task's own system messages: they count where the arm has no prompt."""
-    return "\n\n".join(one.text for one in task.messages if one.role == "system")
+    return "\n\n".join(message.text for message in task.messages if message.role == "system")
 
 
 def _find_stop(trial: ArmTrial, turn: Turn) -> str | None:

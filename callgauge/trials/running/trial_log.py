@@ -89,10 +89,10 @@ def read_saved_outcome(path: Path) -> TrialOutcome | None:
 
 async def ask_probe(plan: Plan, model: str, endpoint: Endpoint, *, is_full: bool = False) -> Probe:
     """Probe a model of the plan, except for the capabilities that the plan declares."""
-    known = plan.models[model]
+    planned_model = plan.models[model]
     questions = FULL_QUESTIONS if is_full else 0
     return await probe_model(
-        endpoint, known.model, known.capabilities, json_questions=questions, is_full=is_full
+        endpoint, planned_model.model, planned_model.capabilities, json_questions=questions, is_full=is_full
     )
 
 

@@ -55,7 +55,7 @@ async def open_tools(plan: Plan, arm: TrialArm, task: Task) -> AsyncIterator[Too
         yield Toolbox(
             [
                 *_recorded_tools(plan, arm, task, by_kind.get("recorded", ())),
-                *(_function_tool(plan, arm, one) for one in by_kind.get("function", ())),
+                *(_function_tool(plan, arm, definition) for definition in by_kind.get("function", ())),
                 *of_servers,
             ]
         )
@@ -90,14 +90,14 @@ def find_function(tool_name: str, target: str, folder: Path) -> Any:
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     try:
-        found = getattr(importlib.import_module(module), name)
+        function = getattr(importlib.import_module(module), name)
     except Exception as error:  # a module of the user's may raise anything
         raise ToolSourceError(
             f"tools.{tool_name}: {target} cannot be imported: {type(error).__name__}: {error}"
         ) from None
-    if not isinstance(found, Tool) and not callable(found):
+    if not isinstance(function, Tool) and not callable(function):
         raise ToolSourceError(f"tools.{tool_name}: {target} is not a function")
-    return found
+    return function
 
 
 def _source_of(plan: Plan, definition: ToolDefinition) -> ToolSource:
@@ -114,14 +114,16 @@ def _recorded_tools(
         answers,
         policy=arm.policy,
         takes_lossy=plan.run.takes_lossy,
-        defaults={one.name: _source_of(plan, one).default for one in definitions},
+        defaults={definition.name: _source_of(plan, definition).default for definition in definitions},
     )
 
 
 def _function_tool(plan: Plan, arm: TrialArm, definition: ToolDefinition) -> Tool:
     source = _source_of(plan, definition)
-    found: Tool | Callable[..., Any] = find_function(definition.name, source.target or "", plan.path.parent)
-    made = found if isinstance(found, Tool) else tool(found)
+    function: Tool | Callable[..., Any] = find_function(
+        definition.name, source.target or "", plan.path.parent
+    )
+    made = function if isinstance(function, Tool) else tool(function)
     return replace(made, definition=definition, policy=arm.policy, takes_lossy=plan.run.takes_lossy)
 
 
@@ -134,13 +136,17 @@ async def open_server_tools(
     Tools whose source is no server are passed over. Raises McpServerError where a server cannot be used or
     lacks a tool.
     """
-    wanted = {one.name: one for one in definitions if _server_of(plan, one.name) is not None}
+    wanted = {
+        definition.name: definition
+        for definition in definitions
+        if _server_of(plan, definition.name) is not None
+    }
     used = dict.fromkeys(_server_of(plan, name) or "" for name in wanted)
     async with AsyncExitStack() as stack:
-        found = await _open(stack, plan, tuple(used))
+        tools_by_server = await _open(stack, plan, tuple(used))
         yield [
             replace(
-                _find(plan, found, name),
+                _find(plan, tools_by_server, name),
                 definition=definition,
                 policy=arm.policy,
                 takes_lossy=plan.run.takes_lossy,
@@ -158,8 +164,10 @@ async def add_server_definitions(plan: Plan) -> Plan:
     if not names or all(arm.definitions is not None for arm in plan.arms):
         return plan
     async with AsyncExitStack() as stack:
-        found = await _open(stack, plan, tuple(dict.fromkeys(_server_of(plan, name) or "" for name in names)))
-        listed = [_find(plan, found, name).definition for name in names]
+        tools_by_server = await _open(
+            stack, plan, tuple(dict.fromkeys(_server_of(plan, name) or "" for name in names))
+        )
+        listed = [_find(plan, tools_by_server, name).definition for name in names]
     offered = ToolCatalog.from_definitions(listed)
     arms = tuple(
         arm if arm.definitions is not None else replace(arm, definitions=SERVERS_OWN) for arm in plan.arms
@@ -187,10 +195,10 @@ def _server_of(plan: Plan, tool: str) -> str | None:
     return source.target if source is not None and source.kind == "server" else None
 
 
-def _find(plan: Plan, found: Mapping[str, Sequence[Tool]], name: str) -> Tool:
+def _find(plan: Plan, tools_by_server: Mapping[str, Sequence[Tool]], name: str) -> Tool:
     server = _server_of(plan, name) or ""
-    for offered in found[server]:
+    for offered in tools_by_server[server]:
         if offered.name == name:
             return offered
-    names = ", ".join(offered.name for offered in found[server]) or "none"
+    names = ", ".join(offered.name for offered in tools_by_server[server]) or "none"
     raise McpServerError(f"tools.{name}: MCP server {server} has no such tool; it has {names}.")

@@ -81,7 +81,7 @@ def read_gate(text: str) -> Margin:
     Raises GateSyntaxError.
     """
     name, size = read_gate_text(text, MEASURES, "measure", "right")
-    return Margin(next((one for one in MEASURES if one == name), None), size)
+    return Margin(next((measure for measure in MEASURES if measure == name), None), size)
 
 
 def judge_gate(
@@ -101,7 +101,7 @@ def judge_gate(
             margin.size,
             arm,
             pair_tasks(counts, MEASURES[name], arm, design.reference, design.groups),
-            [one for one in looks if one.arm == arm],
+            [arm_look for arm_look in looks if arm_look.arm == arm],
         )
         for arm in design.others
     )
@@ -110,7 +110,7 @@ def judge_gate(
 
 def choose_exit_code(gates: Sequence[GateResult]) -> int:
     """Return the exit code of several gates: 5 when any fails, else 6 when any cannot be told."""
-    return EXIT_CODES[choose_worst(one.verdict for one in gates)]
+    return EXIT_CODES[choose_worst(gate.verdict for gate in gates)]
 
 
 def _judge_arm(
@@ -124,7 +124,7 @@ def _judge_arm(
     mean, measure = pairs.mean, MEASURES[name]
     if mean is None:
         return ArmGate(arm, "cannot be told", why="fewer than two tasks of both variants")
-    is_last = any(one.look >= len(design.look_at) for one in looks)
+    is_last = any(arm_look.look >= len(design.look_at) for arm_look in looks)
     passing = repeated_interval(design, pairs, looks, 2 * design.alpha) or (0.0, 0.0)
     failing = repeated_interval(design, pairs, looks, design.arm_alpha) or (0.0, 0.0)
     # From here on more is worse.
@@ -153,5 +153,5 @@ def _find_needed(worse_by: float, error: float, tasks: int, margin: float, desig
         observations_needed(error, tasks, margin - worse_by, normal_quantile(design.alpha)),
         observations_needed(error, tasks, worse_by, normal_quantile(design.arm_alpha / 2)),
     )
-    known = [each for each in ways if each is not None]
-    return min(known, default=None)
+    numbers = [each for each in ways if each is not None]
+    return min(numbers, default=None)

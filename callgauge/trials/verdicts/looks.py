@@ -111,18 +111,20 @@ def look(
     counts = count_tasks(outcomes, measure)
     is_last = number >= len(design.look_at)
     ended = {before.arm: before.decision for before in earlier if before.decision in ENDS}
-    found, p_values = [], {}
+    looks, p_values = [], {}
     for arm in design.others:
         if arm in ended:
             # An arm that an earlier look decided counts as decided, one that it ended otherwise as not.
             p_values[arm] = float(ended[arm] not in ("better", "worse"))
             continue
         pairs = pair_tasks(counts, measure, arm, design.reference, design.groups)
-        its = [before for before in earlier if before.arm == arm]
-        found.append(_look_at_arm(design, pairs, its, _open_look(design, number, arm, at), is_last=is_last))
-        is_judged = has_enough(measure, pairs) and found[-1].decision != "withheld"
-        p_values[arm] = _find_p(found[-1], its) if is_judged else 1.0
-    return tuple(_correct_for_arms(design, found, p_values) if is_last else found)
+        looks_before = [before for before in earlier if before.arm == arm]
+        looks.append(
+            _look_at_arm(design, pairs, looks_before, _open_look(design, number, arm, at), is_last=is_last)
+        )
+        is_judged = has_enough(measure, pairs) and looks[-1].decision != "withheld"
+        p_values[arm] = _find_p(looks[-1], looks_before) if is_judged else 1.0
+    return tuple(_correct_for_arms(design, looks, p_values) if is_last else looks)
 
 
 def _open_look(design: TrialDesign, number: int, arm: str, at: str) -> ArmLook:
@@ -205,16 +207,16 @@ def _is_futile(design: TrialDesign, tasks: int, mean: PairedMean) -> bool:
     return max(chances) < _LEAST_CHANCE
 
 
-def _find_p(of: ArmLook, earlier: Sequence[ArmLook]) -> float:
+def _find_p(arm_look: ArmLook, earlier: Sequence[ArmLook]) -> float:
     """Return the two-sided p-value of an arm at a look, which allows for the looks at it before."""
-    if of.statistic is None:
+    if arm_look.statistic is None:
         return 1.0
-    reached = reached_information(earlier, of.tasks)
-    return stagewise_p(of.statistic, reached, used_boundaries(earlier, reached[:-1]))
+    reached = reached_information(earlier, arm_look.tasks)
+    return stagewise_p(arm_look.statistic, reached, used_boundaries(earlier, reached[:-1]))
 
 
 def _correct_for_arms(
-    design: TrialDesign, found: Sequence[ArmLook], p_values: Mapping[str, float]
+    design: TrialDesign, looks: Sequence[ArmLook], p_values: Mapping[str, float]
 ) -> list[ArmLook]:
     """Return the last look with Holm's correction: arms that are left may use what decided ones leave."""
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
@@ -223,5 +225,5 @@ def _correct_for_arms(
         replace(each, decision=name_direction(measure, each.statistic))
         if each.decision == "not decided" and each.statistic and adjusted[each.arm] <= design.alpha
         else each
-        for each in found
+        for each in looks
     ]

@@ -30,27 +30,29 @@ def _calls(count: int, calls: int) -> tuple[float, float] | None:
     return (float(count), float(calls)) if calls else None
 
 
-def _tokens(one: TrialOutcome) -> tuple[float, float] | None:
-    known = [each for each in (one.input_tokens, one.output_tokens) if each is not None]
-    return (float(sum(known)), 1.0) if known else None
+def _tokens(outcome: TrialOutcome) -> tuple[float, float] | None:
+    counts = [each for each in (outcome.input_tokens, outcome.output_tokens) if each is not None]
+    return (float(sum(counts)), 1.0) if counts else None
 
 
 MEASURES: Mapping[MeasureName, Measure] = {
     measure.name: measure
     for measure in (
-        Measure("refused", lambda one: _calls(one.refused, one.calls), "calls"),
-        Measure("mended", lambda one: _calls(one.mended, one.calls), "calls"),
+        Measure("refused", lambda outcome: _calls(outcome.refused, outcome.calls), "calls"),
+        Measure("mended", lambda outcome: _calls(outcome.mended, outcome.calls), "calls"),
         Measure(
             "right",
-            lambda one: None if one.right is None else (float(one.right), 1.0),
+            lambda outcome: None if outcome.right is None else (float(outcome.right), 1.0),
             "trials",
             lower_is_better=False,
         ),
-        Measure("turn_ok", lambda one: (float(one.status == "ok"), 1.0), "trials", lower_is_better=False),
+        Measure(
+            "turn_ok", lambda outcome: (float(outcome.status == "ok"), 1.0), "trials", lower_is_better=False
+        ),
         Measure("tokens", _tokens, "trials", is_share=False, unit="tokens"),
         Measure(
             "cost",
-            lambda one: None if one.cost is None else (one.cost, 1.0),
+            lambda outcome: None if outcome.cost is None else (outcome.cost, 1.0),
             "trials",
             is_share=False,
             unit="USD",

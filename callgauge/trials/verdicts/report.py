@@ -135,7 +135,7 @@ def make_report(record: RunRecord) -> Report:
     counts = {name: count_tasks(record.outcomes, MEASURES[name]) for name in names}
     settings = {str(arm["name"]): {key: arm.get(key) for key in _SETTINGS} for arm in lock["arms"]}
     arms = tuple(_report_arm(record, counts, arm, settings[arm]) for arm in design.arms)
-    held, differing = _sort_settings(settings)
+    shared, differing = _sort_settings(settings)
     run_plan = lock.get("run_plan") or {}
     return Report(
         str(lock.get("run", "")),
@@ -154,7 +154,7 @@ def make_report(record: RunRecord) -> Report:
             record.outcomes,
         ),
         len(design.look_at),
-        (made := max((one.look for one in record.looks), default=0)),
+        (made := max((arm_look.look for arm_look in record.looks), default=0)),
         None if record.is_over else design.look_at[made],
         design.secondary,
         _sum_spent(record.outcomes),
@@ -167,7 +167,7 @@ def make_report(record: RunRecord) -> Report:
         ),
         record.looks,
         {
-            **held,
+            **shared,
             "tasks": design.planned,
             **{key: run_plan.get(key) for key in ("repeats", "seed", "max_steps")},
         },
@@ -184,28 +184,28 @@ def _report_arm(
     record: RunRecord, counts: Mapping[MeasureName, Counts], arm: str, settings: Mapping[str, Any]
 ) -> ArmReport:
     design = record.design
-    its = [one for one in record.outcomes if one.arm == arm]
-    replies = [one for one in its if one.status != NO_REPLY]
-    looks = [one for one in record.looks if one.arm == arm]
-    costs = [one.cost for one in replies if one.cost is not None]
+    outcomes = [outcome for outcome in record.outcomes if outcome.arm == arm]
+    replies = [outcome for outcome in outcomes if outcome.status != NO_REPLY]
+    looks = [arm_look for arm_look in record.looks if arm_look.arm == arm]
+    costs = [outcome.cost for outcome in replies if outcome.cost is not None]
     # A share of the cost would look like a cheap arm.
     cost = sum(costs) if costs and len(costs) == len(replies) else None
-    tokens = [sum(map(int, known)) for one in replies if (known := _known_tokens(one))]
-    ended = next((one for one in looks if one.decision in ENDS), None)
+    tokens = [sum(map(int, token_counts)) for outcome in replies if (token_counts := _known_tokens(outcome))]
+    ended = next((arm_look for arm_look in looks if arm_look.decision in ENDS), None)
     is_withheld = bool(looks) and looks[-1].decision == "withheld"
     measure = MEASURES[design.primary]
     return ArmReport(
         arm,
         arm == design.reference,
         settings,
-        len(its),
-        len(its) - len(replies),
-        sum(one.calls for one in its),
-        sum(one.misses for one in its),
+        len(outcomes),
+        len(outcomes) - len(replies),
+        sum(outcome.calls for outcome in outcomes),
+        sum(outcome.misses for outcome in outcomes),
         cost,
         sum(tokens) if tokens else None,
-        _divide(cost, sum(one.right is True for one in replies)),
-        _divide(cost, sum(one.status == "ok" for one in replies)),
+        _divide(cost, sum(outcome.right is True for outcome in replies)),
+        _divide(cost, sum(outcome.status == "ok" for outcome in replies)),
         tuple(
             _measure_arm(record, name, its_counts, arm, looks)
             for name, its_counts in counts.items()
@@ -228,7 +228,7 @@ def _measure_arm(
     if low is not None and high is not None:
         low, high = max(0.0, low), min(1.0, high) if measure.is_share else high
     plain = ArmMeasure(
-        name, sum(its.k for its in tasks.values()), sum(its.n for its in tasks.values()), alone.tasks,
+        name, sum(count.k for count in tasks.values()), sum(count.n for count in tasks.values()), alone.tasks,
         alone.of, low, high, is_planned=name == design.primary,
     )  # fmt: skip
     if arm == design.reference:
@@ -248,30 +248,30 @@ def _sort_settings(
     settings: Mapping[str, Mapping[str, Any]],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings that all arms have in common, and those that they have not, with their values."""
-    held: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
     differing: dict[str, Any] = {}
     for key in _SETTINGS:
-        values = list(dict.fromkeys(its[key] for its in settings.values()))
+        values = list(dict.fromkeys(arm_settings[key] for arm_settings in settings.values()))
         if len(values) == 1:
-            held[key] = values[0]
+            shared[key] = values[0]
         else:
             differing[key] = values
-    return held, differing
+    return shared, differing
 
 
 def _sum_spent(outcomes: Sequence[TrialOutcome]) -> dict[str, float]:
-    found: dict[str, float] = {}
-    costs = [one.cost for one in outcomes if one.cost is not None]
-    tokens = [sum(known) for one in outcomes if (known := _known_tokens(one))]
+    spent: dict[str, float] = {}
+    costs = [outcome.cost for outcome in outcomes if outcome.cost is not None]
+    tokens = [sum(token_counts) for outcome in outcomes if (token_counts := _known_tokens(outcome))]
     if costs:
-        found["cost"] = sum(costs)
+        spent["cost"] = sum(costs)
     if tokens:
-        found["tokens"] = sum(tokens)
-    return found
+        spent["tokens"] = sum(tokens)
+    return spent
 
 
-def _known_tokens(one: TrialOutcome) -> list[int]:
-    return [each for each in (one.input_tokens, one.output_tokens) if each is not None]
+def _known_tokens(outcome: TrialOutcome) -> list[int]:
+    return [each for each in (outcome.input_tokens, outcome.output_tokens) if each is not None]
 
 
 def _divide(amount: float | None, number: int) -> float | None:
@@ -279,53 +279,55 @@ def _divide(amount: float | None, number: int) -> float | None:
 
 
 def _is_known(counts: Counts) -> bool:
-    return any(its.n for tasks in counts.values() for its in tasks.values())
+    return any(count.n for tasks in counts.values() for count in tasks.values())
 
 
 def _warn(record: RunRecord, arms: Sequence[ArmReport]) -> list[str]:
-    found = []
+    warnings = []
     if record.unread:
-        found.append(
+        warnings.append(
             f"{record.unread:,} lines of ledger.jsonl are not outcomes of a trial (a killed process leaves "
             "half a line); `callgauge trial run` restores them from the session logs"
         )
     if record.repeated:
-        found.append(f"{record.repeated:,} trials are in ledger.jsonl twice: the later line is used")
+        warnings.append(f"{record.repeated:,} trials are in ledger.jsonl twice: the later line is used")
     for arm in arms:
         if arm.trials and arm.missing > MOST_MISSING * arm.trials:
-            found.append(
+            warnings.append(
                 f"{arm.name}: {arm.missing:,} of {arm.trials:,} trials have no reply. Above "
                 f"{MOST_MISSING:.0%} there is no verdict"
             )
         if arm.calls and arm.misses > MOST_MISSES * arm.calls:
-            found.append(
+            warnings.append(
                 f"{arm.name}: for {arm.misses:,} of {arm.calls:,} calls there was no recorded answer, and "
                 "the model continued with an error that is not its own"
             )
-    return found
+    return warnings
 
 
 def _name_unknown(record: RunRecord, counts: Mapping[MeasureName, Counts]) -> list[str]:
     design = record.design
-    found = []
+    sentences = []
     if not record.outcomes:
-        found.append("No trial has finished yet")
+        sentences.append("No trial has finished yet")
     for name in (design.primary, *design.secondary):
         lacking = {
             arm: number
             for arm in design.arms
-            if (number := sum(not its.n for its in counts[name].get(arm, {}).values()))
+            if (number := sum(not count.n for count in counts[name].get(arm, {}).values()))
         }
         if lacking:
             counts_by_arm = ", ".join(f"{arm} {number:,}" for arm, number in lacking.items())
-            found.append(f"{name}: tasks without a measurement ({_WHY[name]}), by variant: {counts_by_arm}")
+            sentences.append(
+                f"{name}: tasks without a measurement ({_WHY[name]}), by variant: {counts_by_arm}"
+            )
     endpoints = record.lock.get("endpoints") or {}
-    found += [
+    sentences += [
         f"The server software of the endpoint {name} is not named"
-        for name, one in endpoints.items()
-        if not one.get("server")
+        for name, endpoint in endpoints.items()
+        if not endpoint.get("server")
     ]
-    return found
+    return sentences
 
 
 _WHY: Mapping[MeasureName, str] = {

@@ -74,23 +74,38 @@ def table_rows(report: Report, measures: Sequence[MeasureName] = ()) -> Iterator
 
     Without `measures`: where the plan names no secondary measures, those that are not the same in all arms.
     """
-    for name in measures or dict.fromkeys(its.measure for arm in report.arms for its in arm.measures):
-        rates = {its.rate for arm in report.arms for its in arm.measures if its.measure == name}
+    for name in measures or dict.fromkeys(
+        arm_measure.measure for arm in report.arms for arm_measure in arm.measures
+    ):
+        rates = {
+            arm_measure.rate
+            for arm in report.arms
+            for arm_measure in arm.measures
+            if arm_measure.measure == name
+        }
         is_named = name in (report.primary, *report.secondary, *measures)
         if not is_named and (report.secondary or len(rates) == 1):
             continue
         for arm in report.arms:
-            yield from (_row(report, arm, its) for its in arm.measures if its.measure == name)
+            yield from (
+                _row(report, arm, arm_measure) for arm_measure in arm.measures if arm_measure.measure == name
+            )
 
 
 def factor_rows(report: Report) -> Iterator[tuple[str, ...]]:
     """Yield the cells of each comparison of a setting, in the columns of `FACTOR_HEADS`."""
     measure = MEASURES[report.primary]
-    for one in report.factors:
-        for its in (one.overall, *one.within):
-            where = name_place(its) or "everywhere, each place with equal weight"
-            difference = describe_difference(measure, its)
-            yield f"{one.factor} {_show(one.value)} *", _show(one.against), where, difference, _word(its.word)
+    for comparison in report.factors:
+        for measured in (comparison.overall, *comparison.within):
+            where = name_place(measured) or "everywhere, each place with equal weight"
+            difference = describe_difference(measure, measured)
+            yield (
+                f"{comparison.factor} {_show(comparison.value)} *",
+                _show(comparison.against),
+                where,
+                difference,
+                _word(measured.word),
+            )
 
 
 def markdown_report(report: Report) -> str:
@@ -172,34 +187,34 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*<>|~]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))", r"\\\1", " ".join(text.split()))
 
 
-def describe_difference(measure: Measure, of: MeasuredDifference | FactorDifference) -> str:
+def describe_difference(measure: Measure, difference: MeasuredDifference | FactorDifference) -> str:
     """Return a difference with its interval: −7.7 points [−11.9, −3.6]."""
     low, high = (
         format_difference(measure, end).removesuffix(" points").removesuffix(f" {measure.unit}")
-        for end in (of.low, of.high)
+        for end in (difference.low, difference.high)
     )
-    return f"{format_difference(measure, of.estimate)} [{low}, {high}]"
+    return f"{format_difference(measure, difference.estimate)} [{low}, {high}]"
 
 
-def _row(report: Report, arm: ArmReport, its: ArmMeasure) -> tuple[str, ...]:
-    measure = MEASURES[its.measure]
-    mark = "" if its.is_planned else " *"
-    total = _bare(measure, its.k) if its.measure == "cost" else f"{its.k:,.0f}"
-    counts = f"{total} / {its.n:,.0f} {measure.tried}"
-    rate = "–" if its.rate is None else format_value(measure, its.rate)
-    if its.low is not None and its.high is not None:
-        rate += f" [{_bare(measure, its.low)}, {_bare(measure, its.high)}]"
+def _row(report: Report, arm: ArmReport, arm_measure: ArmMeasure) -> tuple[str, ...]:
+    measure = MEASURES[arm_measure.measure]
+    mark = "" if arm_measure.is_planned else " *"
+    total = _bare(measure, arm_measure.k) if arm_measure.measure == "cost" else f"{arm_measure.k:,.0f}"
+    counts = f"{total} / {arm_measure.n:,.0f} {measure.tried}"
+    rate = "–" if arm_measure.rate is None else format_value(measure, arm_measure.rate)
+    if arm_measure.low is not None and arm_measure.high is not None:
+        rate += f" [{_bare(measure, arm_measure.low)}, {_bare(measure, arm_measure.high)}]"
     difference = "reference" if arm.is_reference else "–"
-    if its.difference is not None:
-        difference = describe_difference(measure, its.difference)
-    return arm.name, its.measure + mark, counts, rate, difference, _describe_word(report, its)
+    if arm_measure.difference is not None:
+        difference = describe_difference(measure, arm_measure.difference)
+    return arm.name, arm_measure.measure + mark, counts, rate, difference, _describe_word(report, arm_measure)
 
 
-def _describe_word(report: Report, its: ArmMeasure) -> str:
-    if its.word == "alike":
+def _describe_word(report: Report, arm_measure: ArmMeasure) -> str:
+    if arm_measure.word == "alike":
         return _alike(report)
-    more = f", {_more_tasks(its.more)}" if its.more else ""
-    return f"{_word(its.word)}{more}" if its.word else ""
+    more = f", {_more_tasks(arm_measure.more)}" if arm_measure.more else ""
+    return f"{_word(arm_measure.word)}{more}" if arm_measure.word else ""
 
 
 def _more_tasks(number: int) -> str:
@@ -221,13 +236,13 @@ def _describe_gate(arm: ArmGate, measure: Measure, margin: str, reference: str) 
     if arm.estimate is None or arm.low is None or arm.high is None:
         return f"not enough data: {arm.why}"
     low, high = (format_difference(measure, end) for end in (arm.low, arm.high))
-    found = f"{format_difference(measure, arm.estimate)}, between {low} and {high}"
+    measured = f"{format_difference(measure, arm.estimate)}, between {low} and {high}"
     if arm.verdict == "not worse":
-        return f"not worse than {reference} by {margin}: {found}"
+        return f"not worse than {reference} by {margin}: {measured}"
     if arm.verdict == "worse":
-        return f"worse than {reference}: {found}"
+        return f"worse than {reference}: {measured}"
     more = f"; {_more_tasks(arm.more)} would be enough if the difference stays the same" if arm.more else ""
-    return f"not enough data: {arm.why or found}{more}"
+    return f"not enough data: {arm.why or measured}{more}"
 
 
 def _has_unplanned(report: Report) -> bool:

@@ -51,7 +51,7 @@ class RunRecord:
     def is_over(self) -> bool:
         """True when every arm is decided, or the last look was made."""
         return not open_arms(self.design, self.looks) or any(
-            one.look >= len(self.design.look_at) for one in self.looks
+            arm_look.look >= len(self.design.look_at) for arm_look in self.looks
         )
 
 
@@ -71,14 +71,18 @@ def read_run(root: Path) -> RunRecord:
     try:
         ledger = read_ledger(folder.ledger)
         lines = _count_lines(folder.ledger)
-        looks = tuple(one for one in read_looks(folder.looks) if _is_sound_look(one, design))
+        looks = tuple(arm_look for arm_look in read_looks(folder.looks) if _is_sound_look(arm_look, design))
     except OSError as error:
         raise FolderError(f"{error.filename} cannot be read: {error.strerror}") from None
-    known = set(tasks)
-    sound = [one for one in ledger if _is_sound(one) and one.arm in design.arms and one.task in known]
-    newest = {(one.arm, one.task, one.repeat): one for one in sound}
+    task_ids = set(tasks)
+    sound = [
+        outcome
+        for outcome in ledger
+        if _is_sound(outcome) and outcome.arm in design.arms and outcome.task in task_ids
+    ]
+    newest = {(outcome.arm, outcome.task, outcome.repeat): outcome for outcome in sound}
     outcomes = tuple(newest.values())
-    found = (*looks, *_make_due_looks(design, tasks, repeats, outcomes, looks))
+    all_looks = (*looks, *_make_due_looks(design, tasks, repeats, outcomes, looks))
     return RunRecord(
         lock,
         design,
@@ -86,7 +90,7 @@ def read_run(root: Path) -> RunRecord:
         repeats,
         budget,
         outcomes,
-        found,
+        all_looks,
         lines - len(sound),
         len(sound) - len(outcomes),
     )
@@ -94,7 +98,7 @@ def read_run(root: Path) -> RunRecord:
 
 def open_arms(design: TrialDesign, looks: Iterable[ArmLook]) -> list[str]:
     """Return the arms that no look has ended, without the reference."""
-    ended = {one.arm for one in looks if one.decision in ENDS}
+    ended = {arm_look.arm for arm_look in looks if arm_look.decision in ENDS}
     return [arm for arm in design.others if arm not in ended]
 
 
@@ -102,7 +106,7 @@ def count_whole_tasks(
     tasks: Iterable[str], repeats: int, arms: Sequence[str], outcomes: Iterable[TrialOutcome]
 ) -> int:
     """Return for how many tasks every trial of these arms has ended."""
-    done = {(one.arm, one.task, one.repeat) for one in outcomes}
+    done = {(outcome.arm, outcome.task, outcome.repeat) for outcome in outcomes}
     return sum(
         all((arm, task, repeat) in done for arm in arms for repeat in range(repeats)) for task in tasks
     )
@@ -116,18 +120,18 @@ def _make_due_looks(
     made: Sequence[ArmLook],
 ) -> list[ArmLook]:
     """Return the looks for which all trials are there, and which a killed process could not write."""
-    found: list[ArmLook] = []
-    latest = max((one.look for one in made), default=0)
+    due: list[ArmLook] = []
+    latest = max((arm_look.look for arm_look in made), default=0)
     for number, until in enumerate(design.look_at, 1):
         if number <= latest:
             continue
-        still = open_arms(design, [*made, *found])
-        its = set(tasks[:until])
-        seen = [one for one in outcomes if one.task in its]
-        if not still or count_whole_tasks(its, repeats, [design.reference, *still], seen) < len(its):
+        still = open_arms(design, [*made, *due])
+        reached = set(tasks[:until])
+        ended = [outcome for outcome in outcomes if outcome.task in reached]
+        if not still or count_whole_tasks(reached, repeats, [design.reference, *still], ended) < len(reached):
             break
-        found += look(design, seen, number, [*made, *found])
-    return found
+        due += look(design, ended, number, [*made, *due])
+    return due
 
 
 def _read_lock(folder: RunFolder) -> Mapping[str, Any]:
@@ -175,28 +179,28 @@ def _count_lines(path: Path) -> int:
         return 0
 
 
-def _is_sound(one: TrialOutcome) -> bool:
+def _is_sound(outcome: TrialOutcome) -> bool:
     """Return True where an outcome holds what its type says: people change ledgers by hand."""
-    counts = [getattr(one, name) for name in _COUNTS]
-    amounts = [value for name in _AMOUNTS if (value := getattr(one, name)) is not None]
+    counts = [getattr(outcome, name) for name in _COUNTS]
+    amounts = [value for name in _AMOUNTS if (value := getattr(outcome, name)) is not None]
     return (
-        all(isinstance(getattr(one, name), str) for name in ("arm", "task", "status"))
+        all(isinstance(getattr(outcome, name), str) for name in ("arm", "task", "status"))
         and all(type(count) is int and count >= 0 for count in counts)
-        and max(one.refused, one.mended) <= one.calls
+        and max(outcome.refused, outcome.mended) <= outcome.calls
         and all(type(amount) in (int, float) and isfinite(amount) for amount in amounts)
-        and (one.right is None or type(one.right) is bool)
+        and (outcome.right is None or type(outcome.right) is bool)
     )
 
 
-def _is_sound_look(one: ArmLook, design: TrialDesign) -> bool:
-    known = [
+def _is_sound_look(arm_look: ArmLook, design: TrialDesign) -> bool:
+    numbers = [
         value
         for name in ("estimate", "low", "high", "statistic", "boundary")
-        if (value := getattr(one, name)) is not None
+        if (value := getattr(arm_look, name)) is not None
     ]
     return (
-        one.arm in design.others
-        and all(type(count) is int and count >= 0 for count in (one.look, one.tasks))
-        and one.decision in get_args(Decision)
-        and all(type(value) in (int, float) and isfinite(value) for value in known)
+        arm_look.arm in design.others
+        and all(type(count) is int and count >= 0 for count in (arm_look.look, arm_look.tasks))
+        and arm_look.decision in get_args(Decision)
+        and all(type(value) in (int, float) and isfinite(value) for value in numbers)
     )

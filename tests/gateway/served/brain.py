@@ -29,11 +29,11 @@ class Asked:
 
     @property
     def system(self) -> str:
-        return "\n".join(one.text for one in self.messages if one.role == "system")
+        return "\n".join(message.text for message in self.messages if message.role == "system")
 
     @property
     def user(self) -> str:
-        return next((one.text for one in self.messages if one.role == "user"), "")
+        return next((message.text for message in self.messages if message.role == "user"), "")
 
     @property
     def last(self) -> Spoken:

@@ -30,15 +30,16 @@ def _ids(emitted: Emitted, prefix: str) -> list[str]:
 
 def _read_chat(body: Mapping[str, Any]) -> list[Spoken]:
     return [
-        Spoken(one["role"], one.get("content") or "", one.get("tool_calls") or ()) for one in body["messages"]
+        Spoken(message["role"], message.get("content") or "", message.get("tool_calls") or ())
+        for message in body["messages"]
     ]
 
 
 def _write_chat(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
     ids = _ids(emitted, "call_")
     calls = [
-        {"id": one, "type": "function", "function": {"name": name, "arguments": raw}}
-        for one, (name, raw) in zip(ids, emitted.calls, strict=True)
+        {"id": call_id, "type": "function", "function": {"name": name, "arguments": raw}}
+        for call_id, (name, raw) in zip(ids, emitted.calls, strict=True)
     ]
     finish = {"length": "length", "refusal": "content_filter"}.get(
         emitted.stop or "", "tool_calls" if calls else "stop"
@@ -87,9 +88,9 @@ def _write_responses(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
     if emitted.text:
         part = {"type": "output_text", "text": emitted.text, "annotations": []}
         items.append({"type": "message", "id": "m1", "role": "assistant", "content": [part]})
-    for one, (name, raw) in zip(ids, emitted.calls, strict=True):
+    for call_id, (name, raw) in zip(ids, emitted.calls, strict=True):
         items.append(
-            {"type": "function_call", "id": f"f{one}", "call_id": one, "name": name, "arguments": raw}
+            {"type": "function_call", "id": f"f{call_id}", "call_id": call_id, "name": name, "arguments": raw}
         )
     usage = {"input_tokens": 50, "output_tokens": 20, "input_tokens_details": {"cached_tokens": 10}}
     whole: dict[str, Any] = {
@@ -144,8 +145,8 @@ def _write_anthropic(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
         ("message_start", {"type": "message_start", "message": {"model": model, "usage": usage}})
     ]
     blocks: list[dict[str, Any]] = [{"type": "text", "text": emitted.text}] if emitted.text else []
-    for one, (name, raw) in zip(_ids(emitted, "toolu_"), emitted.calls, strict=True):
-        blocks.append({"type": "tool_use", "id": one, "name": name, "input": raw})
+    for call_id, (name, raw) in zip(_ids(emitted, "toolu_"), emitted.calls, strict=True):
+        blocks.append({"type": "tool_use", "id": call_id, "name": name, "input": raw})
     for at, block in enumerate(blocks):
         is_call = block["type"] == "tool_use"
         begun = {**block, "input": {}} if is_call else {**block, "text": ""}
@@ -238,10 +239,10 @@ def read_asked(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -
     return Asked(model, DRESSES[wire_of(path)].read(body), bool(body.get("tools")), body, path, headers)
 
 
-def write_emitted(asked: Asked, emitted: Emitted) -> tuple[bytes, str]:
+def write_emitted(request: Asked, emitted: Emitted) -> tuple[bytes, str]:
     """Return the bytes of an answer and their content type."""
-    events, whole = DRESSES[wire_of(asked.path)].write(asked.model, emitted)
-    if not (asked.body.get("stream") or "streamGenerateContent" in asked.path):
+    events, whole = DRESSES[wire_of(request.path)].write(request.model, emitted)
+    if not (request.body.get("stream") or "streamGenerateContent" in request.path):
         return json.dumps(whole).encode(), "application/json"
     written = "".join(
         (f"event: {name}\n" if name else "")

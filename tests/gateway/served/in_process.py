@@ -24,13 +24,15 @@ class BrainEndpoint(Endpoint):
 
         def answer(request: httpx2.Request) -> httpx2.Response:
             path = request.url.raw_path.decode()
-            asked = read_asked(path.removeprefix("/v1"), dict(request.headers), json.loads(request.content))
-            self.asked.append(asked)
-            emitted = brain(asked)
+            model_request = read_asked(
+                path.removeprefix("/v1"), dict(request.headers), json.loads(request.content)
+            )
+            self.asked.append(model_request)
+            emitted = brain(model_request)
             if emitted.status != 200:
                 body = emitted.body if isinstance(emitted.body, bytes) else json.dumps(emitted.body).encode()
                 return httpx2.Response(emitted.status, content=body, headers=dict(emitted.headers))
-            content, kind = write_emitted(asked, emitted)
+            content, kind = write_emitted(model_request, emitted)
             headers = {"content-type": kind, **emitted.headers}
             return httpx2.Response(200, content=content[: emitted.cut], headers=headers)
 

@@ -21,17 +21,17 @@ TOOL = {
 
 def answer(request: dict) -> None:  # type: ignore[type-arg]
     method, params = request.get("method"), request.get("params") or {}
-    told: dict[str, object]
+    reply: dict[str, object]
     if method == "initialize":
         info = {"name": "raw", "version": "1"}
-        told = {
+        reply = {
             "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
         }
     elif method == "tools/list":
         page = int(params.get("cursor") or 0)
         more = KIND == "endless" or page < 1
         listed = {"tools": [{**TOOL, "name": "echo" if not page else f"echo_{page}"}]}
-        told = {"result": listed | ({"nextCursor": str(page + 1)} if more else {})}
+        reply = {"result": listed | ({"nextCursor": str(page + 1)} if more else {})}
     elif method == "tools/call":
         if KIND == "dies":
             os._exit(3)
@@ -43,14 +43,14 @@ def answer(request: dict) -> None:  # type: ignore[type-arg]
             text = f"call {len(CALLS)}"
         if text == "slow":
             time.sleep(60)
-        told = {
+        reply = {
             "result": {
                 "content": [{"type": "text", "text": text if text.startswith("call ") else f"said {text}"}]
             }
         }
     else:
-        told = {"error": {"code": -32601, "message": "Method not found"}}
-    write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **told}).encode())
+        reply = {"error": {"code": -32601, "message": "Method not found"}}
+    write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply}).encode())
 
 
 def write(line: bytes) -> None:

@@ -35,9 +35,9 @@ def serve_model(brain: Brain) -> Iterator[ModelServer]:
 
         def do_POST(self) -> None:  # the standard library's name
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            asked = read_asked(self.path, dict(self.headers), body)
-            served.requests.append(asked)
-            emitted = brain(asked)
+            request = read_asked(self.path, dict(self.headers), body)
+            served.requests.append(request)
+            emitted = brain(request)
             if emitted.slow:
                 time.sleep(emitted.slow)
             if emitted.status != 200:
@@ -46,7 +46,7 @@ def serve_model(brain: Brain) -> Iterator[ModelServer]:
                 )
                 kind = "application/json"
             else:
-                content, kind = write_emitted(asked, emitted)
+                content, kind = write_emitted(request, emitted)
             self.send_response(emitted.status)
             self.send_header("Content-Type", kind)
             for name, value in emitted.headers.items():

@@ -64,9 +64,9 @@ def read_foreign_tasks(path: Path, form: str) -> list[tuple[int, ReadLine]]:
     return [(record.line, partial(_read_safely, read, record)) for record in records]
 
 
-def _read_safely(read: Callable[..., dict[str, Any]], *given: Any) -> dict[str, Any]:
+def _read_safely(read: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
     """Call a reader; a key that the format must have and the record lacks is an error of the file."""
     try:
-        return read(*given)
+        return read(*arguments)
     except KeyError as missing:
         raise ForeignTaskError(f"it has no {missing.args[0]!r}") from None

@@ -92,10 +92,10 @@ def _clean_name(name: str) -> str:
 def _read_schema(value: Any) -> Any:
     """Return a schema with JSON Schema's names of types; `any` is no type at all."""
     if isinstance(value, list):
-        return [_read_schema(one) for one in value]
+        return [_read_schema(item) for item in value]
     if not isinstance(value, dict):
         return value
-    read = {name: one if name in _VALUES else _read_schema(one) for name, one in value.items()}
+    read = {name: member if name in _VALUES else _read_schema(member) for name, member in value.items()}
     kind = value.get("type")
     if isinstance(kind, str):  # a parameter named `type` is an object
         if kind.lower() == "any":
@@ -110,12 +110,14 @@ def _read_truth(truth: Any) -> list[dict[str, Any]]:
     for call in truth if isinstance(truth, list) else [truth]:
         if not isinstance(call, dict) or len(call) != 1:
             raise ForeignTaskError("a ground truth is not of the form {function: {parameter: [values]}}")
-        ((name, given),) = call.items()
-        if not isinstance(given, dict) or not all(isinstance(values, list) for values in given.values()):
+        ((name, parameters),) = call.items()
+        if not isinstance(parameters, dict) or not all(
+            isinstance(values, list) for values in parameters.values()
+        ):
             raise ForeignTaskError(f"the ground truth of {name} has no list of values for each parameter")
         accepted = {
             parameter: [reading for value in values for reading in _list_readings(value)]
-            for parameter, values in given.items()
+            for parameter, values in parameters.items()
         }
         calls.append({_clean_name(name): accepted})
     return calls
@@ -127,9 +129,9 @@ def _list_readings(value: Any) -> Iterator[Any]:
         names = list(value)
         fields = [list(_list_field(value[name])) for name in names]
         for chosen in _combine(fields):
-            yield {name: one for name, one in zip(names, chosen, strict=True) if one is not _ABSENT}
-    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
-        yield from map(list, _combine([list(_list_readings(one)) for one in value]))
+            yield {name: choice for name, choice in zip(names, chosen, strict=True) if choice is not _ABSENT}
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        yield from map(list, _combine([list(_list_readings(item)) for item in value]))
     else:
         yield value
 

@@ -31,13 +31,13 @@ def read_sample(record: ForeignRecord) -> dict[str, Any]:
             raise ForeignTaskError(
                 f"a sample with {name} needs Inspect itself: a trial has messages and tools"
             )
-    asked, metadata = sample.get("input"), _read_metadata(sample.get("metadata"))
-    if not isinstance(asked, str | list) or not asked:
+    prompt, metadata = sample.get("input"), _read_metadata(sample.get("metadata"))
+    if not isinstance(prompt, str | list) or not prompt:
         raise ForeignTaskError("input is neither a text nor a list of messages")
-    given = sample.get("id")
+    sample_id = sample.get("id")
     line: dict[str, Any] = {
-        "id": str(given) if given not in (None, "") else f"line-{record.line}",
-        "input": asked if isinstance(asked, str) else read_messages(asked),
+        "id": str(sample_id) if sample_id not in (None, "") else f"line-{record.line}",
+        "input": prompt if isinstance(prompt, str) else read_messages(prompt),
     }
     tools = metadata.get("tools")
     if isinstance(tools, list) and tools:
@@ -61,9 +61,9 @@ def _read_metadata(metadata: Any) -> Mapping[str, Any]:
 
 def _read_target(target: Any, tool: Any) -> dict[str, Any]:
     targets = target if isinstance(target, list) else [target]
-    if not all(one is None or isinstance(one, str) for one in targets):
+    if not all(text is None or isinstance(text, str) for text in targets):
         raise ForeignTaskError("target is neither a string nor a list of strings")
-    texts = [one for one in targets if one]
+    texts = [text for text in targets if text]
     if not texts:
         return {}
     if isinstance(tool, str) and tool:

@@ -47,7 +47,10 @@ def read_tests(
     """
     if len(records) != 1 or "tests" not in records[0].value:
         bare = _Config(None, {}, [])
-        return [(one.line, _later(bare, one.value, number)) for number, one in enumerate(records, start=1)]
+        return [
+            (record.line, _later(bare, record.value, number))
+            for number, record in enumerate(records, start=1)
+        ]
     config = records[0].value
     tests = config["tests"]
     if not isinstance(tests, list) or not all(isinstance(test, dict) for test in tests):
@@ -78,28 +81,28 @@ def _later(config: _Config, test: Mapping[str, Any], number: int) -> Callable[[]
 
 
 def _read_test(config: _Config, test: Mapping[str, Any], number: int) -> dict[str, Any]:
-    given = _read_vars(config.default.get("vars")) | _read_vars(test.get("vars"))
+    variables = _read_vars(config.default.get("vars")) | _read_vars(test.get("vars"))
     metadata, options = _read_object(test, "metadata"), _read_object(test, "options")
     line: dict[str, Any] = {
         "id": str(metadata.get("call_id") or f"test-{number}"),
-        "input": _render(config.prompt, given),
+        "input": _render(config.prompt, variables),
     }
     tools = options.get("tools") or config.tools
     if tools:
         line["definitions"] = _take_raw_off(tools)
-    expected = _read_asserts([*_read_list(config.default), *_read_list(test)], given)
+    expected = _read_asserts([*_read_list(config.default), *_read_list(test)], variables)
     if expected:
         line["expect"] = expected
     session = metadata.get("session_id")
     return line | ({"group": session} if isinstance(session, str) and session else {})
 
 
-def _read_vars(given: Any) -> dict[str, Any]:
-    if given is None:
+def _read_vars(value: Any) -> dict[str, Any]:
+    if value is None:
         return {}
-    if not isinstance(given, dict):
+    if not isinstance(value, dict):
         raise ForeignTaskError("vars is not an object", advice="write the values into the file")
-    return given
+    return value
 
 
 def _read_object(test: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -141,19 +144,19 @@ def _read_prompt(prompts: Any, folder: Path) -> str | None:
         raise ForeignTaskError(f"{path}: {problem.message}") from None
 
 
-def _render(prompt: str | None, given: Mapping[str, Any]) -> str | list[dict[str, Any]]:
+def _render(prompt: str | None, variables: Mapping[str, Any]) -> str | list[dict[str, Any]]:
     """Return the prompt with the values in it: messages where that is a JSON list of them, else a text."""
     if prompt is None:
-        if "messages" not in given:
+        if "messages" not in variables:
             raise ForeignTaskError("no prompt; name the config with `prompts`, or set vars.messages")
         prompt = "{{messages}}"
     if _TEMPLATE.search(_PLACE.sub("", prompt)):
         raise ForeignTaskError("the prompt has a template other than {{ name }}, which is not read")
 
     def fill(place: re.Match[str]) -> str:
-        if place[1] not in given:
+        if place[1] not in variables:
             raise ForeignTaskError(f"the prompt asks for {place[1]}, which is not among the vars")
-        value = given[place[1]]
+        value = variables[place[1]]
         if isinstance(value, list | dict) and place[1] != "messages":
             raise ForeignTaskError(f"vars.{place[1]} has several values", advice="make a test of each")
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -163,7 +166,9 @@ def _render(prompt: str | None, given: Mapping[str, Any]) -> str | list[dict[str
         messages = json.loads(text) if text.lstrip()[:1] == "[" else None
     except (ValueError, RecursionError):
         messages = None
-    if isinstance(messages, list) and all(isinstance(one, dict) and "role" in one for one in messages):
+    if isinstance(messages, list) and all(
+        isinstance(message, dict) and "role" in message for message in messages
+    ):
         return read_messages(messages)
     if not text.strip():
         raise ForeignTaskError("the rendered prompt is empty")
@@ -174,9 +179,11 @@ def _find_tools(config: Mapping[str, Any]) -> list[Any]:
     """Return the tools of the providers, when all that have some have the same."""
     providers = config.get("providers")
     sets = [
-        one["config"]["tools"]
-        for one in (providers if isinstance(providers, list) else [])
-        if isinstance(one, dict) and isinstance(one.get("config"), dict) and one["config"].get("tools")
+        provider["config"]["tools"]
+        for provider in (providers if isinstance(providers, list) else [])
+        if isinstance(provider, dict)
+        and isinstance(provider.get("config"), dict)
+        and provider["config"].get("tools")
     ]
     if any(other != sets[0] for other in sets):
         raise ForeignTaskError(
@@ -192,26 +199,28 @@ def _find_tools(config: Mapping[str, Any]) -> list[Any]:
 def _take_raw_off(value: Any) -> Any:
     """Return a value without the tags that keep promptfoo from reading its texts as templates."""
     if isinstance(value, dict):
-        return {name: _take_raw_off(one) for name, one in value.items()}
+        return {name: _take_raw_off(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_take_raw_off(one) for one in value]
+        return [_take_raw_off(item) for item in value]
     marked = _RAW.fullmatch(value) if isinstance(value, str) else None
     return marked[1] if marked else value
 
 
-def _read_asserts(asserts: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _read_asserts(asserts: Sequence[Any], variables: Mapping[str, Any]) -> dict[str, Any]:
     contains: list[str] = []
     patterns: list[str] = []
     tools: list[Any] = []
     equals: str | None = None
     may_be_more = True
-    for one in asserts:
-        kind, value = (one.get("type"), one.get("value")) if isinstance(one, dict) else (None, None)
+    for assertion in asserts:
+        kind, value = (
+            (assertion.get("type"), assertion.get("value")) if isinstance(assertion, dict) else (None, None)
+        )
         if kind in _MEASURED:
             continue
-        script = one.get("transform") if kind == "is-json" else value if kind == "javascript" else None
+        script = assertion.get("transform") if kind == "is-json" else value if kind == "javascript" else None
         if isinstance(script, str) and _OUR_CHECK in script:
-            tools.append(_read_call(script, given))
+            tools.append(_read_call(script, variables))
         elif kind == "tool-call-f1":
             tools += value if isinstance(value, list) else [name.strip() for name in str(value).split(",")]
             may_be_more = False
@@ -238,13 +247,13 @@ def _read_asserts(asserts: Sequence[Any], given: Mapping[str, Any]) -> dict[str,
     return calls | ({"answer": answer} if answer else {})
 
 
-def _read_call(script: str, given: Mapping[str, Any]) -> Any:
+def _read_call(script: str, variables: Mapping[str, Any]) -> Any:
     """Return the expected call of a test of our export: with its arguments where these are compared."""
-    tool = str(given.get("tool"))
+    tool = str(variables.get("tool"))
     if _OUR_ARGUMENTS not in script:
         return tool
     try:
-        arguments = json.loads(given.get("arguments", ""))
+        arguments = json.loads(variables.get("arguments", ""))
     except (TypeError, ValueError, RecursionError):
         arguments = None
     if not isinstance(arguments, dict):

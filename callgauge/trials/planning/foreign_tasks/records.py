@@ -120,8 +120,8 @@ def _decode(text: str, at: int) -> tuple[Any, int]:
 
 
 def _skip_blank(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
 
 
 class _LineCounter:
@@ -147,7 +147,7 @@ def _read_yaml(text: str) -> list[tuple[int, Any]]:
     except (yaml.YAMLError, RecursionError, ValueError) as problem:
         raise ForeignTaskError(f"this is not YAML: {problem}", advice=_MEND) from None
     if isinstance(value, list) and isinstance(node, yaml.SequenceNode):
-        return [(item.start_mark.line + 1, one) for item, one in zip(node.value, value, strict=True)]
+        return [(item.start_mark.line + 1, record) for item, record in zip(node.value, value, strict=True)]
     if isinstance(value, dict) and isinstance(node, yaml.MappingNode):
         return [(node.start_mark.line + 1, {**value, **_mark_tests(node)})]
     raise ForeignTaskError("it has neither a list of tasks nor an object with tasks", 1)
