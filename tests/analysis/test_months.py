@@ -130,7 +130,7 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value.to_pylist()] if hasattr(value, "to_pylist") else value
 
 
-@pytest.mark.thorough(quick=6)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", _SUMS)
 def test_a_metric_gives_the_same_rows_from_months(stores: Stores, name: str) -> None:
     """Check a store with content, and the first ranges of a store without content."""

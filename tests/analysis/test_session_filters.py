@@ -63,6 +63,7 @@ def rows_of(connection: Connection, name: str, parameters: Mapping[str, Any]) ->
     return sorted(rows.astype(object).map(str).values.tolist())
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("name", sorted(set(FILTERED) - MADE))
 def test_a_project_answers_as_a_store_that_holds_it_alone(
     every: Connection, alone: Connection, name: str

@@ -90,6 +90,7 @@ CROSS = tuple(
 )
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("name", [name for name in RUNS if name != "one arm"])
 def test_page_terminal_and_report_answer_with_the_same_sentences(tmp_path: Path, name: str) -> None:
     made = make_run(**RUNS[name])

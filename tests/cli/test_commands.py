@@ -55,6 +55,7 @@ def test_no_first_sentence_is_cut_off() -> None:
         assert not describe(command).endswith(("...", "…")), path
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("path", [path for path, _ in every_command()], ids=" ".join)
 def test_h_is_help_for_every_command(path: tuple[str, ...]) -> None:
     assert run(*path, "-h") == run(*path, "--help")

@@ -86,7 +86,7 @@ def test_a_store_without_a_table_costs_only_the_cards_that_ask_for_it(small: Pat
     with duckdb.connect(str(small / "gen-000002.duckdb")) as connection:
         connection.execute("DROP TABLE daily_codes")
     app = opened(found="1")
-    assert [error.value for error in app.error if "What the parser found" in str(error.value)]
+    assert [error.value for error in app.error if "Diagnostics" in str(error.value)]
     assert "Parse errors by day" in said(app)
 
 

@@ -101,6 +101,7 @@ def test_the_schema_is_a_schema() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
+@pytest.mark.thorough(quick=10)
 @pytest.mark.parametrize("path", [EXAMPLE, *MADE], ids=lambda path: path.name)
 def test_a_published_log_is_valid(path: Path) -> None:
     validator = Draft202012Validator(SCHEMA)

@@ -205,6 +205,7 @@ def test_the_time_grows_with_the_number_of_spans_only(shape: Any) -> None:
     assert large < 24 * small + 0.25  # 8 times as many; a square would be 64
 
 
+@pytest.mark.thorough
 def test_what_waits_for_the_end_of_the_file_is_not_held_in_memory() -> None:
     text = "x" * 1_000_000
     records = (

@@ -47,6 +47,7 @@ def test_the_agent_runs_as_it_stands(tmp_path: Path) -> None:
     assert len(list((tmp_path / "logs").glob("*.jsonl"))) == 1
 
 
+@pytest.mark.thorough
 def test_the_agent_with_a_server_runs_as_it_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mcp", reason="the extra callgauge[mcp] is not installed")
     monkeypatch.setenv("TZ", "Asia/Tokyo")

@@ -129,6 +129,7 @@ def test_banned_words_are_not_used(place: str) -> None:
     assert not hits, "\n".join(hits)
 
 
+@pytest.mark.thorough
 def test_help_has_no_banned_words() -> None:
     group = typer.main.get_command(app)
     names = [[name] for name in group.commands]  # type: ignore[attr-defined]

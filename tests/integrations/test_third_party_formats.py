@@ -48,6 +48,7 @@ def read_calls(store: Path) -> list[tuple[object, ...]]:
         ).fetchall()
 
 
+@pytest.mark.thorough
 def test_an_installed_format_is_listed_and_read_in_worker_processes(site: Path, tmp_path: Path) -> None:
     for number in range(4):
         record = {**LINE, "acme_run": f"r{number}"}

@@ -405,6 +405,7 @@ def test_values_that_do_not_fit_are_converted_as_the_long_way_converts_them(
     agree_on_conversions(data.draw(spelled(data.draw(misfitting(call[1])))), call[0])
 
 
+@pytest.mark.thorough
 @examples(400)
 @given(arguments=objects, tool=definitions, data=st.data())
 def test_any_valid_json_is_converted_as_the_long_way_converts_it(

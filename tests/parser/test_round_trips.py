@@ -86,6 +86,7 @@ def said(tool: ToolDefinition) -> list[Any]:
     ]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("shape", SHAPES)
 @QUICK
 @given(tool=definitions)

@@ -240,6 +240,7 @@ def test_the_command_takes_rules_from_a_file_and_says_what_is_wrong_with_them(
 LOGIN = "mongodb+srv://svc:hunterCUT77x@cluster0.example/?w=1"
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("place", [8, 12, 40, 450, 470])
 def test_a_reason_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, place: int) -> None:
     ts = f"{'y' * place} {LOGIN}"
@@ -250,7 +251,7 @@ def test_a_reason_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, plac
     assert "hunter" not in everything(store)
 
 
-@pytest.mark.thorough(quick=3)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("place", [440, 460, 480, 500, 2_000])
 def test_a_message_is_redacted_before_it_is_cut(tmp_path: Path, store: Path, place: int) -> None:
     refusal = f"Tool call error: No tool calls found {'y' * (place - 64)} {LOGIN} {'y' * 3_000}"

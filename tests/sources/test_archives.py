@@ -58,7 +58,7 @@ def rejected(store: Path) -> dict[str, str]:
     return {path.rpartition("/")[2]: reason for path, reason in rows}
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("packing", PACKINGS)
 def test_an_archive_loads_as_its_members_whatever_its_name(logs: Path, store: Path, packing: str) -> None:
     archive = written(logs / "night", LOGS, packing)

@@ -173,7 +173,7 @@ def test_sessions_that_are_counted_on_several_days_are_still_few() -> None:
     assert not Share(5 * 12, 25 * 12, 60, 12 * day).has_enough
 
 
-@pytest.mark.thorough(quick=12)
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize(("sessions", "calls"), [(40, 12), (200, 5), (400, 30), (100, 1)])
 @pytest.mark.parametrize("rate", [0.02, 0.1, 0.5])
 @pytest.mark.parametrize("alike", [0.0, 0.1, 0.3])
@@ -344,7 +344,7 @@ def test_false_alarms_stay_at_the_stated_rate(alike: float) -> None:
     assert np.mean([difference.p < 0.05 for difference in differences]) <= MOST_FALSE
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("sessions", "other"), [(40, 40), (30, 300), (300, 300)])
 @pytest.mark.parametrize("alike", [0.0, 0.3])
 def test_the_interval_covers_the_difference_as_often_as_it_says(

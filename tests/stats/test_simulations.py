@@ -36,6 +36,7 @@ DRAWS = {
 }
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("name", list(DRAWS))
 def test_no_cell_leaves_its_band(name: str, runs_all: bool) -> None:
     simulation, *_ = SIMULATIONS[name]
@@ -62,6 +63,7 @@ def test_a_cell_leaves_its_band_only_with_its_whole_monte_carlo_interval(
     assert Cell("coverage", "made", hits, 1000, least, most).leaves_band is leaves
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("store", list(QUIET)[:2], ids=lambda store: store.setting)
 def test_nights_without_a_change_seldom_raise_an_alert(store: Store) -> None:
     cell = count_false_nights(store, 4, [23], MOST_FALSE)

@@ -104,7 +104,7 @@ def test_a_rule_that_cannot_be_read_is_refused(log: Path, store: Path, text: str
     assert problem in str(refused.value)
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", ["ab", "ba"])
 def test_a_late_result_that_reports_a_failure_counts_like_another(
     logs: Path, store: Path, tmp_path: Path, order: str

@@ -102,7 +102,7 @@ EXPECTED_CALLS = [
 EXPECTED_TURNS = [(day, name, 1, calls + 1, (calls + 1) * 100) for day, name, calls in EXPECTED_CALLS]
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("order", list(permutations(("parent", "fork", "other", "below"))))
 def test_a_session_keeps_what_its_forks_repeat_in_any_order_of_nights(
     logs: Path, store: Path, tmp_path: Path, order: Sequence[str]

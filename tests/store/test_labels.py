@@ -27,6 +27,7 @@ def label_file(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_a_prompt_is_labelled_by_its_id_and_keeps_the_label(logs: Path, store: Path) -> None:
     load([EXAMPLE], store, labels=label_file(logs, '{"support@7": "Support, short"}'))
     assert labels_in(store)["support@7"] == "Support, short"

@@ -65,7 +65,7 @@ ORDERS = pytest.mark.parametrize("reverse", [False, True], ids=["in order", "the
 LOGS = pytest.mark.parametrize("made", [plain, with_retries], ids=["plain", "with retries"])
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @ORDERS
 @LOGS
 def test_a_log_in_two_files_tells_what_the_whole_tells(
