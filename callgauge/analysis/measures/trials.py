@@ -93,8 +93,8 @@ class TriedTask:
     ended_at: datetime | None
 
 
-def _of_calls(count: int, calls: int) -> tuple[float, float] | None:
-    return (count, calls) if calls else None
+def _of_calls(count: int, calls: int) -> tuple[float, float]:
+    return count, calls
 
 
 def _of_trial(value: float | bool | None) -> tuple[float, float] | None:
@@ -375,7 +375,7 @@ class RunResults:
             alone.of,
             _bound(alone, measure),
             len(arm_trials),
-            sum(measure.parts(trial) is None for trial in arm_trials),
+            sum(not (measure.parts(trial) or (0, 0))[1] for trial in arm_trials),
         )
 
     def pair(self, arm: str, measure: TrialMeasure) -> PairedTasks:
@@ -467,8 +467,7 @@ def _bound(alone: PairedTasks, measure: TrialMeasure) -> Interval | None:
 def _count(several: Sequence[TriedTask], measure: TrialMeasure) -> TaskCount:
     parts = [part for trial in several if not trial.no_reply and (part := measure.parts(trial))]
     missing = sum(trial.no_reply for trial in several)
-    measured = len(several) - missing if measure.tried == "call" else len(parts)
-    return TaskCount(sum(k for k, _ in parts), sum(n for _, n in parts), len(several), missing, measured)
+    return TaskCount(sum(k for k, _ in parts), sum(n for _, n in parts), len(several), missing, len(parts))
 
 
 def make_runs(rows: pd.DataFrame) -> list[TrialRun]:

@@ -26,8 +26,8 @@ class Measure:
     unit: str = ""
 
 
-def _calls(count: int, calls: int) -> tuple[float, float] | None:
-    return (float(count), float(calls)) if calls else None
+def _calls(count: int, calls: int) -> tuple[float, float]:
+    return float(count), float(calls)
 
 
 def _tokens(outcome: TrialOutcome) -> tuple[float, float] | None:
@@ -75,6 +75,6 @@ def count_tasks(outcomes: Iterable[TrialOutcome], measure: Measure) -> Counts:
             before.n + n,
             before.trials + 1,
             before.missing + is_missing,
-            before.measured + (parts is not None or (measure.tried == "calls" and not is_missing)),
+            before.measured + (parts is not None),
         )
     return counts
