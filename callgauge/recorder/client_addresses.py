@@ -29,33 +29,32 @@ CLIENT_APIS = (
 _VERSION = re.compile(r"/v\d\w*$")
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedAddresses:
-    """Where a command's requests go: `targets` by route, and the `variables` that name the recorder."""
+def find_targets(environment: Mapping[str, str], server: str | None = None) -> dict[str, str]:
+    """Return the server of each route: `server`, else what a variable names, else the provider's."""
+    return {
+        api.route: server
+        or next((environment[name] for name in api.variables if environment.get(name)), api.server)
+        for api in CLIENT_APIS
+    }
 
-    targets: Mapping[str, str]
-    variables: Mapping[str, str]
 
+def name_recorder(
+    recorder: str, targets: Mapping[str, str], environment: Mapping[str, str], *, is_one_server: bool
+) -> dict[str, str]:
+    """Return the variables that name the recorder, at the address `recorder`, for a command.
 
-def find_client_addresses(
-    recorder: str, environment: Mapping[str, str], server: str | None = None
-) -> RecordedAddresses:
-    """Return the addresses for a command behind the recorder at the address `recorder`.
-
-    Requests go to `server`; without it, to what a variable of `environment` names, else to the provider.
+    `targets`: those of `find_targets`. `is_one_server`: all of them are one server's base URL, whose version
+    the clients of some APIs add themselves.
     """
-    targets: dict[str, str] = {}
     variables: dict[str, str] = {}
     for api in CLIENT_APIS:
-        own = next((environment[name] for name in api.variables if environment.get(name)), None)
-        target = targets[api.route] = server or own or api.server
-        path = urlsplit(target).path.rstrip("/")
+        path = urlsplit(targets[api.route]).path.rstrip("/")
         if api.version:
             path = path or api.version
-        elif server is not None:  # these clients add the version
+        elif is_one_server:
             path = _VERSION.sub("", path)
         variables |= dict.fromkeys(api.variables, f"{recorder}/{api.route}{path}")
     local = urlsplit(recorder).hostname or ""
     for name in ("NO_PROXY", "no_proxy"):  # the recorder is never behind a proxy
         variables[name] = ",".join(part for part in (environment.get(name), local) if part)
-    return RecordedAddresses(targets, variables)
+    return variables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from callgauge.recorder.client_addresses import find_client_addresses
+from callgauge.recorder.client_addresses import find_targets, name_recorder
 
 RECORDER = "http://127.0.0.1:9"
 
@@ -25,13 +25,15 @@ RECORDER = "http://127.0.0.1:9"
 def test_each_client_gets_the_address_that_it_needs(
     environment: dict[str, str], server: str | None, openai: str, anthropic: str, target: str
 ) -> None:
-    addresses = find_client_addresses(RECORDER, environment, server)
-    assert addresses.variables["OPENAI_BASE_URL"] == RECORDER + openai
-    assert addresses.variables["ANTHROPIC_BASE_URL"] == RECORDER + anthropic
-    assert addresses.targets["openai"] == target
+    targets = find_targets(environment, server)
+    variables = name_recorder(RECORDER, targets, environment, is_one_server=server is not None)
+    assert variables["OPENAI_BASE_URL"] == RECORDER + openai
+    assert variables["ANTHROPIC_BASE_URL"] == RECORDER + anthropic
+    assert targets["openai"] == target
 
 
 def test_the_recorder_is_asked_without_a_proxy() -> None:
-    addresses = find_client_addresses(RECORDER, {"NO_PROXY": "example.com"})
-    assert addresses.variables["NO_PROXY"] == "example.com,127.0.0.1"
-    assert addresses.variables["no_proxy"] == "127.0.0.1"
+    environment = {"NO_PROXY": "example.com"}
+    variables = name_recorder(RECORDER, find_targets(environment), environment, is_one_server=False)
+    assert variables["NO_PROXY"] == "example.com,127.0.0.1"
+    assert variables["no_proxy"] == "127.0.0.1"

@@ -114,13 +114,13 @@ def _record_command(
         run_command,
         serve_in_thread,
     )
-    from callgauge.recorder.client_addresses import find_client_addresses
+    from callgauge.recorder.client_addresses import find_targets, name_recorder
 
     check_command(command)
-    targets = find_client_addresses("http://recorder", os.environ, to).targets
+    targets = find_targets(os.environ, to)
     recorder = _open_recorder(targets, log, port, address, most_body)
     own = _write_address(address, recorder.port)
-    variables = find_client_addresses(own, os.environ, to).variables
+    variables = name_recorder(own, targets, os.environ, is_one_server=to is not None)
     render.print_message(f"{own} records {command[0]} into {log}")
     try:
         with serve_in_thread(recorder.run, recorder.stop):
