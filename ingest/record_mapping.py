@@ -44,10 +44,14 @@ _OTHER_NAMES = {
     "latency": "latency_ms", "finish_reason": "stop_reason", "system_prompt": "system", "model_name": "model",
     "request_id": "id", "user_id": "user", "task_id": "task",
 }  # fmt: skip
-_NAMES_BELOW = {  # names of keys, in small letters
-    "model": frozenset(("model", "model_name", "model_id", "modelname", "llm", "engine")),
-    "timestamp": frozenset(("timestamp", "ts", "time", "created", "created_at", "started_at", "date")),
+_NAMES_BELOW: Mapping[str, tuple[frozenset[str], tuple[type, ...]]] = {
+    "model": (frozenset(("model", "model_name", "model_id", "modelname", "llm", "engine")), (str,)),
+    "timestamp": (
+        frozenset(("timestamp", "ts", "time", "created", "created_at", "started_at", "date")),
+        (str, int, float),
+    ),
 }
+"""Names of keys, in small letters, and the types of their values."""
 _STEP = re.compile(
     r"""\.(?P<key>[^.\[\]"\s]+)|\.?\[(?P<index>-?[0-9]{1,9})\]|\.?\[(?P<quoted>"(?:[^"\\]|\\.)+")\]"""
 )
@@ -167,14 +171,10 @@ class RecordMapping:
 
 def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield the paths of the arrays in a record that look like messages, those nearest to the top first."""
-    left: list[tuple[str, Any]] = [("", record)]
-    for before, value in left:  # grows while it is read
-        inner = _open_text(value)
-        first = inner[0] if isinstance(inner, list) and inner else None
-        if before and isinstance(first, dict) and ("role" in first or "from" in first):
-            yield before
-        if isinstance(inner, dict) and before.count(".") < _DEEPEST and len(left) < _LOOKED_AT:
-            left += [(before + _write_step(key), part) for key, part in inner.items()]
+    for path, _, value in _walk(record):
+        first = value[0] if isinstance(value, list) and value else None
+        if isinstance(first, dict) and ("role" in first or "from" in first):
+            yield path
 
 
 def find_model_and_time(record: Mapping[str, Any]) -> dict[str, str]:
@@ -183,18 +183,26 @@ def find_model_and_time(record: Mapping[str, Any]) -> dict[str, str]:
     Only values below the top are searched: the chat format finds the others itself.
     """
     paths: dict[str, str] = {}
-    left: list[tuple[str, Any]] = [("", record)]
-    for before, value in left:  # grows while it is read
-        if not isinstance(value, dict) or before.count(".") >= _DEEPEST or len(left) > _LOOKED_AT:
-            continue
-        for key, part in value.items():
-            path = before + _write_step(key)
-            for field, names in _NAMES_BELOW.items():
-                is_value = isinstance(part, str) if field == "model" else isinstance(part, str | int | float)
-                if before and part and is_value and key.lower() in names and not names & record.keys():
-                    paths.setdefault(field, path)
-            left.append((path, part))
+    for path, key, value in _walk(record):
+        for field, (names, kinds) in _NAMES_BELOW.items():
+            is_named = key.lower() in names and not names & record.keys()
+            if is_named and path != _write_step(key) and value and isinstance(value, kinds):
+                paths.setdefault(field, path)
     return paths
+
+
+def _walk(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+    """Yield the path, the key and the value of each member, those nearest to the top first.
+
+    JSON texts are opened. A large or deep record is not walked to its end.
+    """
+    left: list[tuple[str, str, Any]] = [("", "", record)]
+    for path, key, value in left:  # grows while it is read
+        inner = _open_text(value)
+        if path:
+            yield path, key, inner
+        if isinstance(inner, dict) and path.count(".") < _DEEPEST and len(left) < _LOOKED_AT:
+            left += [(path + _write_step(name), name, part) for name, part in inner.items()]
 
 
 def _parse_path(name: str, text: str) -> FieldPath:

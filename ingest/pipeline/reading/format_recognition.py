@@ -282,9 +282,9 @@ def _suggest_map(records: Sequence[dict[str, Any]]) -> str | None:
     first = records[: _FIRST_LOOK[0]]
     for path in find_message_lists(first[0]):
         if claiming_formats(first, RecordMapping.parse({"messages": path})):
-            found = find_model_and_time(first[0])
+            other_paths = find_model_and_time(first[0])
             more = "".join(
-                f"; its {field} may be at {at}: --map '{field}={at}'" for field, at in found.items()
+                f"; its {field} may be at {at}: --map '{field}={at}'" for field, at in other_paths.items()
             )
             return f"its messages are at {path}: --map 'messages={path}' reads them{more}"
     return None
