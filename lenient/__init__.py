@@ -19,8 +19,6 @@ __version__ = "0.2.0"
 PARSER_VERSION = "6"
 """The version of the parser's behaviour: raised when a text is read differently. Stored with every call."""
 
-__version__ = "0.2.0"
-
 __all__ = [
     "CODES",
     "DEFINITION_CODES",

@@ -12,13 +12,13 @@ import typer
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
+from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.cli.trials.tasks import write_new_files
 from ingest.processes import let_pandas_in
 
 if TYPE_CHECKING:
     from callgauge.api.questions.testset_questions import Testset
 
-_FAILED, _WRONG_USE = 1, 2
 _MOST = 1_000
 Names = list[str] | None
 Shape = Literal["k2vv", "bfcl", "bfcl_answers", "inspect", "promptfoo", "openai"]
@@ -75,7 +75,7 @@ def export_tests(
     for sentence in made.describe():
         render.print_message(sentence)
     if not made.file.lines:
-        raise typer.Exit(_FAILED)
+        raise typer.Exit(ExitCode.FAILED)
     if output is None:
         sys.stdout.buffer.write(made.file.data)
     else:
@@ -103,9 +103,9 @@ def _read_testset(store: Path, parameters: Mapping[str, Sequence[str]]) -> Tests
         with open_generation(path, texts=True) as connection:
             return make_testset(StoreAccess(store, StoreReader(connection, path), connection), options)
     except ProblemError as problem:
-        render.fail(str(problem), _WRONG_USE)
+        render.fail(str(problem), ExitCode.WRONG_USE)
     except (UnshownStoreError, MetricError) as problem:
-        render.fail(str(problem), _FAILED)
+        render.fail(str(problem), ExitCode.FAILED)
 
 
 def _find_companion(made: Testset, output: Path) -> dict[Path, bytes]:
