@@ -1,4 +1,4 @@
-"""Small real logs in, a night of session files out: the same records over and over, each time under new ids.
+"""Make a night of session files from small real logs: the same records repeated, each time under new ids.
 
 The Claude Code night is two parts `context-evaluator.jsonl.xz` to one part of the sub-agents in sample_data.
 Words of long texts change places from copy to copy. The first is a whole transcript of

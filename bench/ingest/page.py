@@ -41,7 +41,7 @@ than above:
   line;
 - columns 0.3, a third of it for encoding texts as UTF-8;
 - inserting 0.35, writing and compressing row groups 0.35, half of it for texts;
-- duplicates, retry sequences and daily sums 1.1, of which 0.4 are constant (planning 160 statements).
+- duplicates, retry sequences and daily sums 1.1; 0.4 of this is constant (planning 160 statements).
   Error signatures take 0.25 (an eighth of these calls failed), the rates 0.15.
 
 A store of up to 200,000 calls is written by one thread, because two threads take a fifth more processor

@@ -107,7 +107,7 @@ def calls_table(accuracy: Accuracy) -> list[str]:
     for dialect in dialects:
         inside = [judgement for judgement in accuracy.calls if dialect in (judgement.entry.dialect, "all")]
         with_dialect, untold = (
-            [judgement for judgement in inside if judgement.told is told] for told in (True, False)
+            [judgement for judgement in inside if judgement.told is is_given] for is_given in (True, False)
         )
         rows.append(
             [

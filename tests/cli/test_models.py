@@ -139,8 +139,8 @@ def test_no_stream_asks_for_whole_answers(options: tuple[str, ...], streams: boo
         return poor_or_good(asked)
 
     with serve_model(brain) as served:
-        told = run("probe", "--endpoint", served.url, "--model", "good", "--json-questions", 0, *options)
-    assert told.exit_code == 0, told.output
+        result = run("probe", "--endpoint", served.url, "--model", "good", "--json-questions", 0, *options)
+    assert result.exit_code == 0, result.output
     assert set(seen) == {streams}
 
 

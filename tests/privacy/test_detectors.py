@@ -39,7 +39,7 @@ FOUND = [
     "bot <<110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1>>",
     "<<MZ1yGvKTjE0rY0cV8i47CjAa.uRHQPq.Xb1Mk2nEhe-4iUcrGOuegj57zMC>>",
     "<<0123456789abcdef0123456789abcdef-us12>>",
-    "//registry.npmjs.org/:_authToken=<<abcdef0123456789abcdef>>",
+    "//npm.example.com/:_authToken=<<abcdef0123456789abcdef>>",
     '{"password": "<<hunter2>>", "limit": 5}',
     '{"password": "<<correct horse, battery>>"}',
     '{"password": "<<hunter2, >>"limit": 5}',

@@ -1,4 +1,4 @@
-"""`ingest.decoding.lines`: bytes in, numbered lines out."""
+"""`ingest.decoding.lines` splits bytes into numbered lines."""
 
 from __future__ import annotations
 

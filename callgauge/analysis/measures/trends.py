@@ -52,7 +52,7 @@ def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str
     """Return the points of each slice in the order of their days, from slices whose `also` is the day.
 
     Days without observations are left out, and so are slices without a day. `last`: the newest complete day.
-    Later days, of which a load saw only the first hours, are left out unless there are no others.
+    Later days are left out unless there are no others: a load saw only their first hours.
     """
     points: dict[str, list[DayRate]] = {}
     dated = [

@@ -33,7 +33,7 @@ COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay
 WAITING = 8  # maximum number of waiting jobs
 AT_ONCE = 200_000  # up to this many calls, a link starts its replay automatically
 KEPT = 8  # finished jobs whose results are kept for equal requests
-SUMMARIES = 200  # finished jobs of which only the sums are kept
+SUMMARIES = 200  # finished jobs whose sums are kept, and nothing else
 _ROOT = Path(__file__).parents[3]
 
 

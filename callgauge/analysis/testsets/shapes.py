@@ -169,9 +169,9 @@ def _promptfoo_line(case: TestsetCase) -> Line:
     if TEMPLATE.search(case.tool):
         raise NotExportedError("templates")
     # A list would be taken for several tests; as text it is rendered into the prompt, `{{messages}}`.
-    given = {"messages": _no_template(case.messages), "tool": case.tool}
+    variables = {"messages": _no_template(case.messages), "tool": case.tool}
     if case.right is not None:
-        given["arguments"] = _no_template(right_arguments(case))
+        variables["arguments"] = _no_template(right_arguments(case))
         asserted: Line = {"type": "javascript", "value": IS_RIGHT_CALL}
     else:
         tool = next(tool for tool in case.tools if tool.name == case.tool)
@@ -183,7 +183,7 @@ def _promptfoo_line(case: TestsetCase) -> Line:
         asserted = {"type": "is-json", "transform": ARGUMENTS_OF_CALL, "value": closed}
     return {
         "description": f"{case.tool} · {case.call_id}",
-        "vars": given,
+        "vars": variables,
         "options": {"tools": [_mark_raw(_tool_line(tool)) for tool in case.tools]},
         "assert": [asserted],
         "metadata": {"call_id": case.call_id, "session_id": case.session_id, "model": case.model or ""},

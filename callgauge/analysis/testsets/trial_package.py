@@ -60,7 +60,7 @@ def gather_tasks(
 ) -> list[TrialTask]:
     """Return the tasks of calls, one per step; count the calls without a task in `left_out`, by reason.
 
-    `takes_cut`: accept a message or a result of which the store has only the beginning. `given`: definitions
+    `takes_cut`: accept a message or a result that the store has only in part. `given`: definitions
     that are offered in addition to those in the store.
     """
     given = tuple(given)

@@ -75,7 +75,7 @@ def make_trial_task(
     """Return the task of a row of `testset_calls`. Raises NotExportedError.
 
     `given`: definitions of tools that the store does not have; they are always offered. `takes_cut`: accept a
-    message or a result of which the store has only the beginning. `turn` and `answers` are the rows of
+    message or a result that the store has only in part. `turn` and `answers` are the rows of
     `testset_steps` and `turn_answers` of its turn; `session_definitions` are the ids of its session's
     definitions by tool; `defined` returns the definition with an id, or None.
     """

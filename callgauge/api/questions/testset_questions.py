@@ -42,9 +42,9 @@ class Testset:
 
     def describe(self) -> list[str]:
         """Return sentences on the tests in the file, and on the calls that are not in it, with the reason."""
-        found = f"{'' if self.is_complete else 'at least '}{wording.plural(self.found, 'call')}"
+        matching = f"{'' if self.is_complete else 'at least '}{wording.plural(self.found, 'call')}"
         newest = f"the newest {self.calls:,} of " if self.calls < self.found else ""
-        sentences = [f"{wording.plural(self.file.lines, 'test')} from {newest}{found}"]
+        sentences = [f"{wording.plural(self.file.lines, 'test')} from {newest}{matching}"]
         sentences += [
             f"left out: {calls:,}: {REASONS[reason]}" for reason, calls in self.file.left_out.most_common()
         ]
@@ -53,26 +53,26 @@ class Testset:
         return sentences
 
 
-def make_testset(store: StoreAccess, given: Mapping[str, Any]) -> Testset:
+def make_testset(store: StoreAccess, parameters: Mapping[str, Any]) -> Testset:
     """Return the test set of the newest calls that match. Raises ProblemError and MetricError."""
-    chosen = choose_filters(store.reader.ask, given)
-    narrowed = {parameter.name: given[parameter.name] for parameter in CALL_CHOICES}
+    chosen = choose_filters(store.reader.ask, parameters)
+    narrowed = {parameter.name: parameters[parameter.name] for parameter in CALL_CHOICES}
     # Counting has no time limit of its own here: the question has one.
     page = read_page(
-        store.reader.ask, CALLS, {**chosen.parameters, **narrowed}, given["limit"], clock=lambda: 0.0
+        store.reader.ask, CALLS, {**chosen.parameters, **narrowed}, parameters["limit"], clock=lambda: 0.0
     )
     call_ids = page.rows.call_id.tolist()
     file = make_case_file(
-        given["shape"], call_ids, lambda metric, asked: read_rows(store.connection, metric, asked)
+        parameters["shape"], call_ids, lambda metric, asked: read_rows(store.connection, metric, asked)
     )
-    return Testset(SHAPES[given["shape"]], file, page.found, len(call_ids), page.is_complete)
+    return Testset(SHAPES[parameters["shape"]], file, page.found, len(call_ids), page.is_complete)
 
 
-def ask_testset(store: StoreAccess, given: Mapping[str, Any]) -> Answer:
+def ask_testset(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
     """Return a test set as the text of its file. Raises ProblemError when content is hidden."""
     if not texts_are_shown():
         raise ProblemError(403, "This server hides content (--hide-content); a test set consists of content.")
-    made = make_testset(store, given)
+    made = make_testset(store, parameters)
     facts: dict[str, Any] = {
         "file": made.shape.name,
         "content": made.file.data.decode(),

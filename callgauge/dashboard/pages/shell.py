@@ -196,7 +196,7 @@ def _say_what_is_left_out() -> None:
 
 
 def _say_what_is_gone() -> None:
-    """Draw a line when the chosen days include days of which only sums are kept."""
+    """Draw a line when the store keeps only sums for some of the chosen days."""
     retention = store_queries.ask("kept_since", **filters.chosen_filters().parameters()).iloc[0]
     if retention.summed_only:
         st.caption(

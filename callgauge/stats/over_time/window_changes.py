@@ -471,7 +471,7 @@ def measure_change(counts: Floats, before: Sequence[int], now: Sequence[int]) ->
 def locate_change(
     whole: Floats, parts: Sequence[Floats], before: Sequence[int], now: Sequence[int]
 ) -> tuple[int, bool] | None:
-    """Return which part of a series the change is in, and whether it is in no other; None if none stands out.
+    """Return the part of a series that has the change, and whether no other has it; None if no part differs.
 
     `whole`, and each part: k and n, of shape (2, days, GROUPS). The change of each part is compared with that
     of the rest, all of them in one family (Holm 1979). The parts may be values of several dimensions.

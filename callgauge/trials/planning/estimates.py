@@ -33,7 +33,7 @@ _AMOUNTS = frozenset({"tokens", "cost"})
 _GUESSED_REPLIES = 2.0  # with tools: a call and an answer
 _GUESSED_WRITTEN = 100.0  # tokens of a reply
 _GUESSED_RESULT = 50.0  # tokens of a tool's result that no task records
-_MOST_PROBES = 6  # questions of the probe to a model of which nothing is declared
+_MOST_PROBES = 6  # questions of the probe to a model without declared capabilities
 
 
 @dataclass(frozen=True, slots=True)
