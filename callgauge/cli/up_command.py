@@ -21,6 +21,7 @@ from callgauge.cli import ingest_command, render
 from callgauge.cli.ingest_command import exit_code, show_report, split_map
 from callgauge.cli.options.store_option import OptionalStore
 from callgauge.cli.render.exit_codes import ExitCode
+from callgauge.cli.render.terminal import handle_signals
 from callgauge.cli.serve_command import check_port
 from callgauge.configuration.settings import LoadSettings, ServeSettings, SourceSettings
 from callgauge.serving.server_child import ServerEndedError, ServerProcess, try_port, write_address
@@ -292,16 +293,10 @@ def _start_server(store: Path, settings: ServeSettings) -> Iterator[tuple[Server
 @contextmanager
 def _interrupt_on_signals() -> Iterator[None]:
     """Treat SIGTERM and a closed terminal as Ctrl-C, unless the process ignores them (nohup)."""
-    before = {}
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-            before[number] = signal.signal(number, signal.default_int_handler)
-    try:
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP
+    handled = [name for name in names if signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN]
+    with handle_signals(handled, signal.default_int_handler):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

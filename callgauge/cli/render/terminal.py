@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
@@ -19,7 +19,8 @@ import typer
 
 from callgauge.checked_files.file_problems import CheckedFileError
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = ("SIGINT", "SIGTERM")
+SignalHandler = Callable[[int, FrameType | None], Any]
 _HEARD = b"\ncallgauge: stopping after this batch; Ctrl-C again stops immediately and publishes nothing\n"
 _BETWEEN = 0.25  # seconds between two attempts to lock
 
@@ -105,12 +106,20 @@ def catch_interrupts(heard: bytes = _HEARD) -> Iterator[Interrupts]:
     The previous handlers are restored at the end.
     """
     interrupts = Interrupts(heard)
-    before = {number: signal.signal(number, interrupts) for number in _SIGNALS}
-    try:
+    with handle_signals(_SIGNALS, interrupts):
         yield interrupts
+
+
+@contextmanager
+def handle_signals(names: Iterable[str], handler: SignalHandler) -> Iterator[None]:
+    """Handle the signals that the system has inside the `with` block; restore their handlers at its end."""
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, previous in before.items():
+            signal.signal(number, previous)
 
 
 def make_patience(
