@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 from callgauge.cli import render
+from callgauge.cli.render.terminal import handle_signals
 
 _NOT_EXECUTABLE, _NOT_FOUND = 126, 127  # what shells answer
 _SIGNALED = 128
@@ -42,34 +43,40 @@ def serve_in_thread(run: Callable[[], None], stop: Callable[[], None]) -> Iterat
 
 def run_command(command: Sequence[str], variables: Mapping[str, str]) -> int:
     """Run a command with these variables; return its exit code, or 128 and its signal as shells do."""
-    children: list[subprocess.Popen[bytes]] = []
-    with _pass_signals_on(children):
+    passed_on = _PassedSignals()
+    with handle_signals(_PASSED_ON, passed_on):
         try:
             child = subprocess.Popen(command, env={**os.environ, **variables})
         except OSError as problem:
             render.fail(f"{command[0]}: {problem.strerror or problem}", _NOT_EXECUTABLE)
-        children.append(child)
+        passed_on.pass_to(child)
         code = child.wait()
     return code if code >= 0 else _SIGNALED - code
 
 
-@contextmanager
-def _pass_signals_on(children: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
-    """Send the signals of this process to the child, except those that a terminal sends to both."""
+class _PassedSignals:
+    """Sends the signals of this process to a child, except those that a terminal sends to both.
 
-    def forward(number: int, _frame: FrameType | None) -> None:
+    A child may run before `Popen` returns: signals that come until then are sent afterwards.
+    """
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+
+    def __call__(self, number: int, _frame: FrameType | None) -> None:
         if number in (signal.SIGINT, getattr(signal, "SIGQUIT", None)) and _is_in_foreground():
             return
-        for child in children:
-            child.send_signal(number)
+        if self._child is None:
+            self._early.append(number)
+        else:
+            self._child.send_signal(number)
 
-    numbers = [getattr(signal, name) for name in _PASSED_ON if hasattr(signal, name)]
-    before = {number: signal.signal(number, forward) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    def pass_to(self, child: subprocess.Popen[bytes]) -> None:
+        """Send the signals to this child from now on, and those that came before."""
+        self._child = child
+        for number in self._early:
+            child.send_signal(number)
 
 
 def _is_in_foreground() -> bool:
