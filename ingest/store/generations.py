@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 LOCK = "lock"
 BUILDING = "building.duckdb"
 _GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")
-# Files that people and the server write before the first load; each new disk has `lost+found`.
+# Files that people, the server and a first load that failed leave; each new disk has `lost+found`.
 _BESIDE = re.compile(
-    r"naming\.toml|aliases\.json|users\.json|sign_in\.key|redaction\.key|signed_out\.json|reports|lost\+found"
-    r"|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
+    r"naming\.toml|aliases\.json|users\.(json|lock)|up\.lock|night\.lock|sign_in\.key|redaction\.key"
+    r"|signed_out\.json|reports|lost\+found|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
 )
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; so small that copying does not increase the memory of a load
 
