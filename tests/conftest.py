@@ -30,6 +30,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if _runs_all(config):
+        os.environ["ALL_TIERS"] = "1"  # tests.parser.strategies reads it at import
+
+
 def _runs_all(config: pytest.Config) -> bool:
     return bool(config.getoption("all_tiers") or config.getoption("accept"))
 

@@ -47,6 +47,7 @@ def test_a_rule_on_a_bound_fires_once_the_whole_interval_is_beyond_it_and_says_s
     assert json.loads(finding.key) == ["rule", "a rule", "2026-11-14"]
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize(
     ("rule", "state"),
     [

@@ -76,6 +76,7 @@ def test_every_metric_that_filters_by_model_filters_by_host() -> None:
                 assert f"{prefix}providers" in metric.parameters, name
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("metric", FILTERED)
 def test_all_hosts_together_answer_as_without_the_filter(hosts: Connection, metric: str) -> None:
     parameters = {**PAGE, **ASKED.get(metric, {})}
@@ -171,6 +172,7 @@ def test_of_several_hosts_each_is_compared_with_the_others_together(store: Path)
     assert len(comparison.rows) == 6
 
 
+@pytest.mark.thorough
 def test_what_only_differs_alone_is_named_as_such(store: Path) -> None:
     even = [(f"model-{n}", host, 190, 10) for n in range(9) for host in ("east", "west")]
     comparison = compared(store, *even, ("owl", "east", 194, 6), ("owl", "west", 184, 16))
@@ -212,7 +214,7 @@ def test_rows_beyond_the_limit_are_counted(store: Path) -> None:
     assert (len(comparison.rows), comparison.left) == (3, 1)
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("hosts", [2, 6])
 def test_of_equal_hosts_one_is_called_worse_in_few_of_many_stores(hosts: int) -> None:
     """Holm's correction limits this to 5 % of stores; the test allows three standard errors more."""

@@ -140,6 +140,7 @@ def test_the_list_behind_each_fault_layer_holds_as_many_calls_as_its_row_counts(
             assert len(listed) == row["calls"], row["layer"]
 
 
+@pytest.mark.thorough
 def test_the_sessions_that_a_bootstrap_draws_hold_what_the_daily_sums_hold(tmp_path: Path) -> None:
     variants = [
         {"syntax_seen": coverage, "schema_seen": fits, "outcome": outcome, "fault_layer": layer}

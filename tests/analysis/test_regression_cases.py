@@ -66,6 +66,7 @@ def test_what_every_case_of_the_suite_reads_can_be_saved_and_passes(tmp_path: Pa
             run_saved(case_json(test_cases.raw_of(case), tool), tmp_path)
 
 
+@pytest.mark.thorough
 def test_what_every_text_of_the_suite_holds_can_be_saved_and_passes(tmp_path: Path) -> None:
     for _, case in ALL:
         if "text" in case:

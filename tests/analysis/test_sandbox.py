@@ -289,7 +289,7 @@ def test_a_query_without_end_is_ended(generation: Path, sql: str) -> None:
     assert time.monotonic() - began < 40  # each of them would take a minute or more
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -304,7 +304,7 @@ def test_memory_is_bounded(generation: Path, sql: str) -> None:
     assert re.search("[Mm]emory", refusal(generation, sql, patient))
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "sql",
     [

@@ -63,7 +63,7 @@ def rows_of(connection: Connection, name: str, parameters: Mapping[str, Any]) ->
     return sorted(rows.astype(object).map(str).values.tolist())
 
 
-@pytest.mark.thorough(quick=6)
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("name", sorted(set(FILTERED) - MADE))
 def test_a_project_answers_as_a_store_that_holds_it_alone(
     every: Connection, alone: Connection, name: str
@@ -71,6 +71,7 @@ def test_a_project_answers_as_a_store_that_holds_it_alone(
     assert rows_of(every, name, {"projects": ["acme/shop"], "branches": ["main"]}) == rows_of(alone, name, {})
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("name", sorted(set(FILTERED) - WHOLE))
 def test_a_project_that_no_log_names_counts_nothing(every: Connection, name: str) -> None:
     rows = answer_metric(every, name, {**PAGE, **ASKED.get(name, {}), "projects": ["other"]})
@@ -104,6 +105,7 @@ def test_two_slices_of_different_projects_are_not_counted_together(every: Connec
     answer_metric(every, "shared_tasks", {"a_projects": ["a,b"], "b_projects": ["a,b"]})
 
 
+@pytest.mark.thorough
 def test_a_store_without_texts_and_in_segments_answers_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

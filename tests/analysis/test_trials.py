@@ -71,7 +71,7 @@ def report_of(made: MadeRun) -> Report:
     return make_report(record)
 
 
-@pytest.mark.thorough(quick=3)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", RUNS)
 def test_every_number_of_the_page_is_that_of_the_report(tmp_path: Path, name: str) -> None:
     made = make_run(**RUNS[name])
@@ -90,7 +90,7 @@ CROSS = tuple(
 )
 
 
-@pytest.mark.thorough(quick=3)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", [name for name in RUNS if name != "one arm"])
 def test_page_terminal_and_report_answer_with_the_same_sentences(tmp_path: Path, name: str) -> None:
     made = make_run(**RUNS[name])

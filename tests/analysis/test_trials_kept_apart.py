@@ -129,7 +129,7 @@ def test_every_metric_that_reads_sums_or_facts_takes_runs_and_arms() -> None:
             assert {"runs", "arms"} <= metric.parameters or {"a_runs", "b_arms"} <= metric.parameters, name
 
 
-@pytest.mark.thorough(quick=10)
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("metric", PARTS)
 def test_no_answer_changes_when_a_run_is_loaded(stores: dict[str, Path], metric: str) -> None:
     before, after = rows(stores["nights"], metric), rows(stores["both"], metric)

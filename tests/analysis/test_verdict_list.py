@@ -68,10 +68,10 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreReader]:
         yield opened
 
 
-def test_rankings(reader: StoreReader) -> None:
+def test_rankings(reader: StoreReader, runs_all: bool) -> None:
     random = np.random.default_rng(41)
     for rate in ("parse_error", "turn_success", "refused"):
-        for _ in range(60):
+        for _ in range(60 if runs_all else 15):
             arms = int(random.integers(1, 9))
             several = [
                 of_slice(f"m{n}", int(random.integers(0, 150)), int(random.choice([20, 150, 900])), rate=rate)

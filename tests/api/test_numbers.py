@@ -73,6 +73,7 @@ OF_EVERY_TYPE = (
 """Metrics whose columns have all types: counts by group, times, days, numbers, flags, lists and structs."""
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("metric", OF_EVERY_TYPE)
 def test_a_metric_gives_a_program_the_rows_that_pages_get(small: Api, sample: Api, metric: str) -> None:
     compare_answers(small, sample, metric)

@@ -126,6 +126,7 @@ def test_search_filters_while_typing(app: App) -> None:
     app.expect("1 of 44 calls matches")
 
 
+@pytest.mark.thorough
 def test_the_exported_file_holds_no_formula(app: App) -> None:
     app.open("/calls?model=" + "falcon-3")
     app.page.get_by_role("button", name="Export and method of Newest first").click()

@@ -33,7 +33,7 @@ def nothing(_page: Page) -> None:
     """The address alone opens the view."""
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("start", "opening", "link", "arrives"),
     [
@@ -61,7 +61,7 @@ def test_a_link_within_a_page_leads_to_the_other_view(
     expect(main).not_to_have_text(before, use_inner_text=True)
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("title", ["Models", "Compare", "Prompts"])
 def test_a_click_in_the_menu_chooses_nothing_by_itself(app: App, title: str) -> None:
     """The click comes at once, while the first page is still being drawn."""

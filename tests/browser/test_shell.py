@@ -121,7 +121,7 @@ def test_what_is_not_there_is_said(app: App) -> None:
     app.page.wait_for_url("**/calls?*q=%3Cb%3Enowhere*")
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("typed", "name"),
     [("retry", "Retries"), ("falcn", "falcon-3"), ("share", "Share"), ("json_parse", "json_parse_error")],
@@ -140,6 +140,7 @@ def test_the_question_mark_opens_the_help_and_the_glossary(app: App) -> None:
     expect(app.page.get_by_role("heading", name="Glossary", level=1)).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_letters_open_pages_from_wherever_one_is_and_act_once(app: App) -> None:
     opened(app)
     for letter, page in (("m", "models"), ("e", "errors"), ("l", "calls"), ("q", "sql"), ("o", "")):
@@ -250,7 +251,7 @@ def phone_for_all(small_screen: BrowserContext, served: Served) -> Iterator[App]
     app.page.close()
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
 def test_the_focus_is_never_under_the_top_bar(phone_for_all: App, entry: PageEntry) -> None:
     page = phone_for_all.go(f"/{entry.name}?days=all").page

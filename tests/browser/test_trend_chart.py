@@ -35,6 +35,7 @@ def chart(app: App) -> Iterator[Locator]:
         publish(app.served.store, small_tables(), number=22)
 
 
+@pytest.mark.thorough
 def test_dragging_over_days_chooses_them_and_back_undoes_it(app: App, chart: Locator) -> None:
     points = chart.locator(".panel circle.point")
     expect(points).to_have_count(len(DAYS))
@@ -59,6 +60,7 @@ def test_a_click_on_a_point_opens_its_calls(app: App, chart: Locator) -> None:
     app.expect("3 of 40 calls match")
 
 
+@pytest.mark.thorough
 def test_keys_open_the_calls_of_a_point_and_choose_days(app: App, chart: Locator) -> None:
     chart.focus()
     app.page.keyboard.press("ArrowLeft")
@@ -73,6 +75,7 @@ def test_keys_open_the_calls_of_a_point_and_choose_days(app: App, chart: Locator
     app.page.wait_for_url("**/calls?*days=2026-11-19*")
 
 
+@pytest.mark.thorough
 def test_all_points_are_listed_in_a_table_with_links(app: App, chart: Locator) -> None:
     app.page.get_by_text("As a table").click()
     table = app.page.get_by_role("region", name="Parse errors by day and model")

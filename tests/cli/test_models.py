@@ -144,6 +144,7 @@ def test_no_stream_asks_for_whole_answers(options: tuple[str, ...], streams: boo
     assert set(seen) == {streams}
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("width", [80, 120])
 def test_many_models_stand_side_by_side_as_far_as_the_terminal_is_wide(
     width: int, monkeypatch: pytest.MonkeyPatch

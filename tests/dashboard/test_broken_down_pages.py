@@ -56,6 +56,7 @@ def headline(app: AppTest) -> str:
     return next(plain(str(each.value)) for each in app.header if not str(each.value).startswith("Slice "))
 
 
+@pytest.mark.thorough
 def test_over_all_days_of_the_sample_the_new_version_is_worse_most_of_all_for_one_model(
     sample: Path,
 ) -> None:

@@ -157,6 +157,7 @@ def test_links_saved_views_and_chips_keep_the_host() -> None:
     assert app.multiselect(key="provider").value == []
 
 
+@pytest.mark.thorough
 def test_a_rule_keeps_the_host_and_is_judged_on_it_alone(two_hosts: Path) -> None:
     app = opened(OVERVIEW, days=DAYS, provider="west-2")
     app.text_input(key="rule_name").set_value("west breaks")

@@ -146,7 +146,7 @@ def out_of_time() -> Any:
     return iter(range(0, 10**6, 3600)).__next__
 
 
-@pytest.mark.thorough(quick=8)
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(("day_list", "asked"), ASKED, ids=lambda value: str(getattr(value, "metric", value)))
 @pytest.mark.parametrize("bar", BAR, ids=str)
 def test_turning_the_pages_gives_every_row_once_in_the_order_of_the_whole_list(

@@ -240,7 +240,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("by", ["tool", "model", "layer", "attempt"])
 def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
     sample: Path, monkeypatch: pytest.MonkeyPatch, by: str, runs_all: bool

@@ -80,7 +80,7 @@ def changed_somewhere(data: st.DataObject, records: list[Any]) -> list[Any]:
     return [*records[:position], changed, *records[position + 1 :]]
 
 
-@pytest.mark.thorough(quick=8)
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("name", RECORDS)
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
@@ -114,7 +114,7 @@ def test_a_strange_line_that_is_skimmed_gives_what_it_gives_decoded(
     assert list(translate_file(form, skimmed_records_of(name, log), About())) == expected
 
 
-@pytest.mark.thorough(quick=8)
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("name", RECORDS)
 @settings(max_examples=100, deadline=None)
 @given(order=st.randoms(use_true_random=False))

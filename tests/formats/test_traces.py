@@ -191,7 +191,7 @@ def unrecorded(length: int) -> list[dict[str, Any]]:
     return [*calls, *(tool(length + number, None, 2 * number + 1, "a") for number in range(length))]
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", [chain, circle, tools_in_tools, siblings, unrecorded])
 def test_the_time_grows_with_the_number_of_spans_only(shape: Any) -> None:
     def seconds(length: int) -> float:
@@ -224,6 +224,7 @@ def test_what_waits_for_the_end_of_the_file_is_not_held_in_memory() -> None:
     assert peak < 100_000_000
 
 
+@pytest.mark.thorough
 def test_a_conversation_that_every_request_repeats_is_kept_once() -> None:
     def request(number: int) -> dict[str, Any]:
         messages = [{"role": "user", "content": f"{index}" * 2_000} for index in range(number + 1)]

@@ -96,6 +96,7 @@ def load_logs(folder: Path, store: Path) -> duckdb.DuckDBPyConnection:
     return duckdb.connect(str(generation), read_only=True)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("wire", ["openai-chat", "openai-responses", "anthropic"])
 def test_the_store_counts_what_the_models_were_scripted_to_do(wire: str, tmp_path: Path) -> None:
     folder = tmp_path / "logs"

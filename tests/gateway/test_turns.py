@@ -663,6 +663,7 @@ _REPLIES = st.builds(
 )
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("wire", WIRES)
 @given(
     replies=st.lists(_REPLIES, min_size=1, max_size=3),

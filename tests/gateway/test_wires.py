@@ -280,6 +280,7 @@ _JSON = st.recursive(
 )
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("wire", WIRES)
 @given(events=st.lists(_JSON, max_size=4), tail=st.sampled_from(["", "[DONE]", "{", "\x00"]))
 def test_no_event_whatever_its_shape_breaks_a_reader(wire: str, events: list[Any], tail: str) -> None:

@@ -48,6 +48,7 @@ def test_the_usual_pattern_finds_files_of_definitions(path: str, is_checked: boo
     assert bool(re.search(HOOK["files"], path)) is is_checked
 
 
+@pytest.mark.thorough
 def test_every_file_is_checked_and_a_warning_stops_the_commit(site: Path, tmp_path: Path) -> None:
     files = [write(tmp_path, "tools.json", GOOD), write(tmp_path, "-x tools.json", BAD)]
     stopped = run_hook(site, tmp_path, *files)

@@ -46,6 +46,7 @@ def ask_api(folder: Path, path: str, **query: Any) -> Any:
     return answer.json()
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("by", ["model", "prompt", "tool", "host", "day", ("day", "model"), ("tool", "host")])
 def test_rates_are_those_of_the_api(store: callgauge.Store, folder: Path, by: str | tuple[str, str]) -> None:
     names = [{"host": "provider"}.get(name, name) for name in ([by] if isinstance(by, str) else by)]

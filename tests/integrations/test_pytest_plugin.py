@@ -32,7 +32,7 @@ def gate(store: Path, size: str, days: str, *more: str) -> list[str]:
     return [*words, "--callgauge-no-worse", size, *more]
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("size", "days", "more", "code", "line"),
     [

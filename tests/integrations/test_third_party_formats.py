@@ -88,6 +88,7 @@ BROKEN = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_formats_that_cannot_be_used_are_named_and_all_others_work(site: Path, tmp_path: Path) -> None:
     modules = {f"{module}.py": text for module, text, _ in BROKEN.values() if text is not None}
     entries = {name: module for name, (module, _, _) in BROKEN.items()}

@@ -45,6 +45,7 @@ def test_a_night_loads_all_sources_and_records_it(tmp_path: Path) -> None:
     assert [(source["name"], source["files"]) for source in load.told["sources"]] == [("eu", 2), ("us", 2)]
 
 
+@pytest.mark.thorough
 def test_a_night_that_is_done_is_done_again_only_when_asked(tmp_path: Path) -> None:
     file = write_team(tmp_path)
     do_night(file)
@@ -103,6 +104,7 @@ def test_rejected_lines_are_told_by_the_exit_code_once(tmp_path: Path) -> None:
     assert do_night(file, again=True).exit_code == NightExit.DONE
 
 
+@pytest.mark.thorough
 def test_new_unreadable_files_are_named_with_their_reason_once(tmp_path: Path) -> None:
     file = write_team(tmp_path)
     (tmp_path / "eu" / "notes.jsonl").write_text("meeting at ten\n")
@@ -143,6 +145,7 @@ def test_two_nights_at_once_are_one(tmp_path: Path) -> None:
     assert do_night(file).exit_code == NightExit.DONE
 
 
+@pytest.mark.thorough
 def test_a_stop_ends_it_after_the_source_and_the_next_run_goes_on(tmp_path: Path) -> None:
     file = write_team(tmp_path)
     asked: list[str] = []
@@ -214,6 +217,7 @@ def test_a_night_that_is_not_over_is_gone_on_with(began: timedelta, outcome: str
     assert (named, bool(steps)) == ((then.date(), True) if same else (NOW.date(), False))
 
 
+@pytest.mark.thorough
 def test_a_night_of_the_future_holds_nothing_back(tmp_path: Path) -> None:
     file = write_team(tmp_path)
     prepare_store(tmp_path / "store")
@@ -223,6 +227,7 @@ def test_a_night_of_the_future_holds_nothing_back(tmp_path: Path) -> None:
     assert do_night(file).steps.keys() >= {"load"}
 
 
+@pytest.mark.thorough
 def test_the_sources_remember_how_new_their_data_is(tmp_path: Path) -> None:
     file = write_team(tmp_path)
     do_night(file)
@@ -245,6 +250,7 @@ def test_a_source_that_never_gave_data_falls_silent_too(tmp_path: Path) -> None:
     assert eu.is_silent(eu.first_seen + timedelta(days=3))
 
 
+@pytest.mark.thorough
 def test_aliases_of_the_file_count_whoever_works_on_the_store(tmp_path: Path) -> None:
     from ingest.maintenance.model_names import count_models_anew
 

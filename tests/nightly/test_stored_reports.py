@@ -50,6 +50,7 @@ def test_a_report_that_cannot_be_removed_is_told(tmp_path: Path) -> None:
         remove_old_reports(tmp_path, date(2026, 11, 10))
 
 
+@pytest.mark.thorough
 def test_retain_and_forget_tell_of_reports(tmp_path: Path) -> None:
     log, store = tmp_path / "log.jsonl", tmp_path / "store"
     log.write_text(session("s"), encoding="utf-8")

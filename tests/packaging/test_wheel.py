@@ -54,6 +54,7 @@ def only_orjson(tmp_path: Path) -> Path:
     return tmp_path / "packages"
 
 
+@pytest.mark.thorough
 def test_callgauges_wheel_holds_every_file_of_the_packages_under_one_name(wheels: dict[Path, Path]) -> None:
     names = set(zipfile.ZipFile(wheels[CALLGAUGE]).namelist())
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"callgauge"}

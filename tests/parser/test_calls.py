@@ -186,6 +186,7 @@ def test_every_dialect_has_a_writer_here() -> None:
     assert set(WRITERS) == set(DIALECTS)
 
 
+@pytest.mark.thorough(quick=8)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @QUICK
 @given(sent=arguments)
@@ -203,6 +204,7 @@ def test_a_call_comes_back_as_it_was_written(dialect: str, sent: dict[str, Any])
         check_request(call.request, call.request.raw_arguments, built=True)
 
 
+@pytest.mark.thorough(quick=8)
 @pytest.mark.parametrize("dialect", DIALECTS)
 @QUICK
 @given(sent=arguments, part=st.floats(0, 1))

@@ -51,7 +51,7 @@ def assert_undone(broken: Broken, value: Any) -> None:
     assert request.outcome is (Outcome.REPAIRED if broken.codes else Outcome.UNMEASURED)
 
 
-@pytest.mark.thorough(quick=3)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("way", REVERSIBLE)
 @examples(60)
 @given(value=objects, chosen=choices)

@@ -173,6 +173,7 @@ def leave_early(url: str, method: str, path: str, size: int) -> None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
+@pytest.mark.thorough
 def test_a_browser_that_leaves_early_leaves_no_error_in_the_log(tmp_path: Path) -> None:
     publish(tmp_path / "store", small_tables())
     script = f"/static/js/{next(SCRIPTS.glob('Button.*.js')).name}"

@@ -20,7 +20,7 @@ from tests.sources.test_archives import LOGS, SOME, content_of, rejected, writte
 from tests.store.night import ask, count, session
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("packing", ["tar", "tar.gz", "tar.zst"])
 def test_of_a_tar_that_is_cut_the_whole_members_load_and_the_rest_when_it_is_there(
     logs: Path, store: Path, packing: str

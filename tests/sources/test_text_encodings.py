@@ -48,7 +48,7 @@ def decoded(data: bytes, encoding: str, size: int = 1000) -> bytes:
         return stream.readall()
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("mark", [True, False], ids=["marked", "unmarked"])
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_log_gives_the_same_tables_as_in_utf8(
@@ -66,7 +66,7 @@ def test_a_log_gives_the_same_tables_as_in_utf8(
     assert ask(store, figures) == ask(plain, figures)
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_log_that_is_seen_again_is_unchanged_and_one_that_grew_is_read(
     tmp_path: Path, store: Path, encoding: str

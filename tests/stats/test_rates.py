@@ -405,6 +405,7 @@ def test_nothing_observed_has_no_difference() -> None:
 # --- many of them --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("p", [[], [0.04], [0.01, 0.04, 0.03, 0.005], [0.5, 0.5, 0.001, 1.0, 0.02]])
 def test_corrections_are_those_of_statsmodels(p: list[float]) -> None:
     for ours, method in ((holm, "holm"), (benjamini_hochberg, "fdr_bh")):

@@ -79,6 +79,7 @@ def test_a_lasting_change_is_found_within_days_and_where_it_is() -> None:
     assert wrong.hits <= 1, wrong
 
 
+@pytest.mark.thorough
 def test_a_change_of_the_size_that_a_quiet_night_names_is_found_in_time() -> None:
     for cell in find_visible(Store(60), 8, [26]):
         assert not cell.leaves_band, cell

@@ -190,7 +190,7 @@ def test_the_spread_of_a_standardised_rate_is_that_of_its_jackknife() -> None:
     assert not spread.moves[[group for group in range(GROUPS) if group not in used]].any()
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("strata", [2, 5, 10])
 def test_the_interval_covers_the_difference_where_sessions_have_a_part_in_every_stratum(strata: int) -> None:
     """Sessions that call all tools: the variances of the strata must not be added up (60 to 91 % covered)."""

@@ -81,6 +81,7 @@ def test_a_load_of_each_night_and_a_late_file_end_in_the_same_alerts(
     assert contents(store, TABLES) == contents(loaded, TABLES)
 
 
+@pytest.mark.thorough
 def test_loading_again_and_reparsing_change_no_alert(month: Path, loaded: Path, tmp_path: Path) -> None:
     store = Path(shutil.copytree(loaded, tmp_path / "store"))
     load([month], store)

@@ -65,6 +65,7 @@ def why_rejected(logs: Path, store: Path) -> list[str]:
     return [rejected.reason for rejected in load([logs], store).rejected]
 
 
+@pytest.mark.thorough
 def test_what_a_writer_has_committed_is_read_and_what_it_has_not_is_not(
     writer: sqlite3.Connection, database: Path, logs: Path, store: Path
 ) -> None:

@@ -76,6 +76,7 @@ def test_reparse_applies_changed_rules_and_takes_them_back(log: Path, store: Pat
     assert contents(store, [*FACTS, *ROLLUPS]) == counted
 
 
+@pytest.mark.thorough
 def test_a_load_with_the_rules_off_equals_a_reparse_with_them_off(log: Path, store: Path) -> None:
     load([log], store)
     other = store.with_name("other")

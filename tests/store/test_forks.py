@@ -115,7 +115,7 @@ def test_a_session_keeps_what_its_forks_repeat_in_any_order_of_nights(
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("names", [("a", "b", "c", "d"), ("d", "c", "b", "a")])
 @pytest.mark.parametrize("id_", [RANDOM_ID, *SHORT_IDS])
 def test_the_copies_of_calls_without_a_unique_id_are_recognised(

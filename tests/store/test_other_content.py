@@ -103,7 +103,7 @@ def long_session_at_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "store"
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize("cut", range(1, len(LONG_SESSION)))
 def test_a_session_that_goes_on_across_a_rotation_is_one(
     logs: Path, store: Path, tmp_path: Path, long_session_at_once: Path, cut: int
@@ -139,7 +139,7 @@ def turns_at_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "store"
 
 
-@pytest.mark.thorough(quick=3)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("cut", range(1, 12))
 def test_turns_without_numbers_are_counted_on(logs: Path, store: Path, turns_at_once: Path, cut: int) -> None:
     lines = claude_code_lines("c", 3)

@@ -51,6 +51,7 @@ def test_a_rollup_is_what_a_count_of_the_facts_gives(
     assert sorted_rows(rows, columns) == sorted_rows(counted, columns)
 
 
+@pytest.mark.thorough
 def test_the_samples_have_every_rate(samples: Facts) -> None:
     """A recount of nothing proves nothing."""
     hit = {row["rate"] for row in samples.tables["daily_rates"] if row["k"]}

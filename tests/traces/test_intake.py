@@ -84,6 +84,7 @@ def test_ids_are_hexadecimal_and_the_rest_is_as_otlp_writes_json() -> None:
     assert {"key": "gen_ai.request.model", "value": {"stringValue": "heron-2"}} in span["attributes"]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("coding", ["", "gzip", "deflate"])
 @pytest.mark.parametrize("media_type", [PROTOBUF, f"{JSON}; charset=utf-8"])
 def test_a_call_that_an_exporter_sends_is_counted_by_the_next_load(

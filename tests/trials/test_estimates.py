@@ -113,6 +113,7 @@ def test_what_to_look_at_first_is_told(tmp_path: Path, text: str, advice: str) -
     assert any(advice in note for note in estimate(tmp_path, text).notes)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("middle", "difference", "correlation", "repeats", "comparisons"),
     [(0.15, 0.1, 0.0, 1, 1), (0.15, 0.1, 0.5, 1, 1), (0.3, 0.1, 0.3, 3, 1), (0.5, 0.2, 0.2, 1, 3)],
