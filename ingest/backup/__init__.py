@@ -1,1 +1,1 @@
-"""Backups of a store in a folder or an object store: make, check and restore them."""
+"""Backups of a store in a folder or an object store: makes, checks and restores them."""

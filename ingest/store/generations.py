@@ -1,7 +1,7 @@
-"""The files of a store folder: the lock, the published generation, and the generation being built.
+"""The files of a store folder: the lock, the published store file, and the store file being built.
 
-`CURRENT` names the published generation and is replaced atomically as the last step. A generation gets its
-final name only when it is complete and on disk. Then it never changes.
+`CURRENT` names the published store file and is replaced atomically as the last step. A store file gets its
+final name when it is complete and on disk. After that it never changes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LOCK = "lock"
 BUILDING = "building.duckdb"
 _GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")
-# Files that people and the server write before the first load; each new disk has `lost+found`.
+# Files that users and the server may write before the first load. Every new disk has `lost+found`.
 _BESIDE = re.compile(
     r"naming\.toml|aliases\.json|users\.json|sign_in\.key|redaction\.key|signed_out\.json|reports|lost\+found"
     r"|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
@@ -53,9 +53,9 @@ def do_not_wait(_who: str) -> bool:
 
 
 def published_generation(store_dir: Path) -> Path | None:
-    """Return the path of the generation for readers; None when the folder has none yet.
+    """Return the path of the published store file; None when the folder has none yet.
 
-    Raises StoreError when CURRENT cannot be read or does not name an existing generation.
+    Raises StoreError when CURRENT is unreadable or names a file that does not exist.
     """
     try:
         name = (store_dir / CURRENT).read_text("utf-8", "replace").strip()
@@ -76,14 +76,14 @@ def published_generation(store_dir: Path) -> Path | None:
 
 
 def generation_number(name: str) -> int:
-    """Return the number of a generation from its file name; 0 for any other name."""
+    """Return the number in the name of a store file; 0 for any other name."""
     match = _GENERATION.fullmatch(name)
     return int(match[1]) if match else 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoreFolder:
-    """A store folder whose lock this process holds, and its shared store, if it has one."""
+    """A store folder that this process has locked, and its shared store, if it has one."""
 
     path: Path
     on_write: OnWrite
@@ -91,13 +91,13 @@ class StoreFolder:
 
     @property
     def building_path(self) -> Path:
-        """The path at which the next generation is built."""
+        """The path at which the next store file is built."""
         return self.path / BUILDING
 
     def start_from_published(self) -> Path:
-        """Copy the published generation to the building path, and return that path.
+        """Copy the published store file to the building path, and return that path.
 
-        Without a published generation it makes no file.
+        When nothing is published, no file is made.
         """
         source = published_generation(self.path)
         if source is not None:
@@ -108,29 +108,29 @@ class StoreFolder:
         return self.building_path
 
     def make_rows_folder(self) -> Path:
-        """Make a folder for rows that wait for the next generation; return its path.
+        """Make a folder for rows that wait for the next store file; return its path.
 
-        The folder is removed together with the building file.
+        The folder is removed together with the store file being built.
         """
         with explain_os_errors(self.path):
             return Path(tempfile.mkdtemp(prefix=f"{BUILDING}.rows-", dir=self.path))
 
     @property
     def shared_rows_path(self) -> Path:
-        """The default folder for rows that a cluster's workers share."""
+        """The default folder for rows that the workers of a cluster share."""
         return self.path / "shared"
 
     def remove_shared_rows(self) -> None:
-        """Remove the shared rows in the store's folder, which later loads do not need."""
+        """Remove the shared rows from the store's folder, because later loads do not need them."""
         shutil.rmtree(self.shared_rows_path, ignore_errors=True)
 
     def publish(self, *, alone: bool = False, at_least: int = 0) -> str:
-        """Make the finished building file the published generation; return its name.
+        """Publish the finished store file; return its name.
 
-        `at_least` is the smallest number that the generation gets.
+        `at_least` is the smallest number that the file may get.
 
-        With `alone`, no earlier generation stays, even when the process is killed. For this the new number
-        skips one: no earlier generation is the direct predecessor, so any `sweep` removes all of them.
+        With `alone`, all earlier store files are removed, even if the process is killed. For this the new
+        number skips one, so `sweep` finds no direct predecessor to keep.
         """
         if self._wal_path(self.building_path).exists():
             raise StoreError(
@@ -138,7 +138,8 @@ class StoreFolder:
             )
         with explain_os_errors(self.path):
             number = max(self._published_number() + (2 if alone else 1), at_least)
-            mark = f"-{secrets.token_hex(6)}" if self.shared else ""  # no other load gives the same name
+            # makes the name different from that of any other load
+            mark = f"-{secrets.token_hex(6)}" if self.shared else ""
             name = f"gen-{number:06d}{mark}.duckdb"
             for segment in sorted(self.path.glob(f"{BUILDING}.seg-*.duckdb")):
                 self.on_write("segment sync")
@@ -156,9 +157,9 @@ class StoreFolder:
 
     @contextmanager
     def _share(self, name: str, *, alone: bool) -> Iterator[None]:
-        """Publish a generation in the shared store of this folder, if it has one.
+        """Publish a store file in the shared store of this folder, if it has one.
 
-        Its segments are read from there, also for this folder.
+        From then on, its segment files are read from the shared store.
         """
         if self.shared is None:
             yield
@@ -173,12 +174,12 @@ class StoreFolder:
             path.unlink()
 
     def sweep(self) -> None:
-        """Remove leftovers of killed loads and generations that nobody reads; restore a missing CURRENT.
+        """Remove files of killed loads and unused store files; restore a missing CURRENT.
 
-        The generation before the published one stays: a reader may be about to open it.
+        The store file before the published one stays, because a reader may be about to open it.
         """
         with explain_os_errors(self.path):
-            # In a shared store's folder, a complete generation may never have been published.
+            # With a shared store, a complete file may never have been published, so CURRENT is not restored.
             if not self.shared and not (self.path / CURRENT).exists() and (whole := self._list_generations()):
                 self._replace_current(whole[-1])
             current = published_generation(self.path)
@@ -192,7 +193,7 @@ class StoreFolder:
             self._remove_segments()
 
     def _remove_segments(self) -> None:
-        """Remove the segments that no generation names; none when a generation cannot be read."""
+        """Remove the segment files that no store file names; remove none when a store file is unreadable."""
         present = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
         if not present:
             return
@@ -202,16 +203,13 @@ class StoreFolder:
             (self.path / name).unlink()
 
     def discard(self) -> None:
-        """Remove the generation that was being built; after an error, the next load's `sweep` does it."""
+        """Remove the store file that was being built. If this fails, the next load removes it."""
         with suppress(OSError):  # the next load sweeps again
             for path in self.path.glob(f"{BUILDING}*"):
                 self._remove_generation(path.name)
 
     def _list_generations(self) -> list[str]:
-        """Return the names of the generation files, the newest last.
-
-        Only complete files have such names.
-        """
+        """Return the names of the complete store files, the newest last."""
         names = [path.name for path in self.path.iterdir() if path.is_file()]
         return sorted(filter(_GENERATION.fullmatch, names), key=generation_number)
 
@@ -231,7 +229,7 @@ class StoreFolder:
 
     def _remove_generation(self, name: str) -> None:
         path = self.path / name
-        if path.is_dir():  # DuckDB's folder for what does not fit into memory
+        if path.is_dir():  # DuckDB's folder for data that does not fit into memory
             shutil.rmtree(path)
         elif path.exists():
             self.on_write("remove")
@@ -245,9 +243,9 @@ class StoreFolder:
 def lock_store(
     store_dir: Path, on_write: OnWrite = ignore_write, patience: Patience = do_not_wait
 ) -> Iterator[StoreFolder]:
-    """Lock and yield the store folder; make the folder if it is missing, and remove leftovers.
+    """Lock and yield the store folder. Make it if it is missing, and remove what killed loads left.
 
-    Raises StoreBusy when another load holds the lock and `patience` returns False, and StoreError when the
+    Raises StoreBusy when another load has the lock and `patience` returns False. Raises StoreError when the
     folder cannot be used as a store.
     """
     prepare_store(store_dir)
@@ -268,17 +266,17 @@ def lock_store(
 def _hold_shared(
     store_dir: Path, wait: Callable[[str], None], on_write: OnWrite
 ) -> AbstractContextManager[SharedLoad | None]:
-    """Hold the lease of a folder's shared store; do nothing if it has none."""
+    """Hold the load lease of a folder's shared store; do nothing if it has none."""
     link = read_link(store_dir)
     if link is None:
         return nullcontext()
-    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes a tenth of a second
+    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes 0.1 s to import
 
     return open_shared_folder(store_dir, link).hold(wait, on_write)
 
 
 def check_store_place(store_dir: Path) -> None:
-    """Raise StoreError for a folder that is not a store and cannot become one; change nothing."""
+    """Raise StoreError for a folder that is not a store and cannot become one. Nothing is changed."""
     if not store_dir.parent.is_dir():
         raise StoreError(
             f"cannot make the store {store_dir}: no folder {store_dir.parent}; create it, or name "
@@ -295,7 +293,10 @@ def check_store_place(store_dir: Path) -> None:
 
 
 def prepare_store(store_dir: Path) -> None:
-    """Make a folder an empty store unless it is a store; its lock file marks it as one. Raises StoreError."""
+    """Make the folder an empty store unless it is a store already. Raises StoreError.
+
+    The lock file marks the folder as a store.
+    """
     check_store_place(store_dir)
     with explain_os_errors(store_dir):
         store_dir.mkdir(exist_ok=True)

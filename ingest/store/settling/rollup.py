@@ -1,13 +1,13 @@
-"""Updates the daily sums: adds a load's changes, or sums up whole days.
+"""Updates the daily sums: adds the changes by a load, or adds up whole days.
 
 A load's changes are the sums of the affected sessions (`concerned.sql`) after the load minus those before.
-Larger changes (a migration, a new parser, other model names) sum up whole days. Both run the scripts in
-`rollups` (`DAILY_TABLES`). Sums can be added up over days and every other column of their key. A day can be
-NULL, for calls without a time. The sums of days whose facts `callgauge retain` removed stay.
+After larger changes (a migration, a new parser, other model names), whole days are added up. Both run the
+scripts in `rollups` (`DAILY_TABLES`). The day is NULL for calls without a time. The sums of days whose rows
+`callgauge retain` removed stay.
 
-The scripts read temporary views. `counted_…` have the facts that are counted (`summed_facts.sql`) with
-`is_before`: true for what `keep_facts` kept from before the load. `calls_of_days` and `turns_of_days` are
-those of the days in `touched_days`, without duplicates.
+The scripts read temporary views. `counted_…` have the rows to count (`summed_facts.sql`); their column
+`is_before` is true for rows that `keep_facts` saved before the load. `calls_of_days` and `turns_of_days`
+contain the days in `touched_days`, without duplicates.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from ingest.store.daily_tables import DAILY_TABLES, DailyTable
 from ingest.store.scripts import read_script, run_often, run_script
 from ingest.store.segments import view_stored_facts
 
-AT_ONCE = 200_000  # calls whose days are summed up together; groups of many more do not fit into memory
-HELD = 50_000  # calls of affected sessions that are kept in memory for all scripts
+# calls whose days are added up together; the groups of many more calls do not fit into memory
+AT_ONCE = 200_000
+HELD = 50_000  # largest number of calls of affected sessions that are kept in memory for all scripts
 
 _UNFROZEN = "DELETE FROM touched_days WHERE day < (SELECT max(facts_before) FROM store_info)"
 _MANY = "SELECT count(*) > ? FROM counted_calls"
@@ -42,7 +43,7 @@ _TEXT_REMOVED = "SELECT (source, session_id) FROM counted_turns WHERE text_remov
 _REMOVE_TRIALS = f"""
     DELETE FROM task_trials USING touched_days t
     WHERE task_trials.day IS NOT DISTINCT FROM t.day AND (source, session_id) NOT IN ({_TEXT_REMOVED})"""  # noqa: S608 - our own text
-# A session over several days counts on its first.
+# A session over several days counts on its first day.
 _REMOVE_TRIED = f"DELETE FROM task_trials WHERE (source, session_id) IN ({_TRIED})"  # noqa: S608 - our own text
 _OF_CONCERNED = " AND (source, session_id) IN (SELECT (source, session_id) FROM concerned_sessions)"
 
@@ -60,7 +61,7 @@ _RESTORE_WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS FROM whole_d
 
 
 def roll_up(con: Connection) -> None:
-    """Recompute the sums of the days in `touched_days` (day), a temporary table that the caller makes."""
+    """Recompute the sums of the days in `touched_days` (day), a temporary table made by the caller."""
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
         run_script(con, script)
@@ -79,7 +80,7 @@ def roll_up(con: Connection) -> None:
 
 
 def _some_days(con: Connection) -> Iterator[None]:
-    """Yield once per group of days that fits into memory, with these days in `touched_days`."""
+    """For each group of days that fits into memory, put these days into `touched_days` and yield."""
     if not has_rows(con, "touched_days"):
         return
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(False,)]:
@@ -103,17 +104,17 @@ def _renew_trials(con: Connection, removal: str) -> None:
 def sum_facts(
     con: Connection, tables: Iterable[DailyTable], first_day: date | None, last_day: date | None
 ) -> None:
-    """Fill empty tables of daily sums from the facts that `con` sees.
+    """Fill empty tables of daily sums from the rows that `con` sees.
 
-    A reader restricted to some sessions has no other sums. The days are those from `first_day` to `last_day`;
-    None = no bound.
+    A reader who is restricted to some sessions can use no other sums. The days are those from `first_day` to
+    `last_day`; None = no bound.
     """
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
         run_script(con, script)
     _view_whole_store(con)
     con.execute(_DAYS_BETWEEN, {"first": first_day, "last": last_day})
-    _view_days(con, are_read=False)  # a metric needs one or two tables, and each reads few columns
+    _view_days(con, are_read=False)
     for table in tables:
         run_often(con, table.insert_days())
 
@@ -129,7 +130,7 @@ def _view_whole_store(con: Connection) -> None:
 
 
 def _view_concerned(con: Connection, *, has_before: bool, are_read: bool) -> None:
-    """Make the views `counted_…` of the affected sessions, whose rows are in `rows_after`."""
+    """Make the views `counted_…` of the affected sessions in `rows_after`."""
     for fact, table in _FACTS.items():
         chosen = _OF_CALLS if fact == "findings" else _OF_ROWS
         rows = f"SELECT *, false AS is_before FROM summed_{fact}('{table}') {chosen}"  # noqa: S608 - our own names
@@ -144,7 +145,10 @@ def _view_days(con: Connection, *, are_read: bool) -> None:
 
 
 def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None:
-    """Make a view of a query; with `is_read`, a temporary table, which is read once for all scripts."""
+    """Make a view of a query.
+
+    With `is_read`, make a temporary table, so that all scripts reuse one result.
+    """
     if is_read:
         con.execute(f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query}")
         query = f"FROM held_{name}"
@@ -155,9 +159,9 @@ def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None
 
 
 def keep_facts(con: Connection, rows: str) -> None:
-    """Keep the facts of sessions before a load changes them, for `add_differences`.
+    """Save the rows of sessions before a load changes them, for `add_differences`.
 
-    `rows` is the query for the file_id, source and session_id of their rows.
+    `rows` is the query for the file_id, source and session_id of these rows.
     """
     for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
         run_script(con, script)
@@ -166,9 +170,10 @@ def keep_facts(con: Connection, rows: str) -> None:
 
 
 def add_differences(con: Connection) -> None:
-    """Add the facts of the affected sessions to the sums, minus those before the load.
+    """Add the rows of the affected sessions to the sums, and subtract their rows from before the load.
 
-    Their rows are in `rows_after`. Skips the days in `touched_days`, which are summed up whole.
+    The table `rows_after` lists the affected sessions. Days in `touched_days` are skipped, because they are
+    added up whole.
     """
     has_before = has_rows(con, "rows_before", "resumed")
     for script in ("session_group.sql", "settling/summed_facts.sql"):
@@ -202,7 +207,10 @@ def _merge_changes(con: Connection, *, has_before: bool, are_few: bool) -> None:
 
 
 def _find_tables(con: Connection) -> Sequence[DailyTable]:
-    """Return the tables that get rows; planning another's script takes ten times as long as this check."""
+    """Return the tables that get rows.
+
+    This check takes a tenth of the time for planning an unneeded script.
+    """
     empty: set[DailyTable] = set()
     for facts in {table.counted.facts for table in DAILY_TABLES if table.counted}:
         expressions = {
@@ -216,7 +224,10 @@ def _find_tables(con: Connection) -> Sequence[DailyTable]:
 
 
 def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> set[DailyTable]:
-    """Merge the changes of a table into it; return it if an extreme may be lost, noted in `lost_…`."""
+    """Merge the changes into a table.
+
+    Return the table if an extreme may be lost; its keys are in `lost_…`.
+    """
     run_often(con, table.note_change(has_before=has_before))
     columns = [name for (name,) in con.execute(_COLUMNS, [table.name]).fetchall()]
     for dayless, is_there in enumerate(con.execute(_IS_DAYLESS).fetchall()[0]):

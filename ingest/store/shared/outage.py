@@ -13,7 +13,10 @@ OUTAGE = "unreachable.json"
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """The time since when a shared store cannot be used, and why. `problem` names the store's address."""
+    """A failure of a shared store: since when it cannot be used, and why.
+
+    `problem` contains the store's address.
+    """
 
     since: datetime
     problem: str
@@ -36,7 +39,7 @@ def note_outage(folder: Path, problem: str | None) -> None:
 
 
 def read_outage(folder: Path) -> Outage | None:
-    """Return what `note_outage` noted; None when the shared store can be used, or there is none."""
+    """Return the outage that `note_outage` recorded; None when there is no outage or no shared store."""
     try:
         fields = json.loads((folder / OUTAGE).read_text("utf-8"))
         since = datetime.fromisoformat(fields["since"])
