@@ -1,4 +1,4 @@
-"""Updates the ledger (the store's list of files) and the totals of a load, log by log."""
+"""Updates the ledger (the store's list of files) and the totals of a load after each log."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ KEPT = "; what was loaded from it before stays"
 class LedgerUpdate:
     """Records the outcome of each log in the ledger and in the totals of the load.
 
-    While logs are read, no other class changes the ledger. `replacing` True = remove contents that their
-    files no longer have; else keep them.
+    While logs are read, no other class changes the ledger. `replacing` removes old content of files that have
+    other content now; otherwise it stays.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class LedgerUpdate:
             self._remove(row, None)
 
     def _retire(self, known_row: LedgerRow, now: int | None = None) -> None:
-        """Retire the rows of a content that its file no longer has; `now` is the id of the present content.
+        """Update the row of content that its file no longer has.
 
-        If a copy of the content still exists, the rows move to that file. With `replacing`, or if the content
-        was never read, the row is removed.
+        `now` is the id of the file's present content. If a copy of the old content exists, the row gets the
+        copy's name. With `replacing`, or if the content was never read, the row is removed.
         """
         if known_row.fingerprint is None or self._replacing:
             self._remove(known_row, now)
@@ -127,8 +127,8 @@ class LedgerUpdate:
     def note_read(self, log_file: LogFile, decision: ChangeDecision, intake: FileResult) -> None:
         """Add a log that was read to the ledger and the totals.
 
-        If the content turns out to be in the store, the log's rows are dropped and it is recorded as a copy
-        or a new name. That happens with streams, whose fingerprint is known only at their end.
+        A stream's fingerprint is known only at its end. If its content is already in the store, the log's
+        rows are dropped, and the log is recorded as a copy or a new name.
         """
         options, known_row, left = self._settings.options, decision.known, decision.left
         is_new = known_row is None or known_row.fingerprint is None
@@ -182,7 +182,7 @@ class LedgerUpdate:
         foreign, by = unusable.foreign, reader_version() if unusable.foreign else None
         read_with = ReadWith(facts=self._settings.options.map_of(log_file.name, known_row))
         if known_row is not None and known_row.fingerprint is not None:
-            reason, foreign, by = reason + KEPT, None, None  # the store has its rows, so it is a log
+            reason, foreign, by = reason + KEPT, None, None  # the store has rows of this file, so it is a log
         status = FileStatus.COMPANION if unusable.is_companion else FileStatus.REJECTED
         if known_row is None:
             outside = FileLook.look_of(log_file)

@@ -1,6 +1,6 @@
-"""The task of a Ray worker: reads one file and writes its rows where the load can take them.
+"""The task of a Ray worker: reads one file and writes its rows to a place that the load can read.
 
-A task may be run twice, at the same time or one after another, and may be killed at any moment.
+Ray may run a task twice, even at the same time, and may kill it at any moment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ingest.version import CALLGAUGE_VERSION
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
-    """What all tasks of a load have in common. `place` is where rows are shared, see `SharedRows`."""
+    """The settings that all tasks of a load share. `place` is where rows are shared (`SharedRows`)."""
 
     settings: ReadSettings
     schemas: Mapping[str, pa.Schema]
@@ -48,9 +48,9 @@ class TaskOutcome:
 
 
 def run_task(version: str, settings: bytes, task: bytes) -> TaskOutcome:
-    """Read the file of a pickled `ReadTask` and share its rows, unless they are there already.
+    """Read the file of a pickled `ReadTask` and share its rows, unless they exist already.
 
-    `settings` are pickled `ClusterSettings` of a load with Callgauge `version`.
+    `settings` are pickled `ClusterSettings`; `version` is the load's version of Callgauge.
     """
     if version != CALLGAUGE_VERSION:
         return TaskOutcome(error=OptionError(
@@ -81,7 +81,7 @@ def _share_rows(common: ClusterSettings, task: ReadTask) -> TaskOutcome:
 
 
 def _is_whole(shipments: list[Shipment] | None, job: ReadJob, fingerprint: str) -> bool:
-    """Return True for the rows of a content that was read to its end with all files now next to it."""
+    """Return True when the rows come from all of this content and from all files that are next to it now."""
     end = find_end(shipments) if shipments else None
     if end is None or end.intake is None or end.intake.fingerprint != fingerprint:
         return False
@@ -96,7 +96,7 @@ def _read_and_share(common: ClusterSettings, task: ReadTask, shared: SharedRows,
         shipments.append(Shipment(parts, file, size, list(tables), unfit))
 
     collector = RowCollector(common.schemas, ship)
-    # Tickets number the files of one load, and another load may take these rows.
+    # The ticket is 0, because tickets number the files of one load, and another load may use these rows.
     collector.read_task(ReadTask(0, task.job), common.settings)
     collector.ship()
     shared.complete(name, shipments)
