@@ -1,7 +1,7 @@
-"""Finds the files at the places of `known_agents`, in a home folder and its environment.
+"""Finds the log files of `known_agents` in a home folder, and where environment variables say.
 
-It follows a link to a folder only if a place names the link. A link that matches `*` is not followed, because
-it could lead to the root of the disk.
+A link to a folder is followed only if a place names the link. A link that matches `*` is not followed,
+because it could lead to the root of the disk.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 @cache
 def hidden_patterns() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the patterns below hidden folders of a home, by the hidden folder's name."""
+    """Return the patterns below hidden folders of a home folder, by the name of the hidden folder."""
     by_folder: dict[str, list[tuple[str, ...]]] = {}
     for agent in AGENTS:
         for place in _places_of(agent):
