@@ -1,4 +1,4 @@
-"""Finds secrets next to a word or sign that marks them: private keys in PEM, passwords in URLs, IP addresses."""
+"""Finds secrets by a word or sign next to them: private keys in PEM, passwords in URLs, IP addresses."""
 
 from __future__ import annotations
 
