@@ -51,7 +51,7 @@ _NAMES_BELOW: Mapping[str, tuple[frozenset[str], tuple[type, ...]]] = {
         (str, int, float),
     ),
 }
-"""Names of keys, in small letters, and the types of their values."""
+"""The names of keys for each field, in lower case, and the types of their values."""
 _STEP = re.compile(
     r"""\.(?P<key>[^.\[\]"\s]+)|\.?\[(?P<index>-?[0-9]{1,9})\]|\.?\[(?P<quoted>"(?:[^"\\]|\\.)+")\]"""
 )

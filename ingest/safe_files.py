@@ -16,7 +16,9 @@ from typing import Any
 from ingest.errors import explain_os_errors
 
 _BEYOND = 2**30
-"""Offset of the byte that Windows locks: others cannot read a locked byte, but the owner is in the file."""
+"""Offset of the byte that is locked on Windows. It is behind the owner's text, because others cannot read a
+locked byte.
+"""
 
 
 def _import_locks() -> Any:

@@ -18,7 +18,7 @@ from ingest.errors import BackupError
 
 PIECES, BACKUPS = "pieces", "backups"
 PIECE_BYTES = 1024 * 1024
-"""The size of a piece: four blocks of DuckDB. Most blocks of a generation are in the next one, too."""
+"""The size of a piece: four blocks of DuckDB. Most blocks of a store file are also in the next store file."""
 DUCKDB_HEADERS = 3 * 4096
 """The bytes of a DuckDB file before its first block."""
 _PIECE = re.compile(r"[0-9a-f]{64}")

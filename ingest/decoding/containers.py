@@ -61,9 +61,9 @@ Skim = Callable[[bytes], Any]
 """Function that decodes only the parts of a line that the format uses; faster than `Decode`.
 
 Takes the bytes of a line and returns the value of its record, or None when the format uses nothing of the
-line. Raises ValueError or RecursionError for a line that it cannot handle: the caller then uses `Decode`. The
-caller does so, too, for a line of which nothing is used and in which a tool call may stand. It must refuse
-everything that is not JSON, but need not check that the parts it skips are UTF-8.
+line. It raises ValueError or RecursionError for a line that it cannot handle, and for everything that is not
+JSON. The caller then uses `Decode`, also for a line whose result is None but that may contain a tool call.
+The skipped parts need not be checked for valid UTF-8.
 """
 
 

@@ -65,7 +65,7 @@ from ingest.store.writer import FactWriter
 
 OnProgress = Callable[[Progress], None]
 Stop = Callable[[], bool]
-"""Function that returns True once the user has asked the load to stop."""
+"""Function that returns True after the user has asked the load to stop."""
 
 
 def never_stop() -> bool:

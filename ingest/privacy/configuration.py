@@ -59,7 +59,7 @@ class PrivacyOptions:
 
 
 ALL = PrivacyOptions()
-"""Nothing is removed."""
+"""The options with which nothing is removed."""
 
 
 def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterable[str | None]) -> None:

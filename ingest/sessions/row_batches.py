@@ -24,9 +24,8 @@ NAMES = frozenset(
         "tool", "tool_sent", "tool_call_id", "retry_of",
     }
 )  # fmt: skip
-"""Columns whose values pages group by and put into links.
-
-Their values are stored as `ingest.sessions.stored_text.shorten_name` returns them.
+"""Columns whose values pages use for groups and links. They are stored as
+`ingest.sessions.stored_text.shorten_name` returns them.
 """
 
 

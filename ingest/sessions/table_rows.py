@@ -34,7 +34,7 @@ _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING
 # Plain characters match as one run; matching them one by one takes three times as long.
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 MCP_TOOL = "^mcp__(.+?)__."
-"""The name of a tool of an MCP server, whose name is the group; as DuckDB reads it, too."""
+"""Matches the tool name of an MCP server; the group is the server's name. DuckDB reads the pattern, too."""
 _MCP_TOOL = re.compile(MCP_TOOL)
 _HOLDERS = frozenset({dict, list})
 _LOOKED_AT = 65_536  # number of characters in which the nesting depth is measured
@@ -215,7 +215,7 @@ JUDGED = (
     "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
     "model_latency_ms", "parser_version",
 )  # fmt: skip
-"""The columns of `tool_calls` with values from the turn, in the order of `call_values`."""
+"""The columns of `tool_calls` that `call_values` fills from a turn, in its order."""
 
 
 def call_row(turn: OpenTurn, call: OpenCall) -> Row:

@@ -29,7 +29,7 @@ EDITORS = (
     "Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf", "Windsurf - Next", "Kiro",
     "Antigravity", "Trae",
 )  # fmt: skip
-"""The names of VS Code and its derived editors in the paths of their settings."""
+"""The folder names of VS Code and editors based on it, as in the paths of their settings."""
 
 EDITOR_FOLDERS = (
     *(f"${{XDG_CONFIG_HOME:-~/.config}}/{editor}/User" for editor in EDITORS),

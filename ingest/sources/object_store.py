@@ -33,7 +33,7 @@ DRIVERS = {
     "https": ("https", "aiohttp"),
     "http": ("https", "aiohttp"),
 }
-"""Callgauge's extra and the package that it installs, by the scheme of an address."""
+"""The scheme of an address → Callgauge's extra for it, and the package that the extra installs."""
 _WEB = ("http", "https")
 _VERSIONS = ("ETag", "etag", "generation", "md5Hash", "content_md5", "Content-MD5", "Digest")
 _TIMES = ("LastModified", "last_modified", "mtime", "updated", "Last-Modified")

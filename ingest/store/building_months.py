@@ -37,11 +37,13 @@ from ingest.store.segments import (
 from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 256 * 1024 * 1024
-"""Bytes of open sums in the file from which old months become segments."""
+"""When the sums in the main file take more bytes than this, old months move to segment files."""
 KEPT_OPEN = timedelta(days=31)
-"""A month that ended less than this before the newest day stays open: loads often change its sums."""
+"""A month that ended less than this before the newest day stays in the main file: loads often change its
+sums.
+"""
 ROWS_AT_ONCE = 200_000
-"""Rows of a table that are sorted and added up together; more rows are processed in parts, to save memory."""
+"""Rows of a table that are sorted and added up together. More rows are processed in parts, to save memory."""
 _WORTH = 64  # a month stays in the main file if its share of SEAL_AT is smaller than 1/64
 
 _DAILY = tuple(table.name for table in DAILY_TABLES)

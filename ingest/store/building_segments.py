@@ -30,9 +30,11 @@ from ingest.store.segments import (
 from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 512 * 1024 * 1024
-"""Bytes of open facts in the file from which they become segments: a load copies at most this much."""
+"""When the fact rows in the main file take more bytes than this, they move to segment files. A load copies
+the main file, so this limits what it copies.
+"""
 OPEN = "building"
-"""The name under which the building file is attached."""
+"""The name under which the main file being built is attached."""
 
 _BYTES = "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info('{table}') WHERE block_id >= 0"
 # The first file of each slice. Slices have about the same number of turns and calls.

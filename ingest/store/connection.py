@@ -29,7 +29,9 @@ _COLUMNS = "SELECT '{table}', name, type FROM pragma_table_info('{table}')"
 
 
 WITHOUT_LOG = "RECOVERY_MODE no_wal_writes"
-"""Options for attaching files being built: no write-ahead log, because nobody reads them after a crash."""
+"""Options for attaching files being built. They need no write-ahead log, because nobody reads them after a
+crash.
+"""
 
 
 def connect_for_building(path: Path) -> Connection:

@@ -321,4 +321,4 @@ DAILY_TABLES = (
     ),
     DailyTable("daily_turns", _WHO, "turns"),
 )
-"""All daily sums except `task_trials`, which has a row for each session."""
+"""All tables of daily sums except `task_trials`, which has a row for each session."""

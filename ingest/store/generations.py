@@ -36,11 +36,11 @@ _BESIDE = re.compile(
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; so small that copying does not increase the memory of a load
 
 OnWrite = Callable[[str], None]
-"""Called with the step's name before each write that must survive a crash; tests kill the process there."""
+"""Called with the step's name before each write that must survive a crash. Tests kill the process there."""
 
 
 Patience = Callable[[str], bool]
-"""Called with a sentence on who holds the lock; returns True to try again. The function may sleep."""
+"""Called with a sentence about the holder of the lock; returns True to try again. The function may sleep."""
 
 
 def ignore_write(_step: str) -> None:

@@ -26,14 +26,15 @@ SelectList = Callable[[str, Columns], str]
 """Returns the text between SELECT and FROM for a table, from its name and columns."""
 
 FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
-"""The tables of facts, whose rows may be in segments."""
+"""The fact tables, whose rows may be in segment files."""
 TRIALS = "task_trials"
-"""The table of sums, besides the tables `daily_…`, whose rows may be in segments of months. It has a row for
-each session, so it has no sums of months."""
+"""A table with one row for each session. Like the tables `daily_…`, it may be in segment files of months, but
+it has no monthly totals.
+"""
 IDS = "ids"
-"""The table of hashes of ids in a segment of facts, see `BuildingSegments.narrow_search`."""
+"""The table of id hashes in a segment file of fact rows, see `BuildingSegments.narrow_search`."""
 SEARCHED_SUMS = ("daily_calls", "daily_turns", "daily_rates", "daily_errors", TRIALS)
-"""The tables of sums of which a load and the checks read all days."""
+"""The tables of sums in which a load and the checks read all days."""
 _AT_ONCE = 32  # segments of an object store attached together; their fetched blocks take half of the cache
 _PARTS = "parts"  # the schema that has the views of single files
 

@@ -17,7 +17,8 @@ SHIPPED_ROWS = 10_000
 SHIPPED_BYTES = 8 * 1024 * 1024  # bytes of log between two shipments
 
 Ship = Callable[[list[RowsPart | TaskEnded], dict[str, pa.Table], list[Row]], None]
-"""Function that sends parts and ends of files, their rows by table, and rejects of what did not fit."""
+"""Function that sends parts and ends of files, their rows by table, and rejects for values that did not fit.
+"""
 
 
 class RowCollector:

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 RATES_OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 RATES_OF_TURNS = ("turn_success",)
-"""The rates that are tested each night; those of turns not by tool, because a turn may call several."""
+"""Rates of turns that are tested each night. They are not tested by tool, because a turn may call several
+tools.
+"""
 DIMENSIONS = (
     ("model", None), ("prompt", None), ("provider", None), ("tool", None),
     ("model", "provider"), ("model", "prompt"), ("model", "tool"),
 )  # fmt: skip
-"""The dimensions whose values each rate is tested for, and the pairs of dimensions."""
+"""The dimensions, and pairs of dimensions, for whose values each rate is tested."""
 _COLUMNS = {"model": "model", "prompt": "prompt_id", "provider": "provider", "tool": "tool"}
 _MOST_SERIES = 1_000  # the pairs with the fewest observations are left out; 1,000 series take 140 MB
 _LEAST_DAYS = 6  # five days before a change, and one after it

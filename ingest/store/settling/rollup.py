@@ -31,7 +31,9 @@ _SOME_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM all_d
 _UNUSED = "DELETE FROM signatures WHERE signature_id NOT IN (SELECT signature_id FROM stored_daily_errors)"
 
 _FACTS = {"sessions": "sessions", "turns": "turns", "calls": "tool_calls", "findings": "diagnostics"}
-"""The tables of counted facts, by the word in the views' names. Diagnostics come after calls."""
+"""The fact tables that are counted, by the word in the names of their views. Diagnostics must come after
+calls.
+"""
 _OF_ROWS = "SEMI JOIN rows_after USING (file_id, source, session_id)"
 _OF_CALLS = "SEMI JOIN (FROM counted_calls WHERE NOT is_before) USING (call_id, file_id)"
 _ON_DAYS = "NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM f.day)"
