@@ -55,7 +55,7 @@ _NEXT_STEP = {
 
 @contextmanager
 def explain_os_errors(store_dir: Path) -> Iterator[None]:
-    """Raise an OSError from the block as a `StoreError` that names the store's folder."""
+    """Convert an OSError raised in the block to a `StoreError` that names the store's folder."""
     try:
         yield
     except OSError as error:

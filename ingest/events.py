@@ -30,7 +30,7 @@ class ArgsSource(StrEnum):
 class FaultLayer(StrEnum):
     """The first stage at which a call failed, in the order in which a call passes the stages."""
 
-    EMISSION = "emission"  # the model made no call, wrote it as text, or was cut off
+    EMISSION = "emission"  # the model made no call, wrote the call as text, or was cut off
     SYNTAX = "syntax"  # the arguments are not JSON
     # the arguments are valid JSON but do not match the tool's definition, or the tool is unknown
     SCHEMA = "schema"
@@ -49,7 +49,7 @@ class ResultStatus(StrEnum):
     ERROR = "error"
     DENIED = "denied"
     UNKNOWN = "unknown"
-    MISSING = "missing"  # no result in the log; set by ingest.sessions.session_builder, not by a format
+    MISSING = "missing"  # the log has no result; only ingest.sessions.session_builder sets this value
 
 
 class FlagSource(StrEnum):
@@ -86,9 +86,9 @@ class TurnStatus(StrEnum):
 class Visibility(StrEnum):
     """How well a source shows one kind of argument error, syntax or schema."""
 
-    FULL = "full"  # Callgauge parses the text or checks the definition itself, so it also sees repairs
-    FAILURES = "failures"  # the agent marks every rejected call, but repairs are invisible
-    NONE = "none"  # such errors are invisible, so they are not measured for the call
+    FULL = "full"  # Callgauge itself parses the text or checks the definition, so it also sees repairs
+    FAILURES = "failures"  # the agent marks every rejected call, but the log does not show repairs
+    NONE = "none"  # the log shows no such errors, so they are not measured for the call
 
 
 class LogLine(msgspec.Struct, frozen=True, gc=False):
@@ -137,7 +137,7 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
 class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
     """The system prompt of the session from this event on.
 
-    Given are its text, its explicit name and version, or both.
+    The event has its text, or its name and version, or both.
     """
 
     text: str | None = None
@@ -212,7 +212,7 @@ class StepMade(Event, frozen=True, kw_only=True, gc=False):
     cache_write_tokens: int | None = None  # written to the provider's cache
     output_tokens: int | None = None
     latency_ms: float | None = None
-    resent: int | None = None  # number of times the request was repeated after network errors
+    resent: int | None = None  # how often the request was repeated after network errors
     stop_reason: str | None = None  # why the reply ended, as logged: tool_use, end_turn, max_tokens …
     # the reply was aborted or failed, so its calls never ran; the next reply may repeat them
     failed: bool = False
@@ -230,7 +230,7 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
     """
 
     tool: str | None
-    mcp_server: str | None = None  # the MCP server, if the log has it in a separate field
+    mcp_server: str | None = None  # the MCP server, if the log has a separate field for it
     tool_call_id: str | None = None
     turn: int | None = None
     step: int | None = None
@@ -243,7 +243,7 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
     retry_of: str | None = None  # tool_call_id of the call that this one retries, if the log states it
     syntax_seen: Visibility = Visibility.NONE
     schema_seen: Visibility = Visibility.NONE
-    key: str | None = None  # a globally unique id in the log, by which copies of the call are found
+    key: str | None = None  # a globally unique id from the log, by which copies of the call are found
 
 
 class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
@@ -264,7 +264,7 @@ class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     content: str | None = None
     latency_ms: float | None = None
     mcp_server: str | None = None  # the MCP server, if the log has it only here
-    # "recorded" or "miss", for example: no tool ran; the trial run replayed a result
+    # for example "recorded" or "miss": no tool ran, because the trial run replayed a recorded result
     simulated: str | None = None
 
 

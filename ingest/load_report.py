@@ -221,7 +221,10 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """The figures of a restored backup, which was made at `made_at` (UTC). `generation` is now published."""
+    """The figures of a restored backup, which was made at `made_at` (UTC).
+
+    `generation` is the published store file.
+    """
 
     place: str
     name: str

@@ -111,7 +111,7 @@ class Translator(Protocol):
         """Return the events that this record completes."""
 
     def finish(self) -> Iterable[Event | Rejected]:
-        """Return the events that are incomplete when the file ends."""
+        """Return the remaining events at the end of the file."""
 
     def close(self) -> None:
         """Remove temporary files. Called once, even if the file was not read to its end."""

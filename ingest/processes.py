@@ -15,8 +15,8 @@ _KILLED = 9  # the number of SIGKILL; Windows has no such constant
 def leave_threads_out() -> None:
     """Keep libraries from starting threads on import, in this process and its child processes.
 
-    Only a process with one thread can be forked safely. Libraries that are already imported and variables
-    that are already set keep their effect.
+    Only a process with one thread can be forked safely. Libraries that are imported already and variables
+    that are set already are not affected.
     """
     for name, value in _NO_THREADS.items():
         os.environ.setdefault(name, value)

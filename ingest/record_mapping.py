@@ -1,8 +1,8 @@
 """Maps fields of a record to the fields of chat transcripts, for example `messages` to `.request.messages`.
 
 A path begins with a dot: `.request.messages`, `.choices[0].message`, `.choices[-1]`, `["gen_ai.model"].name`.
-A path can enter JSON that is stored as text. The value at a mapped path replaces a value under a usual name
-of the field.
+A path can enter JSON that is stored as text. A value at a mapped path comes before a value under the field's
+usual name.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ _HOW = 'write one such as .request.messages, .choices[0].message or .attributes[
 _KINDS = {str: "a text", bool: "a boolean", int: "a number", float: "a number", dict: "an object"}
 _SHOWN = 8  # largest number of keys that a message lists
 _LONGEST = 60  # characters; a longer key is hidden, because a part of it could be part of a secret
-_DEEPEST = 4  # levels of nested objects that are searched for messages
-_LOOKED_AT = 500  # number of values that are searched for messages
+_DEEPEST = 4  # nested objects are searched for messages down to this level
+_LOOKED_AT = 500  # largest number of values that are searched for messages
 
 
 class BadMappingError(Exception):
@@ -112,7 +112,7 @@ class FieldPath:
         return value
 
     def explain_gap(self, record: Any) -> str:
-        """Return why `find` returns None for a record: which part of the path is missing."""
+        """Return why `find` returns None for a record: the part of the path that is missing."""
         value, before = record, ""
         for step in self.steps:
             inner = _take_step(value, step, None)
@@ -181,7 +181,7 @@ def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def find_model_and_time(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the paths that look like the model and the time of a record, by field.
+    """Return the paths at which a record seems to have its model and its time, by field.
 
     Only nested values are searched, because the chat format finds the others itself.
     """
@@ -200,7 +200,7 @@ def _walk(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     JSON stored as text is decoded. A large or deep record is searched only in part.
     """
     left: list[tuple[str, str, Any]] = [("", "", record)]
-    for path, key, value in left:  # the loop adds to this list
+    for path, key, value in left:
         inner = _open_text(value)
         if path:
             yield path, key, inner

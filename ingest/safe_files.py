@@ -1,4 +1,4 @@
-"""Locks of files that end with their process, and writes that survive a power cut."""
+"""File locks that end with their process, and writes that survive a power cut."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _import_locks() -> Any:
     try:
         return import_module("fcntl")
     except ImportError:
-        return import_module("msvcrt")  # exists only on Windows
+        return import_module("msvcrt")
 
 
 _LOCKS = _import_locks()

@@ -59,7 +59,7 @@ class InstalledFormat:
 
     @property
     def report_to(self) -> str:
-        """The end of an error message: to whom to report the error, and what to do now."""
+        """The end of an error message: who should get a report, and what to do now."""
         return f"report it to the authors of {self.distribution}, or uninstall it"
 
 
@@ -118,11 +118,11 @@ def load_installed_formats(
 ) -> tuple[dict[str, InstalledFormat], tuple[str, ...]]:
     """Return the third-party formats by name, and a sentence for each that cannot be used.
 
-    `own_names`: the names of Callgauge's own formats, which no other format may have.
+    `own_names` are the names of Callgauge's own formats, which no other format may have.
     """
     try:
         declared = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, name_distribution(entry)))
-    except Exception as error:  # another distribution's metadata may be damaged
+    except Exception as error:
         return {}, (
             f"cannot list third-party formats: {_describe(error)}; `pip check` may find the distribution",
         )

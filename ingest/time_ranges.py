@@ -90,7 +90,7 @@ def read_range(text: str, today: date | None = None) -> TimeRange:
 
 
 def _split_range(words: str) -> list[str]:
-    """Return the one or two days of a range. Raises ValueError for none or more."""
+    """Return the one or two days of a range. Raises ValueError for another number of days."""
     ends = _BETWEEN.split(words)
     if len(ends) == 1 and len(dates := _DAY.findall(words)) == 2:
         return dates
@@ -162,7 +162,10 @@ def read_expiry(text: str, now: datetime) -> datetime | None:
 
 
 def _count_days(span: re.Match[str]) -> int:
-    """Return the days of a span, hours rounded up. Raises ValueError for none and for more than ten years."""
+    """Return the days of a span, with hours rounded up.
+
+    Raises ValueError for zero days and for more than ten years.
+    """
     days = -(-_count_hours(span) // 24)
     if not 1 <= days <= _LONGEST:
         raise ValueError(span[0])

@@ -1,4 +1,4 @@
-"""Makes a backup of a store that may be in use; sends only pieces that are not there yet.
+"""Makes a backup of a store that may be in use; sends only the pieces that the backup location lacks.
 
 A published store file never changes, so its copy is consistent. Other databases are copied through SQLite.
 Each sent piece is read back before the backup is complete.
@@ -109,7 +109,7 @@ def _check_place(store_dir: Path, to: str | Path, keep: int) -> BackupPlace:
 
 @dataclass(slots=True)
 class PieceSender:
-    """Sends pieces that the backup folder or object store lacks, and reads each of them back."""
+    """Sends the pieces that the backup location lacks, and reads each of them back."""
 
     place: BackupPlace
     on_write: OnWrite
@@ -126,7 +126,8 @@ class PieceSender:
     def send(self, name: str, stream: BinaryIO) -> BackupFile:
         """Send a file; return its entry in the manifest."""
         whole, size, pieces = sha256(), 0, []
-        # DuckDB's blocks begin after the headers. Cutting there makes unchanged blocks give unchanged pieces.
+        # DuckDB's blocks begin after the headers. The first cut is there, so unchanged blocks give unchanged
+        # pieces.
         head = DUCKDB_HEADERS if name.endswith(".duckdb") else PIECE_BYTES
         while data := _read_full(stream, PIECE_BYTES if size else head):
             whole.update(data)
@@ -218,7 +219,6 @@ def _send_content(path: Path, name: str, sender: PieceSender) -> BackupFile:
 
 
 def _holds_the_same(place: BackupPlace, name: str, manifest: Manifest, present: Collection[str]) -> bool:
-    """Return True when a backup contains the same files, and all of its pieces exist."""
     try:
         earlier = read_manifest(place, name)
     except BackupError:
@@ -231,8 +231,7 @@ def _remove_old(
 ) -> tuple[list[str], list[str]]:
     """Remove all but the newest backups, and the pieces that these do not need.
 
-    Returns the names of the removed backups, and sentences on files that could not be removed. A backup is
-    removed before its pieces, so a listed backup is always complete.
+    Returns the names of the removed backups, and sentences on files that could not be removed.
     """
     named = list_backups(place)
     kept = {newest, *named[-keep:]}
@@ -263,7 +262,7 @@ def _record(store_dir: Path, place: str, backups: Sequence[str]) -> None:
 
 
 def read_record(store_dir: Path) -> Mapping[str, Sequence[str]]:
-    """Return the names of a store's backups by place, as they were after the last backup to each place."""
+    """Return the names of a store's backups by location, as known after the last backup there."""
     try:
         records = json.loads((store_dir / RECORD).read_text("utf-8"))
     except (OSError, ValueError):

@@ -60,7 +60,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
-    """Write a manifest and return the backup's name. With its manifest, the backup is complete."""
+    """Write a manifest and return the backup's name. A backup exists as soon as its manifest exists."""
     data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     made_at = datetime.fromisoformat(manifest.made_at)
     name = f"{made_at:%Y%m%dT%H%M%S.%f}Z-{sha256(data).hexdigest()[:_HASH]}"

@@ -1,4 +1,4 @@
-"""Where backups are stored: a folder or an object store. No file is ever written in part."""
+"""Where backups are stored: a folder or an object store. A file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def open_place(place: str | Path) -> BackupPlace:
 
 
 class FolderPlace:
-    """A folder on this machine or mounted by it."""
+    """A folder on a disk of this machine, or on a network disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -135,10 +135,9 @@ class FolderPlace:
 
 
 class ObjectPlace:
-    """An object store, by its address."""
+    """A location in an object store, given by its address."""
 
     def __init__(self, address: str) -> None:
-        # a backup in a folder does not need these imports
         from ingest.sources.object_store import locate_driver
 
         self.name = strip_credentials(address)
@@ -179,7 +178,7 @@ class ObjectPlace:
     def _explain_errors(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # each driver has its own types of errors
+        except Exception as error:
             said = strip_credentials(" ".join(str(error).split())[:200])
             raise BackupError(
                 f"the backups in {self.name} cannot be used ({type(error).__name__}: {said}); check the "

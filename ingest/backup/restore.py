@@ -133,12 +133,11 @@ def fetch_files(place: BackupPlace, manifest: Manifest, folder: Path, on_write: 
 
 
 def _open_private(path: str, flags: int) -> int:
-    """Open a new file that only its owner may read."""
     return os.open(path, flags, 0o600)
 
 
 def _check_names(manifest: Manifest) -> None:
-    """Raise BackupError when a backup names files that do not belong to a store, because it may be forged."""
+    """Raise BackupError when a backup names files that do not belong to a store. It may be forged."""
     names = [file.name for file in manifest.files]
     if not generation_number(manifest.generation) or manifest.generation not in names:
         raise BackupError(f"the backup of {manifest.made_at} names no published file")
@@ -154,7 +153,6 @@ def _check_names(manifest: Manifest) -> None:
 
 
 def _move_into_place(folder: StoreFolder, manifest: Manifest, staged: Path) -> str:
-    """Move the checked files into place, the store file last; return its name."""
     with explain_os_errors(folder.path):
         for file in manifest.files:
             if file.name == manifest.generation:

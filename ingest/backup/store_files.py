@@ -53,7 +53,7 @@ def is_database(path: Path) -> bool:
 
 def copy_database(path: Path, copy: Path) -> None:
     """Copy a consistent state of a SQLite file while other processes write to it. Raises StoreError."""
-    # SQLite can undo the changes of a killed writer only with write access
+    # SQLite needs write access to undo the unfinished changes of a killed writer
     mode = "rw" if os.access(path, os.W_OK) else "ro"
     try:
         with (
@@ -69,7 +69,7 @@ def copy_database(path: Path, copy: Path) -> None:
 
 
 def check_database(path: Path, *, named: Path | None = None) -> None:
-    """Raise StoreError unless SQLite's integrity check passes. The message names the file as `named`."""
+    """Raise StoreError unless SQLite's integrity check passes. The message calls the file `named`."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAITS)) as con:
             problems = [str(row[0]) for row in con.execute("PRAGMA integrity_check(1)")]

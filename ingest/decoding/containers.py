@@ -1,6 +1,6 @@
 """Detects the container of a log from its first bytes, and reads the objects in the log as records.
 
-The container is how the objects are arranged in the log:
+The container is the way in which a file arranges its objects:
 
 - `lines`: JSON Lines, one object per line (JSON in one line is a log of one line);
 - `document`: JSON over several lines: an object, an array whose items are the records, or several values one
@@ -10,7 +10,7 @@ The container is how the objects are arranged in the log:
 - `files`: the files of one session, one after another (`ingest.decoding.session_files`);
 - `yaml`: an HTTP cassette (recorded requests and responses), one YAML document.
 
-Documents in `document` and `yaml` are read into memory whole, so `max_line` limits their size.
+The whole file of a `document` or `yaml` is read into memory, so `max_line` limits its size.
 """
 
 from __future__ import annotations
@@ -108,11 +108,11 @@ def _has_object_line(head: bytes) -> bool:
     whole, line_break, _ = head.rpartition(b"\n")
     if not line_break:
         return True
-    for line in io.BytesIO(whole):  # mostly the first line decides
+    for line in io.BytesIO(whole):
         if line.startswith(b"{"):
             try:
                 if orjson.loads(line):
-                    return True  # containers do not matter for an empty object
+                    return True  # an empty object is read in the same way in every container
             except orjson.JSONDecodeError:
                 continue
     return False
@@ -176,8 +176,8 @@ def read_batches(
     """Yield the records of a file in batches, one batch per block of lines.
 
     The records are those of `read_records`. `begin` is the position of the stream in its file. `skim`, if
-    given, is tried on a line before `decode`. `files` collects the files of the container `files`. Other
-    containers than `lines` give batches of one record.
+    given, is tried on a line before `decode`. `files` collects the files of the container `files`. In all
+    containers except `lines`, a batch has one record.
     """
     if not container.is_lines:
         yield from map(_single_record_batch, read_records(stream, container, max_line))

@@ -44,7 +44,7 @@ def read_object(value: Any) -> dict[str, Any]:
 
 
 def read_objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of an array, without its other items; an empty list for another value."""
+    """Return the items of an array that are objects; an empty list for another value."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

@@ -19,8 +19,9 @@ from ingest.decoding.fields import json_type
 from ingest.events import LogLine, Rejected
 
 MAX_LINE = 64 * 1024 * 1024  # bytes; the longest line seen in real logs was under 20 MB
-SNIPPET = 200  # characters of a rejected line that are stored …
-SNIPPET_READ = 2_000  # characters that are read: a cut before the redaction could leave half a secret
+SNIPPET = 200  # characters of a rejected line that are stored
+# characters of a rejected line that are read; a cut before the redaction could leave half a secret
+SNIPPET_READ = 2_000
 REASON = 500  # characters of the reason that are stored
 BLOCK = 1024 * 1024  # bytes per read
 BEGIN = LogLine(1, 0)
@@ -142,7 +143,7 @@ def _skip_line(stream: BinaryIO, size: int) -> tuple[int, bytes]:
 def _split_long_lines(block: Block, max_line: int) -> Iterator[Block | Rejected]:
     """Yield the block unchanged, or line by line if a line is too long or has a byte order mark.
 
-    A line over `max_line` bytes becomes a `Rejected`. The byte order mark is removed from line 1.
+    A line over `max_line` bytes becomes a `Rejected`. The byte order mark of line 1 is removed.
     """
     longest = max(map(len, block.lines))
     if longest <= max_line and not (block.line == 1 and block.lines[0].startswith(_BOM)):

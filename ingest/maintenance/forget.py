@@ -39,7 +39,7 @@ _CALL_IDS = (
     "SELECT DISTINCT call_id AS id FROM stored_tool_calls SEMI JOIN leaving USING (source, session_id)"
 )
 _LAST_SIGN = "max(coalesce(ended_at, started_at))"
-# The sums have a row for each session with a task, even after the session's rows were removed.
+# The daily sums keep a row for each session with a task, even when the session's own rows are removed.
 _BY_ID = """
     SELECT DISTINCT source, session_id FROM (FROM (SELECT source, session_id FROM stored_sessions)
     UNION SELECT source, session_id FROM stored_task_trials)

@@ -1,4 +1,4 @@
-"""Lists the models of a store with their names in the logs, and counts again when aliases changed."""
+"""Lists the models of a store with their names in the logs. Counts them again when the aliases changed."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def apply_retention(
 
 
 def _count_anew(building: GenerationBuilder) -> None:
-    """Recompute the sums of a store from an older Callgauge while all rows still exist."""
+    """Recompute the sums of a store from an older Callgauge, which is possible while all rows exist."""
     with building.open_transaction("touched days") as con:
         con.execute("CREATE TEMP TABLE touched_days (day DATE)")
     building.replace_tables(standing_tables(building.schemas))
@@ -98,7 +98,7 @@ def _limits_of(text_days: int | None, fact_days: int | None, today: date) -> Sto
 def _join_limits(wanted: StoreLimits, stored: StoreLimits) -> StoreLimits:
     """Return the limits that apply from now on.
 
-    The limit of rows never moves back, because the sums of earlier days could not be recomputed.
+    The limit of rows never moves to an earlier day, because the sums of earlier days could not be recomputed.
     """
     facts = max(filter(None, (wanted.facts_before, stored.facts_before)), default=None)
     text = wanted.text_before or stored.text_before

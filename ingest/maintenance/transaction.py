@@ -37,7 +37,7 @@ def change_copy(folder: StoreFolder) -> Iterator[GenerationBuilder]:
     """
     building = GenerationBuilder(folder.start_from_published(), folder.on_write)
     try:
-        building.use_all_cores()  # changes may affect the whole store
+        building.use_all_cores()
         yield building
     except BaseException:
         building.abandon()

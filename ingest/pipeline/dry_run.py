@@ -45,7 +45,7 @@ from ingest.store.generations import published_generation
 from ingest.store.ledger import FileStatus, Ledger, LedgerRow
 from ingest.store.reader import read_ledger
 
-_MAPPED_SHOWN = 3  # number of records to show
+_MAPPED_SHOWN = 3
 _LOOKED_FOR = ("messages", "model", "session_id", "timestamp", "tools", "usage")
 
 
@@ -236,7 +236,6 @@ class LoadPlanner:
     def _show_mapping(
         self, file: str, facts: PathFacts, mapping: RecordMapping, records: Sequence[dict[str, Any]]
     ) -> None:
-        """Record the first mapped records of a file, and the paths that found no value."""
         numbered = list(enumerate(records, 1))
         numbered = [pair for pair in numbered if not mapping.skips(mapping.apply(pair[1]))] or numbered
         gaps = mapping.list_gaps([record for _, record in numbered])

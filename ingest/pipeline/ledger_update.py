@@ -47,13 +47,13 @@ class LedgerUpdate:
         self._retire(row)
 
     def remove_earlier(self, names: Collection[str]) -> None:
-        """Remove earlier contents of the files with these names."""
+        """Remove the rows for earlier content of the files with these names."""
         for row in [row for row in self._ledger.earlier_rows() if row.name in names]:
             self._totals.retired.pop(row.file_id, None)
             self._remove(row, None)
 
     def _retire(self, known_row: LedgerRow, now: int | None = None) -> None:
-        """Update the row of content that its file no longer has.
+        """Update the row for content that the file no longer has.
 
         `now` is the id of the file's present content. If a copy of the old content exists, the row gets the
         copy's name. With `replacing`, or if the content was never read, the row is removed.
@@ -165,9 +165,9 @@ class LedgerUpdate:
         self._totals.add_loaded(row, intake)
 
     def note_refused(self, log_file: LogFile, unusable: UnusableFileError) -> None:
-        """Record why a log cannot be used, unless the store has that reason already.
+        """Record why a log cannot be used, unless the store already has that reason.
 
-        Rows of an earlier reading of the log stay.
+        Rows from an earlier reading of the log stay.
         """
         known_row, reason = (
             self._ledger.find_by_name(log_file.name),

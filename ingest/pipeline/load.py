@@ -1,7 +1,7 @@
 """Loads logs into a store: decides which files to read and in what order, and handles failures.
 
-A failure costs only the file or the line that fails. A file's stored rows stay until the file has been read
-again to its end.
+A failure affects only the file or the line that fails. A file's stored rows stay until the file has been read
+again completely.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ Stop = Callable[[], bool]
 
 
 def never_stop() -> bool:
-    """Return False: the `Stop` function of a load that cannot be stopped."""
+    """Return False. This is the `Stop` function of a load that cannot be stopped."""
     return False
 
 
@@ -255,7 +255,7 @@ class LogLoader:
         )
 
     def _try_load_log(self, log_file: LogFile, base: Progress) -> bool:
-        """Load a file; return False when the user asked to stop before the file was read completely."""
+        """Load a file; return False if the user stopped the load before the file was read completely."""
         try:
             self._load_log(log_file, base)
         except LoadCancelled:

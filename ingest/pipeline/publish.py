@@ -34,10 +34,7 @@ from lenient.diagnostics.codes import CODES
 
 
 class LoadedFile(msgspec.Struct, frozen=True, gc=False):
-    """A file that was read, and the numbers of its lines and rows.
-
-    A load can have 100,000 of these.
-    """
+    """A file that was read, and the numbers of its lines and rows."""
 
     known: LedgerRow
     lines: int
@@ -55,7 +52,7 @@ class LoadTotals:
     loaded: list[LoadedFile] = field(default_factory=list)
     lines_read: int = 0
     bytes_read: int = 0
-    forgot: list[int] = field(default_factory=list)  # ids of files that contain sessions to be deleted
+    forgot: list[int] = field(default_factory=list)  # ids of files with sessions that must be deleted
     rejected: list[RejectedFile] = field(default_factory=list)
     refused_new: list[LedgerRow] = field(default_factory=list)
     companions: list[RejectedFile] = field(default_factory=list)
@@ -63,12 +60,13 @@ class LoadTotals:
     renamed: list[LedgerRow] = field(default_factory=list)
     seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id and present stamps
     copies: list[LedgerCopy] = field(default_factory=list)
-    worth_noting: bool = False  # True when it took a long time to find the previous two
+    worth_noting: bool = False  # True when the check of an unchanged file or of a copy took long
     # The id of a replaced file → the id of the file that replaced it; None = no file.
     replaced: dict[int, int | None] = field(default_factory=dict)
-    removed: set[int] = field(default_factory=set)  # the replaced ids whose files now have other content
-    retired: dict[int, LedgerRow] = field(default_factory=dict)  # earlier content that stays, by file id
-    figures: dict[str, int] = field(default_factory=dict)  # see `GenerationBuilder.run_figures`
+    removed: set[int] = field(default_factory=set)  # ids in `replaced` whose files now have other content
+    # file id → row for earlier content that stays in the store
+    retired: dict[int, LedgerRow] = field(default_factory=dict)
+    figures: dict[str, int] = field(default_factory=dict)
     # ledger rows with the names that the privacy rules require
     veiled: list[LedgerRow] = field(default_factory=list)
     less_kept: bool = False  # True when files were read again to store less of them
@@ -144,7 +142,7 @@ _MISSING_ADVICE = {
 
 
 def describe_missing(missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield a sentence for each fact that files lack."""
+    """Yield a sentence for each fact that some files lack."""
     for fact, names in missing.items():
         files = names[0] if len(names) == 1 else f"{len(names):,} files, such as {names[0]}"
         of_map = "; `callgauge ingest --dry-run` shows what --map finds" if " at " in fact else ""

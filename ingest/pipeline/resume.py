@@ -28,9 +28,8 @@ _STATE = (
 )
 _KEEP = "INSERT INTO unfinished VALUES (?, ?, ?, ?, ?, ?, ?)"
 
-# Rows from before the offset get the new file id. Two kinds stay under the old id, because the resumed
-# reading writes them again: rows of turns that were open, and rows from behind the offset, where the last
-# line had no line break.
+# Rows from before the offset get the new file id. Some rows stay under the old id, because the resumed
+# reading writes them again: rows of turns that were open, and rows from an incomplete last line.
 _REOPENED = """
     CREATE TEMP TABLE reopened AS
     SELECT unnest(from_json(?, '[{
@@ -103,7 +102,7 @@ def _make_past_session(rows: Sequence[Row], definitions: Sequence[_Definition]) 
 
 
 def _read_past_definitions(building: GenerationBuilder, file_id: int) -> Mapping[str, list[_Definition]]:
-    """Return the definitions that sessions offered before, by session. Equal lists share one object."""
+    """Return the definitions that sessions offered before, by session."""
     by_id: dict[str, _Definition] = {}
     by_session: dict[str, list[_Definition]] = defaultdict(list)
     for row in building.fetch_rows(read_script("past_definitions.sql"), {"file_id": file_id}):
@@ -122,9 +121,9 @@ def store_checkpoint(building: GenerationBuilder, file_id: int, state: Checkpoin
 
 
 def move_rows(building: GenerationBuilder, old: int, new: int, state: Checkpoint) -> Counter[str]:
-    """Move the rows of a log's first part from file id `old` to `new`; return their counts by table.
+    """Give the rows of a log's first part the file id `new` instead of `old`; return their counts by table.
 
-    Rows that the resumed reading has written again stay under `old`.
+    Rows that the resumed reading has written again keep `old`.
     """
     opened: list[dict[str, Any]] = [
         dict(zip(("session_id", "turn", "line"), turn, strict=True)) for turn in state.turns

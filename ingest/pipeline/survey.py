@@ -16,7 +16,7 @@ from ingest.sources.known_agents import AGENTS
 from ingest.sources.log_file import LogFile
 from ingest.sources.session_trees import gather_trees
 
-_TRIED = 3  # number of an agent's newest files that are tried
+_TRIED = 3  # number of an agent's newest files whose format is checked
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,8 @@
 """Finds access keys and tokens in a text by the prefixes that their makers use.
 
 The patterns come from detect-secrets (https://github.com/Yelp/detect-secrets), or from the makers'
-documentation. A fast search limits where a pattern is tried. A token contains a long run of letters, digits,
-`_` and `-`, and begins at the start of a word. A match is extended to the end of the run, because some
-patterns omit the end of a token (a JWT's signature).
+documentation. A token contains a long run of letters, digits, `_` and `-`, and begins at the start of a word.
+A match is extended to the end of the run, because some patterns omit the end of a token (a JWT's signature).
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class _TokenForm(NamedTuple):
     """The forms of one type of token: its possible prefixes, and the patterns of a whole token."""
 
     kind: str
-    begin: str  # separated by blanks, at least three characters each
+    begin: str  # separated by blanks; each prefix has at least three characters
     patterns: Sequence[str | re.Pattern[str]]
 
 
@@ -87,7 +86,8 @@ _TOKENS = (
     _TokenForm("huggingface", "hf_ api_org_", (r"hf_[A-Za-z0-9]{30,}", r"api_org_[A-Za-z]{34}")),
     _TokenForm("npm", "npm_", (r"npm_[A-Za-z0-9]{36}",)),
     _TokenForm("xai", "xai-", (r"xai-[A-Za-z0-9]{40,}",)),
-    # detect-secrets' pattern accepts any word in capitals with this prefix; keys have 73 characters.
+    # The pattern of detect-secrets accepts any word in capitals with this prefix; real keys have 73
+    # characters.
     _TokenForm(
         "artifactory",
         "AKC AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF",
@@ -180,7 +180,7 @@ class TokenDetector:
     def __init__(self, types: frozenset[str]) -> None:
         used = [token for token in _TOKENS if token.kind in types]
         begins = {begin: token.kind for token in reversed(used) for begin in token.begin.split()}
-        # A token cannot begin within a word, but after a terminal colour or the letter of an escape. Nearly
+        # A token may begin after a terminal colour or the letter of an escape, but not within a word. Nearly
         # all positions fail at the first three characters.
         fresh = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=[0-9;]m))"
         three = "".join(f"[{re.escape(''.join(sorted({begin[at] for begin in begins})))}]" for at in range(3))
@@ -241,7 +241,7 @@ class TokenDetector:
             yield Match(begin.start(), len(text), self._begins[begin[0]])
 
     def _find_by_sign(self, text: str, start: int, end: int) -> Iterator[Match]:
-        """Yield Telegram and Discord tokens, recognised by a sign next to a long run of characters.
+        """Yield Telegram and Discord tokens, recognised by a character next to a long run.
 
         A Telegram token has a colon before the run, a Discord token a dot after it.
         """

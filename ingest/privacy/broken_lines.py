@@ -25,11 +25,11 @@ _HAS_MARGIN = re.compile(_MARGIN)
 _CHANGED = "+-"  # signs of changed lines in a diff
 _TELLING = re.compile(r"[\d@]")  # nearly every value that must be joined contains one of these
 _RUN_USUAL = 60  # characters searched first on each side of a line end
-_RUN_LONGEST = 1_200  # characters searched at most
+_RUN_LONGEST = 1_200  # largest number of characters searched on each side of a line end
 _RUN_SHORTEST = 7
 _RUN_LONG = 32  # characters; only a longer run may be a value without a digit
 _LINES_MOST = 32  # largest number of lines of one value
-_CONTEXT = 64  # characters before a value that may name it
+_CONTEXT = 64  # characters before a value that may contain its name
 _ALONE = re.compile(r"""[\s"'`,;)\]}\\<&|]{0,8}(?:\n|\Z)""")  # what may follow a value at the end of a line
 _PART_SHORTEST = 4
 _INNER = re.compile(r"\w[.+_-]\w|\d")
@@ -38,9 +38,9 @@ _INNER = re.compile(r"\w[.+_-]\w|\d")
 def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> View | None:
     """Return the text around line ends, without these; None when no value can be broken there.
 
-    The result has only runs of characters without blanks, with a little text before them. A run must be long,
-    contain a digit or an @, or have its line end in `forced`. A run over several lines appears once for each
-    removed line end, and once without any.
+    The result has only runs of characters without blanks, and a little text before each. A run must be long,
+    or contain a digit or an @, or surround a line end in `forced`. A run over several lines appears several
+    times: once without each single line end, and once without all.
     """
     windows = _find_windows(text, forced)
     if not windows:
@@ -66,7 +66,7 @@ def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> 
 
 
 class _Window(NamedTuple):
-    """A part of a text, and the positions of the line ends to remove in it."""
+    """A part of a text, and the positions of the line ends to remove from it."""
 
     begin: int
     breaks: list[tuple[int, int]]
@@ -147,12 +147,12 @@ class WholeValues:
     def trim(self, joined: View, start: int, end: int, *, labelled: bool) -> tuple[int, int] | None:
         """Return the part of a match in joined lines that is the value; None when no line end breaks it.
 
-        If the beginning of the match was already found as a value, the next line must look like its
-        continuation. Otherwise the first two lines belong to the value, unless only a label identifies it.
+        If the first line already contains a value, the next line must look like its continuation. Otherwise
+        the first two lines belong to the value, unless only a label identifies it.
         """
         breaks: list[int] = []
         for at, width in joined.pieces_within(start, end):
-            if width:  # the text between two windows begins here
+            if width:  # the value ends where another part of the text begins
                 end = at
                 break
             breaks.append(at)

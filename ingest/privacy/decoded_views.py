@@ -4,8 +4,7 @@ A value may be written with escapes of JSON (`\u0041`, `\/`), of URLs (`%41`), o
 times over, and with terminal colours. Each view is a decoded text that maps each of its characters to the
 text before decoding. A placeholder is written with the same escapes and the same length as the value.
 
-A command that is a list of words is shown as in a shell, because the detectors know commands. A blank within
-a word becomes a special character, so that the word stays one word.
+A command that is a list of words is shown as in a shell, because the detectors know commands.
 """
 
 from __future__ import annotations
@@ -88,9 +87,9 @@ class View:
         return self._span(end - 1)[1]
 
     def spell(self, start: int, end: int, chosen: str) -> str:
-        """Return the characters for the original text with which `text[start:end]` reads as `chosen`.
+        """Return the characters to write in the original text so that `text[start:end]` reads `chosen`.
 
-        Their number is that of the characters they replace.
+        They are as many as the characters that they replace.
         """
         parts: list[str] = []
         done, behind = start, self._span(start)[0]
@@ -169,7 +168,7 @@ def _decode(text: str, parent: View | None) -> View | None:
 
 
 def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
-    """Return the characters of an escape, each with the number of characters that encode it."""
+    """Return the characters for which an escape stands, each with the length of its part of the escape."""
     first = escape[0]
     if first == "\\":
         digits = escape[2:]
@@ -229,7 +228,8 @@ def join_words(text: str, parent: View | None) -> View | None:
             parts.append(" " if at else "\n")
             word = text[start:end]
             length += 1
-            if quoted and text[start - 1] not in "\"'":  # a variable, written as in a shell
+            # an unquoted word is a variable, which is shown as `$name`
+            if quoted and text[start - 1] not in "\"'":
                 view.add_piece(length, 1, start, start + 1)
                 word = f"${word[1:]}"
             for blank in _BLANK.finditer(word):
@@ -242,7 +242,7 @@ def join_words(text: str, parent: View | None) -> View | None:
 
 
 def _find_lists(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
-    """Yield the words of each list: quoted texts in brackets, or one word a line after a dash."""
+    """Yield the words of each list: quoted texts in brackets, or one word per line after a dash."""
     lists: list[tuple[int, bool, list[tuple[int, int]]]] = []
     for pattern, each in ((_LIST, _QUOTED), (_LINES, _LINE)):
         for match in pattern.finditer(text):

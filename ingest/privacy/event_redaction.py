@@ -22,7 +22,7 @@ from ingest.events import (
 )
 from lenient import ToolCatalog
 
-if TYPE_CHECKING:  # imports the detectors, which not every load needs
+if TYPE_CHECKING:
     from ingest.privacy.redactor import Redactor
 
 _PARSED = {
@@ -41,7 +41,7 @@ class Privacy:
     """The redaction that one load applies to events, names and definitions. Can be pickled."""
 
     redactor: Redactor | None = None
-    results: bool = True  # False: the output of tools is dropped
+    results: bool = True  # False when the output of tools is dropped
 
     def __bool__(self) -> bool:
         return self.redactor is not None or not self.results
@@ -103,8 +103,8 @@ def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejec
 def _redact_quoted(result: ResultSeen, changed: Mapping[str, Any]) -> Any:
     """Return the redacted message of a result.
 
-    Most formats cut the message out of the content. The content therefore shows values whole that are broken
-    in the message.
+    Most formats cut the message out of the content. So a value that is cut off in the message is whole in the
+    content.
     """
     message, content = result.message or "", result.content or ""
     at = content.find(message)

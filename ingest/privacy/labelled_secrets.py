@@ -16,12 +16,12 @@ from detect_secrets.plugins.softlayer import SoftlayerDetector
 from ingest.privacy.matches import LabelDetector, Match, SearchedText
 from lenient.regex import compile_regex
 
-_NEAR = 160  # characters searched when a pattern may skip any number of blanks
+_NEAR = 160  # characters searched after the needle when a pattern may skip any number of blanks
 _LONGEST = 1_200
-# includes the margin of a quotation
+# the body may contain the margin of a quotation
 _KEY_BODY = compile_regex(r"(?:(?!-----END)[\w+/=:,.\s|>→-]|\\+[nrt])*+")
 KEY_NEEDLES = ("private key", "putty-user-key-file-")
-_KEY_SHORTEST = 40  # characters; a text with a shorter body is only about keys
+_KEY_SHORTEST = 40  # characters; a shorter body is not a key but a text about keys
 _KEY_LINE = re.compile(r"[\w+/=]{24}")  # a real key has such a line of Base64 near its beginning
 _KEY_BEGIN = re.compile(
     r"BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?(?:-----)?|PuTTY-User-Key-File-\d"

@@ -68,8 +68,8 @@ class Detector(NamedTuple):
     """A function that finds matches in a text.
 
     `find` is called only for texts that contain one of `needles` (in lower case) or for which `guard` is
-    true. Without both, it is called for all texts. `labelled` means that the matches have no fixed form but a
-    label next to them.
+    true. Without needles and guard, it is called for all texts. `labelled` means that a value is recognised
+    by a label next to it, not by its form.
     """
 
     find: Find

@@ -24,7 +24,7 @@ from ingest.privacy.stated_secrets import find_stated_values
 
 _WHOLE_NAME = re.compile(r"[\w.-]{0,40}\Z")
 _WORDS_BEFORE = re.compile(r"[^\W\d_]{2,20} (?:de )?\Z")  # words that may come first: API key, mot de passe
-_BEFORE = 40  # characters of a name before its needle
+_BEFORE = 40  # characters of a name that may come before its needle
 
 # What follows the name: a sign, and the value, which may be quoted, truncated or bare.
 _VALUE_FORM = r"""(?:
@@ -67,7 +67,7 @@ def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
     """Yield the values of names that mean a secret.
 
     A quoted value matches unless it is a word such as `string`, a template or a sentence. An unquoted value
-    must have letters and digits, or be where a program or command expects nothing else.
+    must have letters and digits, or be where programs expect only a secret.
     """
     for needle in NAME_NEEDLES:
         for place in looked.find_needle(needle):
@@ -140,7 +140,7 @@ def _is_option(text: str, place: int, family: Family) -> bool:
 def _cut_before_members(value: str) -> str:
     """Return the value up to its first quote when other JSON members seem to follow that quote.
 
-    Then the closing quote of the value is missing.
+    Then the quote that should close the value is missing.
     """
     if value[:1].isspace() or value.startswith((",", ":")):
         return ""

@@ -40,7 +40,7 @@ _CARD_SHAPE = re.compile(
 _IBAN_SHAPE = re.compile(rb"1111(?:(?<=a1111)|(?<=aa11[ -]1111)|(?<=aa11[ -][a1]{4}[ -]1111))")
 _AMERICAN_SHAPE = re.compile(rb"1111(?!1)(?<=111[ .-]1111)")
 
-_GAP = r"(?:[ -]|[ ]?\r?\n[ \t]{0,40})?"  # between groups of digits
+_GAP = r"(?:[ -]|[ ]?\r?\n[ \t]{0,40})?"  # what may separate groups of digits
 _CARD = re.compile(
     r"(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|3[47]\d\d|3[068]\d\d|35[2-8]\d|6011|64[4-9]\d|65\d\d|62\d\d)"
     rf"(?:{_GAP}\d{{4}}{_GAP}\d{{4}}{_GAP}\d{{4}}|{_GAP}\d{{6}}{_GAP}\d{{4,5}}|\d{{12,15}})(?!\w|[.,-]\d)"
@@ -48,7 +48,7 @@ _CARD = re.compile(
 # lengths by first digit; all other cards have 16 digits
 _CARD_LENGTHS = {"3": (14, 15, 16), "4": (16, 19), "6": (16, 19)}
 
-# Characters of an IBAN by country (ISO 13616), from the registry of SWIFT.
+# Number of characters of an IBAN by country (ISO 13616), from the registry of SWIFT.
 _IBAN_LENGTHS = {
     country: length
     for length, countries in {
@@ -153,7 +153,7 @@ def find_ibans(looked: SearchedText) -> Iterator[Match]:
 
 
 def _find_iban_end(text: str, match: re.Match[str]) -> int | None:
-    """Return the end of the IBAN that begins with a match; None when it is not an IBAN."""
+    """Return the end of the IBAN at the start of a match; None when it is not an IBAN."""
     length, end = _IBAN_LENGTHS.get(match[1]), match.start()
     signs: list[str] = []
     while length and end < match.end() and len(signs) < length:

@@ -17,7 +17,7 @@ from ingest.privacy.decoded_views import INNER_BLANK, View
 _ESCAPE = re.compile(r"(\\+)(u[0-9a-fA-F]{0,4}|x[0-9a-fA-F]{0,2}|[\s\S])")
 _HEX_BODY = re.compile(r"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}")
 _ESCAPED_LAYOUT = re.compile(r"""\s*["'`]?\s*[{\[]\s*\\""")
-# letters that form no escape after a backslash, or the same one in all languages
+# letters that are no escape after a backslash, or are the same escape in all languages
 _NOT_ESCAPING = "acdeghijklmopqswyz"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _DIGITS, _WIDE_DIGITS = "123456789", "１２３４５６７８９"
@@ -40,7 +40,7 @@ class Spot(NamedTuple):
 
 
 def merge_spots(spots: Iterable[Spot]) -> Iterator[tuple[int, Spot]]:
-    """Yield the spots from left to right, each with the offset where its part after earlier spots begins.
+    """Yield the spots from left to right, each with the start of the part that no earlier spot covers.
 
     A completely covered spot is left out. If two spots start at the same offset, the first one is used.
     """
@@ -71,7 +71,6 @@ def replace_spots(text: str, spots: Iterable[Spot], key: bytes, *, parsed: bool)
 
 
 def _choose_spelling(text: str, spot: Spot, key: bytes) -> str:
-    """Return the placeholder of a spot, with the escapes of the text."""
     if spot.view is None:
         return _choose_characters(text[spot.start : spot.end], spot.kind, key)
     value = spot.view.text[spot.first : spot.last]
@@ -108,7 +107,7 @@ def _substitute(sign: str, random: int, word: Iterator[str]) -> str:
 
 
 def _decode_escape(escape: re.Match[str]) -> str:
-    r"""Return the character for which an escape within a value stands.
+    r"""Return the character that an escape within a value encodes.
 
     So `jos\u00e9` and `josé` are the same value.
     """
@@ -117,7 +116,7 @@ def _decode_escape(escape: re.Match[str]) -> str:
 
 
 def _restore_escapes(text: str, start: int, end: int, replacement: str, *, nested: bool, parsed: bool) -> str:
-    r"""Return the placeholder `replacement` with the letters of escapes restored.
+    r"""Return the placeholder `replacement`, in which escapes have their letters again.
 
     In a text that is not parsed, a value may begin after a backslash (C:\\nina). Then its first letter is not
     part of an escape.

@@ -137,7 +137,7 @@ class Redactor:
     def _find_spots(self, text: str) -> list[Spot]:
         """Return the matches in the plain text, in decoded views, and in joined lines and word lists.
 
-        Of matches with the same start, those of the first detector and the most decoded view come first.
+        They are ordered by start; then the first detector and the most decoded view come first.
         """
         ranked_spots = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
         views = list(decode_layers(text))
@@ -179,7 +179,7 @@ class Redactor:
     def _find_broken(
         self, text: str, view: View | None, whole: Sequence[Spot], rank: int
     ) -> Iterator[tuple[int, int, Spot]]:
-        """Yield the values that a line end breaks. `whole` are the matches that need no joined lines."""
+        """Yield the values that a line end breaks. `whole` are the matches found without joining lines."""
         values = WholeValues(whole, text, view)
         joined = join_lines(text, view, values.line_ends)
         if joined is None:
@@ -231,7 +231,7 @@ class Redactor:
                 yield spot
 
     def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
-        """Return the tools with redacted texts. Redacted arguments still fit the redacted schemas."""
+        """Return the tools with redacted texts. So redacted arguments still fit the schemas."""
         return ToolCatalog.from_definitions(map(self._redact_definition, catalog))
 
     def _redact_definition(self, tool: ToolDefinition) -> ToolDefinition:

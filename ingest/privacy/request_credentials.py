@@ -19,13 +19,13 @@ _AUTHORIZATION = re.compile(
     r"(?P<value>[^\s\"'`\\<>{}$,;&]{4,2000})",
     re.IGNORECASE,
 )
-# characters of a value without a scheme; a shorter one is a word in a text about headers
+# characters of a value without a scheme; shorter values are words of a text about headers
 _PLAIN_SHORTEST = 12
 _BASIC = re.compile(r"basic ([A-Za-z0-9+/]{8,1000}={0,2})", re.IGNORECASE)
 
 
 def find_authorization(looked: SearchedText) -> Iterator[Match]:
-    """Yield the credentials of `Authorization` headers. `Basic` ones must decode to user:password."""
+    """Yield the credentials of `Authorization` headers, and `Basic` ones that decode to user:password."""
     text = looked.text
     for place in looked.find_needle("authorization"):
         match = _AUTHORIZATION.match(text, place, place + 2_100)
@@ -96,7 +96,7 @@ _USER = re.compile(
     rf"(?<=\s)(?:-u|--(?:proxy-)?user)(?:[ =]{{1,2}}|(?=[\w\"'])){_QUOTES}"
     r"[^\s:\"'`\\]{1,100}:(?P<value>[^\s\"'`\\]{1,256})"
 )
-_COMMAND = 1_000  # characters of a command in which its option is searched
+_COMMAND = 1_000  # characters of a command that are searched for its option
 # Commands in which -p, -a or -w is followed by a password.
 _LOGIN = re.compile(rf"login\b[^\r\n|;&]{{0,300}}?\s-p\s{{1,4}}{_QUOTES}([^\s\"'`\\]{{3,128}})")
 _MYSQL = re.compile(
@@ -134,7 +134,6 @@ def find_command_passwords(looked: SearchedText) -> Iterator[Match]:
 
 
 def _find_options(looked: SearchedText, option: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Yield the positions of an option in a curl command."""
     behind = 0
     for place in looked.find_needle("curl"):
         yield from option.finditer(looked.text, max(place, behind), max(behind, place + _COMMAND))

@@ -11,7 +11,7 @@ from detect_secrets.plugins.keyword import DENYLIST
 
 
 class Family(Enum):
-    """What a name means. A value under a vague name must look more like a secret."""
+    """What a name means. The vaguer the name, the more its value must look like a secret."""
 
     PASSWORD = "password"  # noqa: S105 - a word, not a secret
     KEY = "key"

@@ -1,4 +1,4 @@
-"""Finds the secret that follows a name such as `password` without `=` or `:` and quotes.
+"""Finds the secret that follows a name such as `password` in prose, tables and settings.
 
 `find_stated_values` checks the text after the name: a sentence (`Your password is: …`), markup
 (`**Password:** …`), the next cell of a table, the next word (`ENV DB_PASSWORD …`, netrc, SQL), or another
@@ -118,16 +118,16 @@ _PASSWORD_LINE = re.compile(
     r"(?:\A|[\n\"'])[^\s:#\"']{1,200}:(?:[56]4\d\d|\*):[^\s:]{1,100}:[^\s:]{1,100}:"
     r"(?P<bare>[^\s:\"'\\]{3,200})[ \t]*(?=[\r\n\"'\\]|\Z)"
 )
-PASSWORD_FILE_NEEDLES = (":54", ":64", ":*:*:")  # the usual ports of PostgreSQL in such a file
+PASSWORD_FILE_NEEDLES = (":54", ":64", ":*:*:")  # the usual ports of PostgreSQL, in a pgpass file
 
 
 _Span = tuple[int, int]
 
 
 def find_stated_values(text: str, place: int, end: int, name: str, family: Family) -> Iterator[_Span]:
-    """Yield the positions of the values that belong to the name ending at `end`.
+    """Yield the positions of the values that belong to the name that ends at `end`.
 
-    `place` is within the name.
+    `place` is a position within the name.
     """
     if name.lower() == "pass":  # usually a verb
         return
@@ -155,7 +155,7 @@ def _find_said(text: str, end: int, name: str, family: Family) -> _Span | None:
     if match["quoted"] is not None:
         is_likely = sign or family is Family.PASSWORD or is_bare_secret(value)
         return (start, start + len(value)) if is_likely and is_named_secret(value, family, name) else None
-    # these scripts have no blank before the next word, so the name may be part of a sentence
+    # In these scripts no blank separates words, so the name may be part of a sentence.
     if not name.isascii() and value[0].isascii():
         value = re.match("[!-~]*", value)[0]  # type: ignore[index]
     alone = (sign or match["markup"]) and _BLANK_END.match(text, start + len(value))
@@ -176,7 +176,6 @@ def _is_word(value: str) -> bool:
 
 
 def _find_in_cell(text: str, before: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value in the next cell of a table's row."""
     match = _CELL.match(text, end, end + 900)
     if match is None or not (_CELL_BEGIN if text[end] != "|" else _ROW_BEGIN).search(before):
         return None
@@ -185,7 +184,7 @@ def _find_in_cell(text: str, before: str, end: int, name: str, family: Family) -
     else:
         start, value = _value_of(match)
         if _RULE.match(text, match.end(), match.end() + _ROW_LONGEST):
-            return None  # this is a header row
+            return None
     is_likely = is_bare_secret(value) or (family is Family.PASSWORD and _is_word(value) and " " not in value)
     return (start, start + len(value)) if is_likely and is_named_secret(value, family, name) else None
 
@@ -216,7 +215,7 @@ def _find_in_column(text: str, place: int, end: int, name: str, family: Family) 
 
 
 def _find_assigned(text: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value after a type, in a member of its own, or in the next argument of a call."""
+    """Return the value after a type name, inside a member of this name, or in the next argument of a call."""
     match = _TYPED.match(text, end, end + 300) or _WITHIN.match(text, end, end + 400)
     if match is None:
         match = _ARGUMENT.match(text, end, end + 300)
@@ -228,7 +227,7 @@ def _find_assigned(text: str, end: int, name: str, family: Family) -> _Span | No
 
 
 def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the next word as the value, in a setting, in netrc, in SQL, or in quotes."""
+    """Return the next word as the value: in a setting, in netrc, in SQL, or in quotes."""
     match = _NEXT.match(text, end, end + 400)
     if match is None:
         return None
@@ -254,7 +253,7 @@ def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _
 
 
 def _find_beside(text: str, before: str, place: int, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value in the attribute, member or element next to the one with the name."""
+    """Return the value in the attribute, member or element that follows the one with the name."""
     if text[end : end + 1] not in _NAME_ENDS:
         return None
     if match := _TAGGED.match(text, end, end + 300):

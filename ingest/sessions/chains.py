@@ -1,7 +1,7 @@
 """Links each failed call of a turn to its retries, and says how the sequence ended.
 
 A failed call begins a retry sequence. The next call of the same tool in a later step continues the sequence.
-If the log names the call that is a retry, that call continues the sequence instead. If the call's text could
+If the log names the call that is a retry, that call continues the sequence instead. If the failed call could
 not be parsed, its tool name may be unknown. Then the first call of the next step continues the sequence.
 """
 
@@ -52,7 +52,7 @@ class Link:
 
     `first` is the index of the first call of the sequence. `attempt` counts from 1. `retry_kind` is None for
     the first call, and when the arguments of this call or of the previous one are unknown. All calls of a
-    sequence have the same `outcome`. It is None when the last attempt failed and the turn may continue.
+    sequence have the same `outcome`, which is None when the last attempt failed and the turn may continue.
     """
 
     first: int
@@ -86,7 +86,7 @@ def _build_chains(calls: Sequence[Attempt]) -> list[list[int]]:
     waiting: list[list[int]] = []  # the retry sequences whose last call failed, oldest first
     for index, call in enumerate(calls):
         if not waiting and call.retry_of is None and call.fault_layer is None:
-            continue  # most calls: no retry sequence is open
+            continue
         chain = _chain_of_retried_call(call, index, calls, chains)
         if chain is None:
             chain = next((open_ for open_ in waiting if _is_continued_by(call, calls[open_[-1]])), None)

@@ -26,7 +26,7 @@ from lenient import (
 )
 from lenient.diagnostics.codes import Stage
 
-LAYERS = tuple(FaultLayer)  # ordered as a call passes through them
+LAYERS = tuple(FaultLayer)  # in the order in which a call passes the stages
 ARGUMENT_LAYERS = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA})
 _ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
 # Looking up an Enum member takes as long as making a small object, so this is done only once.
@@ -36,7 +36,7 @@ _ERROR, _DENIED = ResultStatus.ERROR, ResultStatus.DENIED
 _CLEAN, _COERCED = Outcome.CLEAN, Outcome.COERCED
 _FAILED, _UNMEASURED = Outcome.FAILED, Outcome.UNMEASURED
 _FULL, _FAILURES, _NONE = Visibility.FULL, Visibility.FAILURES, Visibility.NONE
-_MESSAGE = 200  # number of characters of the agent's message that parse_error repeats
+_MESSAGE = 200  # number of characters of the agent's message that are copied to parse_error
 
 
 class ToolSize(NamedTuple):
@@ -91,7 +91,7 @@ class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     parse_warning: str | None
     definition: ToolDefinition | None
     definition_origin: str | None  # "log" or "tools"
-    tools_offered: bool  # the log lists the tools that the model was offered
+    tools_offered: bool  # True when the log lists the tools that the model was offered
 
 
 class LoggedCall(NamedTuple):
@@ -138,7 +138,6 @@ def classify_call(
 
 @lru_cache(maxsize=1024)  # most calls of a load differ only in their texts, which are not part of the key
 def _classify_without_text(facts: tuple[Any, ...], offered: bool) -> CallClassification:
-    """Return the classification of a call that has no text to parse and no message."""
     return _make_verdict(LoggedCall(*facts), None, None, None, None, offered)
 
 
@@ -234,7 +233,7 @@ def _schema_visibility(
 
 
 def _is_unknown_tool(request: ToolCallRequest) -> bool:
-    """Return True when the name has no definition and the offered definitions are known."""
+    """Return True when the offered definitions are known and none has this name."""
     return any(finding.code == "unknown_tool" for finding in request.diagnostics)
 
 

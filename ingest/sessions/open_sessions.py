@@ -1,7 +1,7 @@
 """Keeps the open sessions of one file: the latest ones in memory, the others in a temporary file.
 
-One file may contain the mixed events of any number of sessions. So no session can be closed early to save
-memory. The class is generic: it uses only a session's `weight`.
+One file may mix the events of any number of sessions, so no session can be closed early to save memory. The
+class is generic: it uses only a session's `weight`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, Self, TypeVar, cast
 
 MEMORY = 24 * 1024 * 1024  # bytes of waiting log lines in memory, over all sessions of a file
-_SMALL = 4_096  # bytes counted for a session without waiting lines
-_STEPS = 64  # sessions are weighed this often while MEMORY bytes are added
+_SMALL = 4_096  # bytes counted for a session in which no lines wait
+_STEPS = 64  # number of weighings while MEMORY bytes are added
 
 
 class _HasWeight(Protocol):
     @property
-    def weight(self) -> int: ...  # bytes of the lines that wait in the session for later lines
+    def weight(self) -> int: ...  # bytes of the session's lines that wait for later lines
 
 
 T = TypeVar("T", bound=_HasWeight)
@@ -36,7 +36,7 @@ class OpenSessions(Generic[T]):
         self._weights: dict[str, int] = {}
         self._weight = 0
         self._uncounted: set[str] = set()  # sessions that have grown since they were last weighed
-        self._growth = 0  # the most bytes by which they can have grown
+        self._growth = 0  # the largest number of bytes by which `_uncounted` sessions can have grown
         self._file: sqlite3.Connection | None = None
         self._in_file = 0
 
@@ -64,8 +64,8 @@ class OpenSessions(Generic[T]):
     def spill(self, key: str, grown: int | None = None) -> None:
         """Weigh the session; when memory is full, move the sessions with the oldest events to the file.
 
-        `grown` is the largest possible growth of the session since the last call. Sessions are then weighed
-        together, after more growth. With None, the session is weighed now.
+        `grown` is the largest possible growth of the session since the last call. With it, sessions are
+        weighed later, several together. With None, the session is weighed now.
         """
         self._uncounted.add(key)
         self._growth += MEMORY if grown is None else grown + _SMALL
@@ -82,7 +82,7 @@ class OpenSessions(Generic[T]):
     def _make_room(self) -> None:
         """Move sessions to the file, those with the oldest events first, until the rest fits into memory.
 
-        The session of the latest event stays, because the next event is probably part of it, too.
+        The session of the latest event stays in memory.
         """
         *silent, heard = self._live
         for key in silent:
@@ -91,7 +91,7 @@ class OpenSessions(Generic[T]):
             if self._write_to_file(key, self._live[key]):
                 del self._live[key]
             else:
-                self._live.move_to_end(key)  # counted as 0 bytes; otherwise no other session would fit
+                self._live.move_to_end(key)  # counted as 0 bytes, so that other sessions still fit
             self._count_weight(key, 0)
         self._live.move_to_end(heard)
 
@@ -168,7 +168,7 @@ class OpenSessions(Generic[T]):
 
 
 def _temporary_file() -> sqlite3.Connection:
-    """Return a database without a name, which SQLite removes when it is closed or the process is killed."""
+    """Return an unnamed database, which SQLite removes when it is closed or the process is killed."""
     file = sqlite3.connect("", isolation_level=None)
     file.execute("PRAGMA journal_mode = OFF")
     file.execute(

@@ -47,9 +47,9 @@ class PastSession(msgspec.Struct, frozen=True):
     def number_of(self, ts: datetime | None, text: str | None, *, rewritten: bool) -> int:
         """Return the number of the turn that begins with this time and text.
 
-        If a stored turn has the same time and text, its number is returned, else the next free one.
-        `rewritten` means: the file contains its sessions from their beginning, so the first turn is found by
-        its text alone.
+        If a stored turn has the same time and text, its number is returned, else the next free number. With
+        `rewritten`, the file contains its sessions from their beginning. Then the first turn is found by its
+        text alone.
         """
         hashed, first = hash_text(text), self.turns[0]
         if rewritten and first.text_hash == hashed:
@@ -66,8 +66,8 @@ class PastSession(msgspec.Struct, frozen=True):
     def open_turn_at(self, ts: datetime | None, *, at_its_end: bool = False) -> PastTurn | None:
         """Return the stored turn that was open at this time, or None when that turn had ended.
 
-        The turn is the latest one that began before `ts`, else the last one. With `at_its_end`, a turn with
-        `ended` set is returned, too.
+        The turn is the latest one that began before `ts`, else the last one. With `at_its_end`, a turn that
+        ended is returned, too.
         """
         began = [turn for turn in self.turns if ts and turn.ts is not None and turn.ts <= _to_utc(ts)]
         turn = began[-1] if began else self.turns[-1]

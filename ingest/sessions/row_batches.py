@@ -176,15 +176,13 @@ def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Tab
 def _is_constant(values: list[Any]) -> bool:
     """Return True when all values are None, or all are the same string.
 
-    Half of the columns are constant. This check takes 2 % of a conversion's time. Only strings are compared,
-    because 1 == True in Python.
+    Only strings are compared, because 1 == True in Python.
     """
     first = values[0] if values else 0
     return (first is None or isinstance(first, str)) and values.count(first) == len(values)
 
 
 def _longest_name_bytes(names: pa.Array) -> int:
-    """Return the length of the longest name in bytes; 0 without names."""
     return pc.max(pc.binary_length(names)).as_py() or 0
 
 

@@ -67,12 +67,12 @@ class SessionBuilder:
         self._forgotten = forgotten
         self._past = dict(past or {})
         self._rewritten = rewritten
-        self.forgot = False  # True when the file contains a session that must be deleted
+        self.forgot = False  # True when the file contains a session that the user deleted
         self._source = source
         self._given = catalog
         self._definitions = [CallDefinitions(catalog)]
-        self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their index in _definitions
-        # the same for definitions from the file's earlier content
+        self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their index in `_definitions`
+        # definitions from the file's earlier content → their index in `_definitions`
         self._recalled: dict[tuple[tuple[str, str, str], ...], int] = {}
         self._sessions = OpenSessionStates()
         self._spoken: SessionState | None = None  # the session of the previous event
@@ -194,7 +194,7 @@ class SessionBuilder:
             return  # the message came while the model worked, so the turn continues
         number = event.turn
         if number is None and (past := self._pop_past(session)):
-            # Formats begin a turn without text and key when the file does not contain the user's message.
+            # Formats begin a turn without text and key when the user's message is not in the file.
             is_made_up = event.text is None and event.key is None
             if is_made_up and (goes_on := past.open_turn_at(event.ts)):
                 self._recall(session, past)
@@ -243,11 +243,11 @@ class SessionBuilder:
     def open_turn(self, session: SessionState, number: int | None, event: Event) -> OpenTurn:
         """Return the open turn with this number (None = the latest one); begin the turn if necessary.
 
-        A new turn takes its place in the log and its time from `event`.
+        `event` gives a new turn its time and its position in the log.
         """
         for turn in reversed(session.open_turns):
             if number is None or turn.number == number:
-                if turn.ts is None:  # the message that began it has no time in the log
+                if turn.ts is None:  # the user's message has no time in the log
                     turn.ts = event.ts
                 return turn
         past = self._pop_past(session)
@@ -283,7 +283,7 @@ class SessionBuilder:
         return turn
 
     def _pop_past(self, session: SessionState) -> PastSession | None:
-        """Return the stored state of a session when its first turn in this file begins, later None."""
+        """Return the stored state of a session when its first turn in this file begins. Later return None."""
         if not self._past or session.last_turn:
             return None
         return self._past.pop(shorten_name(session.session_id), None)

@@ -52,15 +52,14 @@ def sort_parts(rows: Sequence[Row]) -> list[Row]:
 
 
 def _sort_key(row: Row, *names: str) -> tuple[Any, ...]:
-    """Return the values of the named columns to sort by; unknown values come last."""
     return tuple(part for name in names for part in (row[name] is None, row[name] or 0))
 
 
 def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> list[Row]:
     """Return the rows of `turns` that are parts of one turn, in order.
 
-    The list has fewer than two rows when the turn is not split. `calls` maps the place of a row (`row_place`)
-    to the ids of its calls.
+    The list has fewer than two rows when the turn is not split. `calls` maps the position of a row
+    (`row_place`) to the ids of its calls.
     """
     begun = [row for row in rows if row["begun"]]
     if any(_has_verdict(row) for row in begun):
@@ -79,7 +78,7 @@ def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> l
 
 
 def join_parts(parts: Sequence[Row]) -> Row:
-    """Return the first part as one row with the facts of all parts."""
+    """Return the first part as one row that combines the values of all parts."""
     whole = dict(parts[0])
     for part in parts[1:]:
         numbered = part["first_step"] is not None
@@ -108,7 +107,7 @@ def _has_verdict(row: Row) -> bool:
 
 
 def _can_follow(whole: Row, whole_ids: Collection[str], row: Row, more: Collection[str]) -> bool:
-    """Return True when `row`, a part without a beginning, can continue the parts joined in `whole`."""
+    """Return True when `row`, a part without a beginning, can continue `whole`, the parts joined so far."""
     if not row["steps"] and not more:
         return _has_ended(row)
     if _has_ended(whole):

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import orjson
 
-TEXT_KEPT = 2_000  # characters
+TEXT_KEPT = 2_000  # characters of a stored text
 MESSAGE_KEPT = 500  # characters of an agent's message
 NAME_KEPT = 1_000  # characters of an id or a name that pages use for groups and links
-_HASH = 16  # hexadecimal digits
+_HASH = 16  # hexadecimal digits of a hash
 
 Name = TypeVar("Name", str, str | None)
 _THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
@@ -32,7 +32,7 @@ def json_text(value: Any, *, sort_keys: bool = False) -> str:
         return orjson.dumps(
             value, default=_to_plain_value, option=orjson.OPT_SORT_KEYS if sort_keys else None
         ).decode()
-    except TypeError:  # integers over 64 bits, lone surrogates
+    except TypeError:  # the value has an integer over 64 bits or a lone surrogate
         return _json_text_of_anything(value, sort_keys)
 
 
@@ -101,7 +101,10 @@ def cut_text(text: str | None) -> str | None:
 
 
 def cut_message(message: str | None) -> str | None:
-    """Return the beginning of an agent's message for the store. A redacted message may have become longer."""
+    """Return the beginning of an agent's message for the store.
+
+    The message may have grown when it was redacted.
+    """
     return message if message is None else message[:MESSAGE_KEPT]
 
 

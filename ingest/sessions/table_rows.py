@@ -61,7 +61,7 @@ def _hash(*parts: object) -> blake2b:
 
 
 class CallPlaces:
-    """Makes ids for the positions of a turn's calls. All calls at a position have ids that begin with its id.
+    """Makes ids for the positions of a turn's calls. An id of a call begins with the id of its position.
 
     `turn` identifies the turn: source, session and number, or an id made from the turn's key in the log.
     """
@@ -77,7 +77,10 @@ class CallPlaces:
 
 
 def turn_place(source: str, session_id: str, number: int) -> str:
-    """Return the id of a turn's position in its session. Ids of all turns at this position begin with it."""
+    """Return the id of a turn's position in its session.
+
+    The id of a turn begins with the id of its position.
+    """
     return stable_id(source, session_id, number)
 
 
@@ -86,7 +89,8 @@ def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSourc
 
     Two runs may use the same session id, so different calls can have the same position. `sent` are the
     arguments: the model's text, or the decoded value for RESERIALISED. They are hashed only if the log's id
-    may be reused ("call_1"). So most copies with cut, redacted or rewritten arguments are recognised.
+    may be reused ("call_1"). So most copies are recognised even if their arguments were cut, redacted or
+    rewritten.
     """
     if tool_call_id is not None and is_random_id(tool_call_id):
         return _mark(tool_call_id)
@@ -104,7 +108,7 @@ def is_random_id(name: str) -> bool:
 
 
 def turn_mark(text: str | None) -> str:
-    """Return 8 hexadecimal digits that distinguish a turn from others at its place; '' without a text."""
+    """Return 8 hexadecimal digits that distinguish a turn from others at its position; '' without a text."""
     return "" if text is None else _mark(cut_text(text) or "")
 
 
@@ -370,7 +374,7 @@ def text_depth(text: str | None) -> int | None:
 def value_depth(value: Any) -> int:
     """Return the depth of a decoded value: 0 for a scalar, 1 for a flat object."""
     if type(value) is dict and not any(map(_HOLDERS.__contains__, map(type, value.values()))):
-        return 1  # most arguments are flat
+        return 1
     depth, level = 0, [value]
     while level := [value for value in level if isinstance(value, dict | list)]:
         depth += 1

@@ -29,7 +29,8 @@ from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
 from lenient import ToolCatalog, clean_tool_name, leaked_tool_calls
 
-# At these stages the call never reached the tool. A call that ran and failed still gave the model a result.
+# At these stages a call fails before its tool does anything. A call that ran and failed still gave the model
+# a result.
 _NEVER_GOT_THROUGH = frozenset(
     {FaultLayer.EMISSION, FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.TOOL_REJECTED}
 )
@@ -64,7 +65,7 @@ class OpenCall(msgspec.Struct, gc=False):
     result_bytes: int | None = None  # size of the whole result, of which only the beginning is stored
     link: Link | None = None
     fault_layer: FaultLayer | None = None
-    _verdict: Any = None  # a CallClassification; msgspec cannot decode it if declared so
+    _verdict: Any = None  # a CallClassification; msgspec could not decode a field of that type
 
     @property
     def verdict(self) -> CallClassification:
@@ -80,10 +81,7 @@ class OpenCall(msgspec.Struct, gc=False):
         self.fault_layer = verdict.fault_layer
 
     def keep_result(self, result: ResultSeen) -> None:
-        """Set the result of the call, with its content cut to the stored length.
-
-        Turns stay open for some time, and results can be huge.
-        """
+        """Set the result of the call, and cut its content to the stored length."""
         content = result.content
         if content is not None:
             self.result_bytes = content_bytes(content)
@@ -125,7 +123,7 @@ def content_bytes(content: str | None) -> int | None:
 class OpenTurn(msgspec.Struct):
     """A turn while its events are read.
 
-    `superseded` is True when a later turn has begun, so no event will continue this one.
+    `superseded` is True when a later turn has begun, so this turn will not continue.
     """
 
     number: int
@@ -188,7 +186,7 @@ class OpenTurn(msgspec.Struct):
         self.held += len(event.raw_arguments or "") + _CALL
 
     def _drop_failed(self, call: OpenCall) -> None:
-        """Drop the earlier call that `call` repeats with the same id in a later step after a failed reply."""
+        """Drop the call of a failed reply when `call` repeats it with the same id in a later step."""
         place = self._by_id.get(call.tool_call_id or "")
         if place is None:
             return
@@ -220,8 +218,8 @@ class OpenTurn(msgspec.Struct):
     def is_between_steps(self) -> bool:
         """True when all calls of the last step have results and the next step has not begun.
 
-        A user message at this point is part of the same turn. There are two exceptions. When a person denied
-        a call, most agents stop the turn. An aborted call has no result.
+        A user message at this point is part of the same turn. It begins a new turn after a call that a person
+        denied, because most agents stop then.
         """
         if self.end is not None or not self.calls or self.has_answer:
             return False
@@ -302,7 +300,7 @@ def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
     """Return whether the turn ended well, with the reason and the answer.
 
     A turn is ok when three conditions hold: it ended with an answer, every call or a retry of it reached its
-    tool, and no call was lost. An error inside a tool does not matter.
+    tool, and no call was lost. An error while the tool ran does not matter.
     """
     answer = final_answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer
@@ -341,7 +339,7 @@ def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
 
 
 def _was_abandoned(call: OpenCall) -> bool:
-    """Return True for a call that never reached the tool and that no retry corrected."""
+    """Return True for a call that failed before its tool ran and that no retry corrected."""
     abandoned = call.link is not None and call.link.outcome is ChainOutcome.ABANDONED
     return abandoned and call.fault_layer in _NEVER_GOT_THROUGH
 
@@ -354,7 +352,7 @@ def _find_leaked_calls(step: StepMade, number: int, offered: ToolCatalog | None)
     """Return the tool calls written as text in a step that made no regular tool call.
 
     `number` is the step's number, `offered` the tools of the step. The list is empty for a step whose
-    strategy is JSON_FALLBACK. Its calls are meant to be in the text, and the format reads them.
+    strategy is JSON_FALLBACK, because the format reads the calls in such a text.
     """
     if step.text is None or len(step.text) < _SHORTEST_CALL or step.strategy is Strategy.JSON_FALLBACK:
         return []

@@ -1,4 +1,4 @@
-"""Finds the log files of `known_agents` in a home folder, and where environment variables say.
+"""Finds the log files of `known_agents` in a home folder and in folders that environment variables name.
 
 A link to a folder is followed only if a place names the link. A link that matches `*` is not followed,
 because it could lead to the root of the disk.
@@ -22,7 +22,7 @@ _DEPTH = 20  # levels of folders that `**` enters
 
 @dataclass(slots=True)
 class FoundFiles:
-    """The files at the places of an agent; `unreadable` are unreadable folders with the reason."""
+    """The files of an agent. `unreadable` maps folders that could not be read to the reason."""
 
     agent: AgentLogs
     files: list[os.DirEntry[str]] = field(default_factory=list)
@@ -53,7 +53,7 @@ def _places_of(agent: AgentLogs) -> Iterator[str]:
 def _locate_place(
     place: str, home: str, environment: Mapping[str, str]
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the folder at which a place begins, and the parts of its pattern below."""
+    """Yield the folder at which a place begins, and the parts of the pattern below it."""
     match = _VARIABLE.match(place)
     base, rest = (match[2], place[match.end() :]) if match else ("~", place.removeprefix("~"))
     moved = environment.get(match[1], "").strip() if match else ""
@@ -106,7 +106,7 @@ def _match_below(
 def _is_file(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_file()
-    except OSError:  # a circular link
+    except OSError:
         return False
 
 

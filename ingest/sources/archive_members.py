@@ -79,7 +79,7 @@ class ArchiveMember:
 
     def sibling(self, name: str) -> ArchiveMember | None:
         if self.archive.compression:
-            return None  # the stream would have to go back
+            return None
         path = PurePosixPath(self.member.name).parent / name
         member = _members_by_path(self.archive).get(path) if path.name == name else None
         return ArchiveMember(self.archive, member) if member else None
@@ -87,7 +87,7 @@ class ArchiveMember:
 
 @lru_cache(maxsize=1)
 def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
-    """Return the members by path, for finding siblings of a member; empty when reading the archive fails."""
+    """Return the members by path, for finding siblings of a member; empty if the archive is unreadable."""
     try:
         with closing(archive.open()) as file:
             tape = None if archive.is_zip else tar_archive.ForwardStream(file)
@@ -147,7 +147,7 @@ def list_members(log_file: LogFile, archive: Archive, *, fingerprints: bool) -> 
 
 
 def _visible_members(archive: Archive, tape: tar_archive.ForwardStream | None) -> Iterator[Packed]:
-    """Yield the members that are not hidden. Raises DamagedFileError beyond `MEMBERS` members."""
+    """Yield the members that are not hidden. Raises DamagedFileError if there are more than `MEMBERS`."""
     if tape:
         listed: Iterable[Packed] = tar_archive.list_tar_members(tape)
     else:

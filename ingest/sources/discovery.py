@@ -90,9 +90,9 @@ def _standard_input_log() -> LogFile:
 
 
 def look_at_file(path: Path | str) -> LogFile:
-    """Return the file at a path as it is on disk now, with `problem` set when it cannot be a log.
+    """Return the file at a path as it is on disk now. `problem` is set when it cannot be a log.
 
-    The file is not opened, so that pipes and devices cannot block.
+    The file is not opened, because opening a pipe or a device could block.
     """
     place, name = LocalFile(os.fspath(path)), stored_path(path)
     try:
@@ -159,7 +159,7 @@ def _walk_folder(root: str, store_dir: Path, hidden: HiddenNames) -> Iterator[Lo
 
 
 def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) -> Iterator[LogFile]:
-    """Yield the logs of known agents in a hidden folder, and note the skipped files."""
+    """Yield the logs of known agents in a hidden folder, and record the skipped files."""
     if not _is_folder(entry):
         hidden.files += 1
         return
@@ -220,7 +220,7 @@ class HiddenNames:
         self.first.setdefault(name, stored_path(path))
 
     def notes(self) -> tuple[str, ...]:
-        """Return sentences on logs found in hidden folders, and on skipped files and folders."""
+        """Return sentences about logs in hidden folders, and about skipped files and folders."""
         notes = []
         if self.searched:
             searched = ", ".join(f"{path} ({count:,})" for path, count in sorted(self.searched.items()))

@@ -1,4 +1,4 @@
-"""Local files and standard input as places of logs, and lists of files to load (`--manifest`)."""
+"""Local files and standard input as sources of logs, and lists of files to load (`--manifest`)."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class LogContent(io.RawIOBase):
     def fingerprint(self) -> str:
         """SHA-256 of the bytes read so far in hexadecimal; at the end, that of the whole content.
 
-        For truncated content, it gets a suffix, because the content is incomplete.
+        Truncated content gets a suffix after the hash, because it is incomplete.
         """
         return self._digest.hexdigest() + (CUT_OFF if self.cut_off is not None else "")
 

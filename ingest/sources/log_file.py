@@ -20,11 +20,11 @@ class LogPlace(Protocol):
 
     @property
     def own_name(self) -> str:
-        """The file's own name, without folders; empty for a stream."""
+        """The file's name without folders; '' for a stream."""
 
     @property
     def folder_name(self) -> str:
-        """The name of the file's folder; empty when there is none."""
+        """The name of the file's folder; '' when there is none."""
 
     @property
     def random_access(self) -> bool:
@@ -37,7 +37,7 @@ class LogPlace(Protocol):
     def open(self) -> io.RawIOBase: ...
 
     def sibling(self, name: str) -> LogPlace | None:
-        """Return the file with this name in the same folder as a place; None when that is impossible."""
+        """Return the place of another file in the same folder; None when there is none."""
 
 
 def can_open(place: LogPlace | None) -> bool:

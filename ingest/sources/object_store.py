@@ -105,7 +105,7 @@ def find_objects(url: str) -> Iterator[LogFile]:
 def locate_driver(url: str, **options: Any) -> tuple[Any, str]:
     """Return the fsspec driver for an address, and the address as a path of that driver.
 
-    `options` are the driver's own.
+    `options` are passed to the driver.
     """
     scheme = url.partition("://")[0].lower()
     if scheme not in DRIVERS:

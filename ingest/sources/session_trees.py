@@ -37,7 +37,10 @@ LookAt = Callable[[str], LogFile]
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """A file of a session: its path in the tree and its place; `problem` is why it cannot be read."""
+    """A file of a session: its path in the tree, and where its bytes are.
+
+    `problem` is why it cannot be read.
+    """
 
     path: str
     place: LogPlace
@@ -110,7 +113,7 @@ def _read_session_file(file: SessionFile) -> Iterator[bytes]:
 
 @dataclass(slots=True)
 class GatheredTrees:
-    """The logs among files; `idle` counts files of trees without calls, by producer and root."""
+    """The logs among files. `idle` counts the files without calls in trees, by producer and root."""
 
     logs: list[LogFile] = field(default_factory=list)
     idle: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -156,7 +159,7 @@ _Files = dict[str, tuple[TreePath, LogFile]]  # path in the tree → file
 
 
 class _Tree:
-    """The files of one tree, and the sessions that they belong to."""
+    """The files of one tree, and the sessions to which they belong."""
 
     def __init__(self, tree_path: TreePath, log_file: LogFile) -> None:
         self._layout, self._root = tree_path.layout, tree_path.root
@@ -196,7 +199,7 @@ class _Tree:
         }
 
     def _list_files(self, by: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[TreePath]:
-        """Yield the files on disk of those kinds whose `places` contain `by`."""
+        """Yield the files on disk for those kinds whose `places` contain `by`."""
         for kind in self._layout.kinds:
             if by in kind.places:
                 for path in list_places(self._root, kind.places, ids, problems):
@@ -204,7 +207,6 @@ class _Tree:
                         yield tree_path
 
     def _complete(self, session: str | None, group: str, files: _Files, look_at: LookAt) -> None:
-        """Add the session's files on disk that are not in `files`."""
         problems: dict[str, str] = {}
         groups = {group}
         if session is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _ROOT = r"(?P<root>(?:.*[/!])?)"
-_FOLDERS = ("session/", "session_", "message/", "part/")  # each path of a tree contains one of them
+_FOLDERS = ("session/", "session_", "message/", "part/")  # every path of a tree contains one of these
 
 
 class TreePath(NamedTuple):
@@ -33,15 +33,12 @@ class TreePath(NamedTuple):
 
     @property
     def order(self) -> tuple[str, int, int, str]:
-        """The place of the file among those of its session."""
+        """The position of the file among the files of its session."""
         return self.group, self.rank, self.number, self.path
 
 
 class FileKind(NamedTuple):
-    """One kind of file in a tree: the pattern of its path, and patterns for the places of a session's files.
-
-    The pattern may have the groups `session`, `group` and `number`.
-    """
+    """One kind of file in a tree: the pattern of its path, and patterns that find a session's files."""
 
     pattern: re.Pattern[str]
     places: str
@@ -52,8 +49,8 @@ class TreeLayout:
     """The folder tree in which one agent keeps its sessions.
 
     `kinds` are in the order in which the files of a group are read. `folder` is the folder of a session,
-    `group_folder` that of a group of an unknown session. To distinguish similar trees, `root` must match the
-    root, or `names` the file's name. `idle` matches files without calls.
+    `group_folder` that of a group whose session is unknown. `root` must match the root, or `names` the file's
+    name, because trees of other agents look similar. `idle` matches files without calls.
     """
 
     producer: str
@@ -151,7 +148,7 @@ LAYOUTS = (
 def parse_tree_path(path: str) -> TreePath | None:
     """Return the parts of a file's path in one of the trees; None for other files."""
     if not path.endswith(".json") or not any(name in path for name in _FOLDERS):
-        return None  # a fast answer, because a load may have 100,000 files
+        return None  # a fast answer for paths outside any tree; a load may have 100,000 files
     return next((tree_path for layout in LAYOUTS if (tree_path := layout.parse(path)) is not None), None)
 
 
@@ -167,7 +164,7 @@ def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:
 
 
 def list_places(root: str, places: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[str]:
-    """Yield the paths of the files at the places, in order. `ids` replace the names in braces.
+    """Yield the paths of the files that match the places, in order. `ids` replace the names in braces.
 
     Unreadable folders are added to `problems`, with the reason.
     """

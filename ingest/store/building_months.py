@@ -44,7 +44,7 @@ sums.
 """
 ROWS_AT_ONCE = 200_000
 """Rows of a table that are sorted and added up together. More rows are processed in parts, to save memory."""
-_WORTH = 64  # a month stays in the main file if its share of SEAL_AT is smaller than 1/64
+_WORTH = 64  # a month whose sums take less than 1/64 of SEAL_AT stays in the main file
 
 _DAILY = tuple(table.name for table in DAILY_TABLES)
 _SUMS = (*_DAILY, TRIALS)
@@ -63,7 +63,7 @@ _DESCRIBE = f"""
 
 
 class BuildingMonths:
-    """The month segments that the store file being built names, attached to its connection.
+    """The month segments of the store file being built, attached to its connection.
 
     Makes temporary views `stored_…` over all days, for the sums that are searched. The tables without this
     prefix contain only the sums in the main file.
@@ -99,13 +99,13 @@ class BuildingMonths:
     # --- months that this load will change -------------------------------------------------------
 
     def pull_days(self, query: str) -> None:
-        """Move the months of the days that `query` selects back into the main file."""
+        """Move the months that contain the days selected by `query` back into the main file."""
         if self._months:
             wanted = {month for (month,) in self._con.execute(_NAMED_MONTHS.format(query=query)).fetchall()}
             self._pull([month for month in self._months if month.month in wanted])
 
     def pull_rows(self, table: str, condition: str) -> None:
-        """Move the months that contain rows of a sums table meeting a condition back into the main file."""
+        """Move each month in which a row of a sums table meets a condition back into the main file."""
         template = f"SELECT EXISTS (FROM {{alias}}.{table} WHERE {condition})"
         self._pull(
             [
@@ -130,7 +130,7 @@ class BuildingMonths:
     # --- new segments ---------------------------------------------------------------------------
 
     def seal(self) -> bool:
-        """Move old months to segment files if the sums take more than `SEAL_AT` bytes; return whether it did.
+        """Move old months to segment files if the sums take over `SEAL_AT` bytes; return whether any moved.
 
         Deleted rows still take space in the main file, so the caller must rewrite it. Raises StoreError when
         a load wrote a sum for a month that already has a segment file.
@@ -163,7 +163,6 @@ class BuildingMonths:
         return [month for month, n in old if size * n // total >= SEAL_AT // _WORTH]
 
     def _make_segment(self, month: date) -> None:
-        """Move a month's sums from the main file into a new segment file."""
         number = next_number(self._con)
         segment = Segment(number, new_name(), month)
         path = private_path(self._building, segment.name)

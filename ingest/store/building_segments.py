@@ -37,7 +37,8 @@ OPEN = "building"
 """The name under which the main file being built is attached."""
 
 _BYTES = "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info('{table}') WHERE block_id >= 0"
-# The first file of each slice. Slices have about the same number of turns and calls.
+# Divides the files into slices with about the same number of turns and calls; returns each slice's first
+# file.
 _SLICES = """
     SELECT min(file_id) FROM (
         SELECT
@@ -52,7 +53,7 @@ _OF_FILES = "SELECT rowid FROM {source} WHERE file_id IN (FROM chosen_files)"
 _OF_CALLS = """
     SELECT rowid FROM {source} WHERE (call_id, file_id) IN (
         SELECT (call_id, file_id) FROM {calls} WHERE rowid IN (FROM pulled_tool_calls))"""
-# The result of hash() may differ between versions of DuckDB, so the version is stored.
+# hash() may give other results in another version of DuckDB, so the table `segments` stores the version.
 _LIST_IDS = f"""
     CREATE OR REPLACE TABLE {{alias}}.{IDS} AS
     SELECT hash(call_id) AS id_hash FROM {{alias}}.tool_calls
@@ -90,11 +91,11 @@ _DESCRIBE = """
 
 
 class BuildingSegments:
-    """The fact segments that the store file being built names, attached to its connection.
+    """The fact segments of the store file being built, attached to its connection.
 
     The temporary views `stored_sessions`, `stored_turns`, `stored_tool_calls`, `stored_diagnostics` and
     `stored_step_texts` show the rows of all files. The tables without this prefix contain only the rows in
-    the main file. `narrow_search` describes `searched_tool_calls` and `searched_turns`.
+    the main file.
     """
 
     def __init__(
@@ -211,7 +212,7 @@ class BuildingSegments:
     # --- new segments ---------------------------------------------------------------------------
 
     def seal(self) -> bool:
-        """Move the fact rows to segment files if they take more than `SEAL_AT` bytes; return whether it did.
+        """Move the fact rows to segment files if they take over `SEAL_AT` bytes; return whether they moved.
 
         The rows are copied, so the new files contain no deleted rows. Deleted rows still take space in the
         main file, so the caller must rewrite it.
@@ -263,7 +264,6 @@ class BuildingSegments:
         self._con.execute("UPDATE segments SET has_deleted = false")
 
     def _write_anew(self, numbers: Iterable[int]) -> None:
-        """Copy the rows of segments into new files with the tables of the current schema."""
         for number in numbers:
             segment = self._segments[number]
             fresh = replace(segment, name=new_name())
@@ -302,7 +302,7 @@ class BuildingSegments:
 
 
 def _kept_columns(table: str) -> str:
-    """Return the columns of a table to copy: all but those that DuckDB generates."""
+    """Return the columns of a table to copy, without those that DuckDB generates."""
     return f"* EXCLUDE ({', '.join(GENERATED)})" if table == "tool_calls" else "*"
 
 
@@ -328,7 +328,7 @@ def next_number(con: Connection) -> int:
 
 
 def new_name() -> str:
-    """Return a name that no other segment has."""
+    """Return a new name for a segment file."""
     return f"seg-{token_hex(6)}.duckdb"
 
 

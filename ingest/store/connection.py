@@ -17,7 +17,7 @@ Connection = duckdb.DuckDBPyConnection
 # DuckDB's memory in a load; more data goes to a temporary folder next to the file being built
 MEMORY_LIMIT = "256MB"
 MEMORY_BESIDE_WORKERS = "160MB"  # the limit while worker processes read; inserting needs no more
-# of uncompressed rows; with the default, 16 MB, DuckDB would write row groups several times
+# limit of uncompressed rows; with the default, 16 MB, DuckDB would write row groups several times
 CHECKPOINT = "64MB"
 
 WAITING = """
@@ -132,7 +132,7 @@ _THE_DISK = (
 
 @contextmanager
 def explain_duckdb_errors(path: Path) -> Iterator[None]:
-    """Raise a DuckDB error from the block as a `StoreError` that names the file."""
+    """Convert a DuckDB error raised in the block to a `StoreError` that names the file."""
     try:
         yield
     except duckdb.Error as error:

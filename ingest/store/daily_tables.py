@@ -20,7 +20,7 @@ _SAME_DAY = {False: "d.day = c.day", True: "d.day IS NULL AND c.day IS NULL"}
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """Columns for which a group keeps its smallest or largest values; they are compared in this order."""
+    """Columns of which a group keeps the smallest or largest values; they are compared in this order."""
 
     columns: tuple[str, ...]
     is_largest: bool = True
@@ -28,10 +28,7 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The view that a script counts.
-
-    If the aggregate `number` over the view `facts` is 0, the script has no rows.
-    """
+    """The rows that a script counts: if the aggregate `number` over the view `facts` is 0, there are none."""
 
     facts: str
     number: str
@@ -86,7 +83,7 @@ class DailyTable:
     def merge_change(self, columns: Sequence[str], *, has_before: bool, dayless: bool) -> str:
         """Return the statement that adds the new rows of `change` to the table and subtracts the old ones.
 
-        `columns` are those of the table. `dayless` selects rows without a day, else with a day.
+        `columns` are those of the table. `dayless` True selects rows without a day, False rows with a day.
         """
         sums = self._sums(columns)
         same = " AND ".join(
@@ -96,7 +93,7 @@ class DailyTable:
         values |= self._merged_groups(has_before) | self._merged_extremes()
         left = f"d.{self.counts} + c.{self.counts}"
         removal = f"WHEN MATCHED AND {left} = 0 THEN DELETE" if has_before else ""
-        # The other rows would not match here, so MERGE would insert them a second time.
+        # Rows of the other kind would match no row here, so MERGE would insert them by mistake.
         changed = f"FROM ({self._changed_rows(sums, has_before)}) WHERE (day IS NULL) = {dayless}"
         return f"""
             MERGE INTO {self.name} d USING ({changed}) c ON {same}
@@ -155,7 +152,7 @@ class DailyTable:
         return f"SELECT EXISTS ({self._lost_keys()})"
 
     def note_lost(self) -> str:
-        """Return the statements that add such keys to the temporary table `lost_…`."""
+        """Return the statements that add the keys of `find_lost` to the temporary table `lost_…`."""
         keys = self._lost_keys()
         return f"""
             CREATE TEMP TABLE IF NOT EXISTS lost_{self.name} AS FROM ({keys}) LIMIT 0;
@@ -313,7 +310,7 @@ DAILY_TABLES = (
         (*_WHO, "harness_version", "strategy", *_TOOL, "definition_id", "cut", "rate"),
         "total",
         groups=_GROUPS,
-        order=("cut", "rate", "day"),  # a page's query over all tools reads few row groups
+        order=("cut", "rate", "day"),  # sorted so that a page's query over all tools reads few row groups
     ),
     DailyTable("daily_tokens", (*_WHO, "session_group", "whole", "recorded_ok", "derived_ok"), "turns"),
     DailyTable(

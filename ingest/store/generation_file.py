@@ -100,7 +100,7 @@ class GenerationBuilder:
         self._path = path
         self._on_write = on_write
         self.has_migrated = False  # True when the sums of all days must be recomputed
-        self._unmeasured = 0  # bytes of rows written since the last check of memory
+        self._unmeasured = 0
         is_new = not path.exists()
         self._on_write("open")
         with explain_duckdb_errors(path):
@@ -251,7 +251,7 @@ class GenerationBuilder:
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
     def check_counts(self) -> None:
-        """Raise StoreError when counts in the store file contradict each other. Then it is not published."""
+        """Raise StoreError when counts in the store file contradict each other. Then it stays unpublished."""
         self._raise_disagreement(compare_all_counts)
 
     def check_changed_counts(self) -> None:
@@ -281,14 +281,14 @@ class GenerationBuilder:
     def run_figures(self) -> dict[str, int]:
         """Return counts of the latest load by name.
 
-        The names are `rejects`, `duplicates` (calls), `judged` (calls), and each failure stage with failed
-        calls.
+        The names are `rejects`, `duplicates` (calls), `judged` (calls), and each failure stage at which calls
+        failed.
         """
         with explain_duckdb_errors(self._path):
             return dict(run_script(self._con, "figures.sql").fetchall())
 
     def list_damaged_files(self) -> list[DamagedFile]:
-        """Return the files of the latest load that have unreadable lines for the first time."""
+        """Return the files of the latest load with unreadable lines that earlier loads did not see."""
         with explain_duckdb_errors(self._path):
             return [DamagedFile(*row) for row in run_script(self._con, "new_rejects.sql").fetchall()]
 
@@ -328,7 +328,7 @@ class GenerationBuilder:
             self._months.pull_days(query)
 
     def pull_sums(self, table: str, condition: str) -> None:
-        """Move the months that contain rows of `table` meeting the condition into the main file."""
+        """Move each month in which a row of `table` meets the condition into the main file."""
         with explain_duckdb_errors(self._path):
             self._months.pull_rows(table, condition)
 
@@ -378,7 +378,7 @@ class GenerationBuilder:
             self._con.close()
 
     def make_room(self, most: int) -> None:
-        """Checkpoint when the rows waiting in memory take more than `most` bytes."""
+        """Run a checkpoint when the rows waiting in memory take more than `most` bytes."""
         self._unmeasured = 0
         if self._fetch_number(WAITING) > most:
             self._checkpoint()
@@ -411,7 +411,7 @@ class GenerationBuilder:
     def open_transaction(self, step: str) -> Iterator[Connection]:
         """Open a transaction and yield the connection for the caller's statements.
 
-        `step` is the name given to `on_write`.
+        `step` is passed to `on_write`.
         """
         self._on_write(step)
         with explain_duckdb_errors(self._path), self.transaction():

@@ -33,7 +33,7 @@ _BESIDE = re.compile(
     r"naming\.toml|aliases\.json|users\.json|sign_in\.key|redaction\.key|signed_out\.json|reports|lost\+found"
     r"|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
 )
-_COPY_PIECE = 16 * 1024 * 1024  # bytes; so small that copying does not increase the memory of a load
+_COPY_PIECE = 16 * 1024 * 1024  # bytes; copying in small pieces does not increase the memory of a load
 
 OnWrite = Callable[[str], None]
 """Called with the step's name before each write that must survive a crash. Tests kill the process there."""
@@ -44,11 +44,11 @@ Patience = Callable[[str], bool]
 
 
 def ignore_write(_step: str) -> None:
-    """Do nothing: the `OnWrite` of loads outside tests."""
+    """Do nothing. This is the `OnWrite` of loads outside tests."""
 
 
 def do_not_wait(_who: str) -> bool:
-    """Return False: the `Patience` of a caller that does not wait for the lock."""
+    """Return False. This is the `Patience` of a caller that does not wait for the lock."""
     return False
 
 
@@ -108,10 +108,7 @@ class StoreFolder:
         return self.building_path
 
     def make_rows_folder(self) -> Path:
-        """Make a folder for rows that wait for the next store file; return its path.
-
-        The folder is removed together with the store file being built.
-        """
+        """Make a folder for rows that wait for the next store file; return its path."""
         with explain_os_errors(self.path):
             return Path(tempfile.mkdtemp(prefix=f"{BUILDING}.rows-", dir=self.path))
 
@@ -130,7 +127,7 @@ class StoreFolder:
         `at_least` is the smallest number that the file may get.
 
         With `alone`, all earlier store files are removed, even if the process is killed. For this the new
-        number skips one, so `sweep` finds no direct predecessor to keep.
+        number skips one: `sweep` keeps only the file with the number before, which then does not exist.
         """
         if self._wal_path(self.building_path).exists():
             raise StoreError(
@@ -179,7 +176,7 @@ class StoreFolder:
         The store file before the published one stays, because a reader may be about to open it.
         """
         with explain_os_errors(self.path):
-            # With a shared store, a complete file may never have been published, so CURRENT is not restored.
+            # With a shared store, a complete file may be unpublished, so CURRENT is not restored from it.
             if not self.shared and not (self.path / CURRENT).exists() and (whole := self._list_generations()):
                 self._replace_current(whole[-1])
             current = published_generation(self.path)
@@ -204,7 +201,7 @@ class StoreFolder:
 
     def discard(self) -> None:
         """Remove the store file that was being built. If this fails, the next load removes it."""
-        with suppress(OSError):  # the next load sweeps again
+        with suppress(OSError):  # the next load removes the files
             for path in self.path.glob(f"{BUILDING}*"):
                 self._remove_generation(path.name)
 

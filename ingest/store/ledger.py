@@ -89,7 +89,7 @@ class LedgerRow:
 
     @property
     def content_hash(self) -> str | None:
-        """The SHA-256 of the first `size` bytes of the content: the fingerprint without its prefix."""
+        """The SHA-256 of the first `size` bytes of the content: the fingerprint without its suffix."""
         return self.fingerprint and self.fingerprint.removesuffix(CUT_OFF)
 
 
@@ -103,10 +103,7 @@ class LedgerCopy:
 
 
 class _LedgerIndex(Generic[Key]):
-    """Rows of the ledger, grouped by a property of their content.
-
-    The index is built at the first look-up, because usually names and stamps are enough.
-    """
+    """Rows of the ledger by a property of their content. The index is built at the first look-up."""
 
     def __init__(self, key: Callable[[LedgerRow], Key | None]) -> None:
         self._key = key

@@ -32,7 +32,7 @@ from lenient import PARSER_VERSION, ToolCatalog, ToolDefinition
 BATCH_BYTES = 8 * 1024 * 1024  # total length of raw arguments and results in a batch
 _A_CALL = 1_000  # bytes added for each call of a batch
 
-# Columns that a new judgement can change. The other columns come from the log.
+# The columns that a new judgement can change. The other columns come from the log.
 JUDGED = (
     "tool", "tool_sent", "args_source", "own_arguments", "as_sent", "rejected", "outcome",
     "syntax_seen", "schema_seen",
@@ -170,7 +170,6 @@ class ReassessedBatch:
         return len(changed)
 
     def _replace_findings(self, findings: list[Row]) -> None:
-        """Replace the stored diagnostics of the calls whose diagnostics changed."""
         new = self._fit_to_columns("diagnostics", findings)
         stored = self._building.fetch_rows(_FINDINGS, [self._number])
         before, after = _findings_by_call(stored), _findings_by_call(new)
@@ -199,7 +198,6 @@ class ReassessedBatch:
         return list(fitting.to_pylist())
 
     def _table_schema(self, table: str, columns: Sequence[str]) -> pa.Schema:
-        """Return the schema of a whole table, or of the named columns and `rowid`."""
         schema = self._building.schemas[table]
         if not columns:
             return schema

@@ -67,7 +67,7 @@ def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) 
 
 
 def is_anything_old(counts: Mapping[str, int]) -> bool:
-    """Return True when the counts of `find_old` show something to remove."""
+    """Return True when the counts of `find_old` show data that must be removed."""
     return any(counts[name] for name in ("sessions_removed", "sessions_without_text", "quotes_removed"))
 
 

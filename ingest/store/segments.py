@@ -35,11 +35,11 @@ IDS = "ids"
 """The table of id hashes in a segment file of fact rows, see `BuildingSegments.narrow_search`."""
 SEARCHED_SUMS = ("daily_calls", "daily_turns", "daily_rates", "daily_errors", TRIALS)
 """The tables of sums in which a load and the checks read all days."""
-_AT_ONCE = 32  # segments of an object store attached together; their fetched blocks take half of the cache
-_PARTS = "parts"  # the schema that has the views of single files
+_AT_ONCE = 32  # segments that are attached together; their first and last blocks take half of the cache
+_PARTS = "parts"
 
 _NAMED = "SELECT number, name, month FROM {catalog}.segments ORDER BY number"
-# A segment has only days in this range. If its range is NULL, it has rows without a day.
+# Selects the segments that may have rows of these days. A segment without a first day has rows without a day.
 _OVERLAPPING = """
     SELECT number FROM segments
     WHERE month IS NULL AND (first_day IS NULL OR (first_day <= ? AND last_day >= ?)) ORDER BY number"""
@@ -159,7 +159,6 @@ def _view_generation(con: Connection, path: Path, alias: str, select: SelectList
 
 
 def _view_months(con: Connection, table: str, shown: str, months: Mapping[int, str]) -> None:
-    """Make views of monthly totals for a table of daily sums."""
     monthly = monthly_table(table)
     for number, catalog in months.items():
         con.execute(f"CREATE VIEW {_part(monthly, number)} AS {shown} {catalog}.{monthly}")
@@ -250,14 +249,17 @@ def connect_read_only(path: Path, config: Config) -> Connection:
 
 
 def describe_failure(error: duckdb.Error) -> str:
-    """Return DuckDB's error message in one line, or the object store's message if the object store failed."""
+    """Return DuckDB's error message in one line.
+
+    If the object store failed, return the object store's message.
+    """
     lines = str(error).strip().splitlines()
     return lines[-1].partition(": ")[2] if is_of_object_store(error) else lines[0]
 
 
 def is_of_object_store(error: duckdb.Error) -> bool:
     """Return True when DuckDB failed because it could not read a segment in an object store."""
-    # the fsspec file system is Python code, so its errors contain a traceback
+    # errors of the fsspec file system contain a Python traceback
     return str(error).startswith("Traceback")
 
 

@@ -73,7 +73,7 @@ class StoredDefinitions:
         self._places: dict[tuple[str | None, str | None, bool], int] = {}
         self._ids = {id(definition): definition_id for definition_id, definition in definitions.items()}
         self.sets: list[CallDefinitions] = []
-        self.new: list[ToolDefinition] = []  # definitions of the catalog that judged a call
+        self.new: list[ToolDefinition] = []  # definitions of the catalog by which a call was judged
 
     def set_index(self, row: Row) -> int:
         """Return the index in `sets` of the definitions for judging the call in this row."""
@@ -121,7 +121,7 @@ def _restore_turn(
 ) -> StoredTurn:
     """Rebuild a turn from one part or several.
 
-    The first part that is not a duplicate has the facts of all parts.
+    The first part that is not a duplicate has the combined values of all parts.
     """
     calls_of = {row_place(row): calls for row, calls in pieces}
     ordered = sort_parts([row for row, _ in pieces])

@@ -11,8 +11,8 @@ from ingest.sessions.row_batches import Row, RowBatch, TableRows, to_arrow
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.generations import StoreFolder
 
-BATCH_ROWS = 10_000  # some 17 MB of calls, twice that during conversion; larger batches load no faster
-# bytes of log read since the last batch; a limit is needed because rows can be as long as lines
+BATCH_ROWS = 10_000  # about 17 MB of calls, and twice that during conversion; larger batches load no faster
+# bytes of log between two batches; needed because a row can be as long as its line
 BATCH_BYTES = 32 * 1024 * 1024
 
 
@@ -46,7 +46,7 @@ class FactWriter:
     def begin_file(self, *, others: bool = False) -> int:
         """Begin the next file and return its id.
 
-        `others`: the rows come from another process, as Arrow tables (`add_tables`).
+        With `others`, the rows come from another process as Arrow tables (`add_tables`).
         """
         if others:
             self._convert_batch()
@@ -130,7 +130,7 @@ class PendingTables:
         self._unfit += unfit
 
     def begin_file(self) -> None:
-        """Note where the rows of the next file begin, for `take_back_file`."""
+        """Remember where the rows of the next file begin, for `take_back_file`."""
         self._marks = {name: len(some) for name, some in self._tables.items()}
         self._unfit_mark = len(self._unfit)
 

@@ -29,8 +29,8 @@ _SPREAD = "is a session in many files, which cannot be put together in a compres
 class ExpandedFiles:
     """The logs to load, and the ledger rows to remove or rename.
 
-    `turned` are rows to remove, because their files were loaded as logs but are archives now. `veiled` are
-    rows under the new names that the privacy rules require.
+    `turned` are rows to remove: their files were loaded as logs but are archives now. `veiled` are rows with
+    the new names that the privacy rules require.
     """
 
     logs: list[LogFile] = field(default_factory=list)
@@ -82,7 +82,7 @@ def _known_members(
     if not archive.seen.is_telling:
         return []
     by_mark: dict[str | None, list[LedgerRow | LedgerCopy]] = {}
-    for row in ledger.find_members(archive.name):  # includes members that the archive no longer has
+    for row in ledger.find_members(archive.name):  # includes members that are no longer in the archive
         by_mark.setdefault(row.outside.archive_seen, []).append(row)
     for mark, rows in by_mark.items():
         if mark == make_archive_mark(archive.seen, len(rows), reader_version()):

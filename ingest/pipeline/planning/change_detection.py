@@ -28,7 +28,7 @@ class Change(StrEnum):
     UNCHANGED = "unchanged"  # its content is loaded
     COPIED = "copied"  # its content is loaded under another name that still exists
     MOVED = "moved"  # its content is loaded under a name that no longer exists
-    # rejected before and unchanged since; an archive's members count as unchanged with the archive
+    # rejected before, and since then neither the file nor its archive has changed
     REFUSED = "refused"
     READ = "read"  # new, grown, changed, or rejected last time
 
@@ -68,7 +68,7 @@ class ReadOptions:
     def facts_for_format(self, name: str, row: LedgerRow) -> PathFacts:
         """Return the facts that affect how a file is read.
 
-        Only chat transcripts have a mapping among them.
+        A field mapping is included only for chat transcripts.
         """
         return select_facts(self.facts_of(name, row), self.form or row.source)
 
@@ -108,8 +108,8 @@ class ReadOptions:
 class ChangeDecision:
     """The decision of a load about a file: `change`, and the affected ledger rows.
 
-    `known` is the row of the content that the file continues, replaces or repeats, or that was renamed; None
-    for a new file. `left` is the row of the file's previous content, if that is another row.
+    `known` is the row for the content that the file continues, replaces or repeats, or that got a new name.
+    It is None for a new file. `left` is the row for the file's previous content, if that is another row.
     """
 
     change: Change
@@ -140,7 +140,7 @@ def decide_change(log_file: LogFile, ledger: Ledger, options: ReadOptions) -> Ch
     if log_file.settled or (known_row is not None and is_still_foreign(log_file, known_row, options)):
         return ChangeDecision(Change.REFUSED if refused else Change.UNCHANGED, known_row)
     if known_row is not None and (refused or options.reads_otherwise_than(known_row)):
-        # The cause may be gone (permissions, disk, old version), and checking reads only the first lines.
+        # The cause may be gone (permissions, disk, old version); a new check reads only the first lines.
         return ChangeDecision(Change.READ, known_row)
     if known_row is not None and has_what_it_lacked(log_file, known_row):
         return ChangeDecision(Change.READ, known_row)
@@ -221,7 +221,7 @@ def has_what_it_lacked(log_file: LogFile, row: LedgerRow) -> bool:
 def begins_like(log_file: LogFile, row: LedgerRow) -> bool:
     """Return True when a file begins with the first bytes of a row's content. Raises OSError.
 
-    The file has then probably grown, which only reading can confirm.
+    Then the file has probably grown. Only reading it can confirm that.
     """
     looked_at = min(HEAD, row.size)
     return compute_prefixes(log_file, [looked_at]).get(looked_at) == row.head
@@ -252,7 +252,7 @@ def _find_same_content(log_file: LogFile, ledger: Ledger) -> Sequence[LedgerRow]
     if log_file.fingerprint is not None:
         return ledger.find_by_content(log_file.fingerprint)
     if not log_file.place.can_reopen or not len(ledger):
-        return []  # for a stream, this is asked again after reading
+        return []  # a stream has no known size; the same check is made after reading it
     alike = (
         ledger.find_by_size(log_file.content_size)
         if log_file.content_size is not None

@@ -1,7 +1,7 @@
 """Decides under which model a name is counted, because logs use many names for one model.
 
-The rules only remove the host, the way of calling, spelling variants, and the date of a snapshot. There are
-exceptions: `gpt-4o-2024-05-13` and `gpt-4o-2024-08-06` stay two models.
+The rules remove the host, the way of calling, spelling variants, and the date of a snapshot. The date stays
+where snapshots differ: `gpt-4o-2024-05-13` and `gpt-4o-2024-08-06` stay two models.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAKERS = (
 _HOST = re.compile(
     rf"(?:projects/[^/]+/locations/[^/]+/)?(?:(?:{'|'.join(map(re.escape, _MAKERS))})/)+(?=.)", re.IGNORECASE
 )
-# Matches us.anthropic.claude-sonnet-4-20250514-v1:0, also at the end of an ARN.
+# Matches us.anthropic.claude-sonnet-4-20250514-v1:0, alone or at the end of an ARN.
 _BEDROCK = re.compile(
     r"(?:arn:aws[\w-]*:bedrock:.*/)?(?:[a-z]{2,6}(?:-[a-z]+)?\.)?"
     r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|nvidia|openai|qwen|zai)"
@@ -41,7 +41,7 @@ _CLAUDE_DOT = re.compile(r"(?<=[0-9])\.(?=[0-9])")
 _DATED = re.compile(
     r"(?P<model>.*[0-9].*)[-@]20[0-9]{2}(?P<dash>-?)(?:0[1-9]|1[0-2])(?P=dash)(?:0[1-9]|[12][0-9]|3[01])"
 )
-# Older models whose snapshots differ from each other. For newer models, the number changes instead.
+# Older models whose snapshots differ from each other. A newer model gets a new number instead.
 _SEVERAL_SNAPSHOTS = re.compile(r"claude-3-5-sonnet|gpt-4o(?:-audio-preview|-realtime-preview)?")
 _LONGEST_CHAIN = 10  # largest number of aliases that are followed one after another
 

@@ -91,7 +91,7 @@ class PathRule:
         try:
             facts = {name: PathFact(_clean(name, text), FactSource.PATH) for name, text in texts.items()}
             return self.mapped.update(PathFacts(**facts))
-        except ValueError:  # for example 20269999
+        except ValueError:  # 20269999, for example, is not a day
             return None
 
 
@@ -129,7 +129,7 @@ class Naming:
     def facts_of(self, path: str, known_facts: PathFacts) -> PathFacts:
         """Return the facts of a file.
 
-        If no rule gives a fact, the one of an earlier load (`known_facts`) stays.
+        If no rule gives a fact, the fact from an earlier load (`known_facts`) stays.
         """
         rule_facts = (facts for rule in self.rules if (facts := rule.read_facts(path)) is not None)
         return known_facts.update(self.given).update(next(rule_facts, NO_FACTS)).update(self.mapped)
@@ -146,7 +146,7 @@ def read_naming(
 ) -> Naming:
     """Return the rules of a load: `patterns` first, then those of the store's `naming.toml`.
 
-    `model` applies to logs that name no model if no pattern finds one. `mapping` has paths by field for chat
+    `model` is used when neither the log nor a pattern names a model. `mapping` has paths by field for chat
     transcripts. Raises OptionError.
     """
     if model is not None and not model.strip():
@@ -224,7 +224,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _clean(name: str, text: str) -> str:
-    """Return a fact in the form of the store, such as the day 2026-11-20. Raises ValueError."""
+    """Return a fact in the form that is stored, such as the day 2026-11-20. Raises ValueError."""
     return date.fromisoformat(text).isoformat() if name == "date" else text
 
 
@@ -250,7 +250,7 @@ def _read_file(path: Path) -> tuple[list[PathRule], PathFacts, AliasSettings, Fa
         tables = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return [], NO_FACTS, DEFAULT_ALIASES, DEFAULT_RULES
-    except (OSError, ValueError) as problem:  # not TOML or not UTF-8
+    except (OSError, ValueError) as problem:
         raise OptionError(f"{path} cannot be read: {problem}") from problem
     if unknown := tables.keys() - set(_TABLES):
         raise OptionError(

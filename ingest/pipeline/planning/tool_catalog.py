@@ -1,7 +1,7 @@
 """Combines the tool definitions in the folder `tools` and in the files of `--tools` into one catalog.
 
-All files of the folder `tools` next to the store are read. A file without a tool causes a note there, because
-the folder may contain other files. For `--tools` it is an error.
+All files of the folder `tools` next to the store are read. A file without a tool only causes a note there,
+because the folder may contain other files. In `--tools` such a file is an error.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ def _read_catalog(file: Path) -> ToolCatalog:
 
 
 def _definition_files(folder: Path) -> Sequence[Path]:
-    """Return the files of the folder that may contain definitions, sorted; empty without the folder."""
     try:
         files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
         return sorted(path for path in files if path.stat().st_size <= _LARGEST)

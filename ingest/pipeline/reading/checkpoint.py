@@ -76,7 +76,7 @@ class Checkpoint:
     def count_rows(self, table: str, rows: TableRows) -> Checkpoint:
         """Return this checkpoint with the rows added to `turns` or `places`.
 
-        Other tables are ignored.
+        Rows of other tables are ignored.
         """
         if table == "turns":
             turns = tuple(

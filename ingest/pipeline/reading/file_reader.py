@@ -222,14 +222,14 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
 class RowOutput:
     """Passes the rows of one file to the sink, and counts them by table.
 
-    If `checkpoint` is set, further rows are listed in it.
+    While `checkpoint` is set, the rows are also listed in the checkpoint.
     """
 
     def __init__(self, sink: RowSink, content: LogContent, on_bytes: OnBytes) -> None:
         self.file_id = sink.begin_file()
         self.counts: Counter[str] = Counter()
         self.checkpoint: Checkpoint | None = None
-        self.flushed = 0  # bytes of log whose rows are in the sink
+        self.flushed = 0  # bytes of log whose rows were passed to the sink
         self._sink = sink
         self._content = content
         self._on_bytes = on_bytes
@@ -278,8 +278,8 @@ class FileReader:
         self._siblings = MissingSiblings(recognised.siblings)
         self._begun: Checkpoint | None = None  # the checkpoint at which the reading resumed
         self._lines = 0
-        self._has_long_line = False  # a line was longer than `--max-line`
-        self._is_torn = False  # the last line is incomplete
+        self._has_long_line = False  # True when a line was longer than `--max-line`
+        self._is_torn = False  # True when the last line is incomplete
         self.line = 0
 
     def read(self) -> FileResult:
@@ -291,7 +291,7 @@ class FileReader:
             self._read_records(stream)
             self._reject_cut_off_end()
             while stream.read(DRAIN_BYTES):
-                pass  # a format may stop early; the fingerprint is of the whole file
+                pass  # a format may stop early, but the fingerprint needs the whole file
             for _ in self._sessions.finish_each():  # at its end, a log can have any number of open sessions
                 self._output.flush_when_due(self._sessions)
             self._output.flush(self._sessions)
@@ -326,7 +326,6 @@ class FileReader:
         self._unread = UnreadCalls(container)
 
     def _read_records(self, stream: BinaryIO) -> None:
-        """Translate each record into events, and pass these to the session builder."""
         form, files = self._log.form, FileRecords()
         start = LogLine(self._begun.line, self._begun.offset) if self._begun else BEGIN
         last_whole: LogLine | None = None
@@ -434,9 +433,9 @@ class FileReader:
             self._output.checkpoint = Checkpoint(behind.offset, behind.line, prefix, state)
 
     def _reject_cut_off_end(self) -> None:
-        """Add a reject for the place where compressed data breaks off.
+        """Add a reject for the position where compressed data ends too early.
 
-        Raises DamagedFileError for a document, which cannot be read without its end.
+        Raises DamagedFileError for a JSON document, which cannot be read without its end.
         """
         damage = self._content.cut_off
         if damage is None:
@@ -454,7 +453,7 @@ class FileReader:
             file_id=output.file_id,
             source=self._log.form.SOURCE.name,
             fingerprint=fingerprint,
-            # equal texts share one object, because there may be many files
+            # equal texts share one object; a load may have 100,000 files
             head=fingerprint if head == fingerprint else head,
             lines=self._lines,
             bytes=content.bytes_read,

@@ -118,7 +118,7 @@ class LookedUpKeys:
 
 
 class WatchedObject(dict[str, Any]):
-    """A dictionary that records which keys are looked up, in itself and in the objects inside it."""
+    """A dictionary that records which keys are looked up in it and in the objects inside it."""
 
     def __init__(self, value: dict[str, Any], looked_up: LookedUpKeys, path: str = "") -> None:
         super().__init__(value)

@@ -1,7 +1,7 @@
 """Recognises the format of a log from its first records, or explains why it has none.
 
-A log that is still being written is read only up to its size at the start. So the store records exactly which
-bytes were read.
+A log that is still being written is read only up to the size that it had at the start. So the store knows
+exactly which bytes were read.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from ingest.sources.log_file import LogFile, LogPlace
 from ingest.sources.stored_names import stored_path
 
 HEAD_OBJECTS = 50
-HEAD_BYTES = 1024 * 1024  # a longer first line is still read whole
-_FIRST_LOOK = (4, 64 * 1024)  # number of objects and bytes that are enough for most files
+HEAD_BYTES = 1024 * 1024  # bytes; if the first line is longer, the whole line is still read
+_FIRST_LOOK = (4, 64 * 1024)  # number of objects and number of bytes, enough to recognise most files
 _UNDER_WAY = ".jsonl.part"  # suffix of a session in an unfinished trial run
-# Known files with calls that no format reads: the keys of their objects, and what the files are.
+# Known kinds of files with tool calls that no format reads: the keys of their objects, and a description.
 _UNREAD_KINDS = (
     (frozenset({"eval_set_id", "eval_cases"}), "an evaluation set of ADK (expected calls)"),
     (frozenset({"hookName", "iteration"}), "hooks of Cline"),
@@ -79,7 +79,7 @@ class UnusableFileError(Exception):
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
     """Return an UnusableFileError for a file that could not be read.
 
-    `beyond` is the place up to which it was read, such as " beyond line 12".
+    `beyond` says how much was read, such as " beyond line 12".
     """
     unusable = UnusableFileError(f"cannot be read{beyond}: {error.strerror or error}")
     unusable.may_pass = not isinstance(error, DamagedFileError)
@@ -136,7 +136,7 @@ def recognise_content(
 
 
 def check_side_file(place: LogPlace, head: LogHead) -> None:
-    """Raise UnusableFileError for a file that is incomplete, or only part of a database next to it."""
+    """Raise UnusableFileError for a file that is incomplete, or that belongs to a database next to it."""
     if place.own_name.endswith(_UNDER_WAY) and any(_is_of_trial(value) for value in head.objects[:1]):
         under_way = UnusableFileError("is a trial that is still under way; it is read when it has ended")
         under_way.is_companion = True
@@ -210,7 +210,7 @@ def read_head(content: LogContent, max_line: int, mapping: RecordMapping | None 
 def _read_objects_up_to(
     content: LogContent, max_line: int, objects: int, at_most: int, mapping: RecordMapping | None
 ) -> LogHead:
-    """Read up to `objects` objects, among those that begin in the first `at_most` bytes. Raises OSError."""
+    """Read up to `objects` objects that begin in the first `at_most` bytes. Raises OSError."""
     stream = content.open_buffered(at_most)
     first = stream.peek(at_most)[:at_most]
     container = detect_container(first)
@@ -255,7 +255,7 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         kind, why = _describe_no_records(head.first, about.name)
         refusal = _refuse_foreign(kind, why, _collect_explanations(about, head))
         if kind is ForeignKind.TEXT and not _WRITTEN_CALL.search(head.first):
-            refusal.foreign = kind  # the content is prose, whatever the file's name suggests
+            refusal.foreign = kind  # the content is prose, even if the file's name suggests a log
         raise refusal
     if form is not None:
         return formats()[form]
@@ -349,9 +349,9 @@ def _head_identity(head: LogHead) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SiblingFiles:
-    """Function that returns the content of a file in the log's folder by name; None if it cannot be read.
+    """Returns the content of a file in the log's folder by name; None if it cannot be read.
 
-    For logs that are spread over several files. A file over `max_size` bytes counts as unreadable.
+    Used for logs that are spread over several files. A file over `max_size` bytes counts as unreadable.
     """
 
     place: LogPlace

@@ -26,7 +26,7 @@ class LogExecutor(Protocol):
 
     @property
     def count_ahead(self) -> int:
-        """The number of logs whose reading has begun before `read_file` is called for them."""
+        """The number of logs whose reading has begun, or has ended, before `read_file` is called for them."""
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
         """Announce the logs of the load in their order, before the first `read_file`.
@@ -77,8 +77,8 @@ class TaskQueue:
 
     def __init__(self) -> None:
         self._files: Sequence[LogFile] = ()
-        self._next = 0  # index of the next file for a worker
-        self._task: ReadTask | None = None  # the task of that file, once it is made
+        self._next = 0  # index of the next file to give to a worker
+        self._task: ReadTask | None = None
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
         """Take the logs of a load, see `LogExecutor.expect`."""

@@ -16,7 +16,7 @@ from ingest.pipeline.workers.ray_executor import RayExecutor
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-MOST = 4  # largest default number of workers; more would be too fast for the one process that writes
+MOST = 4  # largest default number of workers; one process writes, and it could not keep up with more
 RAY = "ray"
 
 
@@ -49,7 +49,7 @@ def make_executor(
         connect = partial(RayCluster, options.cluster, options.workers or _count_cores())
         return RayExecutor(connect, options.shared, settings, writer, folder)
     size = min(_count_cores(), MOST) if options.workers is None else options.workers
-    if size == 1 or sys.platform == "win32":  # Windows passes no open socket to a new process
+    if size == 1 or sys.platform == "win32":  # Windows cannot pass an open socket to a new process
         return InProcessExecutor(settings, writer)
     return ProcessExecutor(size, options.workers is not None, settings, writer, folder)
 

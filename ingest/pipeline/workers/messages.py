@@ -76,9 +76,9 @@ class RowsPart(msgspec.Struct):
 class TaskEnded(msgspec.Struct):
     """Message from a worker that a file ended: the result of the reading, or why the file is unusable.
 
-    `intake` is the result. If it is None, `refused` is the reason, and `may_pass`, `is_companion`, `foreign`
-    and `is_noted` are those of the error. `counted` is True when the reading needed a file id. `went_on` is
-    True when the reading resumed at the job's checkpoint.
+    `intake` is the result, or None. If it is None, `refused` is the reason, and `may_pass`, `is_companion`,
+    `foreign` and `is_noted` are those of the error. `counted` is True when the reading needed a file id.
+    `went_on` is True when the reading resumed at the job's checkpoint.
     """
 
     ticket: int
@@ -92,7 +92,7 @@ class TaskEnded(msgspec.Struct):
     went_on: bool = False
 
     def file_result(self, job: ReadJob, file_id: int) -> FileResult:
-        """Return the result, under the id `file_id`. Raises UnusableFileError when there is none."""
+        """Return the result with the id `file_id`. Raises UnusableFileError when there is no result."""
         if self.intake is not None:
             return replace(self.intake, file_id=file_id, begun=job.begun if self.went_on else None)
         unusable = UnusableFileError(self.refused)
@@ -105,9 +105,9 @@ class TaskEnded(msgspec.Struct):
 class Shipment(msgspec.Struct):
     """Message from a worker with parts and ends of several files, in order.
 
-    `file` contains the rows of all parts, one table after another in the order of `tables`; None when there
-    are no rows. `size` is its size in bytes. `unfit` are rows of `rejects` for values that fit no column;
-    their `file_id` is a ticket.
+    `file` is the file with the rows of all parts, one table after another in the order of `tables`; None when
+    there are no rows. `size` is its size in bytes. `unfit` are rows of `rejects` for values that fit no
+    column; their `file_id` is a ticket.
     """
 
     parts: list[RowsPart | TaskEnded]
@@ -118,7 +118,7 @@ class Shipment(msgspec.Struct):
 
 
 class WorkerFailed(msgspec.Struct):
-    """Message from a worker: an error that ends the whole load."""
+    """Message from a worker with an error that ends the whole load."""
 
     error: IngestError
 

@@ -1,8 +1,8 @@
 """Executor with worker processes, which read logs ahead of the writer. Rows are written in the load's order.
 
 Workers read the next logs while this process writes earlier ones. Decisions and writes happen in the order of
-the logs, so the store is the same as with a single process. This process reads until the workers are ready.
-When a worker dies, only the log that it was reading is rejected.
+the logs, so the store is the same as with a single process. When a worker dies, only the log that it was
+reading is rejected.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ingest.store.writer import FactWriter
 # MB took 10 % longer, and 1 GB took 20 % less time.
 PAYS = 256 * 1024 * 1024
 FORKING_PAYS = 32 * 1024 * 1024  # the same limit where workers can be forked
-PATIENCE = 0.2  # seconds without a message from a worker until the caller can check for a stop
+PATIENCE = 0.2  # seconds without a message from a worker; then the caller checks whether to stop
 _VAIN_STARTS = 2  # workers that may die before they begin; after that, this process reads alone
 _UNPACKED = 8  # estimated bytes of content per compressed byte
 
@@ -134,7 +134,7 @@ class ProcessExecutor:
         self._tasks.clear()
         if self._rows is not None:
             shutil.rmtree(self._rows, ignore_errors=True)
-            with suppress(StoreError):  # the error that broke the building file was reported
+            with suppress(StoreError):  # the error that damaged the store file was already reported
                 self._writer.builder.leave_memory(to_workers=False)
         self._alone.close()
 
@@ -178,7 +178,7 @@ class ProcessExecutor:
     # --- the worker processes ------------------------------------------------------------------
 
     def _start_worker(self) -> WorkerProcess | None:
-        """Start one more worker and return it; None when none can be started. The caller sends the start."""
+        """Start one more worker and return it; None when that fails. The caller sends the start message."""
         if self._vain_starts >= _VAIN_STARTS:
             return None
         try:
@@ -228,5 +228,5 @@ class ProcessExecutor:
 
 
 def content_size(log_file: LogFile) -> int:
-    """Return the size of a log's content in bytes; an estimate when the log is compressed."""
+    """Return the size of a log's content in bytes, estimated if the log is compressed."""
     return log_file.content_size if log_file.content_size is not None else _UNPACKED * log_file.seen.size

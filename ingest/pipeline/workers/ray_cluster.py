@@ -1,4 +1,4 @@
-"""A Ray cluster (https://docs.ray.io): joins or starts one, and gives it tasks."""
+"""A Ray cluster (https://docs.ray.io): joins or starts one, and sends tasks to it."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _OBJECT_STORE = (
     80 * 1024 * 1024
 )  # bytes; only settings and names are stored there, but Ray's minimum is 75 MB
 _ATTEMPTS = 3  # how often a task is repeated when its machine or process died
-_ANSWERS = 10.0  # seconds to wait for an answer of a cluster
+_ANSWERS = 10.0  # seconds to wait for an answer from a cluster
 _QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # else Ray sends usage data to its makers
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else each task warns of a future change in Ray
+    "RAY_USAGE_STATS_ENABLED": "0",  # otherwise Ray sends usage data to its makers
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # otherwise each task warns of a future change in Ray
 }
 
 
 class TaskDiedError(Exception):
-    """In every attempt, the process or machine of a task died."""
+    """A task died in every attempt, with its process or its machine."""
 
 
 class RayCluster:
     """A cluster that runs tasks. `close` ends a cluster that was started here."""
 
     def __init__(self, where: str, cpus: int) -> None:
-        """Join the cluster at `ray://HOST:PORT`; for `ray` that of this machine, or start one with `cpus`.
+        """Join the cluster at `ray://HOST:PORT`.
 
-        Raises OptionError.
+        For `ray`, join that of this machine or start one with `cpus`. Raises OptionError.
         """
         os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
         if importlib.util.find_spec("ray") is None:
@@ -128,7 +128,7 @@ class RayCluster:
         return outcome
 
     def names_of(self, references: Sequence[Any]) -> set[str]:
-        """Return the names of the rows that the ended tasks among these wrote."""
+        """Return the names of the rows that were written by those of these tasks that have ended."""
         names = set()
         for reference in self.find_done(references, 0.0):
             with suppress(TaskDiedError, IngestError):
@@ -151,8 +151,7 @@ def _try_address(address: str) -> None:
 def _make_runner() -> Callable[[str, bytes, bytes], Any]:
     """Return the function that Ray runs on a worker.
 
-    Ray sends the code of a nested function to the worker. So the function can first import the package that
-    contains `ingest` in an installed wheel.
+    Ray sends the code of a nested function to the worker.
     """
 
     def read_log(version: str, settings: bytes, task: bytes) -> Any:
@@ -173,6 +172,6 @@ def _kept_signal_handlers() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(ValueError):  # only the main thread can set handlers
+        with suppress(ValueError):
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -23,9 +23,9 @@ from ingest.sources.log_file import LogFile, can_open
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-_PATIENCE = 0.2  # seconds without a message from the cluster until the caller can check for a stop
+_PATIENCE = 0.2  # seconds without a message from the cluster; then the caller checks whether to stop
 _TASKS_PER_CPU = 4  # unfinished tasks per processor, enough to keep all machines busy
-_FEWEST_TASKS = 64  # for a small cluster, which may grow when tasks wait
+_FEWEST_TASKS = 64  # the smallest limit; a small cluster may grow when tasks wait
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class RayExecutor:
         self._alone = InProcessExecutor(settings, writer)
         self._tasks = TaskQueue()
         self._cluster: RayCluster | None = None
-        self._ahead: dict[int, SubmittedTask] = {}  # tasks by ticket, in order
+        self._ahead: dict[int, SubmittedTask] = {}
         self._unwanted: list[SubmittedTask] = []  # tasks of logs that the load did not need after all
         self._names: set[str] = set()  # names of the rows that tasks of this load wrote
         self._position = 0

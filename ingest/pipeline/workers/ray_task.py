@@ -39,7 +39,7 @@ class ClusterSettings:
 class TaskOutcome:
     """The outcome of a task: the name of the rows, or the machine that cannot open the file, or an error.
 
-    The error ends the whole load.
+    An error ends the whole load.
     """
 
     name: str | None = None
@@ -63,7 +63,8 @@ def run_task(version: str, settings: bytes, task: bytes) -> TaskOutcome:
         return TaskOutcome(error=error)
 
 
-_unpickle: Any = lru_cache(maxsize=1)(pickle.loads)  # settings are the same in all tasks of a load
+# cached, because all tasks of a load have the same settings
+_unpickle: Any = lru_cache(maxsize=1)(pickle.loads)
 
 
 def _share_rows(common: ClusterSettings, task: ReadTask) -> TaskOutcome:
@@ -81,7 +82,7 @@ def _share_rows(common: ClusterSettings, task: ReadTask) -> TaskOutcome:
 
 
 def _is_whole(shipments: list[Shipment] | None, job: ReadJob, fingerprint: str) -> bool:
-    """Return True when the rows come from all of this content and from all files that are next to it now."""
+    """Return True when the rows cover the whole content and all files that are now next to it."""
     end = find_end(shipments) if shipments else None
     if end is None or end.intake is None or end.intake.fingerprint != fingerprint:
         return False
@@ -96,7 +97,8 @@ def _read_and_share(common: ClusterSettings, task: ReadTask, shared: SharedRows,
         shipments.append(Shipment(parts, file, size, list(tables), unfit))
 
     collector = RowCollector(common.schemas, ship)
-    # The ticket is 0, because tickets number the files of one load, and another load may use these rows.
+    # The ticket is always 0, because another load, in which the file has another position, may use these
+    # rows.
     collector.read_task(ReadTask(0, task.job), common.settings)
     collector.ship()
     shared.complete(name, shipments)

@@ -73,7 +73,7 @@ class FileIntake:
         return None
 
     def give_up(self, why: str) -> NoReturn:
-        """Remove the rows written of the file, and raise UnusableFileError."""
+        """Remove the rows of the file that were written, and raise UnusableFileError."""
         self._take_back()
         unusable = UnusableFileError(f"cannot be read: {why}")
         unusable.may_pass = True

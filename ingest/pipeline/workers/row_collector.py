@@ -22,10 +22,7 @@ Ship = Callable[[list[RowsPart | TaskEnded], dict[str, pa.Table], list[Row]], No
 
 
 class RowCollector:
-    """Collects the rows of one file after another, and calls `ship` when there are enough.
-
-    Implements `RowSink` for the reading of a file.
-    """
+    """Collects the rows of one file after another, and calls `ship` when there are enough."""
 
     def __init__(self, schemas: Mapping[str, pa.Schema], ship: Ship) -> None:
         self._schemas = schemas
@@ -35,17 +32,17 @@ class RowCollector:
         self._parts: list[RowsPart | TaskEnded] = []
         self._part = RowsPart(0, Counter())
         self._ticket = 0
-        # for the present file: it has a file id; a part of it was shipped
+        # whether the present file has an id, and whether a part of it was shipped
         self._counted = self._part_shipped = False
 
     def read_task(self, task: ReadTask, settings: ReadSettings) -> None:
-        """Read a file and collect its rows and its end. Raises IngestError."""
+        """Read a file, and collect its rows and its result. Raises IngestError."""
         self.begin_task(task.ticket)
         ended = _read_task(task, settings, self)
         ended.counted = self._counted
         self._parts.append(ended)
         if self._part_shipped:
-            self.ship()  # if this worker dies at the next file, this file must be complete
+            self.ship()  # if this worker dies at the next file, the rows of this file must be complete
 
     def begin_task(self, ticket: int) -> None:
         """Begin a file. Rows and parts belong to it until the next file begins."""
@@ -83,10 +80,7 @@ class RowCollector:
         self._batch.take_back_file()
 
     def end_part(self, read: int, rejects: int) -> None:
-        """End the part, and ship when enough rows are collected.
-
-        The reader calls this after `flush_when_due`, with the stored bytes read and the rejects so far.
-        """
+        """End the part, and ship when enough rows are collected."""
         self._part.read, self._part.rejects = read, rejects
         self._parts.append(self._part)
         self._bytes += self._part.bytes

@@ -1,7 +1,7 @@
 """Rows that a cluster's workers read, in files that all machines can access and that are named by content.
 
 A file's rows are several pieces and a list of pieces, which is written last. So each file is complete or
-missing. Workers that read the same content write equal files, so they do not harm each other.
+missing. Workers that read the same content write equal files.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def name_rows(
 class SharedRows:
     """Rows of files in a folder or an object store, each under a name from `name_rows`.
 
-    Methods raise StoreError. The constructor raises OptionError for an address that is read-only.
+    Methods raise StoreError. The constructor raises OptionError for an address that cannot be written.
     """
 
     def __init__(self, place: str) -> None:

@@ -82,12 +82,12 @@ def _leave_open(descriptor: int) -> None:
 
 
 def serve_load(connection: Connection, start: StartMessage) -> None:
-    """Read the files that the load asks for. Returns after an error that ends the load.
+    """Read the files that the load sends. Return after an error that ends the load.
 
     Raises EOFError or OSError when the load has ended.
     """
     outbox = Outbox(connection, start)
-    formats()  # imports all formats
+    formats()
     gc.freeze()  # the garbage collector need not scan imported modules again
     connection.send(TaskBegun())
     while True:
@@ -115,7 +115,7 @@ class Outbox:
         """Wait for the next task and return it. Raises EOFError or OSError when the load has ended."""
         while not self._tasks:
             if not self._connection.poll():
-                self.collector.ship()  # no task is waiting, so the load may wait for these rows
+                self.collector.ship()  # no task is left, so the load may be waiting for these rows
             self._receive_message()
         return self._tasks.popleft()
 

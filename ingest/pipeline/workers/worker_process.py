@@ -32,7 +32,7 @@ from ingest.processes import describe_exit
 
 AHEAD_FILES = 64  # largest number of unfinished tasks that are sent to a worker
 _UNREAD = 64 * 1024  # bytes of tasks that may wait in the pipe; with more, sending could block
-_PIPE = 512 * 1024  # size of the pipe in bytes
+_PIPE = 512 * 1024
 _ROOT = Path(__file__).parents[3]  # the folder from which workers import this code
 
 
@@ -60,7 +60,8 @@ class WorkerProcess:
         self._connection = Connection(ours.detach())
         self._waiting: dict[int, int] = {}  # ticket of each unfinished task → its size in bytes, in order
         self._at: int | None = None
-        self.is_ready = False  # without a fork, the start takes as long as reading 50 MB
+        # True once the process can read; without a fork, its start takes as long as reading 50 MB
+        self.is_ready = False
         self.parcels: deque[ReceivedShipment] = deque()
 
     def send_start(self, start: StartMessage) -> None:
@@ -73,7 +74,7 @@ class WorkerProcess:
 
     @property
     def current_ticket(self) -> int | None:
-        """The ticket of the task on which the worker works or died; None when there is none."""
+        """The ticket of the task in progress, also when the worker died during it; None when there is none."""
         return self._at if self._at in self._waiting else None
 
     def give_task(self, task: ReadTask) -> bool:

@@ -2,8 +2,8 @@
 
 Many tools return a failure as a value, which the agent treats as a success: `{"success": false, "error": "no
 such city"}`. Such a call failed, whatever the log's flag says. Other tools return the same words as data, for
-example a health check. So an object counts as an envelope only if it is the whole result and has one of these
-fields at the top level:
+example in a health check. So an object counts as an envelope only if it is the whole result and has one of
+these fields at the top level:
 
 - `success` or `ok` is the boolean false, with an error text or without other content;
 - `status` is the text "error", and the other fields contain only codes and texts of the error.
@@ -31,7 +31,7 @@ FIELDS = frozenset({"success", "ok", "status"})
 """The fields of an envelope that report a failure of the tool."""
 
 _MESSAGE = 500  # characters of an error that are kept as the reason
-_MAY_BE_CUT = 1_900  # characters; the store keeps the first 2,000 of a result
+_MAY_BE_CUT = 1_900  # characters; a shorter result was not cut, because the store keeps 2,000
 _ERRORS = ("error", "errors", "error_message", "errorMessage")
 _WORDS = (*_ERRORS, "message", "msg", "reason", "detail", "details")
 _CODES = frozenset({"code", "error_code", "errorCode", "error_type", "errorType"})
@@ -39,7 +39,7 @@ _ABOUT_THE_ERROR = FIELDS | _CODES | frozenset(_WORDS)
 _LIKELY = re.compile(
     r"[\"'](?:success|ok)[\"']\s*:\s*[fF]alse|[\"']status[\"']\s*:\s*[\"']error", re.IGNORECASE
 )
-# A truncated envelope cannot be parsed as JSON, so this pattern recognises its beginning.
+# This pattern recognises the beginning of an envelope that was cut, so that it is not valid JSON.
 _CUT = re.compile(r'\{\s*"(success|ok)"\s*:\s*false\s*,\s*"(?:error|error_message|errorMessage)"\s*:\s*"[^"]')
 # Codex puts these lines before the result of an MCP tool
 _FRAME = re.compile(r"Wall time: [\d.]{1,20} seconds\nOutput:\n")
@@ -140,7 +140,7 @@ def _read_object(text: str) -> Mapping[str, Any] | None:
 
 
 def _read_part(text: str) -> str:
-    """Return the text of a content list with exactly one part; '' otherwise."""
+    """Return the text of a content list that has exactly one part; '' otherwise."""
     try:
         parts = orjson.loads(text)
     except ValueError:

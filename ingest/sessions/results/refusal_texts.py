@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from ingest.events import FaultLayer, FlagSource, ResultSeen, ResultStatus
 
-_ERROR = ResultStatus.ERROR  # a constant, because looking up an Enum member is slow
+_ERROR = ResultStatus.ERROR  # looking up an Enum member is slow, so this is done only once
 _LONGEST = 1_000  # number of characters that are searched; the known sentences come first in a message
 
 _PREFIX = re.compile(

@@ -2,8 +2,7 @@
 
 Formats: gzip (RFC 1952), bzip2, xz, zstd (RFC 8878), and the bare deflate (RFC 1951) of zip members. Several
 compressed streams one after another are one content, as in the tools of each format. Incomplete or corrupt
-data raises `DamagedFileError` at that position. If data is incomplete, everything that can be decoded is
-returned first.
+data raises `DamagedFileError` at that position. Before that, everything that can be decoded is returned.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ingest.errors import CutOffError, DamagedFileError
 from ingest.sources.archives.streams import PieceStream
 
 _INPUT = 64 * 1024
-# largest memory that a stream may need, in bytes; `zstd --long=27` and `xz -9` need less
+# bytes of memory that a stream may need at most; `zstd --long=27` and `xz -9` need less
 _WINDOW = 128 * 1024 * 1024
 SUSPECT = 1024 * 1024 * 1024  # bytes of content; the ratio is checked only after this many
 _RATIO = 500  # content size divided by compressed size; real logs reach at most 100
@@ -40,7 +39,7 @@ _SIGNATURES = (
     (re.compile(rb"\x1f\x8b\x08"), Compression.GZIP),
     (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), Compression.BZIP2),
     (re.compile(rb"\xfd7zXZ\0"), Compression.XZ),
-    # the second form is a skippable frame
+    # the second form is a zstd frame that decoders skip
     (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), Compression.ZSTD),
 )
 

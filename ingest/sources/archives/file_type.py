@@ -18,7 +18,7 @@ from ingest.sources.archives.decompression import Compression, DecompressedStrea
 from ingest.sources.archives.streams import PieceStream, RewindableStream
 
 DATABASE = b"SQLite format 3\0"  # https://sqlite.org/fileformat.html
-LOOK = 512  # bytes; the first block of a tar archive
+LOOK = 512  # bytes; one block of a tar archive
 _INPUT = 64 * 1024
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),

@@ -23,7 +23,7 @@ _ONE_LINE = bytes.maketrans(b"\r\n", b"\t\t")
 
 
 def find_documents(members: Sequence[ZipMember]) -> list[ZipMember] | None:
-    """Return the members that make up the log, header first; None when it is not an Inspect log."""
+    """Return the members that form the log, the header first; None when it is not an Inspect log."""
     by_name = {member.name: member for member in members}
     headers = [by_name[name] for name in _HEADERS if name in by_name]
     samples = [member for member in members if _SAMPLE.fullmatch(member.name)]

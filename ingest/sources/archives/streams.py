@@ -85,7 +85,7 @@ class RewindableStream(io.RawIOBase):
         self._source = source
         self._limit = keeps
         self._kept = bytearray()
-        self._at = 0  # position within the kept bytes
+        self._at = 0
         self._trial = True
         self._detached = False
         self.rewinds = True

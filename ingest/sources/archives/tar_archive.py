@@ -26,7 +26,7 @@ _EMPTY = {
     tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE,
 }  # fmt: skip
 _PASSED_OVER = {tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK}
-_LATEST = 2**62  # nanoseconds since 1970; later times are wrong
+_LATEST = 2**62  # nanoseconds since 1970; a later time must be wrong
 _SPARSE = "GNU.sparse."
 _running: dict[Hashable, ForwardStream] = {}  # the archive that this process keeps open, at most one
 

@@ -19,7 +19,7 @@ from ingest.sources.archives.decompression import Compression, DecompressedStrea
 from ingest.sources.archives.streams import StreamPart
 
 SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
-CONTENTS = 32 * 1024 * 1024  # bytes of a table of contents, some 300,000 members
+CONTENTS = 32 * 1024 * 1024  # bytes of a table of contents, enough for about 300,000 members
 _LOCAL = struct.Struct("<4s22xHH")
 _METHODS = {8: Compression.DEFLATE, 12: Compression.BZIP2, 93: Compression.ZSTD}
 _STORED = 0
@@ -135,7 +135,7 @@ class _ChecksummedStream(io.RawIOBase):
         view = memoryview(buffer)
         try:
             count = self._source.readinto(view) or 0
-        # the archive's end was read, so this is damage, not an incomplete archive
+        # the end of the archive was read before, so the archive is damaged, not incomplete
         except CutOffError as error:
             raise DamagedFileError(str(error)) from error
         self._sum = zlib.crc32(view[:count], self._sum)

@@ -8,7 +8,7 @@ UTF-8 stays invalid, so its line is rejected as in any log. A row with a value t
 A layout is a file `<producer>.sql` or `<producer>.<part>.sql`. Its comments name the records, one per line:
 `-- <record>: <table>(<column>, <column>?, …)`. A database has the layout when it has all these tables and
 columns; columns with a `?` are optional. The table `*` means any table with these columns; `{table}` is its
-name in the query. The query selects the word and the rowid of each row, in order.
+name in the query. The query selects the `<record>` and the rowid of each row, in order.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _encode_line(value: dict[str, Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """The rows of one table that are records: the record's word, the table, and the columns to read."""
+    """The rows of one table that become records: the record's name, the table, and the columns to read."""
 
     record: str
     table: str
@@ -143,7 +143,7 @@ class RowKind:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A way to read a database: the producer's name, the rows it reads, and the query for their order."""
+    """How to read a database: the producer's name, the rows to read, and the query for their order."""
 
     producer: str
     kinds: tuple[RowKind, ...]
@@ -189,7 +189,7 @@ def _all_layouts() -> tuple[Layout, ...]:
 def _read_layout(name: str, text: str) -> Layout:
     kinds = []
     for record, table, listed in _RECORD.findall(text):
-        columns = _COLUMN.findall(listed)  # columns may continue on the next comment line
+        columns = _COLUMN.findall(listed)
         optional = frozenset(column for column, mark in columns if mark)
         kinds.append(RowKind(record, table, tuple(column for column, _ in columns), optional))
     return Layout(name.split(".", maxsplit=1)[0], tuple(kinds), text)

@@ -28,7 +28,7 @@ LARGEST_VALUE = 64 * 1024 * 1024  # bytes; a row with a larger value is not read
 _ATTEMPTS = 6
 _PAUSE = 0.05  # seconds between two attempts, doubled each time
 _PIECE = 1024 * 1024
-_HEADER = 32  # bytes of a side file that change whenever it is restarted
+_HEADER = 32  # bytes of a side file that change whenever SQLite restarts the file
 _SPARE = 64 * 1024 * 1024  # bytes of disk space that must stay free
 _NAME = "copy.db"
 
@@ -92,7 +92,7 @@ def _copy_moment(folder: Path, main: OpenStream, side: OpenSide) -> bool:
 
 
 def _copy_side(side: OpenSide, suffix: str, target: Path) -> bytes:
-    """Copy a side file and return its header; empty when it does not exist or is empty."""
+    """Copy a side file and return its first bytes; empty when it does not exist or is empty."""
     target.unlink(missing_ok=True)
     stream = side(suffix)
     if stream is None:
@@ -129,7 +129,7 @@ def _open_copy(path: Path) -> sqlite3.Connection:
     try:
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "locking_mode = EXCLUSIVE"):
             connection.execute(f"PRAGMA {pragma}")
-        # Merges the side files into the copy, which then is one file.
+        # Merges the side files into the copy, so that the copy is one file.
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection.execute("PRAGMA query_only = ON")

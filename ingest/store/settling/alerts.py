@@ -1,8 +1,7 @@
 """Decides the alerts of a store: which rates changed on the newest days, since when, and for which calls.
 
 The alerts depend only on the daily sums, so the order of loads does not matter. Every change of a store
-decides the alerts again; pages only read them. Small stores return before `callgauge.stats` is imported,
-which takes longer than a small load.
+decides the alerts again; pages only read them.
 
 The newest tested day is the day before the last load, or the newest day with calls if that is earlier. If it
 has less than a tenth of the usual calls, the day before is tested.
@@ -35,12 +34,12 @@ DIMENSIONS = (
 """The dimensions, and pairs of dimensions, for whose values each rate is tested."""
 _COLUMNS = {"model": "model", "prompt": "prompt_id", "provider": "provider", "tool": "tool"}
 _MOST_SERIES = 1_000  # the pairs with the fewest observations are left out; 1,000 series take 140 MB
-_LEAST_DAYS = 6  # five days before a change, and one after it
-_LEAST_CALLS = 60  # 30 before the change and 30 after it
+_LEAST_DAYS = 6  # at least five days before a change, and one after it
+_LEAST_CALLS = 60  # at least 30 before a change and 30 after it
 _LEAST_SESSIONS = 20
-# if p is at least this (divided by the number of a rate's alerts), the remaining calls did not change
+# divided by the number of a rate's alerts; if p is at least this, the remaining calls did not change
 _PART = 0.05
-_MOST_VALUES = 200  # largest number of values per dimension that are searched for where a rate changed
+_MOST_VALUES = 200  # largest number of values per dimension in which a change is located
 _RULES = 1  # increase this number when the same daily sums must give other alerts
 
 _EXTENT = """
@@ -80,8 +79,7 @@ _ENTRIES = """
         rate, by_tool, place, model, provider, prompt_id, tool,
         unnest(group_ids) AS session_group, unnest(group_k) AS k, unnest(group_n) AS n
     FROM alert_rows"""
-# Leaves out a pair that has all observations of one of its values, because it would repeat that value's
-# series.
+# Leaves out a pair with as many observations as one of its values, because both series are equal.
 _SERIES = """
     CREATE OR REPLACE TEMP TABLE alert_series AS
     WITH
@@ -212,7 +210,7 @@ class _WatchedSeries:
 
     @property
     def values(self) -> Mapping[str, str]:
-        """The values that its calls have, by column of the daily sums."""
+        """The values of the dimensions that all calls of the series have, by column of the daily sums."""
         pairs = ((self.dimension, self.name), (self.second_dimension, self.second_name))
         return {_COLUMNS[dimension]: value for dimension, value in pairs if dimension}
 
@@ -326,8 +324,8 @@ class _Alert:
 def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) -> Sequence[_Alert]:
     """Set `part_of` for each alert that a more certain alert explains.
 
-    Alert B is explained by alert A when B's rate did not change without the calls of A. The most certain
-    alert of a rate comes first, unless another one covers all its calls.
+    Alert A explains alert B when B's rate did not change in the calls outside A. The most certain alert of a
+    rate is tried first, unless another alert covers all its calls.
     """
     from callgauge.stats.over_time.window_changes import measure_change
 
@@ -352,7 +350,7 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
 def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
     """Return the alerts, the most certain first.
 
-    An alert located in certain calls follows the alert on these calls.
+    If an alert is caused by certain calls, it comes after the alert on these calls.
     """
     by_p = sorted(
         family, key=lambda candidate: (candidate.measured.p, candidate.change.series, candidate.change.since)
@@ -374,7 +372,7 @@ def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
 
 
 def _overlap(first: _Alert, other: _Alert) -> bool:
-    """Return whether two alerts may share calls: same days and compatible values."""
+    """Return whether two alerts may have calls in common: the same days and compatible values."""
     values, others = first.series.values, other.series.values
     if any(values[column] != others[column] for column in values.keys() & others.keys()):
         return False
@@ -388,7 +386,7 @@ def _overlap(first: _Alert, other: _Alert) -> bool:
 def _find_place(
     con: Connection, nights: _Nights, series: _WatchedSeries, change: WindowChange
 ) -> tuple[str, str, bool] | None:
-    """Return the dimension and value in which the rate changed, and whether only there; None if not found."""
+    """Return the dimension and value in which the rate changed, and whether only there; or None."""
     from callgauge.stats.over_time.window_changes import locate_change
 
     whole = _read_counts(con, nights, series.rate, series.values)

@@ -125,7 +125,6 @@ def sum_facts(
 
 
 def _view_whole_store(con: Connection) -> None:
-    """Make the views of all facts of the store."""
     for fact, table in _FACTS.items():
         rows = f"SELECT *, false AS is_before FROM summed_{fact}('stored_{table}')"  # noqa: S608 - our own names
         _make_view(con, f"counted_{fact}", rows, is_read=False)
@@ -209,10 +208,7 @@ def _merge_changes(con: Connection, *, has_before: bool, are_few: bool) -> None:
 
 
 def _find_tables(con: Connection) -> Sequence[DailyTable]:
-    """Return the tables that get rows.
-
-    This check takes a tenth of the time for planning an unneeded script.
-    """
+    """Return the tables that get rows."""
     empty: set[DailyTable] = set()
     for facts in {table.counted.facts for table in DAILY_TABLES if table.counted}:
         expressions = {
@@ -228,7 +224,7 @@ def _find_tables(con: Connection) -> Sequence[DailyTable]:
 def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> set[DailyTable]:
     """Merge the changes into a table.
 
-    Return the table if an extreme may be lost; its keys are in `lost_…`.
+    Return the table if a smallest or largest value may be lost; its keys are in `lost_…`.
     """
     run_often(con, table.note_change(has_before=has_before))
     columns = [name for (name,) in con.execute(_COLUMNS, [table.name]).fetchall()]

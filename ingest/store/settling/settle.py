@@ -32,11 +32,11 @@ _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("trial_runs.sql", ("trial_runs", "trial_looks")),
 )
 """The scripts in their order. A script runs only if one of its tables has rows, or if it names no table."""
-# With fewer calls, several threads save less than a second but take more processor time.
+# With fewer calls, several threads save less than a second but take more processor time in total.
 _IS_LARGE = """
     SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
 _NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
-# rows of files whose reading resumes are kept
+# rows of files whose reading resumes are left out
 _NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"
 _OTHERS = "stored_sessions ANTI JOIN concerned_sessions USING (source, session_id)"
 
@@ -56,7 +56,7 @@ _OF_RENAMED = """
     UNION SELECT source, session_id FROM stored_turns SEMI JOIN renamed USING (model_name)"""
 _ALL_FILES = "SELECT file_id FROM files"
 _CHANGED_FILES = "SELECT file_id FROM new_files UNION SELECT file_id FROM rows_before"
-# Sums of days whose rows were removed cannot be recomputed, so their names are changed directly.
+# Sums of days whose rows were removed cannot be recomputed, so the model names in them are changed directly.
 _RENAME_SUMS = """
     UPDATE {table} t SET model = a.model FROM model_aliases a
     WHERE t.model = a.model_name AND t.day < (SELECT max(facts_before) FROM store_info)"""
@@ -65,7 +65,7 @@ _SUMS_OF_MODELS = (*(table.name for table in DAILY_TABLES if "model" in table.ke
 _ALL_DAYS = """
     INSERT INTO touched_days
     (SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns) EXCEPT FROM touched_days"""
-# The row of a session in task_trials is on the session's first day, which may be another day.
+# In task_trials, a session is on the session's first day, which may be none of the touched days.
 _SUMMED_DAYS = """
     SELECT day FROM touched_days
     UNION SELECT day FROM stored_turns WHERE (source, session_id) IN (
@@ -81,7 +81,7 @@ _CHANGED_DAYS = """
 
 _OF_DAYS = "WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)"
 _CONCERNED = "SEMI JOIN rows_after USING (file_id, source, session_id) WHERE true"
-# A call whose text was removed keeps its signature id.
+# A call without stored texts keeps its signature id, because the id cannot be computed again.
 _UNSIGNED = """
     tool_calls {which}
         AND text_removed IS NULL AND (fault_layer IS NOT NULL OR signature_id IS NOT NULL)"""
@@ -94,9 +94,9 @@ _VIEW_UNSIGNED = """
 def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Sequence[str] = ()) -> None:
     """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
 
-    `run_id` is the load that read the files; None when no file was read. `before` names scripts to run before
-    rows are removed, when the affected sessions are known. `late_arrivals` judges the turns of late results
-    afterwards.
+    `run_id` is the load that read the files; None when no file was read. `before` names scripts to run when
+    the affected sessions are known but no rows are removed yet. `late_arrivals` judges the turns of late
+    results afterwards.
     """
     building.make_room(WAITS // 4)  # the scripts and the daily sums need this memory
     if building.is_true(_IS_LARGE):

@@ -37,7 +37,7 @@ class Lease:
         }
         self._etag: str | None = None
         self._renewed = 0.0  # time.monotonic() before the last renewal
-        self._time = datetime.now(UTC)  # … and the server's time at that moment
+        self._time = datetime.now(UTC)  # the server's time at that moment
         self._lost = False
 
     def take(self, wait: Callable[[str], None]) -> None:
@@ -61,13 +61,17 @@ class Lease:
         except (ValueError, TypeError, KeyError, RecursionError):
             holder, owner, since = "another process", "unknown", "an unknown time"
         left = LASTS - (state.now - state.modified)
-        # This process has the folder's lock, so the process that took the lease from this folder has ended.
+        # This process has the folder's lock, so another process that took the lease for this folder has
+        # ended.
         if not holder or owner == self._content["owner"] or left <= timedelta(0):
             return None
         return f"{holder} since {since} (if it was killed, its lease ends in {left.seconds} s)"
 
     def _check_conditions(self) -> None:
-        """Raise StoreError when the object store ignores conditions of writes; loads could get lost."""
+        """Raise StoreError when the object store ignores write conditions.
+
+        Without them, a load could be lost.
+        """
         for etag in (None, _NO_ETAG):
             try:
                 self._etag = self._place.write_if(LEASE, self._make_content(), etag).etag

@@ -14,7 +14,7 @@ from ingest.store.shared.pointer import CURRENT
 
 LINK = "shared.json"
 FETCH_LOCK = "fetch.lock"
-# An error may quote an address, so an address must not contain a password.
+# Error messages may quote an address, so an address must not contain a password.
 _ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w.()!*'=-]+)*", re.ASCII)
 _FOLDER_ID = re.compile(r"[0-9a-f]{16}")
 

@@ -1,4 +1,4 @@
-"""Notes in a store's folder since when its shared store has not answered, for pages to show."""
+"""Records in a store's folder since when its shared store has not answered. Pages show this."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Outage:
 
 
 def note_outage(folder: Path, problem: str | None) -> None:
-    """Note why the shared store cannot be used; None = it can. Never raises.
+    """Record why the shared store cannot be used; None = it can be used. Never raises.
 
-    The time of the first problem stays until the store can be used again.
+    The time of the first failure is kept until the store can be used again.
     """
     with suppress(OSError):
         outage = read_outage(folder)

@@ -123,7 +123,7 @@ class SharedPlace:
             raise StoreError(f"{name} did not arrive whole in {self.address}; run the same command again")
 
     def read_range(self, name: str, start: int, end: int) -> bytes:
-        """Return the bytes of a file from `start` to before `end`, fewer where it ends earlier."""
+        """Return the bytes of a file from `start` to before `end`; fewer if the file ends earlier."""
         with self._explain_errors():
             return bytes(self._files.cat_file(self._at(name), start=start, end=end))
 
@@ -181,7 +181,7 @@ class SharedPlace:
             yield
         except StoreError:
             raise
-        except Exception as error:  # the driver has its own error types
+        except Exception as error:
             kind = type(error).__name__
             reason = _CREDENTIALS.sub("://", " ".join(str(error).split()))[:200]
             raise UnreachableError(
@@ -206,7 +206,7 @@ def _error_code(error: Exception) -> str:
 
 
 def _read_answer(answer: Mapping[str, Any]) -> FileState:
-    """Return the state of a file from an answer, with the server's times if it has them."""
+    """Return the state of a file from a response, with the server's times if the response has them."""
     now = datetime.now(UTC)
     with suppress(TypeError, ValueError):
         now = parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"].get("date"))

@@ -23,7 +23,7 @@ _REMEMBERED = timedelta(days=1)  # how long a replaced store file stays listed
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The files of a version that was replaced at `at`, without files that the next version also uses."""
+    """The files of a store file that was replaced at `at`, without files that the next one also uses."""
 
     files: Sequence[str]
     at: datetime

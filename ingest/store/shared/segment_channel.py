@@ -18,7 +18,7 @@ from ingest.errors import StoreError
 from ingest.store.shared.place import FileState, UnreachableError
 from ingest.store.shared.segment_files import SegmentFiles, segment_files, use_segment_files
 
-_LARGEST = 64 * 1024 * 1024  # largest answer in bytes
+_LARGEST = 64 * 1024 * 1024  # largest number of bytes in one answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,10 @@ class ChannelPlace:
 
 
 def open_channel(address: str) -> socket.socket:
-    """Return a child process's end of a channel; a thread answers at the other end until it is closed."""
+    """Return the child process's end of a channel.
+
+    A thread answers at the other end until the channel is closed.
+    """
     ours, childs = socket.socketpair()
     threading.Thread(target=_answer, args=(ours, segment_files(address)), daemon=True).start()
     return childs

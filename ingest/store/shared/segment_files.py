@@ -24,7 +24,7 @@ PROTOCOL = "shared"
 _BLOCK = 1024 * 1024  # bytes; DuckDB requests a quarter of a block at a time
 _AHEAD = 8  # number of blocks in one request when a file is read sequentially
 _KEPT = 128 * 1024 * 1024  # bytes of blocks in memory, for all segments of a store
-_ASKED_AT_ONCE = 16  # parallel requests, because the object store takes some milliseconds for each
+_ASKED_AT_ONCE = 16  # number of parallel requests; the object store takes some milliseconds for each
 _NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment never changes, so any time will do
 
 
@@ -173,5 +173,5 @@ def segment_files(address: str) -> SegmentFiles:
 
 
 def use_segment_files(address: str, files: SegmentFiles) -> None:
-    """Make `segment_files` return these for an address."""
+    """Make `segment_files` return these segments for an address."""
     _opened[address] = files

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Attacher(Protocol):
-    """A DuckDB connection that attaches segments."""
+    """A DuckDB connection to which segments can be attached."""
 
     def register_filesystem(self, filesystem: SegmentFiles) -> None: ...
 

@@ -23,7 +23,7 @@ from ingest.store.shared.place import ChangedError, SharedPlace
 from ingest.store.shared.pointer import CURRENT, GENERATION, Pointer, find_unnamed, read_pointer
 
 GRACE = timedelta(hours=1)  # how long readers may use a replaced store file
-UNFINISHED = timedelta(days=1)  # the longest duration of a load
+UNFINISHED = timedelta(days=1)  # the longest time that a load may take
 _FETCHED = "fetched.part"
 
 
@@ -105,7 +105,7 @@ class SharedFolder:
         on_write("lease")
         with hold_lease(self.place, self.folder_id, wait) as lease:
             load = SharedLoad(self, lease, self.fetch(), on_write)
-            with suppress(StoreError):  # the next load sweeps again
+            with suppress(StoreError):  # the next load removes the files
                 load.sweep(load.base.pointer)
             yield load
 
@@ -171,7 +171,7 @@ class SharedLoad:
             raise
 
     def _take_back(self, names: Sequence[str]) -> None:
-        with suppress(StoreError):  # the next load sweeps again
+        with suppress(StoreError):  # the next load removes the files
             for name in names:
                 self.store.place.remove(name)
 
