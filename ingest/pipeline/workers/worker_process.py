@@ -74,7 +74,7 @@ class WorkerProcess:
 
     @property
     def current_ticket(self) -> int | None:
-        """The ticket of the task in progress, also when the worker died during it; None when there is none."""
+        """The ticket of the task in progress, or during which the worker died; None when there is none."""
         return self._at if self._at in self._waiting else None
 
     def give_task(self, task: ReadTask) -> bool:
