@@ -41,7 +41,7 @@ from ingest.store.reader import find_segments
 from ingest.store.shared.segment_places import find_segment_places
 from ingest.version import CALLGAUGE_VERSION
 
-_TRIES = 5  # a load may remove the store file just before it is opened, so try again
+_TRIES = 5  # tried again, because a load may remove the store file just before it is opened
 
 
 def make_backup(

@@ -69,7 +69,7 @@ def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
 
 
 def list_backups(place: BackupPlace) -> Sequence[str]:
-    """Return the names of the backups in a place, the oldest first."""
+    """Return the names of the backups in a location, the oldest first."""
     return sorted(name.removesuffix(".json") for name in place.list_sizes(BACKUPS) if name.endswith(".json"))
 
 
@@ -88,7 +88,10 @@ def read_manifest(place: BackupPlace, name: str) -> Manifest:
 
 
 def choose_backup(place: BackupPlace, wanted: str | None) -> str:
-    """Return the name of the newest backup in a place, or check that `wanted` exists. Raises BackupError."""
+    """Return the name of the newest backup in a location, or check that `wanted` exists.
+
+    Raises BackupError.
+    """
     backups = list_backups(place)
     if not backups:
         raise BackupError(f"no backup in {place.name}; check the spelling")

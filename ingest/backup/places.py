@@ -41,7 +41,7 @@ class BackupPlace(Protocol):
 
 
 def open_place(place: str | Path) -> BackupPlace:
-    """Return the backup place at a path or an address.
+    """Return the backup location at a path or an address.
 
     Raises OptionError for an address that is read-only.
     """

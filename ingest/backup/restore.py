@@ -42,7 +42,7 @@ def restore(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> RestoreReport:
-    """Restore the newest backup of a place, or the one named `backup`, into a store's folder.
+    """Restore the newest backup in a location, or the one named `backup`, into a store's folder.
 
     The folder must be empty; with `replace`, its published store file is replaced. Raises BackupError,
     StoreError, StoreBusy or StoreVersionError. Then the folder is unchanged.

@@ -44,7 +44,7 @@ def verify_store(store_dir: Path) -> VerifyReport:
 
 
 def verify_backup(source: str | Path, *, backup: str | None = None) -> VerifyReport:
-    """Check the newest backup of a place, or the one named `backup`, by fetching all of it.
+    """Check the newest backup in a location, or the one named `backup`, by fetching all of it.
 
     The temporary files take as much space as the store. Raises BackupError, StoreError.
     """

@@ -99,7 +99,7 @@ def read_blocks(
     """
     line, offset = begin.line, begin.offset
     begun: list[bytes] = []  # pieces of a line whose end has not been read
-    begun_size = 0  # total length of these pieces
+    begun_size = 0  # total length of the pieces in `begun`
     ahead = b""  # bytes that were read but not searched yet
     while data := ahead or stream.read(size):
         ahead = b""

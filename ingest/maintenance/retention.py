@@ -38,10 +38,10 @@ def apply_retention(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> RetentionReport:
-    """Remove texts `text_days` and rows `fact_days` after a session's last event; None = keep them.
+    """Remove a session's texts `text_days` days after its last event, and its rows after `fact_days` days.
 
-    With `dry_run`, only count them. Days count from `today`; None = the present day (UTC). Raises InputError,
-    StoreError, StoreBusy or StoreVersionError. Then nothing is removed.
+    None = keep them. With `dry_run`, only count them. Days count from `today`; None = the present day (UTC).
+    Raises InputError, StoreError, StoreBusy or StoreVersionError. Then nothing is removed.
     """
     started = time.monotonic()
     wanted = _limits_of(text_days, fact_days, today or datetime.now(UTC).date())

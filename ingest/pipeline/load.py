@@ -316,7 +316,7 @@ class LogLoader:
         if left is not None and left.fingerprint is not None:
             before = before or left.file_id
         elif row is not None and row.fingerprint is not None:
-            with suppress(OSError):  # reading it will report the error
+            with suppress(OSError):  # reading the file will report the error
                 # For a member of an archive, this check would have to unpack the archive up to the member.
                 grows = log_file.archive is None and begins_like(log_file, row)
                 before = before if grows else row.file_id

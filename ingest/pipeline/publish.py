@@ -58,7 +58,8 @@ class LoadTotals:
     companions: list[RejectedFile] = field(default_factory=list)
     refused_again: list[LedgerRow] = field(default_factory=list)
     renamed: list[LedgerRow] = field(default_factory=list)
-    seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id and present stamps
+    # ids of known files, with their present stamps
+    seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)
     copies: list[LedgerCopy] = field(default_factory=list)
     worth_noting: bool = False  # True when the check of an unchanged file or of a copy took long
     # The id of a replaced file → the id of the file that replaced it; None = no file.

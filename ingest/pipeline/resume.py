@@ -21,7 +21,7 @@ from ingest.store.scripts import read_script
 from ingest.store.settling.rollup import keep_facts
 
 _Definition = tuple[str, str, str]  # name, description, definition as JSON
-_PAST = 200_000  # largest number of turns; sessions with the latest events come first
+_PAST = 200_000  # largest number of turns; the sessions with the latest events are kept
 
 _STATE = (
     "SELECT byte_offset, line, prefix, open_turns, state FROM unfinished WHERE file_id = ? AND made_by = ?"

@@ -23,7 +23,7 @@ _BREAK = re.compile(
 )
 _HAS_MARGIN = re.compile(_MARGIN)
 _CHANGED = "+-"  # signs of changed lines in a diff
-_TELLING = re.compile(r"[\d@]")  # nearly every value that must be joined contains one of these
+_TELLING = re.compile(r"[\d@]")  # nearly every value that a line end breaks contains one of these characters
 _RUN_USUAL = 60  # characters searched first on each side of a line end
 _RUN_LONGEST = 1_200  # largest number of characters searched on each side of a line end
 _RUN_SHORTEST = 7

@@ -168,7 +168,7 @@ def _decode(text: str, parent: View | None) -> View | None:
 
 
 def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
-    """Return the characters for which an escape stands, each with the length of its part of the escape."""
+    """Return (character, length) pairs for an escape; `length` characters of it encode the character."""
     first = escape[0]
     if first == "\\":
         digits = escape[2:]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PARSED = {
     (CallMade, "raw_arguments"),
     (StepMade, "text"),
-}  # lenient reads these messages, because the model may write a call as text
+}  # lenient parses these texts, because a model may write a call as text
 _TEXTS = frozenset(
     {"text", "content", "answer", "message", "harness_message", "error", "reason", "snippet", "task"}
 )

@@ -22,7 +22,8 @@ _LONGEST = 1_200
 _KEY_BODY = compile_regex(r"(?:(?!-----END)[\w+/=:,.\s|>→-]|\\+[nrt])*+")
 KEY_NEEDLES = ("private key", "putty-user-key-file-")
 _KEY_SHORTEST = 40  # characters; a shorter body is not a key but a text about keys
-_KEY_LINE = re.compile(r"[\w+/=]{24}")  # a real key has such a line of Base64 near its beginning
+# a real key has a line of Base64 near its beginning, which this pattern finds
+_KEY_LINE = re.compile(r"[\w+/=]{24}")
 _KEY_BEGIN = re.compile(
     r"BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?(?:-----)?|PuTTY-User-Key-File-\d"
 )

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from ingest.privacy.matches import ESCAPED_LETTER, Match, SearchedText
 
 _LOCAL = re.compile(rf"(?:[\w.+%-]|{ESCAPED_LETTER})+\Z")
-_PLAIN = string.ascii_letters + string.digits + "_.+%-"  # the same characters, only ASCII, for speed
+# the characters of an address that are ASCII, for speed
+_PLAIN = string.ascii_letters + string.digits + "_.+%-"
 _LOCAL_LONGEST = 64  # RFC 5321, 4.5.3.1.1
 _DOMAIN = re.compile(r"@(?!v?\d+\.\d)(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
 _IN_URL = re.compile(r":(?:\\*/){2}[^\s/@:]+:\Z")  # https://bob:secret@host is not an e-mail address
@@ -66,7 +67,7 @@ _IBAN_BEFORE, _IBAN_LONGEST = 12, 84
 _PHONE = re.compile(r"\+[1-9](?:[ .()/-]{0,2}(?:\r?\n[ \t]{0,40}(?=\d{3}))?\d){7,14}(?!\w|[.-]\d)")
 _BEFORE_PHONE = re.compile(r"[\w+/=.-]")
 _PLAIN_PHONE = re.compile(r"\+\d+")
-_PLAIN_SHORTEST = 11  # characters of a number with only digits after the plus sign
+_PLAIN_SHORTEST = 11  # smallest number of characters if only digits follow the plus sign
 _AMERICAN = re.compile(
     r"(?<![\w.+/-])(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([ .-]))[2-9]\d\d(?(1)\1|[ .-])\d{4}(?!\w|[.-]\d)"
 )
@@ -76,7 +77,7 @@ _NAMED_PHONE = re.compile(
     r"(\+?\(?\d[\d ()./-]{4,20}\d)(?!\w)",
     re.IGNORECASE,
 )
-_NAMED_SHORTEST = 7  # digits of a number next to a word such as `phone`
+_NAMED_SHORTEST = 7  # smallest number of digits in a number next to a word such as `phone`
 PHONE_NEEDLES = ("phone", "mobile", "tel", "fax")
 
 

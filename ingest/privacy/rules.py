@@ -55,7 +55,7 @@ from ingest.privacy.request_credentials import (
 from ingest.privacy.secret_names import NAME_NEEDLES
 from ingest.privacy.stated_secrets import PASSWORD_FILE_NEEDLES, find_password_lines, find_sql_passwords
 
-RULES_VERSION = 3  # increase it when detectors find other matches; then files are read again
+RULES_VERSION = 3  # increase this number when detectors find other matches; then files are read again
 
 _DETECTORS: Mapping[str, Sequence[Detector]] = {
     "key": (Detector(find_private_keys, KEY_NEEDLES),),

@@ -67,7 +67,7 @@ class FileRows:
         self._source = source
         self._rows: dict[str, list[Row]] = {}
         self._calls: list[tuple[Any, ...]] = []
-        self._known: set[str] = set()  # ids of prompts and definitions of this file that already have a row
+        self._known: set[str] = set()  # ids of prompts and definitions for which this file already has a row
         self._definition_ids: dict[int, str] = {}  # id() of a definition in memory → its stored id
         self._list_ids: dict[tuple[ToolSize, ...], str] = {}  # tool lists that already have rows → their ids
 

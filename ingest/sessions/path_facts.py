@@ -48,7 +48,7 @@ class PathFacts:
         return dt.date.fromisoformat(self.date.value) if self.date else None
 
     def update(self, newer: PathFacts) -> PathFacts:
-        """Return these facts, in which facts of `newer` replace those of the same name."""
+        """Return these facts, replaced by facts of `newer` where it has them."""
         facts = {
             field.name: getattr(newer, field.name) or getattr(self, field.name) for field in fields(self)
         }

@@ -61,7 +61,7 @@ class OpenCall(msgspec.Struct, gc=False):
     prompt_id: str | None
     definitions: int
     result: ResultSeen | None = None
-    tool: str | None = None  # the tool's name, without text that the model wrote into it
+    tool: str | None = None  # name of the tool, without text that the model wrote into the name
     result_bytes: int | None = None  # size of the whole result, of which only the beginning is stored
     link: Link | None = None
     fault_layer: FaultLayer | None = None
@@ -140,7 +140,7 @@ class OpenTurn(msgspec.Struct):
     calls: list[OpenCall] = msgspec.field(default_factory=list)
     end: TurnEnded | None = None
     begun: bool = False  # True when the file has the turn's beginning; otherwise an earlier file may have it
-    begun_as: str | None = None  # turn_id in the earlier file, if it is known
+    begun_as: str | None = None  # turn_id of the part in the earlier file, if it is known
     superseded: bool = False
     last_step: int = -1
     first_step: int | None = None
@@ -276,7 +276,7 @@ def _can_answer(result: ResultSeen, call: OpenCall, turn: int) -> bool:
 
 
 class ConclusionReason(StrEnum):
-    """Why a turn is concluded ok, not ok, or unknown; the values of `turns.derived_reason`."""
+    """Why a turn is judged ok, not ok, or unknown; the values of `turns.derived_reason`."""
 
     CANCELLED = "cancelled"
     NOT_ENDED = "not_ended"

@@ -26,7 +26,8 @@ _PIECE = 1024 * 1024
 _KEPT = (
     4 * 1024 * 1024
 )  # bytes kept in memory while the format is recognised; after more bytes, the log is opened again
-_KEPT_OF_PIPES = 128 * 1024 * 1024  # the same limit for logs that cannot be opened again
+# bytes kept in memory in the same way for a log that cannot be opened again
+_KEPT_OF_PIPES = 128 * 1024 * 1024
 
 
 class LogContent(io.RawIOBase):

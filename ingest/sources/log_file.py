@@ -37,7 +37,7 @@ class LogPlace(Protocol):
     def open(self) -> io.RawIOBase: ...
 
     def sibling(self, name: str) -> LogPlace | None:
-        """Return the place of another file in the same folder; None when there is none."""
+        """Return the place of the file with this name in the same folder; None when there is none."""
 
 
 def can_open(place: LogPlace | None) -> bool:

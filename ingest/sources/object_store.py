@@ -259,7 +259,7 @@ class ObjectStream(io.RawIOBase):
             except Exception as error:
                 self._drop_connection()
                 if isinstance(error, ValueError) and not self._whole:
-                    self._whole = True  # fsspec raises this when a server cannot send parts
+                    self._whole = True  # fsspec raises this error when a server cannot send parts of a file
                     continue
                 tries -= 1
                 if not tries:

@@ -49,7 +49,7 @@ class SessionFile:
 
 @dataclass(frozen=True, slots=True)
 class SessionTree:
-    """The place of a session with several files, in the order in which they are read.
+    """Where a session with several files is: the files, in the order in which they are read.
 
     `root` is the stored name of the tree's root; the paths of files are relative to it.
     """

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _ROOT = r"(?P<root>(?:.*[/!])?)"
-_FOLDERS = ("session/", "session_", "message/", "part/")  # every path of a tree contains one of these
+_FOLDERS = ("session/", "session_", "message/", "part/")  # every path of a tree contains one of these names
 
 
 class TreePath(NamedTuple):

@@ -105,8 +105,8 @@ class DailyTable:
     def sum_month(self, columns: Sequence[str], rows: str) -> str:
         """Return the query that adds up the days of a month: one row for each combination of other keys.
 
-        `columns` are those of the table. `rows` is the query for the days. The result has the first day of
-        the month as its day.
+        `columns` are those of the table. `rows` is the query for the days. The day of each result row is the
+        first of the month.
         """
         keys = self.keys[1:]
         parts = [

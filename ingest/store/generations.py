@@ -135,7 +135,7 @@ class StoreFolder:
             )
         with explain_os_errors(self.path):
             number = max(self._published_number() + (2 if alone else 1), at_least)
-            # makes the name different from that of any other load
+            # no other load makes the same name
             mark = f"-{secrets.token_hex(6)}" if self.shared else ""
             name = f"gen-{number:06d}{mark}.duckdb"
             for segment in sorted(self.path.glob(f"{BUILDING}.seg-*.duckdb")):
@@ -201,7 +201,7 @@ class StoreFolder:
 
     def discard(self) -> None:
         """Remove the store file that was being built. If this fails, the next load removes it."""
-        with suppress(OSError):  # the next load removes the files
+        with suppress(OSError):  # the next load removes the files that are left
             for path in self.path.glob(f"{BUILDING}*"):
                 self._remove_generation(path.name)
 

@@ -19,7 +19,7 @@ class FileStatus(StrEnum):
     """What a load did with a file; the values of `files.status`."""
 
     LOADED = "loaded"
-    EARLIER = "earlier"  # loaded before the file got other content; its sessions stay
+    EARLIER = "earlier"  # loaded before the file got other content; the sessions stay in the store
     # read together with another file, or an agent's file that is not a log; `reason` says which
     COMPANION = "companion"
     REJECTED = "rejected"
@@ -77,11 +77,12 @@ class LedgerRow:
     fingerprint: str | None = None
     head: str | None = None
     source: str | None = None
-    forgetful: bool = False  # True when sessions of the file were deleted, so its rejects must not quote it
+    # True when sessions of the file were deleted, so that its rejects must not quote the file
+    forgetful: bool = False
     foreign: ForeignKind | None = None
     refused_by: str | None = None
     follows: int | None = None  # id of the row with this file's earlier content
-    lacks: tuple[str, ...] = ()  # names of missing files that would be read together with this one
+    lacks: tuple[str, ...] = ()  # names of missing files that would be read together with this file
 
     @property
     def is_cut_off(self) -> bool:

@@ -48,7 +48,7 @@ LABELLED = """
 
 _ADDED = """
     SELECT NULL AS foreign_kind, NULL AS refused_by, NULL AS path_facts, NULL AS follows, NULL AS lacks
-"""  # older stores lack these columns
+"""  # NULL, because older stores lack these columns
 _LEDGER = f"""
     SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
            tools_hash, cut_at, privacy, path_facts, size_bytes, fingerprint, head, source,

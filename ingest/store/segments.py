@@ -39,7 +39,7 @@ _AT_ONCE = 32  # segments that are attached together; their first and last block
 _PARTS = "parts"
 
 _NAMED = "SELECT number, name, month FROM {catalog}.segments ORDER BY number"
-# Selects the segments that may have rows of these days. A segment without a first day has rows without a day.
+# Selects the segments that may have rows of some days. A segment without a first day has rows without a day.
 _OVERLAPPING = """
     SELECT number FROM segments
     WHERE month IS NULL AND (first_day IS NULL OR (first_day <= ? AND last_day >= ?)) ORDER BY number"""

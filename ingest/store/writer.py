@@ -25,7 +25,7 @@ class FactWriter:
     def __init__(self, folder: StoreFolder, first_file_id: int) -> None:
         self._folder = folder
         self._building: GenerationBuilder | None = None
-        self._tables = PendingTables()  # rows that are already converted to Arrow tables
+        self._tables = PendingTables()  # Arrow tables of rows that were converted already
         self._batch = RowBatch()
         self._bytes = 0
         self._file_id = first_file_id - 1

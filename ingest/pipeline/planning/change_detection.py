@@ -252,7 +252,7 @@ def _find_same_content(log_file: LogFile, ledger: Ledger) -> Sequence[LedgerRow]
     if log_file.fingerprint is not None:
         return ledger.find_by_content(log_file.fingerprint)
     if not log_file.place.can_reopen or not len(ledger):
-        return []  # a stream has no known size; the same check is made after reading it
+        return []  # for a stream, whose size is unknown, this is decided after reading it
     alike = (
         ledger.find_by_size(log_file.content_size)
         if log_file.content_size is not None

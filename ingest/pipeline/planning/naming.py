@@ -117,7 +117,7 @@ _TABLES = ("path", "map", "aliases", "failures")
 class Naming:
     """The rules of a load. The first rule that matches a path applies, then the facts for all files.
 
-    A mapping in the load's options (`mapped`) replaces those of rules.
+    A mapping in the load's options (`mapped`) replaces a mapping of a rule.
     """
 
     rules: tuple[PathRule, ...] = ()

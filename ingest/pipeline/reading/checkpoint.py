@@ -61,9 +61,9 @@ class Checkpoint:
     The first `offset` bytes have the fingerprint `prefix`; `line` is the number of the next line. `state` is
     the pickled state.
 
-    `turns` and `places` list the rows that were written after the state was pickled. The resumed reading
-    writes these rows again. `turns` lists rows of turns, by session id, number and first line. `places` lists
-    other rows, by table and byte offset.
+    `turns` and `places` list the rows that the resumed reading must write again, because they are newer than
+    the state. `turns` lists rows of turns, by session id, number and first line. `places` lists other rows,
+    by table and byte offset.
     """
 
     offset: int
@@ -74,7 +74,7 @@ class Checkpoint:
     places: tuple[tuple[str, int], ...] = ()
 
     def count_rows(self, table: str, rows: TableRows) -> Checkpoint:
-        """Return this checkpoint with the rows added to `turns` or `places`.
+        """Return this checkpoint with the rows also listed in `turns` or `places`.
 
         Rows of other tables are ignored.
         """

@@ -292,7 +292,8 @@ class FileReader:
             self._reject_cut_off_end()
             while stream.read(DRAIN_BYTES):
                 pass  # a format may stop early, but the fingerprint needs the whole file
-            for _ in self._sessions.finish_each():  # at its end, a log can have any number of open sessions
+            # when the log ends, it can have any number of open sessions
+            for _ in self._sessions.finish_each():
                 self._output.flush_when_due(self._sessions)
             self._output.flush(self._sessions)
             return self._make_result()

@@ -27,7 +27,7 @@ from ingest.store.writer import FactWriter
 # A load of fewer bytes is faster without workers if they cannot be forked. With two workers on two cores, 151
 # MB took 10 % longer, and 1 GB took 20 % less time.
 PAYS = 256 * 1024 * 1024
-FORKING_PAYS = 32 * 1024 * 1024  # the same limit where workers can be forked
+FORKING_PAYS = 32 * 1024 * 1024  # the same minimum in bytes where workers can be forked
 PATIENCE = 0.2  # seconds without a message from a worker; then the caller checks whether to stop
 _VAIN_STARTS = 2  # workers that may die before they begin; after that, this process reads alone
 _UNPACKED = 8  # estimated bytes of content per compressed byte

@@ -39,7 +39,7 @@ class RayCluster:
     def __init__(self, where: str, cpus: int) -> None:
         """Join the cluster at `ray://HOST:PORT`.
 
-        For `ray`, join that of this machine or start one with `cpus`. Raises OptionError.
+        For `ray`, join the cluster of this machine, or start one with `cpus` processors. Raises OptionError.
         """
         os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
         if importlib.util.find_spec("ray") is None:
@@ -128,7 +128,7 @@ class RayCluster:
         return outcome
 
     def names_of(self, references: Sequence[Any]) -> set[str]:
-        """Return the names of the rows that were written by those of these tasks that have ended."""
+        """Return the names of the rows that the ended tasks wrote; tasks that still run are ignored."""
         names = set()
         for reference in self.find_done(references, 0.0):
             with suppress(TaskDiedError, IngestError):

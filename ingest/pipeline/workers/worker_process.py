@@ -31,7 +31,7 @@ from ingest.pipeline.workers.results import ReceivedShipment
 from ingest.processes import describe_exit
 
 AHEAD_FILES = 64  # largest number of unfinished tasks that are sent to a worker
-_UNREAD = 64 * 1024  # bytes of tasks that may wait in the pipe; with more, sending could block
+_UNREAD = 64 * 1024  # bytes of tasks that may wait in the pipe to a worker; with more, sending could block
 _PIPE = 512 * 1024
 _ROOT = Path(__file__).parents[3]  # the folder from which workers import this code
 

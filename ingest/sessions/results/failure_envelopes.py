@@ -39,7 +39,7 @@ _ABOUT_THE_ERROR = FIELDS | _CODES | frozenset(_WORDS)
 _LIKELY = re.compile(
     r"[\"'](?:success|ok)[\"']\s*:\s*[fF]alse|[\"']status[\"']\s*:\s*[\"']error", re.IGNORECASE
 )
-# This pattern recognises the beginning of an envelope that was cut, so that it is not valid JSON.
+# An envelope that was cut is no valid JSON, so this pattern recognises its beginning.
 _CUT = re.compile(r'\{\s*"(success|ok)"\s*:\s*false\s*,\s*"(?:error|error_message|errorMessage)"\s*:\s*"[^"]')
 # Codex puts these lines before the result of an MCP tool
 _FRAME = re.compile(r"Wall time: [\d.]{1,20} seconds\nOutput:\n")

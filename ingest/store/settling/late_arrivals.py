@@ -17,7 +17,7 @@ from ingest.store.reassessment import reassess_turns
 from ingest.store.scripts import run_script
 
 _AT_ONCE = 1_000  # turns processed at a time
-# these tables list turns and sessions that are in several files
+# the tables that list turns and sessions found in several files
 _MAY_BE_LATE = ("late_turns", "copied_turns", "copied_sessions")
 
 _OF_BATCH = "(SELECT turn_id FROM spread WHERE batch = ?)"

@@ -98,7 +98,7 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
     the affected sessions are known but no rows are removed yet. `late_arrivals` judges the turns of late
     results afterwards.
     """
-    building.make_room(WAITS // 4)  # the scripts and the daily sums need this memory
+    building.make_room(WAITS // 4)  # running the scripts and adding up the days need this memory
     if building.is_true(_IS_LARGE):
         building.use_all_cores()
     follows = run_id is not None and building.has_rows(_FOLLOWING.format(run_id=run_id))

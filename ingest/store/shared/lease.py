@@ -37,7 +37,7 @@ class Lease:
         }
         self._etag: str | None = None
         self._renewed = 0.0  # time.monotonic() before the last renewal
-        self._time = datetime.now(UTC)  # the server's time at that moment
+        self._time = datetime.now(UTC)  # the server's time when `_renewed` was measured
         self._lost = False
 
     def take(self, wait: Callable[[str], None]) -> None:

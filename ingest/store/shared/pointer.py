@@ -18,7 +18,7 @@ GENERATION = re.compile(r"gen-(\d{6,12})-[0-9a-f]{12}\.duckdb", re.ASCII)
 SEGMENT = re.compile(r"seg-[0-9a-f]{12}\.duckdb")
 _FILE = re.compile(r"[\w.-]+")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_REMEMBERED = timedelta(days=1)  # how long a replaced store file stays listed
+_REMEMBERED = timedelta(days=1)  # how long CURRENT lists a replaced store file
 
 
 @dataclass(frozen=True, slots=True)

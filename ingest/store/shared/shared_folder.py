@@ -105,7 +105,7 @@ class SharedFolder:
         on_write("lease")
         with hold_lease(self.place, self.folder_id, wait) as lease:
             load = SharedLoad(self, lease, self.fetch(), on_write)
-            with suppress(StoreError):  # the next load removes the files
+            with suppress(StoreError):  # the next load tries to remove the files again
                 load.sweep(load.base.pointer)
             yield load
 
@@ -171,7 +171,7 @@ class SharedLoad:
             raise
 
     def _take_back(self, names: Sequence[str]) -> None:
-        with suppress(StoreError):  # the next load removes the files
+        with suppress(StoreError):  # the next load tries to remove the files again
             for name in names:
                 self.store.place.remove(name)
 
