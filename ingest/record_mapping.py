@@ -16,8 +16,8 @@ from typing import Any
 
 import orjson
 
-# The fields that can be mapped, each with the key that the chat format reads first. A field of `usage` has
-# two keys.
+# The fields that can be mapped, each with the key that the chat format reads first.
+# A field of `usage` has two keys, one for each level.
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "messages": ("messages",),
     "response": ("response",),
@@ -66,7 +66,7 @@ _LOOKED_AT = 500  # largest number of values that are searched for messages
 class BadMappingError(Exception):
     """A field or a path is unusable.
 
-    The message is the end of a sentence that begins with where it was given.
+    The message is the end of a sentence whose beginning says where the path was given.
     """
 
 

@@ -44,8 +44,7 @@ def lock_file(
     file cannot be opened or written. By default it raises StoreError.
     """
     with explain(path.parent):
-        # Mode "w" would empty the file before the lock is held and erase the description of the present
-        # owner.
+        # Mode "w" would empty the file, which names the present owner of the lock, before the lock is held.
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         while not _try_lock(lock):

@@ -126,8 +126,7 @@ class PieceSender:
     def send(self, name: str, stream: BinaryIO) -> BackupFile:
         """Send a file; return its entry in the manifest."""
         whole, size, pieces = sha256(), 0, []
-        # DuckDB's blocks begin after the headers. The first cut is there, so unchanged blocks give unchanged
-        # pieces.
+        # The first cut is after DuckDB's headers, so that unchanged blocks give unchanged pieces.
         head = DUCKDB_HEADERS if name.endswith(".duckdb") else PIECE_BYTES
         while data := _read_full(stream, PIECE_BYTES if size else head):
             whole.update(data)

@@ -46,8 +46,7 @@ from ingest.log_format import Record
 _BOM = b"\xef\xbb\xbf"
 _STREAM = re.compile(rb"(?:(?:data|event|id|retry):|:)")
 _CASSETTE = re.compile(rb"^(?:(?:http_)?interactions:|requests:\r?\n *- )", re.MULTILINE)
-# Matches the start of a JSON array, but not program output such as "[entrypoint] …" or "[2026-10-01 10:00]
-# …".
+# Matches the start of a JSON array, but not program output such as "[entrypoint] …" or "[10:00] …".
 _ARRAY = re.compile(
     rb"""\[\s*(?:[{\["\]]|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(?:[,\]]|\Z)|(?:true|false|null)\b|\Z)"""
 )

@@ -123,8 +123,7 @@ def _read_ids(building: GenerationBuilder, query: str) -> set[str]:
 
 
 def _remove_sessions(building: GenerationBuilder, failures: FailureRules) -> None:
-    # The plan and the interim analyses of a trial run are found by the run's name, which is used like a
-    # session id.
+    # The plan and the analyses of a trial run are stored under the run's name, as under a session id.
     leaving = building.fetch_rows("FROM leaving UNION SELECT source, run FROM leaving_runs")
     hashes = [session_hash(row["source"], row["session_id"]) for row in leaving]
     with building.open_transaction("forgotten") as con:

@@ -28,8 +28,8 @@ _STATE = (
 )
 _KEEP = "INSERT INTO unfinished VALUES (?, ?, ?, ?, ?, ?, ?)"
 
-# Rows from before the offset get the new file id. Some rows stay under the old id, because the resumed
-# reading writes them again: rows of turns that were open, and rows from an incomplete last line.
+# Rows from before the offset get the new file id, except those that the resumed reading writes again.
+# Written again are the rows of turns that were open, and the rows from an incomplete last line.
 _REOPENED = """
     CREATE TEMP TABLE reopened AS
     SELECT unnest(from_json(?, '[{

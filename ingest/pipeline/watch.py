@@ -9,8 +9,7 @@ from typing import NoReturn, TypeVar
 from ingest.errors import IngestError, OptionError
 
 EVERY = 2.0  # seconds between two checks for changes
-# the pause is at least this many times the duration of a check, so that large folders are not read all the
-# time
+# The pause is at least this many times the duration of a check, which reads the whole folder.
 _SHARE = 10
 _PATIENCE = 60.0  # longest pause in seconds before a failed load is tried again
 

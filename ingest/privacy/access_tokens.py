@@ -86,8 +86,7 @@ _TOKENS = (
     _TokenForm("huggingface", "hf_ api_org_", (r"hf_[A-Za-z0-9]{30,}", r"api_org_[A-Za-z]{34}")),
     _TokenForm("npm", "npm_", (r"npm_[A-Za-z0-9]{36}",)),
     _TokenForm("xai", "xai-", (r"xai-[A-Za-z0-9]{40,}",)),
-    # The pattern of detect-secrets accepts any word in capitals with this prefix; real keys have 73
-    # characters.
+    # The pattern of detect-secrets accepts any capital word with this prefix; real keys have 73 characters.
     _TokenForm(
         "artifactory",
         "AKC AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF",
@@ -181,7 +180,8 @@ class TokenDetector:
         used = [token for token in _TOKENS if token.kind in types]
         begins = {begin: token.kind for token in reversed(used) for begin in token.begin.split()}
         # A token may begin after a terminal colour or the letter of an escape, but not within a word. Nearly
-        # all positions fail at the first three characters.
+        # A token may begin after a terminal colour or the letter of an escape, but not within a word.
+        # The first three characters of the pattern already exclude nearly all positions.
         fresh = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=[0-9;]m))"
         three = "".join(f"[{re.escape(''.join(sorted({begin[at] for begin in begins})))}]" for at in range(3))
         longest_first = sorted(begins, key=len, reverse=True)

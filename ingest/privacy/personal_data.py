@@ -32,8 +32,7 @@ _NOBODY = frozenset({"shared", "public", "default", "all users", ".", ".."})
 _LONGEST = 200
 HOME_NEEDLES = ("home", "users")
 
-# Finds possible card numbers fast, by four digits in the shape of a text. Then the text around them is
-# checked.
+# Finds possible card numbers fast, by four digits in the shape of a text.
 _CARD_SHAPE = re.compile(
     rb"1111(?<![a1_.+#/-]1111)"
     rb"(?:1{10,15}(?!1)|(?:-|\s{1,40})1(?:111(?:-|\s{1,40})1111|11111(?:-|\s{1,40})1111))"

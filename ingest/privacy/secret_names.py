@@ -19,8 +19,8 @@ class Family(Enum):
 
 
 _SEPARATOR = "[_. -]?"
-# Names with letters outside ASCII, which words of a sentence may follow without a blank. Each alternative
-# begins with a fixed letter, so that `re` skips most of a text fast.
+# Names with letters outside ASCII, which words of a sentence may follow without a blank.
+# Each alternative begins with a fixed letter, so that `re` skips most of a text fast.
 _OTHER_PASSWORDS = (
     r"密[码碼]|口令|パス(?:ワード|フレーズ)|暗証番号|парол[а-я]{1,3}|Парол[а-я]{1,3}|ПАРОЛЬ|비밀번호|암호|패스워드"
     r"|סיסמ[הא]|पासवर्ड|รหัสผ่าน|كلمة (?:المرور|السر)|κωδικ(?:ός|ό|ού)(?: πρόσβασης)?|Κωδικός(?: πρόσβασης)?"

@@ -232,8 +232,7 @@ class SessionBuilder:
         for turn in reversed(session.open_turns):
             if turn.take_result(event):
                 return
-        # The call may be in another file or already written, so ingest.store.generation_file joins them
-        # later.
+        # The call may be in another file or already written. ingest.store.generation_file joins them later.
         row = {"source": self._source, "session_id": event.session_id}
         self._rows.add("late_results", event.where, {**row, **late_result_row(event)})
 

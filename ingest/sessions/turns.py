@@ -29,8 +29,7 @@ from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
 from lenient import ToolCatalog, clean_tool_name, leaked_tool_calls
 
-# At these stages a call fails before its tool does anything. A call that ran and failed still gave the model
-# a result.
+# At these stages, a call fails before its tool does anything.
 _NEVER_GOT_THROUGH = frozenset(
     {FaultLayer.EMISSION, FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.TOOL_REJECTED}
 )

@@ -49,7 +49,7 @@ class SessionFile:
 
 @dataclass(frozen=True, slots=True)
 class SessionTree:
-    """Where a session with several files is: the files, in the order in which they are read.
+    """The files of a session that has several, in the order in which they are read.
 
     `root` is the stored name of the tree's root; the paths of files are relative to it.
     """
@@ -199,7 +199,7 @@ class _Tree:
         }
 
     def _list_files(self, by: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[TreePath]:
-        """Yield the files on disk for those kinds whose `places` contain `by`."""
+        """Yield the files on disk of the kinds whose `places` contain the placeholder `by`."""
         for kind in self._layout.kinds:
             if by in kind.places:
                 for path in list_places(self._root, kind.places, ids, problems):

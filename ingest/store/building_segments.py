@@ -37,8 +37,7 @@ OPEN = "building"
 """The name under which the main file being built is attached."""
 
 _BYTES = "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info('{table}') WHERE block_id >= 0"
-# Divides the files into slices with about the same number of turns and calls; returns each slice's first
-# file.
+# Returns the first file of each slice; slices have about the same number of turns and calls.
 _SLICES = """
     SELECT min(file_id) FROM (
         SELECT

@@ -121,8 +121,8 @@ def connect_views(path: Path, config: Config, alias: str, *, select: SelectList 
     `alias` is the name under which the store file is attached. `select` returns the columns of a table's
     view. Raises duckdb.Error, and StoreError when the shared store does not answer.
     """
-    # DuckDB writes data that does not fit into memory to this folder, not to a server's working folder. The
-    # data contains texts of the store, and the working folder may be readable by others.
+    # Data that does not fit into memory goes next to the store file, because it contains texts of the store.
+    # A server's working folder may be readable by others.
     con = duckdb.connect(":memory:", config={"temp_directory": f"{path}.tmp", **config})
     try:
         _view_generation(con, path, alias, select)

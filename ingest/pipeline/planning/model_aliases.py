@@ -31,8 +31,8 @@ _BEDROCK = re.compile(
     r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|nvidia|openai|qwen|zai)"
     r"\.(?P<model>.+?)(?:-v[0-9]+)?(?::[0-9]+)?(?::[0-9]+k)?"
 )
-# Suffixes that say how a model is called: [1m] (Claude Code), :thinking and :free (OpenRouter), @default
-# (Vertex AI). An Ollama tag such as :9b belongs to the model name.
+# Suffixes for how a model is called: [1m] (Claude Code), :free (OpenRouter), @default (Vertex AI).
+# An Ollama tag such as :9b is not such a suffix but a part of the model name.
 _VARIANT = re.compile(
     r"(?<=.)(?:\[[\w.-]+\]|@(?:default|latest)|:(?:thinking|free|beta|extended|exacto|floor|latest|nitro|online))$",
     re.IGNORECASE,

@@ -64,7 +64,7 @@ _SHORTEST_HASH = 6  # characters; a shorter prefix of a hash could match several
 class BadRuleError(Exception):
     """A pattern or a rule is unusable.
 
-    The message is the end of a sentence that begins with where the rule was given.
+    The message is the end of a sentence whose beginning says where the rule was given.
     """
 
 

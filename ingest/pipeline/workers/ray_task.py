@@ -97,8 +97,7 @@ def _read_and_share(common: ClusterSettings, task: ReadTask, shared: SharedRows,
         shipments.append(Shipment(parts, file, size, list(tables), unfit))
 
     collector = RowCollector(common.schemas, ship)
-    # The ticket is always 0, because another load, in which the file has another position, may use these
-    # rows.
+    # The ticket is always 0, because another load, with other tickets, may use these rows.
     collector.read_task(ReadTask(0, task.job), common.settings)
     collector.ship()
     shared.complete(name, shipments)

@@ -37,8 +37,7 @@ _MOST_SERIES = 1_000  # the pairs with the fewest observations are left out; 1,0
 _LEAST_DAYS = 6  # at least five days before a change, and one after it
 _LEAST_CALLS = 60  # at least 30 before a change and 30 after it
 _LEAST_SESSIONS = 20
-# The calls without a leading alert count as unchanged if their p is at least this, divided by the number of
-# alerts.
+# If p, times the number of a rate's alerts, is at least this, the remaining calls count as unchanged.
 _PART = 0.05
 _MOST_VALUES = 200  # largest number of values per dimension in which a change is located
 _RULES = 1  # increase this number when the same daily sums must give other alerts

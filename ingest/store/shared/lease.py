@@ -61,8 +61,7 @@ class Lease:
         except (ValueError, TypeError, KeyError, RecursionError):
             holder, owner, since = "another process", "unknown", "an unknown time"
         left = LASTS - (state.now - state.modified)
-        # This process has the folder's lock, so another process that took the lease for this folder has
-        # ended.
+        # This process has the folder's lock, so another process that took this folder's lease has ended.
         if not holder or owner == self._content["owner"] or left <= timedelta(0):
             return None
         return f"{holder} since {since} (if it was killed, its lease ends in {left.seconds} s)"

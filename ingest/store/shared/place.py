@@ -106,8 +106,7 @@ class SharedPlace:
                 code = _error_code(error)
                 if code not in _REFUSED and not (etag is not None and code in _GONE):
                     raise
-        # The first attempt may have succeeded although its answer was lost. Then the file already has this
-        # data.
+        # The first attempt may have succeeded although its answer was lost. Then the file has this data.
         current = self.read(name)
         if current is not None and current[0] == data:
             return current[1]

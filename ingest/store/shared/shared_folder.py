@@ -64,8 +64,8 @@ class SharedFolder:
             return
         replace_text(self.folder / CURRENT, f"{pointer.generation}\n")
         for other in self.folder.glob("gen-*.duckdb"):
-            # The previous file stays, because a reader may be about to open it. Later files belong to a
-            # running load.
+            # The previous file stays, because a reader may be about to open it.
+            # Later files belong to a running load.
             if _number(other.name) < _number(pointer.generation) - 1:
                 other.unlink(missing_ok=True)
 
