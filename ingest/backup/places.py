@@ -112,7 +112,6 @@ class FolderPlace:
             yield
 
     def _remove_parts(self) -> None:
-        """Remove the partial files that a killed backup left."""
         with self._explain_errors():
             for part in self.path.glob(f"*/*{_PART}"):
                 part.unlink()

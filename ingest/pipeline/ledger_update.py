@@ -234,5 +234,4 @@ def _ledger_row(log_file: LogFile, known_row: LedgerRow | None, intake: FileResu
 
 
 def _is_same_content(known_row: LedgerRow, intake: FileResult) -> bool:
-    """Return True when a file has the content of the row, or has grown since."""
     return intake.continues or known_row.fingerprint == intake.fingerprint

@@ -102,7 +102,6 @@ def _make_past_session(rows: Sequence[Row], definitions: Sequence[_Definition]) 
 
 
 def _read_past_definitions(building: GenerationBuilder, file_id: int) -> Mapping[str, list[_Definition]]:
-    """Return the definitions that sessions offered before, by session."""
     by_id: dict[str, _Definition] = {}
     by_session: dict[str, list[_Definition]] = defaultdict(list)
     for row in building.fetch_rows(read_script("past_definitions.sql"), {"file_id": file_id}):

@@ -134,7 +134,6 @@ def decode_layers(text: str) -> Iterator[View]:
 
 
 def _decode(text: str, parent: View | None) -> View | None:
-    """Return the view of a text without its escapes; None when there are no escapes."""
     if "\\" not in text and "%" not in text and "&" not in text and "\x1b" not in text:
         return None
     view = View("", text, parent)

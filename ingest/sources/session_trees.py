@@ -88,7 +88,6 @@ def _read_session(tree: SessionTree) -> Generator[bytes]:
 
 
 def _read_session_file(file: SessionFile) -> Iterator[bytes]:
-    """Yield the lines of a file. Raises OSError when reading fails after the beginning."""
     if file.problem is not None:
         yield make_file_line(file.path, file.problem)
         return

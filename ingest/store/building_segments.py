@@ -301,7 +301,6 @@ class BuildingSegments:
 
 
 def _kept_columns(table: str) -> str:
-    """Return the columns of a table to copy, without those that DuckDB generates."""
     return f"* EXCLUDE ({', '.join(GENERATED)})" if table == "tool_calls" else "*"
 
 

@@ -224,7 +224,6 @@ class DailyTable:
 
 
 def _largest(extreme: Extreme) -> list[str]:
-    """Return the SELECT expressions for the columns of an extreme over all rows of a group."""
     pick = "max" if extreme.is_largest else "min"
     if len(extreme.columns) == 1:
         return [f"{pick}({name}) AS {name}" for name in extreme.columns]

@@ -206,7 +206,6 @@ class StoreFolder:
                 self._remove_generation(path.name)
 
     def _list_generations(self) -> list[str]:
-        """Return the names of the complete store files, the newest last."""
         names = [path.name for path in self.path.iterdir() if path.is_file()]
         return sorted(filter(_GENERATION.fullmatch, names), key=generation_number)
 

@@ -159,7 +159,6 @@ class ReassessedBatch:
     # --- changes ----------------------------------------------------------------------------------
 
     def _update_rows(self, table: str, before: list[Row], after: list[Row], columns: Sequence[str]) -> int:
-        """Write the rows in which a value of `columns` changed; return their number."""
         fitting = self._fit_to_columns(table, after, columns)
         old = {row["rowid"]: row for row in before}
         changed = [row for row in fitting if any(old[row["rowid"]][name] != row[name] for name in columns)]

@@ -299,7 +299,6 @@ class FileReader:
             return self._make_result()
 
     def _resume(self) -> bool:
-        """Resume at the checkpoint of the job; return False when the reading must begin at the start."""
         begun = self._job.begun
         if begun is None:
             return False

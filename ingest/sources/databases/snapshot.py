@@ -112,7 +112,6 @@ def _header_of(side: OpenSide, suffix: str) -> bytes:
 
 
 def _copy(stream: io.RawIOBase, target: Path | None) -> bytes:
-    """Write the stream to a file, if one is given, and return its SHA-256."""
     digest, buffer = hashlib.sha256(), memoryview(bytearray(_PIECE))
     with closing(io.BytesIO() if target is None else target.open("wb")) as out:
         while count := stream.readinto(buffer):

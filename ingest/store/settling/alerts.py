@@ -249,7 +249,6 @@ def _read_series(con: Connection) -> list[_WatchedSeries]:
 
 
 def _follow_series(con: Connection, nights: _Nights, series: Sequence[_WatchedSeries], made_of: str) -> None:
-    """Test the series day by day, and write the alerts."""
     from callgauge.stats.over_time.visible_changes import find_visible_changes
     from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
 

@@ -208,7 +208,6 @@ def _merge_changes(con: Connection, *, has_before: bool, are_few: bool) -> None:
 
 
 def _find_tables(con: Connection) -> Sequence[DailyTable]:
-    """Return the tables that get rows."""
     empty: set[DailyTable] = set()
     for facts in {table.counted.facts for table in DAILY_TABLES if table.counted}:
         expressions = {

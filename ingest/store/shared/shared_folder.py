@@ -87,7 +87,6 @@ class SharedFolder:
             part.unlink(missing_ok=True)
 
     def _read_current(self) -> str:
-        """Return the name of the folder's current store file; '' when there is none."""
         try:
             return (self.folder / CURRENT).read_text("utf-8", "replace").strip()
         except FileNotFoundError:
