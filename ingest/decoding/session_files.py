@@ -69,7 +69,7 @@ class FileRecords:
             elif record.where.line == self._file.where.line:
                 data = record.data.replace(b"\r", b"\n")
                 yield replace(record, data=data, file=self._file.path)
-            elif _FILE in record.value:  # otherwise the line with the path was too long
+            elif _FILE in record.value:  # False when the line with the path was too long to be read
                 unread = record.value.get(_UNREAD)
                 where = record.where if unread else self._content_of(record)
                 self._file = FileStart(record.value[_FILE], where)

@@ -16,7 +16,7 @@ from ingest.store.segments import attach_file, describe_failure, is_of_object_st
 Connection = duckdb.DuckDBPyConnection
 # DuckDB's memory in a load; more data goes to a temporary folder next to the file being built
 MEMORY_LIMIT = "256MB"
-MEMORY_BESIDE_WORKERS = "160MB"  # the limit while worker processes read; inserting needs no more
+MEMORY_BESIDE_WORKERS = "160MB"  # DuckDB's memory while worker processes read; inserting needs no more
 # limit of uncompressed rows; with the default, 16 MB, DuckDB would write row groups several times
 CHECKPOINT = "64MB"
 
