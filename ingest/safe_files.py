@@ -1,4 +1,4 @@
-"""File locks that end with their process, and writes that survive a power cut."""
+"""Locks of files that end with their process, and writes that survive a power cut."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def lock_file(
     file cannot be opened or written. By default it raises StoreError.
     """
     with explain(path.parent):
-        # Mode "w" would empty the file, which names the present owner of the lock, before the lock is held.
+        # Not "w": whoever fails to get the lock must not wipe out who holds it.
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         while not _try_lock(lock):

@@ -218,6 +218,7 @@ def _send_content(path: Path, name: str, sender: PieceSender) -> BackupFile:
 
 
 def _holds_the_same(place: BackupPlace, name: str, manifest: Manifest, present: Collection[str]) -> bool:
+    """Return True when a backup contains the same files, and all of its pieces exist."""
     try:
         earlier = read_manifest(place, name)
     except BackupError:

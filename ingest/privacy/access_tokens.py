@@ -1,8 +1,10 @@
-"""Finds access keys and tokens in a text by the prefixes that their makers use.
+"""Finds access keys and tokens in a text by their makers' prefixes.
 
-The patterns come from detect-secrets (https://github.com/Yelp/detect-secrets), or from the makers'
-documentation. A token contains a long run of letters, digits, `_` and `-`, and begins at the start of a word.
-A match is extended to the end of the run, because some patterns omit the end of a token (a JWT's signature).
+Where detect-secrets (https://github.com/Yelp/detect-secrets) has a pattern for a maker, it is used; the other
+forms are those that the makers document. detect-secrets is made for files and lines. Here a pattern is tried
+only where a fast search shows that it could match: a token contains a long run of letters, digits, `_` and
+`-`, and begins at the start of a word. A match is extended to the end of the run, since some patterns omit
+the end of a token (a JWT's signature).
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class _TokenForm(NamedTuple):
     """The forms of one type of token: its possible prefixes, and the patterns of a whole token."""
 
     kind: str
-    begin: str  # separated by blanks; each prefix has at least three characters
+    begin: str  # separated by blanks, at least three characters each
     patterns: Sequence[str | re.Pattern[str]]
 
 
@@ -86,7 +88,7 @@ _TOKENS = (
     _TokenForm("huggingface", "hf_ api_org_", (r"hf_[A-Za-z0-9]{30,}", r"api_org_[A-Za-z]{34}")),
     _TokenForm("npm", "npm_", (r"npm_[A-Za-z0-9]{36}",)),
     _TokenForm("xai", "xai-", (r"xai-[A-Za-z0-9]{40,}",)),
-    # The pattern of detect-secrets accepts any capital word with this prefix; real keys have 73 characters.
+    # detect-secrets' pattern accepts any word in capitals with this prefix; keys have 73 characters.
     _TokenForm(
         "artifactory",
         "AKC AP0 AP1 AP2 AP3 AP4 AP5 AP6 AP7 AP8 AP9 APA APB APC APD APE APF",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 LOCK = "lock"
 BUILDING = "building.duckdb"
 _GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")
-# Files that users and the server may write before the first load. Every new disk has `lost+found`.
+# Files that people and the server write before the first load; each new disk has `lost+found`.
 _BESIDE = re.compile(
     r"naming\.toml|aliases\.json|users\.json|sign_in\.key|redaction\.key|signed_out\.json|reports|lost\+found"
     r"|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
@@ -239,9 +239,9 @@ class StoreFolder:
 def lock_store(
     store_dir: Path, on_write: OnWrite = ignore_write, patience: Patience = do_not_wait
 ) -> Iterator[StoreFolder]:
-    """Lock and yield the store folder. Make it if it is missing, and remove what killed loads left.
+    """Lock and yield the store folder; make the folder if it is missing, and remove leftovers.
 
-    Raises StoreBusy when another load has the lock and `patience` returns False. Raises StoreError when the
+    Raises StoreBusy when another load holds the lock and `patience` returns False, and StoreError when the
     folder cannot be used as a store.
     """
     prepare_store(store_dir)
@@ -289,10 +289,7 @@ def check_store_place(store_dir: Path) -> None:
 
 
 def prepare_store(store_dir: Path) -> None:
-    """Make the folder an empty store unless it is a store already. Raises StoreError.
-
-    The lock file marks the folder as a store.
-    """
+    """Make a folder an empty store unless it is a store; its lock file marks it as one. Raises StoreError."""
     check_store_place(store_dir)
     with explain_os_errors(store_dir):
         store_dir.mkdir(exist_ok=True)
