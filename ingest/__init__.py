@@ -1,1 +1,1 @@
-"""Loading of session logs into the tables of a store; see `ingest.pipeline.load`."""
+"""Loads session logs into the tables of a store; see `ingest.pipeline.load`."""

@@ -1,4 +1,7 @@
-"""The errors that stop a load, and those of damaged files. A load's error names the next step."""
+"""The errors that stop a load, and the errors for damaged files.
+
+The message of a load's error names the next step.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 
 
 class IngestError(Exception):
-    """A load stopped and published nothing; `str()` is the sentence to print."""
+    """An error that stopped a load before anything was published. `str()` is the sentence to print."""
 
 
 class InputError(IngestError):
@@ -52,7 +55,7 @@ _NEXT_STEP = {
 
 @contextmanager
 def explain_os_errors(store_dir: Path) -> Iterator[None]:
-    """Raise an OSError from the block as a `StoreError` that names the store's folder."""
+    """Convert an OSError raised in the block to a `StoreError` that names the store's folder."""
     try:
         yield
     except OSError as error:
@@ -69,11 +72,11 @@ def store_error(store_dir: Path, error: OSError) -> StoreError:
 
 
 class DamagedFileError(OSError):
-    """The bytes of a file can be read but are damaged.
+    """The file can be read, but its content is damaged.
 
     `str()` of the error gives the words that follow "cannot be read: " in a message.
     """
 
 
 class CutOffError(DamagedFileError):
-    """The bytes end before their content does; the bytes before the end are sound."""
+    """The file ends too early; the bytes before the end are valid."""

@@ -1,7 +1,7 @@
-"""The events into which every log format is translated, each with its place in the file.
+"""The events into which every log format is translated, each with its position in the file.
 
-A format only translates; `lenient` and `ingest.sessions.session_builder` judge. A fact that the log does not
-have is None: an unknown value is never written as a good one.
+A format only translates. `lenient` and `ingest.sessions.session_builder` judge the events. A fact that the
+log lacks is None, never a value that means success.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any, final
 
 import msgspec
 
-MESSAGE_READ = 2_000  # characters of a failed result that are read as the reason; fewer are stored
+# number of characters of a failed result that are searched for the reason; fewer are stored
+MESSAGE_READ = 2_000
 
 
 class ArgsSource(StrEnum):
@@ -27,30 +28,35 @@ class ArgsSource(StrEnum):
 
 
 class FaultLayer(StrEnum):
-    """The first layer at which a call went wrong, in the order in which a call passes them."""
+    """The first stage at which a call failed, in the order in which a call passes the stages."""
 
-    EMISSION = "emission"  # no call, a leaked call, a cut-off call
+    EMISSION = "emission"  # the model made no call, wrote the call as text, or was cut off
     SYNTAX = "syntax"  # the arguments are not JSON
-    SCHEMA = "schema"  # JSON, but invalid by the tool's definition; unknown tool
-    TOOL_REJECTED = "tool_rejected"  # the tool itself refused the arguments
+    # the arguments are valid JSON but do not match the tool's definition, or the tool is unknown
+    SCHEMA = "schema"
+    TOOL_REJECTED = "tool_rejected"  # the tool itself rejected the arguments
     EXECUTION = "execution"  # the tool ran and failed
     REFUSED = "refused"  # a user or a policy denied the call
 
 
 class ResultStatus(StrEnum):
-    """How a call ended according to the log; `unknown` = a result without any sign of success or failure."""
+    """How a call ended according to the log.
+
+    `unknown` means that the result shows neither success nor failure.
+    """
 
     OK = "ok"
     ERROR = "error"
     DENIED = "denied"
     UNKNOWN = "unknown"
-    MISSING = "missing"  # no result in the log; set by ingest.sessions.session_builder, not by a format
+    MISSING = "missing"  # the log has no result; only ingest.sessions.session_builder sets this value
 
 
 class FlagSource(StrEnum):
-    """How a call's `ResultStatus` was found; `absent` = the log has no sign of the status.
+    """How a call's `ResultStatus` was found; `absent` means that the log does not show it.
 
-    The two for envelopes: the result's content reports a failure, while the log has no flag or says ok.
+    The two values for envelopes mean: the result's content reports a failure, but the log has no flag or says
+    ok.
     """
 
     EXPLICIT = "explicit"
@@ -67,26 +73,26 @@ class Strategy(StrEnum):
 
 
 class TurnStatus(StrEnum):
-    """The words for a turn's end that formats share.
+    """The words that several formats use for the end of a turn.
 
     `turns.recorded_status` can also contain other words from a log.
     """
 
-    CANCELLED = "cancelled"  # a person stopped the turn, so it has no verdict
+    CANCELLED = "cancelled"  # a person stopped the turn, so it counts neither as success nor as failure
     COMPLETED = "completed"
     ERROR = "error"
 
 
 class Visibility(StrEnum):
-    """How much a source shows of one kind of fault (syntax or schema) in a call's arguments."""
+    """How well a source shows one kind of argument error, syntax or schema."""
 
-    FULL = "full"  # Callgauge judges the text or definition itself, so repairs show, too
-    FAILURES = "failures"  # the harness marks every refusal; silent repairs cannot be seen
-    NONE = "none"  # neither: this kind of fault is not measured for the call
+    FULL = "full"  # Callgauge itself parses the text or checks the definition, so it also sees repairs
+    FAILURES = "failures"  # the agent marks every rejected call, but the log does not show repairs
+    NONE = "none"  # the log shows no such errors, so they are not measured for the call
 
 
 class LogLine(msgspec.Struct, frozen=True, gc=False):
-    """A place in a log: the 1-based line number, and the byte offset of the line's first byte in the file."""
+    """A position in a log: the 1-based line number, and the byte offset at which the line begins."""
 
     line: int
     offset: int
@@ -95,7 +101,7 @@ class LogLine(msgspec.Struct, frozen=True, gc=False):
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The fields that all events have. `ts` is an aware UTC datetime, or None.
 
-    Events are exempt from garbage collection (`gc=False`): there are many, and none refers back to itself.
+    `gc=False` exempts events from garbage collection. They are many and form no reference cycles.
     """
 
     session_id: str
@@ -106,23 +112,23 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     """Facts about a session.
 
-    A session may have several such events; later values that are not None replace earlier ones.
+    A session may have several of these events; a later value that is not None replaces the earlier one.
     """
 
     harness: str | None = None
     harness_version: str | None = None
     parent_session_id: str | None = None
     user: str | None = None  # the user, by any name or id in the log
-    task: str | None = None  # a benchmark's task for several models: the same task has the same name
+    task: str | None = None  # a benchmark task; the name is the same for all models
     run: str | None = None  # the experiment that the session is part of
-    trial_run: str | None = None  # the run of trials, if the log names it
-    arm: str | None = None  # the variant in the run: a model, a prompt, a definition
-    repeat_no: str | None = None  # number of the attempt at the task
-    capabilities: str | None = None  # JSON: facts about the model
-    sampling: str | None = None  # JSON: temperature and the like
-    project: str | None = None  # the session's repository, else its folder; see `name_project`
-    branch: str | None = None  # the branch at the beginning
-    sub_agent: str | None = None  # the sub-agent or skill of which the session is a run
+    trial_run: str | None = None  # the name of the trial run, if the log has it
+    arm: str | None = None  # the variant in the trial run: a model, a prompt or a definition
+    repeat_no: str | None = None  # number of this attempt at the task
+    capabilities: str | None = None  # JSON with facts about the model
+    sampling: str | None = None  # JSON with temperature and other sampling parameters
+    project: str | None = None  # the session's repository, else its folder (`name_project`)
+    branch: str | None = None  # the Git branch when the session began
+    sub_agent: str | None = None  # the sub-agent or skill that ran this session
     environment: str | None = None  # where the agent was deployed: production, staging …
     provider: str | None = None
     model: str | None = None
@@ -131,7 +137,7 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
 class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
     """The system prompt of the session from this event on.
 
-    Given are its text, its explicit name and version, or both.
+    The event has its text, or its name and version, or both.
     """
 
     text: str | None = None
@@ -146,9 +152,10 @@ class ToolsOffered(Event, frozen=True, kw_only=True, gc=False):
 
 
 class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
-    """A gateway's test call for native tool use. `ok` None = the outcome is not in the log.
+    """A gateway's test of whether a model supports native tool calls.
 
-    `probe_id` is the same in all sessions that use the same probe.
+    `ok` is None when the log has no outcome. `probe_id` is the same in all sessions that rely on the same
+    test.
     """
 
     ok: bool | None
@@ -159,18 +166,18 @@ class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
 
 
 class TrialRunPlanned(Event, frozen=True, kw_only=True, gc=False):
-    """A run of trials, from its lock; `session_id` is the run's name.
+    """The plan of a trial run, read from its lock file; `session_id` is the run's name.
 
-    `facts` are columns of `trial_runs`, as decoded from JSON. `ts` is when the run was locked.
+    `facts` are columns of `trial_runs` as decoded JSON. `ts` is when the plan was locked.
     """
 
     facts: Mapping[str, Any]
 
 
 class TrialLookTaken(Event, frozen=True, kw_only=True, gc=False):
-    """The interim analysis of one variant in a run; `session_id` is the run's name.
+    """The interim analysis of one variant in a trial run; `session_id` is the run's name.
 
-    `facts` are columns of `trial_looks`. `ts` is when the look was taken.
+    `facts` are columns of `trial_looks`. `ts` is the time of the analysis.
     """
 
     facts: Mapping[str, Any]
@@ -179,9 +186,8 @@ class TrialLookTaken(Event, frozen=True, kw_only=True, gc=False):
 class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
     """A user's message, which begins a turn.
 
-    `turn` is the log's own 1-based number; None = the session builder counts. `key` identifies the same turn
-    in a copied transcript (a message uuid, for instance); None = the turn is identified by session and
-    number.
+    `turn` is the log's own 1-based number, or None if the session builder must count. `key` (for example a
+    message uuid) is the same in a copied transcript. None = only session and number identify the turn.
     """
 
     turn: int | None = None
@@ -192,38 +198,39 @@ class TurnStarted(Event, frozen=True, kw_only=True, gc=False):
 class StepMade(Event, frozen=True, kw_only=True, gc=False):
     """One model call within a turn.
 
-    `step` is the log's own 0-based number; None = the session builder counts.
+    `step` is the log's own 0-based number, or None if the session builder must count.
     """
 
     step: int | None = None
     turn: int | None = None
-    text: str | None = None  # the model's text besides its calls
+    text: str | None = None  # the model's text, without its tool calls
     provider: str | None = None
     model: str | None = None
     strategy: Strategy | None = None
-    input_tokens: int | None = None  # all input tokens; the next two are parts of it
+    input_tokens: int | None = None  # all input tokens, including the next two
     cached_tokens: int | None = None  # read from the provider's cache
-    cache_write_tokens: int | None = None  # written to it
+    cache_write_tokens: int | None = None  # written to the provider's cache
     output_tokens: int | None = None
     latency_ms: float | None = None
-    resent: int | None = None  # how often the request was sent again after network errors
+    resent: int | None = None  # how often the request was repeated after network errors
     stop_reason: str | None = None  # why the reply ended, as logged: tool_use, end_turn, max_tokens …
-    failed: bool = False  # the reply was aborted or failed, and its calls never ran: the next may repeat them
-    answers: bool = False  # True when the log states that this step ended the turn (stop_reason end_turn)
+    # the reply was aborted or failed, so its calls never ran; the next reply may repeat them
+    failed: bool = False
+    answers: bool = False  # True when the log marks this step as the end of the turn (stop_reason end_turn)
 
 
 class CallMade(Event, frozen=True, kw_only=True, gc=False):
     """One tool call of the latest step, or of the given `turn` and `step`.
 
     `raw_arguments` is the text for ArgsSource RAW and TRUNCATED, `arguments` the decoded value for
-    RESERIALISED. `refused_by_harness` is the log's own verdict on the arguments (SYNTAX or SCHEMA),
-    `harness_message` the text of that refusal. Calls refused with EMISSION have no usable arguments; the text
-    of a leaked call is in `raw_arguments`. `syntax_seen` and `schema_seen` are what this source shows for
-    calls that are not marked as faulty.
+    RESERIALISED. `refused_by_harness` is SYNTAX or SCHEMA when the log says that the agent rejected the
+    arguments. `harness_message` is the text of that rejection. With EMISSION, the call has no usable
+    arguments; `raw_arguments` is then the text in which the model wrote the call. `syntax_seen` and
+    `schema_seen` say whether errors would be visible in a call without an error mark.
     """
 
     tool: str | None
-    mcp_server: str | None = None  # if the log names it separately from the tool
+    mcp_server: str | None = None  # the MCP server, if the log has a separate field for it
     tool_call_id: str | None = None
     turn: int | None = None
     step: int | None = None
@@ -233,17 +240,16 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
     strategy: Strategy | None = None
     refused_by_harness: FaultLayer | None = None
     harness_message: str | None = None
-    retry_of: str | None = None  # the tool_call_id that this call retries, if the log states it
+    retry_of: str | None = None  # tool_call_id of the call that this one retries, if the log states it
     syntax_seen: Visibility = Visibility.NONE
     schema_seen: Visibility = Visibility.NONE
-    key: str | None = None  # globally unique id of this call, if the producer has one: finds copies
+    key: str | None = None  # a globally unique id from the log, by which copies of the call are found
 
 
 class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     """The result of a call.
 
-    The call is found by `tool_call_id`, else by turn, step and `ordinal`: the position among the step's
-    calls.
+    The call is found by `tool_call_id`, else by turn, step and `ordinal`, its index among the step's calls.
     """
 
     tool_call_id: str | None = None
@@ -253,20 +259,22 @@ class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     step: int | None = None
     status: ResultStatus
     flag_source: FlagSource
-    fault_layer: FaultLayer | None = None  # the layer shown by the log's own texts and codes
-    message: str | None = None  # the harness's reason, for faults
+    fault_layer: FaultLayer | None = None  # the failure stage that the log's texts or codes show
+    message: str | None = None  # the agent's reason for a failure
     content: str | None = None
     latency_ms: float | None = None
-    mcp_server: str | None = None  # the MCP server, if the log names it only here
-    simulated: str | None = None  # recorded, miss …: no tool ran; the result comes from a trial's recording
+    mcp_server: str | None = None  # the MCP server, if the log has it only here
+    # for example "recorded" or "miss": no tool ran, because the trial run replayed a recorded result
+    simulated: str | None = None
 
 
 class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
-    """The end of a turn, as the log records it. `recorded_ok` None = the log gives no verdict.
+    """The end of a turn, as the log records it.
 
-    `answer` is the final text; '' = the log shows that there was none, None = unknown. `verdict_reason` is
-    why a check of the task passed or failed; `compensations` are the messages that a gateway sent after
-    unreadable replies; `cost` is in USD.
+    `recorded_ok` is None when the log does not say whether it succeeded. `answer` is the final text: '' when
+    the log shows that there was none, None when unknown. `verdict_reason` is why a check of the task passed
+    or failed. `compensations` are the messages that a gateway sent after unreadable replies. `cost` is in
+    USD.
     """
 
     turn: int | None = None
@@ -283,7 +291,7 @@ class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
 class Rejected(msgspec.Struct, frozen=True, gc=False):
     """A line or a value that could not be used.
 
-    `code` is a key of REJECT_CODES, `reason` one sentence for people.
+    `code` is a key of REJECT_CODES. `reason` is a sentence for users.
     """
 
     where: LogLine

@@ -1,4 +1,4 @@
-"""The reports of a load and of maintenance commands: the progress, and the closing figures."""
+"""The reports of a load and of maintenance commands: progress, and the final figures."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from enum import StrEnum
 
 
 class ForeignKind(StrEnum):
-    """The kind of a file in no known log format, by its first bytes.
+    """The kind of a file whose log format is unknown, by its first bytes.
 
-    The values of `files.foreign_kind`.
+    These are the values of `files.foreign_kind`.
     """
 
-    JSON = "json"  # JSON objects, but in no known format
-    BROKEN = "broken"  # begins like JSON, but contains no readable object
-    TEXT = "text"  # no JSON object
+    JSON = "json"  # JSON objects in an unknown format
+    BROKEN = "broken"  # begins like JSON, but no object can be decoded
+    TEXT = "text"  # contains no JSON object
     BINARY = "binary"
     EMPTY = "empty"
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedFile:
-    """A file that could not be used, or not on its own.
+    """A file that could not be used, or not without another file.
 
     `reason` is the part of a sentence that follows the file's path. `foreign` is the kind of a file that is
-    not a log; None = it may be a log. `is_new`: no earlier load rejected it for the same reason.
+    not a log; None = it may be a log. `is_new` is True when no earlier load rejected the file for the same
+    reason.
     """
 
     path: str
@@ -37,7 +38,7 @@ class RejectedFile:
 
 @dataclass(frozen=True, slots=True)
 class DamagedFile:
-    """A file that was read, with the number of its unreadable lines, and the reason for the first of them."""
+    """A file that was read, with the number of its unreadable lines and the reason for the first one."""
 
     path: str
     lines: int
@@ -46,24 +47,24 @@ class DamagedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadReport:
-    """The closing figures of one load. Counts are of the files read in this load, not of the whole store.
+    """The final figures of one load. Counts include only files read in this load, not the whole store.
 
-    `loaded` files were read. `unchanged` files were in the store already, under this name or as a copy.
-    `moved` files were in the store under another name. `unread` files wait for another load because the user
-    stopped this one; `--since` and `--limit` left out `left` files. `companions` are files that were read
-    together with another one, or other files of a known agent; `reason` tells which, and they are not
-    failures.
+    `loaded` files were read. `unchanged` files were already in the store, under this name or as a copy.
+    `moved` files were in the store under another name. `unread` files were not read because the user stopped
+    the load. `left` files were excluded by `--since` and `--limit`. `companions` are files that were read
+    together with another one, or other files of a known agent. They are not failures; `reason` says which
+    case applies.
 
-    For files with new content, `sessions_replaced` were read again, `sessions_removed` were removed by
-    --replace, and `calls_fewer` calls were lost by both.
+    For files with new content, `sessions_replaced` were read again, and `sessions_removed` were removed by
+    --replace. `calls_fewer` is the number of calls that both lost.
 
-    `rejects` counts lines and values that could not be used, `new_rejects` those new in this load; `damaged`
-    names the files of these, at most 100. `new_rejected` counts the files that no earlier load rejected for
-    the same reason. `duplicates` counts calls that another row counts already. `faults` (by layer, in the
-    order in which a call passes the layers) and `judged` (calls whose arguments could be judged) exclude
-    duplicates. `notes` are sentences on inputs that were skipped because they are not logs, and on facts that
-    files lack. `newest` is the time (UTC) of the newest session in this load's files, new or already loaded;
-    None without any time. A time more than a day in the future counts as a mistake. `generation` is None when
+    `rejects` counts unusable lines and values, `new_rejects` those first seen in this load. `damaged` lists
+    at most 100 files that contain them. `new_rejected` counts files that no earlier load rejected for the
+    same reason. `duplicates` counts copies of calls in other rows. `faults` counts failed calls by failure
+    stage, in the order of the stages; `judged` counts calls whose arguments could be judged. Neither includes
+    duplicates. `notes` are sentences on skipped files that are not logs, and on facts that files lack.
+    `newest` is the time (UTC) of the newest session in this load's files, new or already loaded. It is None
+    when no session has a time. Times more than a day in the future are ignored. `generation` is None when
     there was nothing new to publish.
     """
 
@@ -97,11 +98,11 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A line or a value of a file that could not be used; `line` None = the whole file.
+    """A line or a value of a file that could not be used; `line` is None for the whole file.
 
-    `tools` is the hash of the tool definitions with which the file was read, see
-    `ingest.store.ledger.ReadWith`. `foreign` is as in `RejectedFile`. `part_of` is the log of which the file
-    is a part; None = it is a log itself.
+    `tools` is the hash of the tool definitions used to read the file (`ingest.store.ledger.ReadWith`).
+    `foreign` is as in `RejectedFile`. `part_of` is the log of which the file is a part; None = the file is a
+    log itself.
     """
 
     file: str
@@ -117,7 +118,7 @@ class Reject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReparseReport:
-    """The figures of a reparse: `calls` were judged again, and `changed` of them got another verdict.
+    """The figures of a reparse. `calls` counts the calls judged again, `changed` those with a new verdict.
 
     `generation` is None when there was nothing to judge.
     """
@@ -130,10 +131,11 @@ class ReparseReport:
 
 @dataclass(frozen=True, slots=True)
 class ModelName:
-    """A name of a model in logs.
+    """The name of a model in logs.
 
-    `model` is the model that it counts as, `rule` the reason for another name (None = same name). `source` is
-    the origin of the name (log, path, given), `calls` counts model calls of turns.
+    `model` is the name under which its calls are counted. `rule` is why that name differs, or None when it
+    does not. `source` is where the name comes from (log, path, given). `calls` counts the model calls of
+    turns.
     """
 
     model: str
@@ -145,7 +147,7 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True)
 class ModelNamesReport:
-    """The models of a store; `generation` is the new one when they were recounted, else None."""
+    """The models of a store. `generation` is the new published version if they were recounted, else None."""
 
     names: tuple[ModelName, ...]
     aliases_enabled: bool
@@ -154,11 +156,11 @@ class ModelNamesReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetReport:
-    """The figures of a removal of sessions. `generation` is None when nothing was removed.
+    """The figures of a deletion of sessions. `generation` is None when nothing was deleted.
 
-    `runs` counts runs of trials without remaining sessions. `files` counts the files that contained the
-    removed sessions. `elsewhere` counts removed calls with a copy in another session. `undated` counts
-    sessions that stay because they have no time.
+    `runs` counts trial runs that have no session left. `files` counts the files that contained deleted
+    sessions. `elsewhere` counts deleted calls with a copy in another session. `undated` counts sessions that
+    stay because they have no time.
     """
 
     sessions: int
@@ -176,9 +178,9 @@ class ForgetReport:
 class RetentionReport:
     """The figures of a retention run. `generation` is None when nothing was removed.
 
-    Sessions whose last event was before `text_before` have no texts any more, those before `facts_before` are
-    removed; None = no such limit. `quotes_removed` counts unreadable lines whose quote was removed. `undated`
-    counts sessions that stay because a part of them has no time.
+    Sessions that ended before `text_before` lose their texts; sessions that ended before `facts_before` are
+    removed. None = no such limit. `quotes_removed` counts unreadable lines whose quoted text was removed.
+    `undated` counts sessions that stay because a part of them has no time.
     """
 
     sessions_removed: int
@@ -198,9 +200,10 @@ class RetentionReport:
 class BackupReport:
     """The figures of a backup.
 
-    `name` is the backup with the present state of the store; `unchanged`: it existed already. `bytes` is the
-    size of its files, `bytes_sent` of the pieces that the place lacked. `backups` counts those in the place
-    now, `removed` names the removed older ones. `notes` are sentences on skipped work.
+    `name` is the backup of the present state of the store. `unchanged` means that this backup existed
+    already. `bytes` is the size of its files, `bytes_sent` the size of the pieces that had to be sent.
+    `backups` counts all backups that exist now. `removed` names the older backups that were removed. `notes`
+    are sentences on skipped work.
     """
 
     place: str
@@ -218,7 +221,10 @@ class BackupReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """The figures of a restored backup from the time `made_at` (UTC); `generation` is published."""
+    """The figures of a restored backup, which was made at `made_at` (UTC).
+
+    `generation` is the published store file.
+    """
 
     place: str
     name: str
@@ -232,7 +238,10 @@ class RestoreReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyReport:
-    """The result of a successful check: `of` is a store or a backup, `rows` are by table."""
+    """The result of a successful check.
+
+    `of` names the store or the backup; `rows` has the number of rows by table.
+    """
 
     of: str
     generation: str

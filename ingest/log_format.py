@@ -1,4 +1,4 @@
-"""The interface of a log format: its description, the records and facts of a file, the translator."""
+"""The interface of a log format: its description, its input records, and its translator."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ _MISSES = 20
 
 
 class Record(msgspec.Struct, gc=False):
-    """One decoded object of a log, as a format gets it.
+    """One decoded object of a log, as a format receives it.
 
-    `value` is the decoded object, or the value that the format's own `decode` returned for a line. `where` is
-    the line on which the record begins. `data` has the record's bytes as in the file, with or without the
-    final line break, and `start` is the byte offset of the first of them. `file` is the path of the record's
-    file within a session that is spread over files; None for other logs.
+    `value` is the decoded object, or what the format's own `decode` returned. `where` is the line on which
+    the record begins. `data` has the record's bytes from the file, with or without the final line break;
+    `start` is their byte offset. `file` is the path of the record's file if a session has several files, else
+    None.
     """
 
     where: LogLine
     value: Any
     data: bytes
     start: int
-    _seen: int = 0  # offset up to which `find_line` has searched …
-    _line: int = 0  # … and the line breaks before it
-    _in_lines: bool | None = None  # whether the record has more than one; None = not looked yet
-    _missed: int = 0  # texts that do not occur; each search went to the end of the record
+    _seen: int = 0  # offset in `data` up to which `find_line` has searched
+    _line: int = 0  # number of line breaks before that offset
+    _in_lines: bool | None = None  # True when the record has several lines; None = not known yet
+    _missed: int = 0  # number of texts that were searched to the end of the record and not found
     file: str | None = None
 
     def find_line(self, token: str, *, past: bool = False) -> LogLine:
-        """Return the line of the next occurrence of `token`, searched from the place of the previous match.
+        """Return the line of the next occurrence of `token`, searched from the previous match.
 
-        Ask for tokens in the order of the document: each byte is searched once. The result is the line of the
-        record when the token is not found, when the record is a single line, and always after 20 failed
-        searches. With `past`, the next search begins behind this match; needed for ids that occur again.
+        Ask for tokens in document order, so that each byte is searched only once. If the token is not found,
+        the result is the first line of the record. The same applies to a record with one line, and after 20
+        failed searches. With `past`, the next search begins after this match, as needed for repeated ids.
         """
         if self._in_lines is None:
             self._in_lines = self.data.find(b"\n", 0, -1) >= 0
@@ -59,8 +59,8 @@ class Record(msgspec.Struct, gc=False):
 class Source:
     """The description of a format: which facts its logs contain.
 
-    The Data page shows this per source, so that readers do not take an unmeasured 0 % for a good value. Each
-    field except `name`, `title` and `cannot_tell` is a short phrase for people that begins with `yes`,
+    The Data page shows this for each source, so that nobody takes an unmeasured 0 % for a good value. Each
+    field except `name`, `title` and `cannot_tell` is a short phrase for users that begins with `yes`,
     `partly` or `no`.
     """
 
@@ -73,23 +73,23 @@ class Source:
     system_prompt: str
     model: str
     turn_end: str
-    cannot_tell: str  # one or two sentences
+    cannot_tell: str  # what these logs cannot show, in one or two sentences
 
 
 def read_no_sibling(_name: str) -> None:
-    """Return None for every name: the default for a log without a folder."""
+    """Return None for every name. This is the default for a log that is not in a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The facts about a file that a translator gets besides the records.
+    """The facts about a file that a translator gets in addition to the records.
 
-    `name` is the file's own name without folders, `folder` the name of its folder, `path` the whole path
-    (`archive!member` in an archive); all may be empty. `identity` is made from the first bytes of the file,
-    so it is the same in every copy and after the file grew; it serves as session id where the log names none.
-    `read_sibling(name)` returns the bytes of a file in the same folder, or None when there is none or it is
-    larger than `--max-line`. `mapping` has the paths of a record's fields (`--map`); only chat transcripts
-    use it.
+    `name` is the file's name without folders, `folder` the name of its folder, `path` the whole path
+    (`archive!member` in an archive). All may be empty. `identity` is a hash of the first bytes of the file.
+    It is the same in every copy and after the file has grown, and serves as session id if the log has none.
+    `read_sibling(name)` returns the bytes of another file in the folder. It returns None when that file is
+    missing or larger than `--max-line`. `mapping` has the paths of a record's fields (`--map`); only chat
+    transcripts use it.
     """
 
     name: str = ""
@@ -103,18 +103,18 @@ class About:
 class Translator(Protocol):
     """Translates the records of one file, in file order, into events; keeps state between records.
 
-    A translator can be pickled between two records: when the file has grown, reading continues from there. It
-    may have a method `list_missing`, which returns the names of facts that it did not find.
+    A translator must be picklable between two records. If the file grows, reading continues from the pickled
+    state. An optional method `list_missing` returns the names of facts that the translator did not find.
     """
 
     def take(self, record: Record) -> Iterable[Event | Rejected]:
-        """Return the events that are complete with this record."""
+        """Return the events that this record completes."""
 
     def finish(self) -> Iterable[Event | Rejected]:
-        """Return the events that were still incomplete at the end of the file."""
+        """Return the remaining events at the end of the file."""
 
     def close(self) -> None:
-        """Remove temporary files; called once, whether or not the file was read to its end."""
+        """Remove temporary files. Called once, even if the file was not read to its end."""
 
 
 class Format(Protocol):

@@ -1,4 +1,4 @@
-"""Keeps the processes that load logs small, and describes how a process ended."""
+"""Reduces the memory and threads of processes that load logs, and describes how a process ended."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import os
 import signal
 import sys
 
-# Arrow starts a thread for jemalloc even without using it; numpy one per core for linear algebra.
+# Arrow starts a thread for jemalloc even if it is not used. NumPy starts one thread per core.
 _NO_THREADS = {"JE_ARROW_MALLOC_CONF": "background_thread:false", "OPENBLAS_NUM_THREADS": "1"}
 
-_KILLED = 9  # SIGKILL, which Windows does not have
+_KILLED = 9  # the number of SIGKILL; Windows has no such constant
 
 
 def leave_threads_out() -> None:
     """Keep libraries from starting threads on import, in this process and its child processes.
 
-    A process with one thread can be forked safely. Has no effect on imported libraries and on variables that
-    are already set.
+    Only a process with one thread can be forked safely. Libraries that are imported already and variables
+    that are set already are not affected.
     """
     for name, value in _NO_THREADS.items():
         os.environ.setdefault(name, value)
 
 
 def leave_pandas_out() -> None:
-    """Make every later import of pandas in this process fail; a second call has no effect.
+    """Make every later import of pandas in this process fail.
 
-    Arrow and DuckDB import pandas when it is installed, to recognise its tables. That costs 40 MB and a
-    quarter of a second.
+    Arrow and DuckDB import pandas to recognise its tables if it is installed. That costs 40 MB and a quarter
+    of a second.
     """
     if not any(isinstance(finder, PandasBlocker) for finder in sys.meta_path):
         sys.meta_path.insert(0, PandasBlocker())
@@ -44,9 +44,9 @@ class PandasBlocker:
 
 
 def describe_exit(code: int) -> str:
-    """Return in words how a process ended.
+    """Return a phrase that says how a process ended.
 
-    `code` is the return code as `subprocess` gives it: negative for a signal.
+    `code` is the return code from `subprocess`, negative for a signal.
     """
     if code == -_KILLED:
         return "killed; when memory runs out, the system does so"

@@ -1,8 +1,8 @@
-"""Maps fields of a record to those of chat transcripts: `messages` is at `.request.messages`.
+"""Maps fields of a record to the fields of chat transcripts, for example `messages` to `.request.messages`.
 
 A path begins with a dot: `.request.messages`, `.choices[0].message`, `.choices[-1]`, `["gen_ai.model"].name`.
-It also leads through JSON that is stored as text. A value found by a path has precedence over the usual names
-of its field.
+A path can enter JSON that is stored as text. A value at a mapped path comes before a value under the field's
+usual name.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 
 import orjson
 
-# The fields that can be mapped, with the key that the chat format reads first for each. A field of
-# `usage` has two keys.
+# The fields that can be mapped, each with the key that the chat format reads first.
+# A field of `usage` has two keys, one for each level.
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "messages": ("messages",),
     "response": ("response",),
@@ -51,20 +51,23 @@ _NAMES_BELOW: Mapping[str, tuple[frozenset[str], tuple[type, ...]]] = {
         (str, int, float),
     ),
 }
-"""Names of keys, in small letters, and the types of their values."""
+"""The names of keys for each field, in lower case, and the types of their values."""
 _STEP = re.compile(
     r"""\.(?P<key>[^.\[\]"\s]+)|\.?\[(?P<index>-?[0-9]{1,9})\]|\.?\[(?P<quoted>"(?:[^"\\]|\\.)+")\]"""
 )
 _HOW = 'write one such as .request.messages, .choices[0].message or .attributes["gen_ai.request.model"]'
 _KINDS = {str: "a text", bool: "a boolean", int: "a number", float: "a number", dict: "an object"}
-_SHOWN = 8  # names of keys in a message …
-_LONGEST = 60  # … and characters of one; half a key could be half a secret
-_DEEPEST = 4  # objects in objects that are searched for messages, …
-_LOOKED_AT = 500  # … and values in them
+_SHOWN = 8  # largest number of keys that a message lists
+_LONGEST = 60  # characters; a longer key is hidden, because a part of it could be part of a secret
+_DEEPEST = 4  # nested objects are searched for messages down to this level
+_LOOKED_AT = 500  # largest number of values that are searched for messages
 
 
 class BadMappingError(Exception):
-    """A field or a path cannot be used; the message ends a sentence that begins with its place."""
+    """A field or a path is unusable.
+
+    The message is the end of a sentence whose beginning says where the path was given.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +100,9 @@ class FieldPath:
         raise BadMappingError(f"{text!r} is not a path; {_HOW}")
 
     def find(self, record: Any, opened: dict[int, Any] | None = None) -> Any:
-        """Return the value at the path; None where there is none.
+        """Return the value at the path, or None.
 
-        `opened` keeps the decoded JSON texts of the record, for further paths.
+        `opened` keeps the record's JSON texts in decoded form, for further paths.
         """
         value = record
         for step in self.steps:
@@ -109,7 +112,7 @@ class FieldPath:
         return value
 
     def explain_gap(self, record: Any) -> str:
-        """Return why `find` returns None for a record: which part of the path is missing."""
+        """Return why `find` returns None for a record: the part of the path that is missing."""
         value, before = record, ""
         for step in self.steps:
             inner = _take_step(value, step, None)
@@ -139,7 +142,7 @@ class RecordMapping:
         return cls.parse(json.loads(text))
 
     def to_json(self) -> str:
-        """Return the mapping as text, the same for the same paths."""
+        """Return the mapping as text. Equal paths give equal text."""
         return json.dumps({name: path.text for name, path in self.paths}, ensure_ascii=False)
 
     def find_fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,12 +156,12 @@ class RecordMapping:
         return put_fields(record, self.find_fields(record))
 
     def apply_all(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return records as `apply` maps them, without those that `skips`."""
+        """Return the records that `skips` keeps, each as changed by `apply`."""
         mapped = (self.apply(record) for record in records)
         return [record for record in mapped if not self.skips(record)]
 
     def skips(self, mapped: Mapping[str, Any]) -> bool:
-        """Return True for a record without messages when messages are mapped."""
+        """Return True when the path of messages is mapped but the record has none."""
         maps_messages = any(name == "messages" for name, _ in self.paths)
         return maps_messages and mapped.get("messages") is None and mapped.get("conversations") is None
 
@@ -170,7 +173,7 @@ class RecordMapping:
 
 
 def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paths of the arrays in a record that look like messages, those nearest to the top first."""
+    """Yield the paths of arrays in a record that look like messages, the least nested first."""
     for path, _, value in _walk(record):
         first = value[0] if isinstance(value, list) and value else None
         if isinstance(first, dict) and ("role" in first or "from" in first):
@@ -178,9 +181,9 @@ def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def find_model_and_time(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the paths of what looks like the model and the time of a record, by field.
+    """Return the paths at which a record seems to have its model and its time, by field.
 
-    Only values below the top are searched: the chat format finds the others itself.
+    Only nested values are searched, because the chat format finds the others itself.
     """
     paths: dict[str, str] = {}
     for path, key, value in _walk(record):
@@ -192,12 +195,12 @@ def find_model_and_time(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _walk(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """Yield the path, the key and the value of each member, those nearest to the top first.
+    """Yield path, key and value of each member, the least nested first.
 
-    JSON texts are opened. A large or deep record is not walked to its end.
+    JSON stored as text is decoded. A large or deep record is searched only in part.
     """
     left: list[tuple[str, str, Any]] = [("", "", record)]
-    for path, key, value in left:  # grows while it is read
+    for path, key, value in left:
         inner = _open_text(value)
         if path:
             yield path, key, inner
@@ -229,14 +232,14 @@ def _take_step(value: Any, step: str | int, opened: dict[int, Any] | None) -> An
         if inner is None:
             inner = _open_text(value)
             if opened is not None:
-                opened[id(value)] = inner  # the text lives as long as its record
+                opened[id(value)] = inner  # the text exists as long as its record, so its id() stays valid
     if isinstance(step, str):
         return inner.get(step) if isinstance(inner, dict) else None
     return inner[step] if isinstance(inner, list) and -len(inner) <= step < len(inner) else None
 
 
 def _open_text(value: Any) -> Any:
-    """Return the object or array of a JSON text; any other value unchanged."""
+    """Return the object or array in a JSON text; return any other value unchanged."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     try:

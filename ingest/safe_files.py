@@ -16,14 +16,16 @@ from typing import Any
 from ingest.errors import explain_os_errors
 
 _BEYOND = 2**30
-"""Offset of the byte that Windows locks: others cannot read a locked byte, but the owner is in the file."""
+"""Offset of the byte that is locked on Windows. It is behind the owner's text, because others cannot read a
+locked byte.
+"""
 
 
 def _import_locks() -> Any:
     try:
         return import_module("fcntl")
     except ImportError:
-        return import_module("msvcrt")  # Windows
+        return import_module("msvcrt")
 
 
 _LOCKS = _import_locks()
@@ -35,11 +37,11 @@ def lock_file(
     wait: Callable[[str], None],
     explain: Callable[[Path], AbstractContextManager[None]] = explain_os_errors,
 ) -> Iterator[None]:
-    """Hold the lock of a file, which is created if need be. The kernel releases it when the process ends.
+    """Hold the lock of a file until the process ends. Create the file if it does not exist.
 
-    While another process holds the lock, `wait` is called again and again with the description of that
-    process, which is stored in the file; `wait` sleeps or raises. `explain` is called with the folder and
-    translates an OSError when the file cannot be opened or written; by default it raises StoreError.
+    While another process has the lock, `wait` is called repeatedly with the description of that process from
+    the file. `wait` sleeps or raises an error. `explain` gets the folder and translates an OSError when the
+    file cannot be opened or written. By default it raises StoreError.
     """
     with explain(path.parent):
         # Not "w": whoever fails to get the lock must not wipe out who holds it.
@@ -67,9 +69,9 @@ def is_locked(path: Path) -> bool:
 
 
 def _try_lock(lock: int, *, shared: bool = False) -> bool:
-    """Lock an open file without waiting; return False if another process has the lock.
+    """Try to lock an open file without waiting; return False if another process has the lock.
 
-    `shared`: several processes may hold it. Windows has no such lock of a file.
+    With `shared`, several processes may hold the lock. Windows has no shared lock.
     """
     try:
         if hasattr(_LOCKS, "flock"):
@@ -102,9 +104,9 @@ def _describe_owner(path: Path) -> str:
 
 
 def flush_to_disk(path: Path) -> None:
-    """Flush a file, or the entries of a folder, to disk, and wait until that is done.
+    """Write a file, or the entries of a folder, from the operating system's cache to the disk.
 
-    Windows can neither open a folder nor flush a file that is open for reading only.
+    Windows cannot open a folder, and it flushes only a file that is open for writing.
     """
     if sys.platform == "win32" and path.is_dir():
         return

@@ -1,7 +1,7 @@
-"""Log formats of other distributions, which declare them as entry points of the group `callgauge.formats`.
+"""Log formats of other Python distributions, which declare entry points in the group `callgauge.formats`.
 
-Callgauge asks them only about files that no format of its own reads, and guards every call: a format that
-cannot be imported or raises never stops another format. docs/integrations.md describes the interface.
+Callgauge asks them only about files that its own formats do not read. Errors in them are caught, so a broken
+format never stops another one. docs/integrations.md describes the interface.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ _T = TypeVar("_T")
 
 
 class FormatPluginError(Exception):
-    """Raised for an error inside a third-party format. The message has the error's own type and text."""
+    """An error inside a third-party format. The message has the type and the text of the original error."""
 
 
 @dataclass(eq=False, slots=True)
 class InstalledFormat:
-    """A third-party format, with every call guarded. `distribution`: its name and version."""
+    """A third-party format whose errors are caught. `distribution` is its name and version."""
 
     SOURCE: Source
     distribution: str
     module: Format
 
     def recognise(self, head: Sequence[dict[str, Any]]) -> bool:
-        """Return whether the format reads a file that begins like this; False when it raises."""
+        """Return True when the format reads a file that begins with `head`; False when it raises an error."""
         try:
             return bool(self.module.recognise(head))
         except (Exception, SystemExit):
             return False
 
     def describe_error(self, head: Sequence[dict[str, Any]]) -> str | None:
-        """Return a sentence when `recognise` raises for a file that begins like this, else None."""
+        """Return a sentence about the error that `recognise` raises for this file, or None."""
         try:
             self.module.recognise(head)
         except (Exception, SystemExit) as error:
@@ -50,7 +50,7 @@ class InstalledFormat:
         return None
 
     def translator(self, about: About) -> Translator:
-        """Return a guarded translator for one file. Raises FormatPluginError."""
+        """Return a translator for one file, with its errors caught. Raises FormatPluginError."""
         made = _guard(lambda: self.module.translator(about))
         for name in ("take", "finish", "close"):
             if not callable(getattr(made, name, None)):
@@ -59,7 +59,7 @@ class InstalledFormat:
 
     @property
     def report_to(self) -> str:
-        """Whom to report an error to, and how to go on, for the end of a message."""
+        """The end of an error message: who should get a report, and what to do now."""
         return f"report it to the authors of {self.distribution}, or uninstall it"
 
 
@@ -79,7 +79,10 @@ class _GuardedTranslator:
         _guard(self._translator.close)
 
     def __reduce__(self) -> str:
-        """Raise TypeError: a checkpoint restores only classes of Callgauge, so a grown file is read again."""
+        """Raise TypeError: a checkpoint restores only classes of Callgauge.
+
+        So a file that grew is read again.
+        """
         raise TypeError("a third-party translator is not pickled")
 
 
@@ -115,11 +118,11 @@ def load_installed_formats(
 ) -> tuple[dict[str, InstalledFormat], tuple[str, ...]]:
     """Return the third-party formats by name, and a sentence for each that cannot be used.
 
-    `own_names`: the names of Callgauge's own formats, which no other format may have.
+    `own_names` are the names of Callgauge's own formats, which no other format may have.
     """
     try:
         declared = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, name_distribution(entry)))
-    except Exception as error:  # any distribution's damaged metadata
+    except Exception as error:
         return {}, (
             f"cannot list third-party formats: {_describe(error)}; `pip check` may find the distribution",
         )

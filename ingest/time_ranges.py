@@ -1,4 +1,4 @@
-"""The grammar of times in commands, links and the API.
+"""The syntax of times in commands, links and the API.
 
 A day is a date, `today`, `yesterday`, a weekday, or an age: `7d`, `2 weeks`, `last week`. A range is a day, a
 month, the newest days, or two days: `2026-11-09..yesterday`. A moment is a day or an exact time.
@@ -32,9 +32,9 @@ _WEEK = 7
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """A range of days (UTC): the newest `length` days, or from `first` to `last`, or all when neither is set.
+    """A range of days (UTC): the newest `length` days, or `first` to `last`, or all days when neither is set.
 
-    `to_today`: the newest days end today, or `before` days earlier; otherwise they end on the newest day with
+    With `to_today`, the newest days end `before` days before today; otherwise they end on the newest day with
     data.
     """
 
@@ -56,7 +56,7 @@ class TimeRange:
         return f"{self.first}" if self.first == self.last else f"{self.first} to {self.last}"
 
     def resolve(self, newest: date, today: date) -> Days | None:
-        """Return the first and the last day, both inclusive; None for all days, also unknown ones.
+        """Return the first and the last day, both inclusive, or None for all days.
 
         `newest` is the newest day with data. If it is after `today`, a clock was wrong, and the range ends
         today.
@@ -68,7 +68,7 @@ class TimeRange:
 
 
 def read_range(text: str, today: date | None = None) -> TimeRange:
-    """Return the range in a text of one of RANGE_FORMS.
+    """Return the range in a text that has one of the RANGE_FORMS.
 
     Weekdays and ages count from `today`. Raises ValueError with the valid forms.
     """
@@ -90,7 +90,7 @@ def read_range(text: str, today: date | None = None) -> TimeRange:
 
 
 def _split_range(words: str) -> list[str]:
-    """Return the one or two days of a range. Raises ValueError for none or more."""
+    """Return the one or two days of a range. Raises ValueError for another number of days."""
     ends = _BETWEEN.split(words)
     if len(ends) == 1 and len(dates := _DAY.findall(words)) == 2:
         return dates
@@ -100,9 +100,9 @@ def _split_range(words: str) -> list[str]:
 
 
 def read_day(text: str, today: date | None = None) -> date:
-    """Return the day in a text of one of DAY_FORMS. Raises ValueError with these forms.
+    """Return the day in a text that has one of the DAY_FORMS. Raises ValueError with these forms.
 
-    A weekday is the newest one up to `today`, and a span is how long before `today`: `7d` is a week ago.
+    A weekday is its latest date up to `today`. A span counts back from `today`: `7d` is a week ago.
     """
     today = today or datetime.now(UTC).date()
     words = " ".join(text.split()).lower()
@@ -124,8 +124,8 @@ def read_day(text: str, today: date | None = None) -> date:
 def read_moment(text: str, now: datetime) -> datetime:
     """Return the moment in a text: the beginning of a day, an exact time, or a span before `now`.
 
-    A time is written in ISO 8601: `2026-11-20T18:00+01:00`; without an offset it has that of `now`. Raises
-    ValueError with the valid forms.
+    Exact times are in ISO 8601: `2026-11-20T18:00+01:00`. Without an offset, the offset of `now` applies.
+    Raises ValueError with the valid forms.
     """
     words = " ".join(text.split())
     try:
@@ -144,9 +144,10 @@ def read_moment(text: str, now: datetime) -> datetime:
 
 
 def read_expiry(text: str, now: datetime) -> datetime | None:
-    """Return when something ends: after 90d, 12h or 8 weeks, with a day (its end, UTC), or never (None).
+    """Return when something ends, or None for "never".
 
-    Raises ValueError for anything else.
+    The text is a span from now (90d, 12h, 8 weeks), a day (its end, UTC), or "never". Raises ValueError for
+    anything else.
     """
     words = " ".join(text.split()).lower()
     if words == "never":
@@ -161,7 +162,10 @@ def read_expiry(text: str, now: datetime) -> datetime | None:
 
 
 def _count_days(span: re.Match[str]) -> int:
-    """Return the days of a span, hours rounded up. Raises ValueError for none and for more than ten years."""
+    """Return the days of a span, with hours rounded up.
+
+    Raises ValueError for zero days and for more than ten years.
+    """
     days = -(-_count_hours(span) // 24)
     if not 1 <= days <= _LONGEST:
         raise ValueError(span[0])

@@ -10,10 +10,9 @@ CALLGAUGE_VERSION = "0.2.0"
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra of Callgauge into the environment that runs this.
+    """Return the command that installs an extra of Callgauge into the running environment.
 
-    A pipx environment has a pipx_metadata.json, one of `uv tool` a uv-receipt.toml. Double quotes work in
-    every shell.
+    A pipx environment contains pipx_metadata.json, one of `uv tool` contains uv-receipt.toml.
     """
     requirement = f'"callgauge[{extra}]"'
     prefix = Path(sys.prefix)

@@ -1,1 +1,1 @@
-"""Backups of a store in a folder or an object store: make, check and restore them."""
+"""Makes, checks and restores backups of a store, in a folder or an object store."""

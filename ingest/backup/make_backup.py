@@ -1,7 +1,7 @@
-"""Makes a backup of a store that may be in use; sends only the pieces that the place lacks.
+"""Makes a backup of a store that may be in use; sends only the pieces that the backup location lacks.
 
-The published generation never changes, so its file is consistent; other databases are copied through SQLite.
-Every piece that was sent is read back before the backup counts.
+A published store file never changes, so its copy is consistent. Other databases are copied through SQLite.
+Each sent piece is read back before the backup is complete.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from ingest.store.reader import find_segments
 from ingest.store.shared.segment_places import find_segment_places
 from ingest.version import CALLGAUGE_VERSION
 
-_TRIES = 5  # a load may remove the generation just before it is opened
+_TRIES = 5  # tried again, because a load may remove the store file just before it is opened
 
 
 def make_backup(
@@ -52,11 +52,11 @@ def make_backup(
     with_keys: bool = False,
     on_write: OnWrite = ignore_write,
 ) -> BackupReport:
-    """Back a store up to a folder or an address such as s3://bucket/callgauge, and remove older backups.
+    """Back up a store to a folder or an address like s3://bucket/callgauge, and remove older backups.
 
-    `keep` is the number of backups to keep. A store equal to the newest backup adds none. `with_keys`
-    includes the key of placeholders and that of sign-ins. Raises InputError, StoreError, OptionError or
-    BackupError; then the place is unchanged.
+    `keep` is the number of backups to keep. If the store equals the newest backup, no backup is added.
+    `with_keys` includes the keys for placeholders and for sign-ins. Raises InputError, StoreError,
+    OptionError or BackupError. Then the existing backups are unchanged.
     """
     started = time.monotonic()
     store_dir = store_dir.absolute()
@@ -109,7 +109,7 @@ def _check_place(store_dir: Path, to: str | Path, keep: int) -> BackupPlace:
 
 @dataclass(slots=True)
 class PieceSender:
-    """Sends the pieces that a place lacks, and reads each of them back."""
+    """Sends the pieces that the backup location lacks, and reads each of them back."""
 
     place: BackupPlace
     on_write: OnWrite
@@ -126,7 +126,7 @@ class PieceSender:
     def send(self, name: str, stream: BinaryIO) -> BackupFile:
         """Send a file; return its entry in the manifest."""
         whole, size, pieces = sha256(), 0, []
-        # DuckDB's blocks begin behind the file's headers; cut there, unchanged blocks give the same pieces.
+        # The first cut is after DuckDB's headers, so that unchanged blocks give unchanged pieces.
         head = DUCKDB_HEADERS if name.endswith(".duckdb") else PIECE_BYTES
         while data := _read_full(stream, PIECE_BYTES if size else head):
             whole.update(data)
@@ -164,7 +164,7 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
             files = [sender.send(name, stream) for name, stream in streams.items()]
             generation = next(iter(streams))
         for path in files_beside(store_dir, with_keys=with_keys):
-            with suppress(FileNotFoundError):  # it was removed after it was listed
+            with suppress(FileNotFoundError):
                 files.append(_send_beside(path, str(path.relative_to(store_dir)), sender))
     return Manifest(
         made_at=made_at.isoformat(timespec="microseconds"),
@@ -177,9 +177,9 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
 
 
 def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, int], Mapping[str, BinaryIO]]:
-    """Return the rows of the published generation by table, and its files: the generation, then its segments.
+    """Return the published row counts by table, and the open files: the store file, then its segments.
 
-    The files' contents stay available while they are open.
+    Open files stay readable even if a load removes them.
     """
     for _ in range(_TRIES):
         generation = published_generation(store_dir)
@@ -194,7 +194,7 @@ def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, in
             except (FileNotFoundError, StoreError):
                 if generation == published_generation(store_dir):
                     raise
-                continue  # a load has published the next generation
+                continue
             opened.push(files.pop_all())
             return rows, streams
     raise StoreError(f"{store_dir} publishes nothing that stays; run this again when no load runs")
@@ -229,10 +229,9 @@ def _holds_the_same(place: BackupPlace, name: str, manifest: Manifest, present: 
 def _remove_old(
     place: BackupPlace, newest: str, keep: int, present: Collection[str], on_write: OnWrite
 ) -> tuple[list[str], list[str]]:
-    """Remove all but the newest backups, and the pieces that none of these needs.
+    """Remove all but the newest backups, and the pieces that these do not need.
 
-    Returns the names of the removed backups, and sentences on files that stayed. A backup is removed before
-    its pieces, so that a listed backup is complete.
+    Returns the names of the removed backups, and sentences on files that could not be removed.
     """
     named = list_backups(place)
     kept = {newest, *named[-keep:]}
@@ -253,7 +252,7 @@ def _remove_old(
 
 
 def _record(store_dir: Path, place: str, backups: Sequence[str]) -> None:
-    """Note the existing backups in the store's folder, for users who remove data."""
+    """Record the existing backups in the store's folder, for users who must delete data everywhere."""
     records = {**read_record(store_dir), place: list(backups)}
     path = store_dir / RECORD
     new = path.with_name(f"{path.name}.new")
@@ -263,7 +262,7 @@ def _record(store_dir: Path, place: str, backups: Sequence[str]) -> None:
 
 
 def read_record(store_dir: Path) -> Mapping[str, Sequence[str]]:
-    """Return the names of a store's backups by place, as of the last backup to each."""
+    """Return the names of a store's backups by location, as known after the last backup there."""
     try:
         records = json.loads((store_dir / RECORD).read_text("utf-8"))
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""The manifest of a backup: its files, the pieces of each, and the number of rows.
+"""The manifest of a backup: its files, the pieces of each file, and the numbers of rows.
 
-A place contains `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. All backups
-of the place share pieces; a backup exists as soon as its manifest does.
+A backup folder contains `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. All
+its backups share pieces. A backup exists as soon as its manifest exists.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from ingest.errors import BackupError
 
 PIECES, BACKUPS = "pieces", "backups"
 PIECE_BYTES = 1024 * 1024
-"""The size of a piece: four blocks of DuckDB. Most blocks of a generation are in the next one, too."""
+"""The size of a piece: four blocks of DuckDB. Most blocks of a store file are also in the next store file."""
 DUCKDB_HEADERS = 3 * 4096
 """The bytes of a DuckDB file before its first block."""
 _PIECE = re.compile(r"[0-9a-f]{64}")
 _FORMAT = 1
-_HASH = 16  # digits of the manifest's hash in its name
+_HASH = 16
 
 
 class BackupFile(msgspec.Struct, frozen=True):
-    """A file of the store's folder. `pieces`: the SHA-256 of each piece in order; `sha256`: of the whole.
+    """A file of the store's folder.
 
-    `is_private`: only its owner could read it.
+    `pieces` has the SHA-256 of each piece in order; `sha256` is of the whole file. `is_private` means that
+    only the owner could read the file.
     """
 
     name: str
@@ -40,7 +41,7 @@ class BackupFile(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a backup. `made_at`: ISO 8601 in UTC; `rows`: the generation's row counts by table."""
+    """The content of a backup. `made_at` is ISO 8601 in UTC; `rows` has the row counts by table."""
 
     layout: int = _FORMAT
     made_at: str
@@ -59,7 +60,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
-    """Write a manifest, which makes the backup exist; return the backup's name."""
+    """Write a manifest and return the backup's name. A backup exists as soon as its manifest exists."""
     data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     made_at = datetime.fromisoformat(manifest.made_at)
     name = f"{made_at:%Y%m%dT%H%M%S.%f}Z-{sha256(data).hexdigest()[:_HASH]}"
@@ -68,7 +69,7 @@ def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
 
 
 def list_backups(place: BackupPlace) -> Sequence[str]:
-    """Return the names of the backups in a place, the oldest first."""
+    """Return the names of the backups in a location, the oldest first."""
     return sorted(name.removesuffix(".json") for name in place.list_sizes(BACKUPS) if name.endswith(".json"))
 
 
@@ -87,7 +88,10 @@ def read_manifest(place: BackupPlace, name: str) -> Manifest:
 
 
 def choose_backup(place: BackupPlace, wanted: str | None) -> str:
-    """Return the name of a place's newest backup, or check that `wanted` exists. Raises BackupError."""
+    """Return the name of the newest backup in a location, or check that `wanted` exists.
+
+    Raises BackupError.
+    """
     backups = list_backups(place)
     if not backups:
         raise BackupError(f"no backup in {place.name}; check the spelling")
@@ -99,10 +103,10 @@ def choose_backup(place: BackupPlace, wanted: str | None) -> str:
 
 
 def read_pieces(place: BackupPlace, file: BackupFile) -> Iterator[bytes]:
-    """Yield the content of a file piece by piece. Raises BackupError when a piece is lost or damaged."""
+    """Yield the content of a file piece by piece. Raises BackupError when a piece is missing or damaged."""
     whole, size = sha256(), 0
     for piece in file.pieces:
-        if not _PIECE.fullmatch(piece):  # a forged manifest may name any file of this machine
+        if not _PIECE.fullmatch(piece):  # a forged manifest could name any file on this machine
             raise BackupError(f"{file.name} names a piece outside of the backup: {piece[:80]!r}")
         try:
             data = place.read(f"{PIECES}/{piece}")

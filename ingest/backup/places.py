@@ -1,4 +1,4 @@
-"""Where backups lie: a folder, or a place in an object store. Files are written whole or not at all."""
+"""Where backups are stored: a folder or an object store. A file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,33 +15,36 @@ from ingest.sources.stored_names import is_address, strip_credentials
 
 _WRITABLE = ("s3", "gs", "az", "abfs")
 _LOCK = "lock"
-_PART = ".part"  # the end of the name of a file that is being written
+_PART = ".part"
 
 
 class BackupPlace(Protocol):
-    """A place for files in folders. All methods raise BackupError; names are `folder/file`."""
+    """A folder or an object store with backups. All methods raise BackupError; names are `folder/file`."""
 
     @property
     def name(self) -> str:
-        """The place as people may see it, without credentials."""
+        """The path or address to show to users, without credentials."""
 
     def list_sizes(self, folder: str) -> Mapping[str, int]:
-        """Return the sizes in bytes of the files in a folder, by name; empty without the folder."""
+        """Return the sizes in bytes of the files in a folder, by name; empty for a missing folder."""
 
     def read(self, name: str) -> bytes: ...
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file so that it is there as a whole or not at all, also after a power cut."""
+        """Write a file completely or not at all, even if the power fails."""
 
     def remove(self, name: str) -> None:
-        """Remove a file; one that is not there is no error."""
+        """Remove a file; a missing file is not an error."""
 
     def hold(self) -> AbstractContextManager[None]:
-        """Keep others from writing backups here, where the place can do that."""
+        """Keep other processes from writing backups here, if that is possible."""
 
 
 def open_place(place: str | Path) -> BackupPlace:
-    """Return the place at a path or an address. Raises OptionError for an address that cannot be written."""
+    """Return the backup location at a path or an address.
+
+    Raises OptionError for an address that is read-only.
+    """
     if not is_address(place):
         return FolderPlace(Path(place).absolute())
     address = str(place).rstrip("/")
@@ -52,7 +55,7 @@ def open_place(place: str | Path) -> BackupPlace:
 
 
 class FolderPlace:
-    """A folder of this machine, or one that it has mounted."""
+    """A folder on a disk of this machine, or on a network disk."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -109,7 +112,6 @@ class FolderPlace:
             yield
 
     def _remove_parts(self) -> None:
-        """Remove what a killed backup left of a file."""
         with self._explain_errors():
             for part in self.path.glob(f"*/*{_PART}"):
                 part.unlink()
@@ -132,10 +134,9 @@ class FolderPlace:
 
 
 class ObjectPlace:
-    """A place in an object store, by its address."""
+    """A location in an object store, given by its address."""
 
     def __init__(self, address: str) -> None:
-        # A folder does not cost the imports.
         from ingest.sources.object_store import locate_driver
 
         self.name = strip_credentials(address)
@@ -176,7 +177,7 @@ class ObjectPlace:
     def _explain_errors(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:  # each driver has errors of its own
+        except Exception as error:
             said = strip_credentials(" ".join(str(error).split())[:200])
             raise BackupError(
                 f"the backups in {self.name} cannot be used ({type(error).__name__}: {said}); check the "

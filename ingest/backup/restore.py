@@ -1,4 +1,4 @@
-"""Restores a backup into a store's folder: checks everything in a separate folder before moving it."""
+"""Restores a backup into a store's folder; checks everything in a separate folder first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ingest.store.shared.link import FETCH_LOCK, LINK
 from ingest.store.shared.pointer import CURRENT
 
 _MARK = "restoring.part"  # exists while files are moved into place
-_COMPANIONS = ("-wal", "-shm", "-journal")  # side files of the old database, which would corrupt the new one
+_COMPANIONS = ("-wal", "-shm", "-journal")  # files next to an old database that would damage the new one
 
 
 def restore(
@@ -42,10 +42,10 @@ def restore(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> RestoreReport:
-    """Restore the newest backup of a place, or the one named `backup`, into a store's folder.
+    """Restore the newest backup in a location, or the one named `backup`, into a store's folder.
 
-    The folder must be empty; with `replace`, its published generation is replaced. Raises BackupError,
-    StoreError, StoreBusy or StoreVersionError; then the folder is unchanged.
+    The folder must be empty; with `replace`, its published store file is replaced. Raises BackupError,
+    StoreError, StoreBusy or StoreVersionError. Then the folder is unchanged.
     """
     started = time.monotonic()
     store_dir = store_dir.absolute()
@@ -57,7 +57,7 @@ def restore(
     with lock_store(store_dir, on_write, patience) as folder:
         generation = _find_complete(store_dir, name, manifest)
         if generation is None:
-            _check_target(store_dir, replace=replace)  # a load may have been faster
+            _check_target(store_dir, replace=replace)
             generation = _restore_into(folder, place, name, manifest)
         else:
             (store_dir / _MARK).unlink(missing_ok=True)
@@ -74,7 +74,7 @@ def restore(
 
 
 def _find_complete(store_dir: Path, name: str, manifest: Manifest) -> str | None:
-    """Return the published generation when a restore of the same backup was killed after it was published."""
+    """Return the published store file if an earlier restore of this backup was killed after publishing it."""
     mark, generation = store_dir / _MARK, published_generation(store_dir)
     file = manifest.find_file(manifest.generation)
     if generation is None or file is None or not mark.is_file():
@@ -86,7 +86,7 @@ def _find_complete(store_dir: Path, name: str, manifest: Manifest) -> str | None
 
 
 def _restore_into(folder: StoreFolder, place: BackupPlace, name: str, manifest: Manifest) -> str:
-    """Fetch and check a backup, move its files into place, and return the published generation's name."""
+    """Fetch and check a backup, move its files into place, and return the published store file's name."""
     staged = folder.make_rows_folder()
     try:
         fetch_files(place, manifest, staged, folder.on_write)
@@ -133,12 +133,11 @@ def fetch_files(place: BackupPlace, manifest: Manifest, folder: Path, on_write: 
 
 
 def _open_private(path: str, flags: int) -> int:
-    """Open a new file that only its owner may read."""
     return os.open(path, flags, 0o600)
 
 
 def _check_names(manifest: Manifest) -> None:
-    """Raise BackupError when a backup names files that do not belong to a store: it may be forged."""
+    """Raise BackupError when a backup names files that do not belong to a store. It may be forged."""
     names = [file.name for file in manifest.files]
     if not generation_number(manifest.generation) or manifest.generation not in names:
         raise BackupError(f"the backup of {manifest.made_at} names no published file")
@@ -154,7 +153,6 @@ def _check_names(manifest: Manifest) -> None:
 
 
 def _move_into_place(folder: StoreFolder, manifest: Manifest, staged: Path) -> str:
-    """Move the checked files into place, the generation last; return its name."""
     with explain_os_errors(folder.path):
         for file in manifest.files:
             if file.name == manifest.generation:
@@ -171,7 +169,7 @@ def _move_into_place(folder: StoreFolder, manifest: Manifest, staged: Path) -> s
 
 @contextmanager
 def _marked(folder: StoreFolder, name: str) -> Iterator[None]:
-    """Mark the folder while files are moved into place, so that the next restore can resume after a kill."""
+    """Mark the folder while files are moved into place. Then the next restore can continue after a kill."""
     mark = folder.path / _MARK
     folder.on_write("mark")
     with explain_os_errors(folder.path):

@@ -1,4 +1,4 @@
-"""The files of a store that a backup contains, and the checks that show whether they are damaged."""
+"""The files of a store that a backup contains, and checks for damage."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from ingest.store.verification import compare_all_counts
 RECORD = "backups.json"
 _DATABASE = ".sqlite"
 _KEY = ".key"
-_PASSING = ("-wal", "-shm", "-journal", ".new", ".lock", ".part", ".tmp")  # suffixes of names
-_WAITS = 10.0  # seconds for another writer of a database
+_PASSING = ("-wal", "-shm", "-journal", ".new", ".lock", ".part", ".tmp")
+_WAITS = 10.0  # seconds to wait for another process that writes to the database
 _TABLES = "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT internal ORDER BY table_name"
 
 
 def files_beside(store_dir: Path, *, with_keys: bool) -> Iterator[Path]:
-    """Yield the files of a store except its generations, and those of its folders.
+    """Yield the files of a store folder and its subfolders, without store files and segments.
 
-    `*.key` files are left out unless `with_keys`, because with them placeholders could be tested and sign-ins
-    forged. Temporary files (locks, files being written) are always left out.
+    `*.key` files are left out unless `with_keys` is set, because with them somebody could test placeholders
+    or forge sign-ins. Temporary files (locks, files being written) are left out.
     """
     for path in sorted(store_dir.rglob("*")):
         name = path.name
@@ -52,8 +52,9 @@ def is_database(path: Path) -> bool:
 
 
 def copy_database(path: Path, copy: Path) -> None:
-    """Copy a consistent state of a SQLite file, while others write into it. Raises StoreError."""
-    mode = "rw" if os.access(path, os.W_OK) else "ro"  # only a writer rolls back a killed writer's changes
+    """Copy a consistent state of a SQLite file while other processes write to it. Raises StoreError."""
+    # SQLite needs write access to undo the unfinished changes of a killed writer
+    mode = "rw" if os.access(path, os.W_OK) else "ro"
     try:
         with (
             closing(
@@ -68,7 +69,7 @@ def copy_database(path: Path, copy: Path) -> None:
 
 
 def check_database(path: Path, *, named: Path | None = None) -> None:
-    """Raise StoreError unless SQLite's integrity check passes; the message names the file `named`."""
+    """Raise StoreError unless SQLite's integrity check passes. The message calls the file `named`."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAITS)) as con:
             problems = [str(row[0]) for row in con.execute("PRAGMA integrity_check(1)")]
@@ -85,9 +86,9 @@ def _damaged(path: Path, why: str) -> StoreError:
 
 
 def count_rows(generation: Path) -> Mapping[str, int]:
-    """Return the number of rows of each table of a generation.
+    """Return the number of rows of each table of a store file.
 
-    Raises StoreError when the file cannot be opened, and StoreVersionError.
+    Raises StoreError when the file cannot be opened, or StoreVersionError.
     """
     with open_generation(generation) as con:
         read_schema_version(con, generation)
@@ -100,9 +101,9 @@ def count_rows(generation: Path) -> Mapping[str, int]:
 
 
 def read_everything(generation: Path) -> Mapping[str, int]:
-    """Read every value of a generation, compare its sums with its facts, and return the rows of each table.
+    """Read every value of a store file, compare its sums with its rows, and return row counts by table.
 
-    DuckDB has a checksum of each block, so it detects values that the disk changed. Raises StoreError.
+    DuckDB has a checksum for each block, so it finds values that changed on disk. Raises StoreError.
     """
     with open_generation(generation) as con:
         version = read_schema_version(con, generation)

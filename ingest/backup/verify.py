@@ -1,4 +1,4 @@
-"""Checks a store or a backup: every byte is unchanged, the tables open, and their counts agree."""
+"""Checks a store or a backup: all bytes are unchanged, the tables open, and their counts agree."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ingest.store.shared.segment_places import find_segment_places
 
 
 def verify_store(store_dir: Path) -> VerifyReport:
-    """Check a store's published generation and its other databases.
+    """Check the published store file and the other databases of a store.
 
     Raises InputError when nothing was loaded yet, StoreError for any damage.
     """
@@ -44,9 +44,9 @@ def verify_store(store_dir: Path) -> VerifyReport:
 
 
 def verify_backup(source: str | Path, *, backup: str | None = None) -> VerifyReport:
-    """Check the newest backup of a place, or the one named `backup`, by fetching all of it.
+    """Check the newest backup in a location, or the one named `backup`, by fetching all of it.
 
-    It takes as much space for temporary files as the store has. Raises BackupError, StoreError.
+    The temporary files take as much space as the store. Raises BackupError, StoreError.
     """
     started = time.monotonic()
     place = open_place(source)

@@ -1,7 +1,6 @@
-"""Finds marks of tool calls in a decoded record: keys and types that mean a call in any known format.
+"""Finds signs of tool calls in a decoded record: keys and types that mean a call in any known format.
 
-Words in a text do not count, nor does anything within a tool definition, a call's arguments, or a tool's
-result.
+Words in a text do not count, nor does anything in a tool definition, a call's arguments or a tool's result.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _KEYS = (
     "tool_calls", "toolCalls", "tool_uses", "toolUses", "function_call", "functionCall", "tool_call",
     "toolCall", "toolUse", "toolInvocation",
 )  # fmt: skip
-_PART = "tool-"  # the AI SDK's `tool-NAME`, which has a toolCallId
+_PART = "tool-"  # the AI SDK writes `tool-NAME`, with a toolCallId
 _RESULTS = frozenset(
     {"tool_result", "tool-result", "toolResult", "function_call_output", "custom_tool_call_output",
      "tool_call_response"}
@@ -33,7 +32,7 @@ _NOT_BELOW = frozenset(
 _NAMES = ("name", "toolName", "tool_name", "function")
 _IDS = ("call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "id")
 _ARGUMENTS = ("arguments", "args", "input")
-# Search first for a word that few lines have: trying all marks at each quote takes twice as long.
+# Searches for rare words first: trying all signs of calls at each quote takes twice as long.
 _TOOL_MARK = re.compile(
     rb'tool(?:(?<="tool)(?:-|(?:_uses?|_calls?|Calls?|Uses?|Invocation)")'
     rb'|(?<="custom_tool)_call"|(?<="dynamic-tool)")'
@@ -42,7 +41,7 @@ _FUNCTION_MARK = re.compile(rb'"function(?:_c|C)all"')
 
 
 class CallMark(NamedTuple):
-    """One mark of a call: its key or type, and the facts about the call."""
+    """A sign of a call: its key or type, and the facts about the call."""
 
     word: str
     id: str | None
@@ -51,12 +50,12 @@ class CallMark(NamedTuple):
 
 
 def may_hold_marks(data: bytes) -> bool:
-    """Return False when a record with these bytes cannot contain a mark; much faster than decoding."""
+    """Return False when a record with these bytes cannot contain a call. Much faster than decoding."""
     return _TOOL_MARK.search(data) is not None or _FUNCTION_MARK.search(data) is not None
 
 
 def find_marks(value: Any) -> Iterator[CallMark]:
-    """Yield the marks in a decoded record, in no certain order."""
+    """Yield the signs of calls in a decoded record, in any order."""
     left = [value]
     while left:
         inner = left.pop()

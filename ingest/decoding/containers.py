@@ -1,6 +1,6 @@
 """Detects the container of a log from its first bytes, and reads the objects in the log as records.
 
-The container is the way in which the objects of a log are laid out:
+The container is the way in which a file arranges its objects:
 
 - `lines`: JSON Lines, one object per line (JSON in one line is a log of one line);
 - `document`: JSON over several lines: an object, an array whose items are the records, or several values one
@@ -10,8 +10,7 @@ The container is the way in which the objects of a log are laid out:
 - `files`: the files of one session, one after another (`ingest.decoding.session_files`);
 - `yaml`: an HTTP cassette (recorded requests and responses), one YAML document.
 
-The containers `document` and `yaml` are held in memory whole, so for them `max_line` is the limit of the
-file's size.
+The whole file of a `document` or `yaml` is read into memory, so `max_line` limits its size.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from ingest.log_format import Record
 _BOM = b"\xef\xbb\xbf"
 _STREAM = re.compile(rb"(?:(?:data|event|id|retry):|:)")
 _CASSETTE = re.compile(rb"^(?:(?:http_)?interactions:|requests:\r?\n *- )", re.MULTILINE)
-# The start of a JSON array, but not of program output such as "[entrypoint] …" or "[2026-10-01 10:00] …".
+# Matches the start of a JSON array, but not program output such as "[entrypoint] …" or "[10:00] …".
 _ARRAY = re.compile(
     rb"""\[\s*(?:[{\["\]]|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(?:[,\]]|\Z)|(?:true|false|null)\b|\Z)"""
 )
@@ -61,9 +60,9 @@ Skim = Callable[[bytes], Any]
 """Function that decodes only the parts of a line that the format uses; faster than `Decode`.
 
 Takes the bytes of a line and returns the value of its record, or None when the format uses nothing of the
-line. Raises ValueError or RecursionError for a line that it cannot handle: the caller then uses `Decode`. The
-caller does so, too, for a line of which nothing is used and in which a tool call may stand. It must refuse
-everything that is not JSON, but need not check that the parts it skips are UTF-8.
+line. It raises ValueError or RecursionError for a line that it cannot handle, and for everything that is not
+JSON. The caller then uses `Decode`, also for a line whose result is None but that may contain a tool call.
+The skipped parts need not be checked for valid UTF-8.
 """
 
 
@@ -81,12 +80,12 @@ class Container(StrEnum):
 
     @property
     def is_rewritten(self) -> bool:
-        """True when new content of a log contains its sessions from their beginning."""
+        """True when a log with new content contains its sessions from their beginning."""
         return self in (Container.DOCUMENT, Container.FILES, Container.YAML)
 
 
 def detect_container(head: bytes) -> Container:
-    """Return the container of a file that begins with `head`; `lines` when no other is recognised."""
+    """Return the container of a file that begins with `head`; `lines` when no other container fits."""
     if is_session_files(head):
         return Container.FILES
     start = head.removeprefix(_BOM).lstrip()
@@ -100,19 +99,19 @@ def detect_container(head: bytes) -> Container:
 
 
 def _has_object_line(head: bytes) -> bool:
-    """Return True when a line of `head` that is not indented is a JSON object with at least one key.
+    """Return True when an unindented line of `head` is a JSON object with at least one key.
 
-    A last line without a line break is ignored, because it may be cut off. Also True when `head` has no line
-    break.
+    A last line without a line break is ignored, because it may be incomplete. If `head` has no line break,
+    the result is True.
     """
     whole, line_break, _ = head.rpartition(b"\n")
     if not line_break:
         return True
-    for line in io.BytesIO(whole):  # mostly the first line decides
+    for line in io.BytesIO(whole):
         if line.startswith(b"{"):
             try:
                 if orjson.loads(line):
-                    return True  # an empty object is the same in every container
+                    return True  # an empty object is read in the same way in every container
             except orjson.JSONDecodeError:
                 continue
     return False
@@ -127,8 +126,8 @@ def read_records(
 ) -> Iterator[Record | Rejected]:
     """Yield the records of a file; each is decoded when the caller asks for it.
 
-    A part that cannot be decoded is yielded as one `Rejected`. `max_line` is the longest line (or document)
-    in bytes. For the container `lines`, `decode` decodes a line and `size` is the number of bytes per read.
+    A part that cannot be decoded is yielded as one `Rejected`. `max_line` is the longest line or document in
+    bytes. For `lines`, `decode` decodes a line, and `size` is the number of bytes per read.
     """
     if container.is_lines:
         records = (
@@ -150,12 +149,12 @@ def _record_of_line(line: Line, decode: Decode) -> Record | Rejected:
 class RecordBatch(NamedTuple):
     """Records that were read from the file together.
 
-    `records` can be iterated once and decodes each record on demand: the garbage collector would scan a
-    thousand decoded records again and again.
+    `records` can be iterated once and decodes each record on demand, because the garbage collector would scan
+    a thousand decoded records repeatedly.
 
-    `line` is the number of the last line that was not blank, 0 when all lines were blank. `behind` is the
-    place where the line after the batch begins, None when it is not known. `whole` is False when the file
-    ended within the batch's only line, before its line break.
+    `line` is the number of the last line that was not blank; 0 when all were blank. `behind` is the position
+    of the line after the batch; None when it is unknown. `whole` is False when the batch is one line without
+    a line break at the end of the file.
     """
 
     records: Iterable[Record | Rejected]
@@ -173,11 +172,11 @@ def read_batches(
     begin: LogLine = BEGIN,
     files: FileRecords | None = None,
 ) -> Iterator[RecordBatch]:
-    """Yield the records of a file in batches, one batch per block of lines, as a load reads them.
+    """Yield the records of a file in batches, one batch per block of lines.
 
-    The records are those of `read_records`. `begin` is the position of the stream in its file. `skim`, when
-    given, is tried on a line before `decode`. `files` notes the files of the container `files`. Other
-    containers than lines give batches of one record.
+    The records are those of `read_records`. `begin` is the position of the stream in its file. `skim`, if
+    given, is tried on a line before `decode`. `files` collects the files of the container `files`. In all
+    containers except `lines`, a batch has one record.
     """
     if not container.is_lines:
         yield from map(_single_record_batch, read_records(stream, container, max_line))
@@ -276,8 +275,8 @@ def _read_yaml(data: bytes) -> Iterator[Record | Rejected]:
 def read_json(data: bytes) -> Iterator[Record | Rejected]:
     """Yield the records of a JSON document.
 
-    The records are the one object, the items of an array, or the values that follow each other. A syntax
-    error is yielded as a `Rejected` and ends the iteration.
+    The records are the one object, the items of an array, or successive values. A syntax error is yielded as
+    a `Rejected` and ends the iteration.
     """
     if not data.lstrip().startswith(b"["):
         try:
@@ -334,7 +333,7 @@ class LineIndex:
         self._at, self._line, self._bytes = 0, 1, 0
 
     def locate(self, position: int) -> tuple[LogLine, int]:
-        """Return the place of the character's line, and the character's byte offset."""
+        """Return the position of the line that contains the character, and the character's byte offset."""
         passed = self._text[self._at : position]
         self._line += passed.count("\n")
         self._bytes += len(passed.encode("utf-8", "surrogatepass"))

@@ -1,10 +1,10 @@
-"""Reads a field of a decoded record as one type; a value of another type counts as absent.
+"""Reads a field of a decoded record as one type; a value of another type counts as missing.
 
-A field of the wrong type therefore never costs the whole line.
+So a field of the wrong type does not make the whole line useless.
 
-Token counts are read here, too. Providers differ: OpenAI and Gemini count cached tokens within the input,
-Anthropic separately. In the events `input_tokens` is all input, and `cached_tokens` and `cache_write_tokens`
-are parts of it that do not overlap.
+Token counts are read here, too. OpenAI and Gemini count cached tokens as part of the input, Anthropic counts
+them separately. In the events, `input_tokens` is all input; `cached_tokens` and `cache_write_tokens` are
+parts of it that do not overlap.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def read_text(value: Any) -> str | None:
 
 
 def read_count(value: Any) -> int | None:
-    """Return the value when it is an integer of 0 or more, else None; booleans are not integers here."""
+    """Return the value when it is an integer of 0 or more, else None. A boolean is no integer here."""
     return value if type(value) is int and value >= 0 else None
 
 
@@ -44,12 +44,12 @@ def read_object(value: Any) -> dict[str, Any]:
 
 
 def read_objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of an array, without its other items; an empty list for another value."""
+    """Return the items of an array that are objects; an empty list for another value."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def read_epoch_ms(value: Any) -> datetime | None:
-    """Return milliseconds since 1970 as an aware UTC time; None when the value is not such a number."""
+    """Return milliseconds since 1970 as an aware UTC time; None for any other value."""
     milliseconds = read_number(value)
     try:
         return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds is not None else None
@@ -58,9 +58,9 @@ def read_epoch_ms(value: Any) -> datetime | None:
 
 
 def read_time(value: Any) -> datetime | None:
-    """Return ISO 8601 text as an aware UTC time; None when the value is not such text.
+    """Return ISO 8601 text as an aware UTC time; None for any other value.
 
-    Text without an offset is taken as UTC.
+    Text without an offset is UTC.
     """
     if not isinstance(value, str):
         return None
@@ -74,9 +74,9 @@ def read_time(value: Any) -> datetime | None:
 
 
 def count_whole_input(whole: Any, cached: Any = None, written: Any = None) -> dict[str, Any]:
-    """Return the counts of a log whose input includes the tokens of the cache, by the fields of `StepMade`.
+    """Return the token fields of `StepMade` for a log that counts cached tokens as part of the input.
 
-    An input of 0 means unknown. An input smaller than its parts was counted without them.
+    An input of 0 means unknown. If the input is smaller than its parts, it was counted without them.
     """
     input_tokens, cached_tokens, write_tokens = read_count(whole), read_count(cached), read_count(written)
     if input_tokens is not None and input_tokens < (cached_tokens or 0) + (write_tokens or 0):
@@ -85,9 +85,9 @@ def count_whole_input(whole: Any, cached: Any = None, written: Any = None) -> di
 
 
 def count_input_parts(fresh: Any, cached: Any = None, written: Any = None) -> dict[str, Any]:
-    """Return the counts of a log whose input leaves out the tokens of the cache, by the fields of `StepMade`.
+    """Return the token fields of `StepMade` for a log that counts cached tokens separately from the input.
 
-    The input is unknown when all parts are 0 or absent.
+    The input is unknown when all parts are 0 or missing.
     """
     cached_tokens, write_tokens = read_count(cached), read_count(written)
     return _token_counts(
@@ -102,7 +102,7 @@ def _token_counts(whole: int | None, cached: int | None, written: int | None) ->
 
 
 def name_project(folder: Any, repository: Any = None) -> str | None:
-    """Return the name of a project: owner/name of its repository, else the last part of its folder.
+    """Return the name of a project: owner/name of the repository, else the last part of the folder.
 
     `repository` is a URL or owner/name. None when the log has neither.
     """

@@ -1,6 +1,6 @@
-"""Reads a file as numbered lines with byte offsets, and decodes a line of JSON, in bounded memory.
+"""Reads a file as numbered lines with byte offsets, and decodes a line of JSON, in limited memory.
 
-The bound is `max_line`: a longer line is skipped piece by piece and reported, and never held in memory.
+A line longer than `max_line` is skipped piece by piece and reported; it is never whole in memory.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from ingest.decoding.fields import json_type
 from ingest.events import LogLine, Rejected
 
 MAX_LINE = 64 * 1024 * 1024  # bytes; the longest line seen in real logs was under 20 MB
-SNIPPET = 200  # characters of a rejected line that are stored …
-SNIPPET_READ = 2_000  # … and that are read: cutting before redaction could leave half a secret
+SNIPPET = 200  # characters of a rejected line that are stored
+# characters of a rejected line that are read; a cut before the redaction could leave half a secret
+SNIPPET_READ = 2_000
 REASON = 500  # characters of the reason that are stored
 BLOCK = 1024 * 1024  # bytes per read
 BEGIN = LogLine(1, 0)
 _BOM = b"\xef\xbb\xbf"
-_HEAD = 4 * SNIPPET_READ  # bytes of a line that is too long: enough for its snippet
+_HEAD = 4 * SNIPPET_READ  # bytes kept of a line that is too long, enough for its snippet
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -37,11 +38,11 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Block(msgspec.Struct):
-    """Consecutive lines of a file, unchanged: blank lines and line breaks are included.
+    """Consecutive lines of a file, unchanged, with blank lines and line breaks.
 
     `line` and `offset` are the number and the byte offset of the first line. `common` is the buffer that
-    contains all lines but the first. `whole` is False when the block is a single line at the end of the file,
-    without a line break.
+    contains all lines but the first. `whole` is False when the block is one line without a line break at the
+    end of the file.
     """
 
     lines: list[bytes]
@@ -53,7 +54,7 @@ class Block(msgspec.Struct):
     def is_utf8(self) -> bool:
         """Return True when all lines of the block are valid UTF-8.
 
-        The check is needed before `Skim`, which does not validate the parts of a line that it skips.
+        `Skim` needs this check, because it does not validate the parts of a line that it skips.
         """
         return _is_utf8(self.lines[0]) and _is_utf8(self.common)
 
@@ -61,7 +62,7 @@ class Block(msgspec.Struct):
 def _is_utf8(data: bytes | memoryview) -> bool:
     """Return True when the bytes are valid UTF-8.
 
-    Arrow checks them without making a `str`, in a thirtieth of the time that decoding takes.
+    Arrow checks this without making a `str`, in a thirtieth of the time of decoding.
     """
     offsets = pa.py_buffer(struct.pack("<qq", 0, len(data)))
     try:
@@ -74,8 +75,8 @@ def _is_utf8(data: bytes | memoryview) -> bool:
 def read_lines(stream: BinaryIO, max_line: int = MAX_LINE, size: int = BLOCK) -> Iterator[Line | Rejected]:
     """Yield each line that is not blank, in order; a line over `max_line` bytes as a `Rejected`.
 
-    `size` is the number of bytes per read. A last line without a line break is yielded, too: decoding it
-    shows whether it was cut off.
+    `size` is the number of bytes per read. A last line without a line break is yielded, too; decoding shows
+    whether it is complete.
     """
     for block in read_blocks(stream, max_line, size):
         if isinstance(block, Rejected):
@@ -98,11 +99,11 @@ def read_blocks(
     """
     line, offset = begin.line, begin.offset
     begun: list[bytes] = []  # pieces of a line whose end has not been read
-    begun_size = 0  # bytes in them
-    ahead = b""  # read, but not searched yet
+    begun_size = 0  # total length of the pieces in `begun`
+    ahead = b""  # bytes that were read but not searched yet
     while data := ahead or stream.read(size):
         ahead = b""
-        lines = io.BytesIO(data).readlines()  # as fast as memchr; bytes.split checks each byte
+        lines = io.BytesIO(data).readlines()  # much faster than bytes.split, which checks each byte
         rest = b"" if lines[-1].endswith(b"\n") else lines.pop()
         if lines:
             common = memoryview(data)[len(lines[0]) : len(data) - len(rest)]
@@ -140,9 +141,9 @@ def _skip_line(stream: BinaryIO, size: int) -> tuple[int, bytes]:
 
 
 def _split_long_lines(block: Block, max_line: int) -> Iterator[Block | Rejected]:
-    """Yield the block unchanged, or line by line when a line is too long or there is a byte order mark.
+    """Yield the block unchanged, or line by line if a line is too long or has a byte order mark.
 
-    A line over `max_line` bytes becomes a `Rejected`; the byte order mark is removed from line 1.
+    A line over `max_line` bytes becomes a `Rejected`. The byte order mark of line 1 is removed.
     """
     longest = max(map(len, block.lines))
     if longest <= max_line and not (block.line == 1 and block.lines[0].startswith(_BOM)):
@@ -166,15 +167,15 @@ def _reject_long_line(where: LogLine, head: bytes, length: int, max_line: int) -
 def decode_object(line: Line) -> dict[str, Any] | Rejected:
     """Return the JSON object on a line, or a `Rejected` with the reason why there is none.
 
-    The line is decoded by orjson and, if that fails, by the standard library, which also takes NaN, lone
-    surrogates and deep nesting up to its own limit. A line that both refuse is rejected, not repaired: a
-    repaired log line would be invented data.
+    The line is decoded by orjson and, if that fails, by the standard library, which also accepts NaN, lone
+    surrogates and deeper nesting. A line that both reject is not repaired, because a repaired log line would
+    be invented data.
     """
     try:
         value = orjson.loads(line.data)
     except orjson.JSONDecodeError as refused:
         try:
-            # Decoded here: given bytes, the standard library would guess UTF-16 from a NUL.
+            # Decoded here, because json.loads would guess UTF-16 for bytes with a NUL.
             value = json.loads(line.data.decode("utf-8"))
         except (ValueError, RecursionError) as error:
             return _reject_line(line, refused, error)
@@ -201,10 +202,10 @@ def make_snippet(data: bytes) -> str:
 
 
 def cut_snippet(text: str) -> str:
-    """Return a snippet cut for the store; it may have been redacted since it was made."""
+    """Return a snippet, cut to the stored length. A redacted snippet may have become longer."""
     return text[:SNIPPET].rstrip("\r\n")
 
 
 def cut_reason(text: str) -> str:
-    """Return a reason cut for the store; it may quote the line and may have been redacted."""
+    """Return a reason, cut to the stored length. It may quote the line in redacted form."""
     return text[:REASON]

@@ -1,4 +1,4 @@
-"""zstd (RFC 8878): the standard library's module from Python 3.14 on, its backport before."""
+"""zstd (RFC 8878): the standard library's module from Python 3.14 on, a backport for older versions."""
 
 import sys
 

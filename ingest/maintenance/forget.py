@@ -1,4 +1,4 @@
-"""Removes sessions from a store for good, including older generations with them.
+"""Removes sessions from a store permanently, also from older store files.
 
 The store keeps a hash of each removed session, so that no load restores it from a log that still exists. The
 logs themselves are not changed.
@@ -39,7 +39,7 @@ _CALL_IDS = (
     "SELECT DISTINCT call_id AS id FROM stored_tool_calls SEMI JOIN leaving USING (source, session_id)"
 )
 _LAST_SIGN = "max(coalesce(ended_at, started_at))"
-# The sums have a row for each session with a task, even without its facts.
+# The daily sums keep a row for each session with a task, even when the session's own rows are removed.
 _BY_ID = """
     SELECT DISTINCT source, session_id FROM (FROM (SELECT source, session_id FROM stored_sessions)
     UNION SELECT source, session_id FROM stored_task_trials)
@@ -56,8 +56,8 @@ OnLeaving = Callable[[Collection[str], Collection[str]], None]
 class SessionChoice:
     """The sessions to remove. Exactly one of the three choices must be made.
 
-    `sessions` are ids, `before` chooses sessions whose last time is before a day (UTC), `user` those of a
-    user.
+    `sessions` are ids. `before` chooses sessions whose last event is before a day (UTC). `user` chooses a
+    user's sessions.
     """
 
     sessions: Sequence[str] = ()
@@ -90,10 +90,10 @@ def forget(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> ForgetReport:
-    """Remove the sessions chosen by `whose` from the store for good; with `dry_run`, only count them.
+    """Remove the sessions chosen by `whose` from the store permanently; with `dry_run`, only count them.
 
-    A run of trials without remaining sessions is removed, too. Raises InputError, StoreError, StoreBusy or
-    StoreVersionError; nothing is removed then.
+    A trial run without remaining sessions is removed, too. Raises InputError, StoreError, StoreBusy or
+    StoreVersionError. Then nothing is removed.
     """
     started = time.monotonic()
     query, values = whose.choice_query()
@@ -123,7 +123,7 @@ def _read_ids(building: GenerationBuilder, query: str) -> set[str]:
 
 
 def _remove_sessions(building: GenerationBuilder, failures: FailureRules) -> None:
-    # The plan and the interim analyses of a run are identified by its name, like a session by its id.
+    # The plan and the analyses of a trial run are stored under the run's name, as under a session id.
     leaving = building.fetch_rows("FROM leaving UNION SELECT source, run FROM leaving_runs")
     hashes = [session_hash(row["source"], row["session_id"]) for row in leaving]
     with building.open_transaction("forgotten") as con:

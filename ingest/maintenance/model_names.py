@@ -1,4 +1,4 @@
-"""Lists the models of a store with their names in the logs, and recounts them when the aliases changed."""
+"""Lists the models of a store with their names in the logs. Counts them again when the aliases changed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def count_models_anew(
 ) -> ModelNamesReport:
     """Apply the aliases of the store's `naming.toml` to all stored calls, and return the models.
 
-    Publishes nothing when they have been applied. Raises InputError, OptionError, StoreError, StoreBusy or
-    StoreVersionError.
+    Publishes nothing when the aliases are already applied. Raises InputError, OptionError, StoreError,
+    StoreBusy or StoreVersionError.
     """
     aliases = read_naming(store_dir.absolute()).aliases
     generation: str | None = None

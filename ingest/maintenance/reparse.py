@@ -44,8 +44,8 @@ def reparse(
 ) -> ReparseReport:
     """Judge the calls that another parser version judged, or `everything`, and publish the result.
 
-    `tools` are files of definitions that replace those once given with --tools; all calls are then judged.
-    Raises InputError, StoreError, StoreBusy or StoreVersionError; nothing is published then.
+    `tools` are files of definitions that replace those given with --tools earlier. Then all calls are judged.
+    Raises InputError, StoreError, StoreBusy or StoreVersionError. Then nothing is published.
     """
     started = time.monotonic()
     catalog = read_tools(tools) if tools else None

@@ -1,7 +1,7 @@
-"""Removes old data from a store: texts first, later calls, turns and sessions; daily sums stay.
+"""Removes old data from a store: first texts, later calls, turns and sessions. Daily sums stay.
 
-The age of a session counts from its last event. Removed data is deleted from the store's files, including
-older generations, and no load restores it.
+The age of a session counts from its last event. Removed data is also deleted from older store files, and no
+load restores it.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def apply_retention(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> RetentionReport:
-    """Remove texts `text_days` and facts `fact_days` after the last event; None = keep them.
+    """Remove a session's texts `text_days` days after its last event, and its rows after `fact_days` days.
 
-    With `dry_run`, only count them. Days count from `today`; None = the present day (UTC). Raises InputError,
-    StoreError, StoreBusy or StoreVersionError; nothing is removed then.
+    None = keep them. With `dry_run`, only count them. Days count from `today`; None = the present day (UTC).
+    Raises InputError, StoreError, StoreBusy or StoreVersionError. Then nothing is removed.
     """
     started = time.monotonic()
     wanted = _limits_of(text_days, fact_days, today or datetime.now(UTC).date())
@@ -68,7 +68,7 @@ def apply_retention(
 
 
 def _count_anew(building: GenerationBuilder) -> None:
-    """Recompute the sums of a store of an older Callgauge, while all facts exist."""
+    """Recompute the sums of a store from an older Callgauge, which is possible while all rows exist."""
     with building.open_transaction("touched days") as con:
         con.execute("CREATE TEMP TABLE touched_days (day DATE)")
     building.replace_tables(standing_tables(building.schemas))
@@ -91,14 +91,14 @@ def _limits_of(text_days: int | None, fact_days: int | None, today: date) -> Sto
         for days in (text_days, fact_days)
     )
     if facts_before is not None and (text_before is None or text_before < facts_before):
-        text_before = facts_before  # texts are removed with their calls
+        text_before = facts_before  # texts are removed together with their calls
     return StoreLimits(text_before, facts_before)
 
 
 def _join_limits(wanted: StoreLimits, stored: StoreLimits) -> StoreLimits:
     """Return the limits that apply from now on.
 
-    The limit of facts never moves back, because the sums of earlier days could not be recomputed.
+    The limit of rows never moves to an earlier day, because the sums of earlier days could not be recomputed.
     """
     facts = max(filter(None, (wanted.facts_before, stored.facts_before)), default=None)
     text = wanted.text_before or stored.text_before

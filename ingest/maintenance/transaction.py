@@ -1,4 +1,4 @@
-"""Builds the next generation by changing a copy of the published one, without reading logs."""
+"""Builds the next store file by changing a copy of the published one, without reading logs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ingest.store.generations import OnWrite, Patience, StoreFolder, lock_store,
 def lock_published(
     store_dir: Path, on_write: OnWrite, patience: Patience
 ) -> Iterator[tuple[StoreFolder, Path]]:
-    """Yield the store folder with its lock held, and the path of its published generation.
+    """Lock the store folder and yield it, with the path of its published store file.
 
     Raises InputError when nothing was loaded into the store yet, StoreBusy, StoreError.
     """
@@ -31,13 +31,13 @@ def lock_published(
 
 @contextmanager
 def change_copy(folder: StoreFolder) -> Iterator[GenerationBuilder]:
-    """Yield a copy of the published generation to change.
+    """Yield a copy of the published store file to change.
 
-    The copy is discarded when the block raises.
+    The copy is discarded when the block raises an error.
     """
     building = GenerationBuilder(folder.start_from_published(), folder.on_write)
     try:
-        building.use_all_cores()  # changes may affect the whole store
+        building.use_all_cores()
         yield building
     except BaseException:
         building.abandon()

@@ -1,7 +1,7 @@
 """Forecasts a load from the beginnings of the files, without changing or locking the store.
 
-It reads only the first bytes of a file, and nothing of a file that has not changed. Only a compressed tar
-archive is read whole, because listing its members requires it.
+Only the first bytes of a file are read, and nothing of an unchanged file. A compressed tar archive must be
+read whole, because that is the only way to list its members.
 """
 
 from __future__ import annotations
@@ -45,24 +45,24 @@ from ingest.store.generations import published_generation
 from ingest.store.ledger import FileStatus, Ledger, LedgerRow
 from ingest.store.reader import read_ledger
 
-_MAPPED_SHOWN = 3  # records
+_MAPPED_SHOWN = 3
 _LOOKED_FOR = ("messages", "model", "session_id", "timestamp", "tools", "usage")
 
 
 class PlannedAction(StrEnum):
-    """The action of a load for a file.
+    """What a load would do with a file.
 
-    A load reads the file except for `UNCHANGED`, `COMPANION` and `REJECTED`. For `ALIKE` it first compares
-    the content.
+    A load reads the file except for `UNCHANGED`, `COMPANION` and `REJECTED`. For `ALIKE`, the load first
+    compares the content.
     """
 
     NEW = "new"
     GROWN = "grown"
     CHANGED = "changed"
-    AGAIN = "again"  # it is loaded, but this load's options or a new file next to it show more of it
-    ALIKE = "alike"  # it begins like a loaded log of the same size: skipped when all bytes are equal
+    AGAIN = "again"  # already loaded, but the new options or a new file next to it would add data
+    ALIKE = "alike"  # begins like a loaded log of the same size; skipped if all bytes are equal
     UNCHANGED = "unchanged"
-    COMPANION = "companion"  # it is read together with another file, or is a side file
+    COMPANION = "companion"  # read together with another file, or not a log
     REJECTED = "rejected"
 
 
@@ -70,8 +70,8 @@ class PlannedAction(StrEnum):
 class FileShare:
     """The files for which a load would take the same action and use the same format.
 
-    `files` is their number, `bytes` their total size as stored. `form` is the name of the format; None when
-    no format was recognised or searched for.
+    `files` is their number, `bytes` their total size on disk. `form` is the name of the format. It is None
+    when no format was recognised, or none was searched for.
     """
 
     would: PlannedAction
@@ -82,9 +82,9 @@ class FileShare:
 
 @dataclass(frozen=True, slots=True)
 class MappedRecord:
-    """The mapped values of a record, as a load would read them: record `number` of `file`.
+    """The mapped values of record `number` in `file`, as a load would read them.
 
-    `fields` are short texts by field; `missing` are the fields that were not found.
+    `fields` has a short text for each field. `missing` are the fields that were not found.
     """
 
     file: str
@@ -95,11 +95,11 @@ class MappedRecord:
 
 @dataclass(frozen=True, slots=True)
 class LoadForecast:
-    """The forecast of a load: the files by action and format, and the files it would reject.
+    """The forecast of a load: the files by action and format, and the files that it would reject.
 
-    `companions` are files that it would read together with another one, named in the reason. `left` is the
-    number of files that `--since` and `--limit` would leave out. `notes` are sentences on other skipped
-    files, and on mapped fields that were not found. `mapped` are the first mapped records.
+    `companions` are files that are read together with another file, named in the reason. `left` is the number
+    of files excluded by `--since` and `--limit`. `notes` are sentences on other skipped files, and on mapped
+    fields that were not found. `mapped` are the first mapped records.
     """
 
     shares: tuple[FileShare, ...]
@@ -148,10 +148,10 @@ def forecast_load(
 
 
 class LoadPlanner:
-    """Decides the action for each file given to `plan_file`; `forecast` returns the totals.
+    """Decides the action for each file passed to `plan_file`; `forecast` returns the totals.
 
-    `limit` is the largest number of files to read, None = all. `left` is the number of files already left
-    out.
+    `limit` is the largest number of files to read; None = all. `left` is the number of files that were
+    already excluded.
     """
 
     def __init__(self, ledger: Ledger, options: ReadOptions, limit: int | None, left: int) -> None:
@@ -236,7 +236,6 @@ class LoadPlanner:
     def _show_mapping(
         self, file: str, facts: PathFacts, mapping: RecordMapping, records: Sequence[dict[str, Any]]
     ) -> None:
-        """Note the first mapped records of a file, and the paths without a value in them."""
         numbered = list(enumerate(records, 1))
         numbered = [pair for pair in numbered if not mapping.skips(mapping.apply(pair[1]))] or numbered
         gaps = mapping.list_gaps([record for _, record in numbered])

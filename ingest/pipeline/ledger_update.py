@@ -1,4 +1,4 @@
-"""Updates the ledger (the store's list of files) and the totals of a load, log by log."""
+"""Updates the ledger (the store's list of files) and the totals of a load after each log."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ KEPT = "; what was loaded from it before stays"
 class LedgerUpdate:
     """Records the outcome of each log in the ledger and in the totals of the load.
 
-    While logs are read, no other class changes the ledger. `replacing` True = remove contents that their
-    files no longer have; else keep them.
+    While logs are read, no other class changes the ledger. `replacing` removes old content of files that have
+    other content now; otherwise it stays.
     """
 
     def __init__(
@@ -47,16 +47,16 @@ class LedgerUpdate:
         self._retire(row)
 
     def remove_earlier(self, names: Collection[str]) -> None:
-        """Remove earlier contents of the files with these names."""
+        """Remove the rows for earlier content of the files with these names."""
         for row in [row for row in self._ledger.earlier_rows() if row.name in names]:
             self._totals.retired.pop(row.file_id, None)
             self._remove(row, None)
 
     def _retire(self, known_row: LedgerRow, now: int | None = None) -> None:
-        """Retire the rows of a content that its file no longer has; `now` is the id of the present content.
+        """Update the row for content that the file no longer has.
 
-        If a copy of the content still exists, the rows move to that file. With `replacing`, or if the content
-        was never read, the row is removed.
+        `now` is the id of the file's present content. If a copy of the old content exists, the row gets the
+        copy's name. With `replacing`, or if the content was never read, the row is removed.
         """
         if known_row.fingerprint is None or self._replacing:
             self._remove(known_row, now)
@@ -127,8 +127,8 @@ class LedgerUpdate:
     def note_read(self, log_file: LogFile, decision: ChangeDecision, intake: FileResult) -> None:
         """Add a log that was read to the ledger and the totals.
 
-        If the content turns out to be in the store, the log's rows are dropped and it is recorded as a copy
-        or a new name. That happens with streams, whose fingerprint is known only at their end.
+        A stream's fingerprint is known only at its end. If its content is already in the store, the log's
+        rows are dropped, and the log is recorded as a copy or a new name.
         """
         options, known_row, left = self._settings.options, decision.known, decision.left
         is_new = known_row is None or known_row.fingerprint is None
@@ -165,9 +165,9 @@ class LedgerUpdate:
         self._totals.add_loaded(row, intake)
 
     def note_refused(self, log_file: LogFile, unusable: UnusableFileError) -> None:
-        """Record why a log cannot be used, unless the store has that reason already.
+        """Record why a log cannot be used, unless the store already has that reason.
 
-        Rows of an earlier reading of the log stay.
+        Rows from an earlier reading of the log stay.
         """
         known_row, reason = (
             self._ledger.find_by_name(log_file.name),
@@ -182,7 +182,7 @@ class LedgerUpdate:
         foreign, by = unusable.foreign, reader_version() if unusable.foreign else None
         read_with = ReadWith(facts=self._settings.options.map_of(log_file.name, known_row))
         if known_row is not None and known_row.fingerprint is not None:
-            reason, foreign, by = reason + KEPT, None, None  # the store has its rows, so it is a log
+            reason, foreign, by = reason + KEPT, None, None  # the store has rows of this file, so it is a log
         status = FileStatus.COMPANION if unusable.is_companion else FileStatus.REJECTED
         if known_row is None:
             outside = FileLook.look_of(log_file)
@@ -234,5 +234,4 @@ def _ledger_row(log_file: LogFile, known_row: LedgerRow | None, intake: FileResu
 
 
 def _is_same_content(known_row: LedgerRow, intake: FileResult) -> bool:
-    """Return True when a file has the content of the row, or has grown since."""
     return intake.continues or known_row.fingerprint == intake.fingerprint

@@ -1,7 +1,7 @@
 """Loads logs into a store: decides which files to read and in what order, and handles failures.
 
-A failure costs only the file or the line that fails. A file's stored rows stay until the file has been read
-again to its end.
+A failure affects only the file or the line that fails. A file's stored rows stay until the file has been read
+again completely.
 """
 
 from __future__ import annotations
@@ -65,16 +65,16 @@ from ingest.store.writer import FactWriter
 
 OnProgress = Callable[[Progress], None]
 Stop = Callable[[], bool]
-"""Function that returns True once the user has asked the load to stop."""
+"""Function that returns True after the user has asked the load to stop."""
 
 
 def never_stop() -> bool:
-    """Return False: the `Stop` function of a load that cannot be stopped."""
+    """Return False. This is the `Stop` function of a load that cannot be stopped."""
     return False
 
 
-class LoadCancelled(BaseException):  # not an Exception, which the file reader would handle
-    """The user asked the load to stop while a file was being read."""
+class LoadCancelled(BaseException):  # not an Exception, so that the file reader does not catch it
+    """The user stopped the load while a file was being read."""
 
 
 def load(
@@ -101,28 +101,26 @@ def load(
     shared: str | None = None,
     replacing: bool = False,
 ) -> LoadReport:
-    """Load logs into a store and publish the new generation, if there is anything new.
+    """Load logs into a store and publish the new data, if there is any.
 
-    A new store is not created when no file could be read.
+    No store is created when no file could be read.
 
-    `paths` are files, folders, patterns, addresses and `-` (see `ingest.sources.discovery`). `tools` are
-    files of tool definitions (see `ingest.pipeline.planning.tool_catalog`). `labels` is a file of people's
-    names for prompts (see `ingest.pipeline.planning.naming`). `max_line` is the longest line to read,
-    in bytes. `form` is the name of the format in which all files are read; None = each file's format is
-    recognised.
+    `paths` are files, folders, patterns, addresses and `-` (`ingest.sources.discovery`). `tools` are files of
+    tool definitions (`ingest.pipeline.planning.tool_catalog`). `labels` is a file with users' names for
+    prompts (`ingest.pipeline.planning.naming`). `max_line` is the longest line to read, in bytes. `form` is
+    the name of the format for all files; None = recognise the format of each file.
 
-    `since` leaves out files that have not changed since that time (see `ingest.pipeline.planning.selection`).
-    At most `limit` files are read; files that are loaded already or unreadable do not count. `private`
+    `since` excludes files that have not changed since that time (`ingest.pipeline.planning.selection`).
+    `limit` is the largest number of files to read; loaded and unreadable files do not count. `private`
     defines what is removed from all texts. `from_path` are patterns that find model, prompt, run and date in
-    paths, `model` is the model of logs that name none, `mapping` are paths in the records of chat
-    transcripts, by field (see `ingest.pipeline.planning.naming`). `again` names files to read again although
-    they are in the store. `workers`, `on` and `shared` are the number of processes and the cluster that read
-    logs (see `ExecutorOptions`). Data that a file no longer contains stays in the store, except with
-    `replacing`.
+    paths. `model` is the model of logs that name none. `mapping` has the paths of fields in records of chat
+    transcripts (`ingest.pipeline.planning.naming`). `again` names files to read again although they are in
+    the store. `workers`, `on` and `shared` set the number of processes and the cluster that read logs
+    (`ExecutorOptions`). `replacing` removes stored data that a file no longer contains.
 
-    Once `stop()` returns True, the file being read is given up after its current batch, and the files read
-    completely so far are published. Raises InputError, StoreError, StoreBusy or StoreVersionError, with
-    nothing published; all are IngestErrors.
+    When `stop()` returns True, reading ends after the current batch. Files that were read completely are
+    published. Raises InputError, StoreError, StoreBusy or StoreVersionError, all IngestErrors. Then nothing
+    is published.
     """
     started, started_at = time.monotonic(), utc_now()
     executor = ExecutorOptions(workers, on, shared)
@@ -160,8 +158,8 @@ def load(
 
 
 def _has_news(totals: LoadTotals, current: Path | None, names: Mapping[str, str], naming: Naming) -> bool:
-    """Return True when there is something to publish: new data, or other names of prompts or models."""
-    if current is None:  # a store with only refused files would look as if its data were lost
+    """Return True when there is something to publish: new data, or new names of prompts or models."""
+    if current is None:  # a store with only unreadable files would look as if its data were lost
         return bool(totals.loaded)
     if totals.has_changes or is_outdated(current):
         return True
@@ -205,7 +203,7 @@ class LogLoader:
         self._executor = make_executor(executor, settings, self.writer, folder)
 
     def load_all(self, files: Iterable[LogFile]) -> None:
-        gc.freeze()  # imported modules stay; the garbage collector need not scan them again
+        gc.freeze()  # the garbage collector need not scan imported modules again
         try:
             self._load_logs(self.expand_archives(files))
         finally:
@@ -213,7 +211,7 @@ class LogLoader:
             self._executor.close()
 
     def drop_rows(self) -> None:
-        """Remove rows that are kept outside the store, once they are published."""
+        """After the load is published, remove rows that are kept outside the store."""
         self._executor.drop_rows()
         self._folder.remove_shared_rows()
 
@@ -257,7 +255,7 @@ class LogLoader:
         )
 
     def _try_load_log(self, log_file: LogFile, base: Progress) -> bool:
-        """Load a file; return False when the user asked to stop before the file was read completely."""
+        """Load a file; return False if the user stopped the load before the file was read completely."""
         try:
             self._load_log(log_file, base)
         except LoadCancelled:
@@ -310,7 +308,7 @@ class LogLoader:
         )
 
     def _find_past(self, log_file: LogFile, decision: ChangeDecision) -> PastSessions | None:
-        """Return the sessions of the file's earlier contents; None without any."""
+        """Return the stored sessions of the file's earlier content; None when there are none."""
         row, left = decision.known, decision.left
         if self._replacing or not log_file.place.can_reopen:
             return None
@@ -318,8 +316,8 @@ class LogLoader:
         if left is not None and left.fingerprint is not None:
             before = before or left.file_id
         elif row is not None and row.fingerprint is not None:
-            with suppress(OSError):  # reading it will report the error
-                # Checking this would mean to unpack the archive up to its member.
+            with suppress(OSError):  # reading the file will report the error
+                # For a member of an archive, this check would have to unpack the archive up to the member.
                 grows = log_file.archive is None and begins_like(log_file, row)
                 before = before if grows else row.file_id
         return read_past_sessions(self.writer.builder, before) if before is not None else None
@@ -329,7 +327,7 @@ class LogLoader:
     ) -> Checkpoint | None:
         """Return the checkpoint of a file that has grown since it was loaded.
 
-        None when there is no usable checkpoint: the file is then read from the beginning.
+        None when there is no usable checkpoint. Then the file is read from the beginning.
         """
         if row is None or row.status is not FileStatus.LOADED or not log_file.place.can_reopen:
             return None

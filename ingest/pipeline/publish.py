@@ -1,4 +1,4 @@
-"""Finishes a load: writes the ledger and the run, checks and publishes the generation, makes the report."""
+"""Finishes a load: writes the ledger, checks and publishes the new store file, makes the report."""
 
 from __future__ import annotations
 
@@ -34,10 +34,7 @@ from lenient.diagnostics.codes import CODES
 
 
 class LoadedFile(msgspec.Struct, frozen=True, gc=False):
-    """A file that was read, and the numbers of its lines and rows.
-
-    A load can have 100,000 of these.
-    """
+    """A file that was read, and the numbers of its lines and rows."""
 
     known: LedgerRow
     lines: int
@@ -55,28 +52,31 @@ class LoadTotals:
     loaded: list[LoadedFile] = field(default_factory=list)
     lines_read: int = 0
     bytes_read: int = 0
-    forgot: list[int] = field(default_factory=list)  # ids of files with sessions that are to be forgotten
+    forgot: list[int] = field(default_factory=list)  # ids of files with sessions that must be deleted
     rejected: list[RejectedFile] = field(default_factory=list)
     refused_new: list[LedgerRow] = field(default_factory=list)
     companions: list[RejectedFile] = field(default_factory=list)
     refused_again: list[LedgerRow] = field(default_factory=list)
     renamed: list[LedgerRow] = field(default_factory=list)
-    seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)  # file id, its present stamps
+    # ids of known files, with their present stamps
+    seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)
     copies: list[LedgerCopy] = field(default_factory=list)
-    worth_noting: bool = False  # finding out one of the two above was costly
-    # By id of a replaced file, the id of the file that replaced it; None = no file.
+    worth_noting: bool = False  # True when the check of an unchanged file or of a copy took long
+    # The id of a replaced file → the id of the file that replaced it; None = no file.
     replaced: dict[int, int | None] = field(default_factory=dict)
-    removed: set[int] = field(default_factory=set)  # of these, contents that their files no longer have
-    retired: dict[int, LedgerRow] = field(default_factory=dict)  # contents that stay, by file id
-    figures: dict[str, int] = field(default_factory=dict)  # see `GenerationBuilder.run_figures`
-    veiled: list[LedgerRow] = field(default_factory=list)  # under the names that the store may record
-    less_kept: bool = False  # files were read again to store less of them
+    removed: set[int] = field(default_factory=set)  # ids in `replaced` whose files now have other content
+    # file id → row for earlier content that stays in the store
+    retired: dict[int, LedgerRow] = field(default_factory=dict)
+    figures: dict[str, int] = field(default_factory=dict)
+    # ledger rows with the names that the privacy rules require
+    veiled: list[LedgerRow] = field(default_factory=list)
+    less_kept: bool = False  # True when files were read again to store less of them
     unread: int = 0
     left: int = 0
     present: list[int] = field(default_factory=list)  # ids of this load's files that are stored
     newest: datetime | None = None  # when the newest session of these files ended
     notes: tuple[str, ...] = ()
-    missing: dict[str, list[str]] = field(default_factory=dict)  # names of files, by missing fact
+    missing: dict[str, list[str]] = field(default_factory=dict)  # missing fact → names of files without it
     rejects: int = 0
     damaged: list[DamagedFile] = field(default_factory=list)
 
@@ -143,7 +143,7 @@ _MISSING_ADVICE = {
 
 
 def describe_missing(missing: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield a sentence for each fact that files lack."""
+    """Yield a sentence for each fact that some files lack."""
     for fact, names in missing.items():
         files = names[0] if len(names) == 1 else f"{len(names):,} files, such as {names[0]}"
         of_map = "; `callgauge ingest --dry-run` shows what --map finds" if " at " in fact else ""
@@ -158,10 +158,10 @@ def publish(
     labels: Mapping[str, str],
     naming: Naming,
 ) -> str:
-    """Write the ledger, complete and check the new generation, publish it, and return its name.
+    """Write the ledger, complete and check the new store file, publish it, and return its name.
 
-    Fills `totals.figures` and `totals.rejects` from the new generation. `labels` are names of prompts.
-    `naming` has the rules for model aliases and for failure results.
+    Fills `totals.figures` and `totals.rejects` from the new data. `labels` are names of prompts. `naming` has
+    the rules for model aliases and for failure results.
     """
     writer.flush()
     pa.default_memory_pool().release_unused()  # DuckDB can use the memory of the last batch
@@ -211,13 +211,13 @@ def publish(
 
 
 def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
-    """Apply the aliases to the models of a generation; a table `touched_days` (day) must exist."""
+    """Apply the aliases to the models of the store. A table `touched_days` (day) must exist."""
     names = [row["model_name"] for row in building.fetch_rows(MODEL_NAMES)]
     rename_models(building, [asdict(alias) for alias in find_aliases(names, aliases)])
 
 
 def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
-    """Return True when the aliases would change how the generation counts a model.
+    """Return True when the aliases would change under which model name the store counts a call.
 
     Raises StoreError.
     """
@@ -243,7 +243,7 @@ def _arrow_tables(schemas: Mapping[str, pa.Schema], rows: Mapping[str, list[Row]
 def _split_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
     """Yield the rows in lists of at most `BATCH_ROWS`.
 
-    The rows of a load of 100,000 files would take 150 MB in one list.
+    A single list for 100,000 files would take 150 MB.
     """
     rows = iter(rows)
     while some := list(islice(rows, BATCH_ROWS)):

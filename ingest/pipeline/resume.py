@@ -1,6 +1,6 @@
-"""Stores and reads what a later load continues: checkpoints of large logs, sessions of earlier contents.
+"""Stores what a later load needs to continue: checkpoints of large logs, sessions of earlier content.
 
-A log that has grown gets a new file id; the rows of its first part are moved to that id.
+A log that has grown gets a new file id. The rows of its first part get this new id, too.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ingest.store.scripts import read_script
 from ingest.store.settling.rollup import keep_facts
 
 _Definition = tuple[str, str, str]  # name, description, definition as JSON
-_PAST = 200_000  # turns, from the sessions with the latest events
+_PAST = 200_000  # largest number of turns; the sessions with the latest events are kept
 
 _STATE = (
     "SELECT byte_offset, line, prefix, open_turns, state FROM unfinished WHERE file_id = ? AND made_by = ?"
 )
 _KEEP = "INSERT INTO unfinished VALUES (?, ?, ?, ?, ?, ?, ?)"
 
-# All that the log told before the offset stays, under the new id; what its open turns told is told again, and
-# so is what stood behind the offset: a last line without its line break.
+# Rows from before the offset get the new file id, except those that the resumed reading writes again.
+# Written again are the rows of turns that were open, and the rows from an incomplete last line.
 _REOPENED = """
     CREATE TEMP TABLE reopened AS
     SELECT unnest(from_json(?, '[{
@@ -38,7 +38,7 @@ _REOPENED = """
 _TAKEN_BACK = """
     (t.byte_offset >= $offset
     OR EXISTS (FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line))"""
-# A result without its call is a reject, too, made from the row of `late_results`.
+# A result without its call is also a reject; both come from one row of `late_results`.
 _TOLD_OF_REJECTS = "if(t.code = 'orphan_result', 'late_results', 'rejects')"
 _MOVE = {
     "diagnostics": f"""
@@ -67,9 +67,9 @@ _FOLLOW = (
 
 
 def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | None:
-    """Return the checkpoint at which a file's reading can resume.
+    """Return the checkpoint at which the reading of a file can resume.
 
-    None when the file has none, or when the checkpoint was made by another `state_version`.
+    None when there is none, or when another `state_version` made it.
     """
     for row in building.fetch_rows(_STATE, [file_id, state_version()]):
         return Checkpoint(
@@ -83,7 +83,7 @@ def read_checkpoint(building: GenerationBuilder, file_id: int) -> Checkpoint | N
 
 
 def read_past_sessions(building: GenerationBuilder, file_id: int) -> PastSessions:
-    """Return the sessions of a content and of the file's earlier contents; at most `_PAST` turns."""
+    """Return the sessions of a file's present and earlier content; at most `_PAST` turns."""
     rows = building.fetch_rows(read_script("past_turns.sql"), {"file_id": file_id, "most": _PAST})
     offered = _read_past_definitions(building, file_id)
     return {
@@ -102,7 +102,6 @@ def _make_past_session(rows: Sequence[Row], definitions: Sequence[_Definition]) 
 
 
 def _read_past_definitions(building: GenerationBuilder, file_id: int) -> Mapping[str, list[_Definition]]:
-    """Return the definitions that sessions offered before, by session; equal ones are one object."""
     by_id: dict[str, _Definition] = {}
     by_session: dict[str, list[_Definition]] = defaultdict(list)
     for row in building.fetch_rows(read_script("past_definitions.sql"), {"file_id": file_id}):
@@ -121,9 +120,9 @@ def store_checkpoint(building: GenerationBuilder, file_id: int, state: Checkpoin
 
 
 def move_rows(building: GenerationBuilder, old: int, new: int, state: Checkpoint) -> Counter[str]:
-    """Move the rows of a log's first part from file id `old` to `new`; return their counts by table.
+    """Give the rows of a log's first part the file id `new` instead of `old`; return their counts by table.
 
-    Rows that the resumed reading has written again stay under `old`.
+    Rows that the resumed reading has written again keep `old`.
     """
     opened: list[dict[str, Any]] = [
         dict(zip(("session_id", "turn", "line"), turn, strict=True)) for turn in state.turns

@@ -1,4 +1,4 @@
-"""Finds the logs of known agents on this machine and tells which can be read; changes nothing."""
+"""Finds the logs of known agents on this machine and says which of them can be read. Changes nothing."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ingest.sources.known_agents import AGENTS
 from ingest.sources.log_file import LogFile
 from ingest.sources.session_trees import gather_trees
 
-_TRIED = 3  # newest files of an agent that are checked for a format
+_TRIED = 3  # number of an agent's newest files whose format is checked
 
 
 @dataclass(frozen=True, slots=True)
 class AgentSurvey:
     """The logs of an agent on this machine.
 
-    `unit` is the content of one log (session, event, database). `bytes` is their size, `newest` the time of
-    the last change. `is_read` is False when no format reads them; `why` is the reason, if known. `unreadable`
-    are folders that could not be read, each with the reason.
+    `unit` is what one log contains (session, event, database). `bytes` is their total size, `newest` the time
+    of the last change. `is_read` is False when no format reads them; `why` is the reason, if known.
+    `unreadable` are folders that could not be read, each with the reason.
     """
 
     agent: str
@@ -42,10 +42,10 @@ class AgentSurvey:
 def survey_machine(
     home: str | None = None, environment: Mapping[str, str] | None = None
 ) -> list[AgentSurvey]:
-    """Return the agents with logs or unreadable folders here, in the order of the table.
+    """Return the agents that have logs or unreadable folders here, in the order of the table.
 
-    `home` is the home folder, `environment` the variables that may relocate logs; None = those of this
-    process.
+    `home` is the home folder. `environment` has the variables that may say where logs are; None = those of
+    this process.
     """
     home = home or str(Path.home())
     variables = os.environ if environment is None else environment
@@ -76,7 +76,7 @@ def _survey_files(found_files: FoundFiles) -> AgentSurvey:
 
 
 def _spread(by_time: list[LogFile]) -> Iterable[LogFile]:
-    """Return the newest logs and the oldest: an older version may have written logs that can be read."""
+    """Return the newest logs and the oldest one, because an older version may have written readable logs."""
     return (*by_time[:_TRIED], *by_time[_TRIED:][-1:])
 
 

@@ -8,9 +8,10 @@ from typing import NoReturn, TypeVar
 
 from ingest.errors import IngestError, OptionError
 
-EVERY = 2.0  # seconds between two looks …
-_SHARE = 10  # … or this many times the duration of a look, so that a large folder is not walked all the time
-_PATIENCE = 60.0  # most seconds before a failed load is tried again
+EVERY = 2.0  # seconds between two checks for changes
+# The pause is at least this many times the duration of a check, which reads the whole folder.
+_SHARE = 10
+_PATIENCE = 60.0  # longest pause in seconds before a failed load is tried again
 
 T = TypeVar("T")
 
@@ -22,11 +23,11 @@ def watch(
     pause: Callable[[float], None] = time.sleep,
     loaded: T | None = None,
 ) -> NoReturn:
-    """Call `load` each time the value that `look` returns differs from `loaded`, which is None at first.
+    """Call `load` each time `look` returns another value than `loaded`, which is None at first.
 
-    Never returns; ends with KeyboardInterrupt. When `look` or `load` raises IngestError or OSError (a missing
-    folder, a store in use, a full disk, an unreachable server), `complain` is called with the message, once
-    as long as the message stays the same, and the load is tried again. An OptionError is raised, because
+    Never returns; ends with KeyboardInterrupt. `look` or `load` may raise IngestError or OSError (a missing
+    folder, a store in use, a full disk, an unreachable server). Then `complain` is called with the message,
+    once while the message stays the same, and the load is tried again. An OptionError is raised, because
     waiting cannot fix a wrong option. `pause` waits for a number of seconds.
     """
     trouble = ""

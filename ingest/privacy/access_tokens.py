@@ -28,15 +28,15 @@ from detect_secrets.plugins.twilio import TwilioKeyDetector
 from ingest.privacy.matches import Detector, Match, SearchedText
 
 _SHORTEST = 20  # characters of a run that may be a token; the shortest are the key ids of AWS
-_LONGEST = 1_200  # characters searched from a possible beginning of a token …
-_TRIES = 16  # … and possible beginnings tried per run, to limit the cost of hostile text
+_LONGEST = 1_200  # characters searched from a possible beginning of a token
+_TRIES = 16  # possible beginnings tried per run, so that hostile text cannot take long
 _PREFIX = 20  # characters before a run that may belong to a token: `SG.`, `dp.pt.`, `1//0`
 _RUN = b"a" * _SHORTEST
 _TAIL = re.compile(r"[\w-]*")
 _DOTTED_TAIL = re.compile(r"[\w.=-]*")
 _TORN_LONGEST = 200
 _WORDS = frozenset({"key-"})
-_PREFIX_SHORTEST = 4  # characters of a prefix that no word has
+_PREFIX_SHORTEST = 4  # characters; shorter prefixes also occur in words
 
 
 class _TokenForm(NamedTuple):
@@ -48,7 +48,7 @@ class _TokenForm(NamedTuple):
 
 
 _TWILIO = " ".join(f"{kind}{digit}" for kind in ("AC", "SK") for digit in "0123456789abcdef")
-# Of two prefixes that match at a place, the longer one counts.
+# If two prefixes match at a position, the longer one is used.
 _TOKENS = (
     _TokenForm("aws", "AKIA ASIA ABIA ACCA A3T", AWSKeyDetector.denylist[:1]),
     _TokenForm(
@@ -171,7 +171,7 @@ _TOKENS = (
 _TELEGRAM = TelegramBotTokenDetector.denylist[0]
 _DISCORD = DiscordBotTokenDetector.denylist[0]
 _AZURE = re.compile(r"[\w.~-]{3}\dQ~[\w.~-]{31,34}")  # a secret of an application in Entra ID
-_AZURE_BEFORE = 4  # characters before the sign
+_AZURE_BEFORE = 4  # characters of the secret before the sign `Q~`
 TOKEN_TYPES = frozenset(token.kind for token in _TOKENS) | {"telegram", "discord", "azure"}
 
 
@@ -181,8 +181,9 @@ class TokenDetector:
     def __init__(self, types: frozenset[str]) -> None:
         used = [token for token in _TOKENS if token.kind in types]
         begins = {begin: token.kind for token in reversed(used) for begin in token.begin.split()}
-        # Not within a word, but after a terminal colour or the letter of an escape. Nearly all places
-        # fail at the first three characters.
+        # A token may begin after a terminal colour or the letter of an escape, but not within a word. Nearly
+        # A token may begin after a terminal colour or the letter of an escape, but not within a word.
+        # The first three characters of the pattern already exclude nearly all positions.
         fresh = r"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt])|(?<=[0-9;]m))"
         three = "".join(f"[{re.escape(''.join(sorted({begin[at] for begin in begins})))}]" for at in range(3))
         longest_first = sorted(begins, key=len, reverse=True)
@@ -229,7 +230,7 @@ class TokenDetector:
             begin = self._begin.search(text, start, end + 1)
 
     def find_torn(self, looked: SearchedText) -> Iterator[Match]:
-        """Yield the beginning of a token at the end of a truncated text."""
+        """Yield the beginning of a token at the end of a truncated text, if there is one."""
         text = looked.text
         start = len(text) - len(text[-_TORN_LONGEST:].rsplit(maxsplit=1)[-1])
         begin = self._begin.search(text, start)
@@ -242,7 +243,7 @@ class TokenDetector:
             yield Match(begin.start(), len(text), self._begins[begin[0]])
 
     def _find_by_sign(self, text: str, start: int, end: int) -> Iterator[Match]:
-        """Yield Telegram and Discord tokens, recognised by a sign next to a long run of characters.
+        """Yield Telegram and Discord tokens, recognised by a character next to a long run.
 
         A Telegram token has a colon before the run, a Discord token a dot after it.
         """

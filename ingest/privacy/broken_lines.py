@@ -1,7 +1,7 @@
-"""Finds values that are broken by a line end: shows the text around line ends as one line.
+"""Finds values that a line end breaks, by showing the text around line ends as one line.
 
-A terminal, a mail or a person wraps long lines, so a key or a number continues in the next one, perhaps
-indented.
+Terminals, mail programs and people wrap long lines. So a key or a number may continue in the next line,
+perhaps indented.
 """
 
 from __future__ import annotations
@@ -14,22 +14,23 @@ from typing import NamedTuple
 from ingest.privacy.decoded_views import View
 from ingest.privacy.placeholders import Spot, merge_spots
 
-_GLUED = frozenset("+/=.@%~_-?")  # signs of a value that may be next to a line end
-_MARGIN = r"[ \t]{0,8}(?:\d{1,6}(?:→|\t|:[ ]?|[ ]?\|[ ]?)|(?:[>|#]{1,3}|//)[ ])"  # a number, a quotation
+_GLUED = frozenset("+/=.@%~_-?")  # characters of a value that may be next to a line end
+# a line number or the sign of a quotation
+_MARGIN = r"[ \t]{0,8}(?:\d{1,6}(?:→|\t|:[ ]?|[ ]?\|[ ]?)|(?:[>|#]{1,3}|//)[ ])"
 _BREAK = re.compile(
     rf"\n(?<=[\w+/=.@%~?\r\\ -]\n)(?:(?P<margin>{_MARGIN})[ \t]{{0,40}}(?=\w)"
     r"|[ \t]{0,40}(?=[\w+/=.@%~?-]))"
 )
 _HAS_MARGIN = re.compile(_MARGIN)
-_CHANGED = "+-"  # in a diff
-_TELLING = re.compile(r"[\d@]")  # in nearly every value that is found only when its parts are joined
-_RUN_USUAL = 60  # characters searched first, and …
-_RUN_LONGEST = 1_200  # … at most, on each side of a line end
+_CHANGED = "+-"  # signs of changed lines in a diff
+_TELLING = re.compile(r"[\d@]")  # nearly every value that a line end breaks contains one of these characters
+_RUN_USUAL = 60  # characters searched first on each side of a line end
+_RUN_LONGEST = 1_200  # largest number of characters searched on each side of a line end
 _RUN_SHORTEST = 7
-_RUN_LONG = 32  # characters of a run that may be a value without a digit
-_LINES_MOST = 32  # of one value
-_CONTEXT = 64  # characters before a value that may name it
-_ALONE = re.compile(r"""[\s"'`,;)\]}\\<&|]{0,8}(?:\n|\Z)""")  # what may follow a value that ends its line
+_RUN_LONG = 32  # characters; only a longer run may be a value without a digit
+_LINES_MOST = 32  # largest number of lines of one value
+_CONTEXT = 64  # characters before a value that may contain its name
+_ALONE = re.compile(r"""[\s"'`,;)\]}\\<&|]{0,8}(?:\n|\Z)""")  # what may follow a value at the end of a line
 _PART_SHORTEST = 4
 _INNER = re.compile(r"\w[.+_-]\w|\d")
 
@@ -37,9 +38,9 @@ _INNER = re.compile(r"\w[.+_-]\w|\d")
 def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> View | None:
     """Return the text around line ends, without these; None when no value can be broken there.
 
-    It contains only runs of characters without blanks, with a little text before them. A run must be long or
-    contain a digit or an @, or `forced` must contain the offset of its line end. A run over several lines
-    appears with each line end removed, and with all removed.
+    The result has only runs of characters without blanks, and a little text before each. A run must be long,
+    or contain a digit or an @, or surround a line end in `forced`. A run over several lines appears several
+    times: once without each single line end, and once without all.
     """
     windows = _find_windows(text, forced)
     if not windows:
@@ -65,7 +66,7 @@ def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> 
 
 
 class _Window(NamedTuple):
-    """A part of a text, and the spans of line ends to remove in it."""
+    """A part of a text, and the positions of the line ends to remove from it."""
 
     begin: int
     breaks: list[tuple[int, int]]
@@ -133,7 +134,7 @@ def _run_end(text: str, start: int) -> int:
 
 
 class WholeValues:
-    """The matches that are found without joining lines; `view` shows the text whose lines are joined."""
+    """The matches found without joining lines. `view` is the text before its lines are joined."""
 
     def __init__(self, spots: Sequence[Spot], text: str, view: View | None) -> None:
         ends = (spot.last if view else spot.end for spot in spots if spot.view is view)
@@ -146,13 +147,12 @@ class WholeValues:
     def trim(self, joined: View, start: int, end: int, *, labelled: bool) -> tuple[int, int] | None:
         """Return the part of a match in joined lines that is the value; None when no line end breaks it.
 
-        If the beginning of the match is a value by itself, a next line belongs to it only if it looks like a
-        part of it: it contains nothing else, or letters and digits. Otherwise the first two lines belong to
-        it, if the value has a fixed form.
+        If the first line already contains a value, the next line must look like its continuation. Otherwise
+        the first two lines belong to the value, unless only a label identifies it.
         """
         breaks: list[int] = []
         for at, width in joined.pieces_within(start, end):
-            if width:  # the text between two windows
+            if width:  # the value ends where another part of the text begins
                 end = at
                 break
             breaks.append(at)

@@ -1,8 +1,8 @@
-"""The options for which data a load removes, and the `Privacy` that applies them to a store.
+"""The options that say which data a load removes, and the `Privacy` object that removes it.
 
-The detectors are imported only when redaction is on. The key of the placeholders is a file in the store's
-folder: without it, a reader of the tables cannot test which value a placeholder replaces. When the key is
-lost, the next load makes another key and reads every file again.
+The detectors are imported only when redaction is on. The key for placeholders is a file in the store's
+folder. Without it, a reader of the tables cannot test which value a placeholder replaces. If the key is lost,
+the next load makes a new key and reads every file again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ _BYTES = 32
 class PrivacyOptions:
     """The privacy options of a load.
 
-    `rules` None = texts are not redacted; `results` False = the content of tool results is dropped.
+    `rules` is None when texts are not redacted. `results` is False when the content of tool results is
+    dropped.
     """
 
     rules: RedactionRules | None = None
@@ -39,12 +40,12 @@ class PrivacyOptions:
     def for_store(
         self, store_dir: Path, before: Iterable[str | None] = (), *, keep: bool = True
     ) -> tuple[Privacy, str | None]:
-        """Return the `Privacy` for a store whose lock is held, and its text for `files.privacy`.
+        """Return the `Privacy` for a store that this process has locked, and the text for `files.privacy`.
 
-        The text is None when nothing is removed. When the text changes with the rules or the key, files are
-        read again. `before` contains the texts of the files in the store. With `keep` False, no key is
-        written. Raises OptionError when the files in the store were loaded with stricter options, and
-        StoreError when the key cannot be read or written.
+        The text is None when nothing is removed. It changes with the rules and the key, and then files are
+        read again. `before` are the texts of the files in the store. With `keep` False, no key is written.
+        Raises OptionError when files in the store were loaded with stricter options, and StoreError when the
+        key cannot be read or written.
         """
         words = [] if self.results else [WITHOUT_RESULTS]
         if self.rules is None:
@@ -58,7 +59,7 @@ class PrivacyOptions:
 
 
 ALL = PrivacyOptions()
-"""Nothing is removed."""
+"""The options with which nothing is removed."""
 
 
 def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterable[str | None]) -> None:
@@ -72,9 +73,9 @@ def _refuse_weaker_privacy(store_dir: Path, words: Sequence[str], before: Iterab
 
 
 def read_or_make_key(store_dir: Path, *, keep: bool = True) -> bytes:
-    """Return the key of a store whose lock is held; make a key when there is none.
+    """Return the key of a store that this process has locked; make a key when there is none.
 
-    With `keep` False a new key is not written. Raises StoreError when the folder cannot be read or written.
+    With `keep` False, a new key is not written. Raises StoreError when the folder cannot be read or written.
     """
     path = store_dir / KEY
     with explain_os_errors(store_dir):

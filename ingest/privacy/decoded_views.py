@@ -1,12 +1,10 @@
 r"""Shows a text as its readers will decode it, so that detectors find values in any spelling.
 
-A value may be written with escapes of JSON (`\u0041`, `\/`, also repeatedly, for JSON within JSON), of URLs
-(`%41`), or of HTML (`&#65;`), and with terminal colours in it. Each view is a text that knows the place of
-each of its characters in the previous text. A placeholder for characters of a view is written with the same
-escapes as these, with the same length.
+A value may be written with escapes of JSON (`\u0041`, `\/`), of URLs (`%41`), or of HTML (`&#65;`), several
+times over, and with terminal colours. Each view is a decoded text that maps each of its characters to the
+text before decoding. A placeholder is written with the same escapes and the same length as the value.
 
-A command as a list of words is shown as in a shell, because the detectors know commands. A blank within a
-word becomes a special sign, so that the word stays one word.
+A command that is a list of words is shown as in a shell, because the detectors know commands.
 """
 
 from __future__ import annotations
@@ -19,8 +17,8 @@ from typing import Any
 
 from lenient.regex import compile_regex
 
-_LAYERS = 10  # JSON within JSON …; lenient decodes as many
-# It begins with a class of characters, so that `re` skips most of a text fast.
+_LAYERS = 10  # levels of JSON within JSON; lenient decodes as many
+# The pattern begins with a character class, so that `re` skips most of a text fast.
 _ESCAPE = re.compile(
     r"""[\\%&\x1b](?:(?<=\\)(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|["'`\\/nrtbf]|(?:033|e)\[[\d;]{0,16}[A-Za-z])"""
     r"|(?<=\x1b)(?:\[[\d;:?]{0,20}[A-Za-z]|\][^\x07\x1b]{0,400}(?:\x07|\x1b\\)|[()][0-9AB])"
@@ -31,8 +29,7 @@ _SHORT = {rf"\{sign}": sign for sign in "\"'`\\/"} | {
     r"\n": "\n", r"\r": "\r", r"\t": "\t", r"\b": "\b", r"\f": "\f",
 }  # fmt: skip
 _COLOURS = ("\x1b", "\\033", "\\e")
-# A list of words: `["mysql", "--password", "…"]`; a variable counts as a word.
-INNER_BLANK = "\ue000"  # private use: no text of a log has it
+INNER_BLANK = "\ue000"  # a private-use character, which no log contains
 _WORD_LONGEST = 1_000  # characters of a word
 _WORD = (
     rf"\"(?:[^\"\\\r\n]|\\[^\r\n]){{0,{_WORD_LONGEST}}}+\"|'(?:[^'\\\r\n]|\\[^\r\n]){{0,{_WORD_LONGEST}}}+'"
@@ -54,7 +51,7 @@ _LETTER_OF_LENGTH = {2: "é", 3: "ẽ", 4: "𝓪"}  # bytes of UTF-8
 class View:
     """A text without some of its escapes or line breaks, and the origin of its characters.
 
-    The pieces are the places where it differs from `source`: piece i is at `at[i]`, has `width[i]` (0 or 1)
+    Pieces are the places where the text differs from `source`. Piece i is at `at[i]`, has `width[i]` (0 or 1)
     characters, and replaces `source[start[i]:end[i]]`.
     """
 
@@ -76,7 +73,7 @@ class View:
         self.end.append(end)
 
     def locate(self, start: int, end: int) -> tuple[int, int]:
-        """Return the characters of the original text that `text[start:end]` comes from."""
+        """Return the span of the original text from which `text[start:end]` comes."""
         first, last = self._span(start)[0], self._span(end - 1)[1]
         return (first, last) if self._parent is None else self._parent.locate(first, last)
 
@@ -90,9 +87,9 @@ class View:
         return self._span(end - 1)[1]
 
     def spell(self, start: int, end: int, chosen: str) -> str:
-        """Return the characters of the original text that make `text[start:end]` read as `chosen`.
+        """Return the characters to write in the original text so that `text[start:end]` reads `chosen`.
 
-        They are as many as `locate` returns.
+        They are as many as the characters that they replace.
         """
         parts: list[str] = []
         done, behind = start, self._span(start)[0]
@@ -126,7 +123,7 @@ class View:
 
 
 def decode_layers(text: str) -> Iterator[View]:
-    """Yield the text with one more layer of escapes decoded each time, until none is left."""
+    """Yield the text with one more level of escapes decoded each time, until no escape is left."""
     view: View | None = None
     for _ in range(_LAYERS):
         view = _decode(text, view)
@@ -137,7 +134,6 @@ def decode_layers(text: str) -> Iterator[View]:
 
 
 def _decode(text: str, parent: View | None) -> View | None:
-    """Return the view of a text without its escapes, None when it has none."""
     if "\\" not in text and "%" not in text and "&" not in text and "\x1b" not in text:
         return None
     view = View("", text, parent)
@@ -171,7 +167,7 @@ def _decode(text: str, parent: View | None) -> View | None:
 
 
 def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
-    """Return the characters of an escape, each with the number of characters that encode it."""
+    """Return (character, length) pairs for an escape; `length` characters of it encode the character."""
     first = escape[0]
     if first == "\\":
         digits = escape[2:]
@@ -188,7 +184,7 @@ def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
 
 
 def _respell(escape: str, sign: str) -> str:
-    """Return an escape of the same form and length for another character, else the same escape."""
+    """Return an escape of the same form and length for another character, if possible."""
     code, new = ord(sign), escape
     if escape[0] == "\\" and len(escape) > 2:
         digits = len(escape) - 2
@@ -210,7 +206,7 @@ def _respell(escape: str, sign: str) -> str:
 def _respell_entity(escape: str, code: int) -> str:
     head, digits = (escape[:3], escape[3:-1]) if escape[2] in "xX" else (escape[:2], escape[2:-1])
     form = "x" if escape[2] in "xX" else "d"
-    # Of small letters only a, b and c have two decimal digits.
+    # Only the small letters a, b and c have two-digit codes in decimal.
     for other in (code, 97 + code % 3, 100 + code % 23):
         spelled = f"{other:{form}}"
         if len(spelled) == len(digits) or (len(spelled) < len(digits) and digits.startswith("0")):
@@ -219,7 +215,7 @@ def _respell_entity(escape: str, code: int) -> str:
 
 
 def join_words(text: str, parent: View | None) -> View | None:
-    """Return the lists of words that contain an option, one per line; None without any."""
+    """Return the lists of words that contain an option, one list per line; None when there are none."""
     if "'-" not in text and '"-' not in text and "- -" not in text:
         return None
     view = View("", text, parent)
@@ -231,7 +227,8 @@ def join_words(text: str, parent: View | None) -> View | None:
             parts.append(" " if at else "\n")
             word = text[start:end]
             length += 1
-            if quoted and text[start - 1] not in "\"'":  # a variable, as a shell shows it
+            # an unquoted word is a variable, which is shown as `$name`
+            if quoted and text[start - 1] not in "\"'":
                 view.add_piece(length, 1, start, start + 1)
                 word = f"${word[1:]}"
             for blank in _BLANK.finditer(word):
@@ -244,7 +241,7 @@ def join_words(text: str, parent: View | None) -> View | None:
 
 
 def _find_lists(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
-    """Yield the words of each list: in brackets, with texts in quotes, or one a line after a dash."""
+    """Yield the words of each list: quoted texts in brackets, or one word per line after a dash."""
     lists: list[tuple[int, bool, list[tuple[int, int]]]] = []
     for pattern, each in ((_LIST, _QUOTED), (_LINES, _LINE)):
         for match in pattern.finditer(text):
@@ -269,7 +266,7 @@ def _within_quotes(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def is_command(items: Sequence[Any]) -> bool:
-    """Return True for a list of texts with an option among them."""
+    """Return True for a list of texts in which one text is an option."""
     return (
         len(items) > 1
         and all(type(item) is str for item in items)
@@ -285,5 +282,5 @@ def program_of(members: Mapping[Any, Any]) -> str:
 
 
 def join_items(items: Sequence[str]) -> str:
-    """Return the items of a decoded list as one line, with the length of each item kept."""
+    """Return the items of a decoded list as one line; each item keeps its length."""
     return " ".join(_BLANK.sub(INNER_BLANK, item) for item in items)

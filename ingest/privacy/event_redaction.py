@@ -22,17 +22,17 @@ from ingest.events import (
 )
 from lenient import ToolCatalog
 
-if TYPE_CHECKING:  # it imports the detectors, which not every load needs
+if TYPE_CHECKING:
     from ingest.privacy.redactor import Redactor
 
 _PARSED = {
     (CallMade, "raw_arguments"),
     (StepMade, "text"),
-}  # lenient reads these; a call may leak into a text
+}  # lenient parses these texts, because a model may write a call as text
 _TEXTS = frozenset(
     {"text", "content", "answer", "message", "harness_message", "error", "reason", "snippet", "task"}
 )
-# The harness's messages at these layers are about the arguments or the user, not the tool's output.
+# At these stages, the agent's messages are about the arguments or the user, not the tool's output.
 _NOT_OUTPUT = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.REFUSED})
 
 
@@ -41,7 +41,7 @@ class Privacy:
     """The redaction that one load applies to events, names and definitions. Can be pickled."""
 
     redactor: Redactor | None = None
-    results: bool = True  # False: the output of tools is dropped
+    results: bool = True  # False when the output of tools is dropped
 
     def __bool__(self) -> bool:
         return self.redactor is not None or not self.results
@@ -78,7 +78,7 @@ def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejec
     changed: dict[str, Any] = {}
     for name in event.__struct_fields__:
         value = getattr(event, name)
-        if type(value) is str:  # an enumeration's member is a str, too, but not exactly
+        if type(value) is str:  # excludes members of an enumeration that is based on str
             parsed = (type(event), name) in _PARSED
             new = (
                 redactor.redact_text(value, parsed=parsed)
@@ -103,7 +103,8 @@ def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejec
 def _redact_quoted(result: ResultSeen, changed: Mapping[str, Any]) -> Any:
     """Return the redacted message of a result.
 
-    Most formats cut the message from the content, so the content shows whole values that the cut has broken.
+    Most formats cut the message out of the content. So a value that is cut off in the message is whole in the
+    content.
     """
     message, content = result.message or "", result.content or ""
     at = content.find(message)

@@ -1,4 +1,4 @@
-"""Finds secrets next to a telling word or sign: private keys in PEM, passwords in URLs, IP addresses."""
+"""Finds secrets by a word or sign next to them: private keys in PEM, passwords in URLs, IP addresses."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from detect_secrets.plugins.softlayer import SoftlayerDetector
 from ingest.privacy.matches import LabelDetector, Match, SearchedText
 from lenient.regex import compile_regex
 
-_NEAR = 160  # characters searched when a pattern may skip any number of blanks
+_NEAR = 160  # characters searched after the needle when a pattern may skip any number of blanks
 _LONGEST = 1_200
-_KEY_BODY = compile_regex(r"(?:(?!-----END)[\w+/=:,.\s|>→-]|\\+[nrt])*+")  # with the margin of a quotation
+# the body may contain the margin of a quotation
+_KEY_BODY = compile_regex(r"(?:(?!-----END)[\w+/=:,.\s|>→-]|\\+[nrt])*+")
 KEY_NEEDLES = ("private key", "putty-user-key-file-")
-_KEY_SHORTEST = 40  # characters; a shorter body belongs to a text about keys, and so does a body …
-_KEY_LINE = re.compile(r"[\w+/=]{24}")  # … without a line of Base64 near its beginning
+_KEY_SHORTEST = 40  # characters; a shorter body is not a key but a text about keys
+# a real key has a line of Base64 near its beginning, which this pattern finds
+_KEY_LINE = re.compile(r"[\w+/=]{24}")
 _KEY_BEGIN = re.compile(
     r"BEGIN (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?(?:-----)?|PuTTY-User-Key-File-\d"
 )
@@ -29,7 +31,7 @@ _ENTROPY = (Base64HighEntropyString(), HexHighEntropyString())
 
 
 def find_private_keys(looked: SearchedText) -> Iterator[Match]:
-    """Yield the body of each private key in PEM or PuTTY format, encrypted and truncated ones too.
+    """Yield the body of each private key in PEM or PuTTY format, even if encrypted or truncated.
 
     The header line is not part of the match.
     """
@@ -57,7 +59,7 @@ _URL_TOKEN = re.compile(r"://((?=[^@/]*\d)[^\s:/?#\[\]@\"'`<>{}\\|^$]{16,256})@(
 def find_url_passwords(looked: SearchedText) -> Iterator[Match]:
     """Yield the password of each URL with credentials: `secret` in https://user:secret@host.
 
-    A long user without a password is a token, as in https://TOKEN@host/repository.git.
+    A long user name without a password is a token, as in https://TOKEN@host/repository.git.
     """
     for place in looked.find_needle("://") if "@" in looked.text else ():
         match = _URL_PASSWORD.match(looked.text, place, place + _LONGEST)

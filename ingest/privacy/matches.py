@@ -15,7 +15,7 @@ _ESCAPE = re.compile(r"\\+[bfnrt]")
 
 
 class Match(NamedTuple):
-    """A value of type `kind` at the characters `start` to `end` (half open) of a text."""
+    """A value of type `kind` at the characters from `start` to before `end` of a text."""
 
     start: int
     end: int
@@ -25,9 +25,9 @@ class Match(NamedTuple):
 class SearchedText:
     """A text to search.
 
-    `lower` is the same text in lower case with `?` for each character outside ASCII; fixed texts are found
-    fast in it. `shape` has `a` for each letter and `1` for each digit. `runs` has `a` for each character that
-    an access token may have, and blanks. `first` is the first place of each needle, found by the redactor.
+    `lower` is the text in lower case with `?` for each character outside ASCII; fixed strings are found fast
+    in it. `shape` has `a` for each letter and `1` for each digit. `runs` has `a` for each character that an
+    access token may have, and blanks. `first` has the first position of each needle, found by the redactor.
     """
 
     __slots__ = ("first", "lower", "runs", "shape", "text")
@@ -41,7 +41,7 @@ class SearchedText:
         self.first: dict[str, int] = {}
 
     def find_needle(self, needle: str) -> Iterator[int]:
-        """Yield the offsets of one of the needles of a `Detector`; matches do not overlap."""
+        """Yield the offsets at which a needle of a `Detector` occurs; the occurrences do not overlap."""
         position = self.first.get(needle, -1)
         while position >= 0:
             yield position
@@ -67,9 +67,9 @@ def has_digits(looked: SearchedText) -> bool:
 class Detector(NamedTuple):
     """A function that finds matches in a text.
 
-    `find` is called only for texts that contain one of `needles` (in lower case), or for which `guard` is
-    true; for all texts when it has neither. `labelled`: its matches have no fixed form, but a label next to
-    them.
+    `find` is called only for texts that contain one of `needles` (in lower case) or for which `guard` is
+    true. Without needles and guard, it is called for all texts. `labelled` means that a value is recognised
+    by a label next to it, not by its form.
     """
 
     find: Find
@@ -81,9 +81,9 @@ class Detector(NamedTuple):
 class LabelDetector(NamedTuple):
     """Finds a secret by a fixed text next to it (the needle).
 
-    `pattern` is matched at the needle, or `before` characters earlier; its group number `group` is the
-    secret. `longest` is the number of characters that the pattern may look at after the needle: a longer
-    search would make hostile text too expensive.
+    `pattern` is matched at the needle, or `before` characters earlier. Its group number `group` is the
+    secret. The pattern may look at `longest` characters after the needle, so that hostile text cannot take
+    long.
     """
 
     kind: str
@@ -91,7 +91,7 @@ class LabelDetector(NamedTuple):
     pattern: re.Pattern[str]
     group: int = 1
     longest: int = 1_200
-    before: int = 0  # characters of the value before the needle
+    before: int = 0  # characters of the value that are before the needle
 
     def find(self, looked: SearchedText) -> Iterator[Match]:
         for place in looked.find_needle(self.needle):

@@ -1,6 +1,6 @@
 """Finds values named as a password, a secret, a token or a key: `"password": "…"`, `API_KEY=…`, `--token …`.
 
-The end of a value is determined here: in broken JSON a match must never reach into the next member.
+The end of a value is decided here, because in broken JSON a match must not include the next member.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ingest.privacy.secret_names import (
 from ingest.privacy.stated_secrets import find_stated_values
 
 _WHOLE_NAME = re.compile(r"[\w.-]{0,40}\Z")
-_WORDS_BEFORE = re.compile(r"[^\W\d_]{2,20} (?:de )?\Z")  # API key, mot de passe
-_BEFORE = 40  # characters of a name before its needle
+_WORDS_BEFORE = re.compile(r"[^\W\d_]{2,20} (?:de )?\Z")  # words that may come first: API key, mot de passe
+_BEFORE = 40  # characters of a name that may come before its needle
 
-# After the name: its end, a sign, and the value: in quotes, in escaped quotes, truncated, or bare.
+# What follows the name: a sign, and the value, which may be quoted, truncated or bare.
 _VALUE_FORM = r"""(?:
       (?P<close>[\]\\"'`”’]{0,8})
       (?P<sign>\s{0,4}(?:=>|:=|={1,3}|:)\s{0,8}
@@ -64,10 +64,10 @@ _LINE_END = re.compile(r"[\"'`\\<)]|\.?[ \t]*(?:[\r\n]|\Z)")
 
 
 def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
-    """Yield the values of names that denote a secret.
+    """Yield the values of names that mean a secret.
 
-    A quoted value matches unless it is a word such as `string`, a template or a sentence. An unquoted one
-    must contain letters and digits, or be at a place where programs and commands have no other words.
+    A quoted value matches unless it is a word such as `string`, a template or a sentence. An unquoted value
+    must have letters and digits, or be where programs expect only a secret.
     """
     for needle in NAME_NEEDLES:
         for place in looked.find_needle(needle):
@@ -75,7 +75,7 @@ def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
 
 
 def find_other_named_secrets(looked: SearchedText) -> Iterator[Match]:
-    """Yield the values of names in other scripts than the Latin one."""
+    """Yield the values of names in non-Latin scripts."""
     for match in OTHER_NAMES.finditer(looked.text):
         yield from _find_values(looked.text, *match.span(), _OTHER_VALUE)
 
@@ -122,7 +122,7 @@ def _is_value(
         return is_named_secret(value, family, name)
     if match["sign"] == "=" and _is_option(text, place, family):
         return is_plain_value(value)
-    if name.lower() == "pass" and ":" in match["sign"]:  # PASS: test_one
+    if name.lower() == "pass" and ":" in match["sign"]:  # PASS: test_one is the result of a test
         source = _PASS_SOURCE.search(text, max(0, place - _BEFORE), place) is not None
         alone = (
             not name.isupper() and value.isalnum() and _LINE_END.match(text, match.end("bare")) is not None
@@ -132,7 +132,7 @@ def _is_value(
 
 
 def _is_option(text: str, place: int, family: Family) -> bool:
-    """Return True when the name is an option: `--token`, and for passwords `-Password`, too."""
+    """Return True when the name is an option: `--token`, or `-Password` for passwords."""
     name = _OPTION_NAME.search(text, max(0, place - _BEFORE - 2), place)
     return name is not None and (name[0].startswith("--") or family is Family.PASSWORD)
 
@@ -140,7 +140,7 @@ def _is_option(text: str, place: int, family: Family) -> bool:
 def _cut_before_members(value: str) -> str:
     """Return the value up to its first quote when other JSON members seem to follow that quote.
 
-    Then the closing quote of the value is missing.
+    Then the quote that should close the value is missing.
     """
     if value[:1].isspace() or value.startswith((",", ":")):
         return ""

@@ -1,8 +1,8 @@
 """Finds what identifies a person: e-mail addresses, names of home folders, card, IBAN and phone numbers.
 
 A card number must match its network's digits and the check digit of ISO/IEC 7812 (Luhn). An IBAN must match
-its country's length and the check digits of ISO 13616. A phone number must be written with a plus sign and a
-country's code, in the form of North America (212-555-0187), or next to a word such as `phone`.
+its country's length and the check digits of ISO 13616. A phone number must have a plus sign and a country
+code, or the North American form (212-555-0187), or a word such as `phone` next to it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from collections.abc import Iterator
 from ingest.privacy.matches import ESCAPED_LETTER, Match, SearchedText
 
 _LOCAL = re.compile(rf"(?:[\w.+%-]|{ESCAPED_LETTER})+\Z")
-_PLAIN = string.ascii_letters + string.digits + "_.+%-"  # the same without other scripts, for speed
+# the characters of an address that are ASCII, for speed
+_PLAIN = string.ascii_letters + string.digits + "_.+%-"
 _LOCAL_LONGEST = 64  # RFC 5321, 4.5.3.1.1
 _DOMAIN = re.compile(r"@(?!v?\d+\.\d)(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}(?![\w-])")
 _IN_URL = re.compile(r":(?:\\*/){2}[^\s/@:]+:\Z")  # https://bob:secret@host is not an e-mail address
-_SERVICES = frozenset({"git", "svn", "hg"})  # git@github.com is an address for programs
+_SERVICES = frozenset({"git", "svn", "hg"})  # git@github.com is not the address of a person
 
 _NAME = rf"(?:[^/\\\s\"'`<>:;,|*?(){{}}\[\]$&=#%!~\x00-\x1f]|{ESCAPED_LETTER})+"
-# After `/`, `\`, or `-` where a harness makes a path one folder name.
+# A home folder follows `/` or `\`, or `-` where an agent writes a path as one folder name.
 _HOME = re.compile(
     rf"(?<=[/\\!])(?:home|[Uu]sers)(?:(?:\\*/)(?P<name>{_NAME})"
     rf"|\\+(?P<windows>{_NAME}(?:[ ]{_NAME}){{1,3}}(?=\\)|{_NAME}))"
@@ -31,7 +32,7 @@ _NOBODY = frozenset({"shared", "public", "default", "all users", ".", ".."})
 _LONGEST = 200
 HOME_NEEDLES = ("home", "users")
 
-# Possible numbers in the shape of a text: four digits are found fast, then their surroundings are checked.
+# Finds possible card numbers fast, by four digits in the shape of a text.
 _CARD_SHAPE = re.compile(
     rb"1111(?<![a1_.+#/-]1111)"
     rb"(?:1{10,15}(?!1)|(?:-|\s{1,40})1(?:111(?:-|\s{1,40})1111|11111(?:-|\s{1,40})1111))"
@@ -39,14 +40,15 @@ _CARD_SHAPE = re.compile(
 _IBAN_SHAPE = re.compile(rb"1111(?:(?<=a1111)|(?<=aa11[ -]1111)|(?<=aa11[ -][a1]{4}[ -]1111))")
 _AMERICAN_SHAPE = re.compile(rb"1111(?!1)(?<=111[ .-]1111)")
 
-_GAP = r"(?:[ -]|[ ]?\r?\n[ \t]{0,40})?"  # between groups of digits
+_GAP = r"(?:[ -]|[ ]?\r?\n[ \t]{0,40})?"  # what may separate groups of digits
 _CARD = re.compile(
     r"(?:4\d{3}|5[1-5]\d\d|2[2-7]\d\d|3[47]\d\d|3[068]\d\d|35[2-8]\d|6011|64[4-9]\d|65\d\d|62\d\d)"
     rf"(?:{_GAP}\d{{4}}{_GAP}\d{{4}}{_GAP}\d{{4}}|{_GAP}\d{{6}}{_GAP}\d{{4,5}}|\d{{12,15}})(?!\w|[.,-]\d)"
 )
-_CARD_LENGTHS = {"3": (14, 15, 16), "4": (16, 19), "6": (16, 19)}  # by first digit; others have 16 digits
+# lengths by first digit; all other cards have 16 digits
+_CARD_LENGTHS = {"3": (14, 15, 16), "4": (16, 19), "6": (16, 19)}
 
-# ISO 13616: characters of an IBAN by country, as SWIFT's registry lists them.
+# Number of characters of an IBAN by country (ISO 13616), from the registry of SWIFT.
 _IBAN_LENGTHS = {
     country: length
     for length, countries in {
@@ -64,7 +66,7 @@ _IBAN_BEFORE, _IBAN_LONGEST = 12, 84
 _PHONE = re.compile(r"\+[1-9](?:[ .()/-]{0,2}(?:\r?\n[ \t]{0,40}(?=\d{3}))?\d){7,14}(?!\w|[.-]\d)")
 _BEFORE_PHONE = re.compile(r"[\w+/=.-]")
 _PLAIN_PHONE = re.compile(r"\+\d+")
-_PLAIN_SHORTEST = 11  # characters, when only digits follow the plus sign
+_PLAIN_SHORTEST = 11  # smallest number of characters if only digits follow the plus sign
 _AMERICAN = re.compile(
     r"(?<![\w.+/-])(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d([ .-]))[2-9]\d\d(?(1)\1|[ .-])\d{4}(?!\w|[.-]\d)"
 )
@@ -74,7 +76,7 @@ _NAMED_PHONE = re.compile(
     r"(\+?\(?\d[\d ()./-]{4,20}\d)(?!\w)",
     re.IGNORECASE,
 )
-_NAMED_SHORTEST = 7  # digits
+_NAMED_SHORTEST = 7  # smallest number of digits in a number next to a word such as `phone`
 PHONE_NEEDLES = ("phone", "mobile", "tel", "fax")
 
 
@@ -95,7 +97,7 @@ def find_emails(looked: SearchedText) -> Iterator[Match]:
 
 
 def _local_part_length(before: str) -> int:
-    """Return the length of the address part at the end of `before`, the text before an @, in characters."""
+    """Return the number of characters of `before` (the text before an @) that belong to the address."""
     rest = before.rstrip(_PLAIN)
     if not rest or (rest[-1] != "\\" and rest[-1].isascii()):
         return len(before) - len(rest)
@@ -106,7 +108,7 @@ def _local_part_length(before: str) -> int:
 def find_home_names(looked: SearchedText) -> Iterator[Match]:
     r"""Yield the user name in paths of home folders: `name` in /home/name, /Users/name and C:\Users\name.
 
-    Folder names that harnesses make of such a path (-home-name-…) are searched, too.
+    Folder names that agents make from such a path (-home-name-…) are searched, too.
     """
     for needle in HOME_NEEDLES:
         for place in looked.find_needle(needle):
@@ -130,7 +132,7 @@ def find_cards(looked: SearchedText) -> Iterator[Match]:
 
 
 def _has_check_digit(digits: str) -> bool:
-    """Return True when the last digit is the check digit of ISO/IEC 7812-1 (Luhn's), and digits differ."""
+    """Return True when the last digit is the check digit of ISO/IEC 7812-1 (Luhn) and the digits differ."""
     doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
     return (sum(doubled) + sum(map(int, digits[-1::-2]))) % 10 == 0 and len(set(digits)) > 1
 
@@ -151,7 +153,7 @@ def find_ibans(looked: SearchedText) -> Iterator[Match]:
 
 
 def _find_iban_end(text: str, match: re.Match[str]) -> int | None:
-    """Return the end of the IBAN that begins with a match; None when it is not an IBAN."""
+    """Return the end of the IBAN at the start of a match; None when it is not an IBAN."""
     length, end = _IBAN_LENGTHS.get(match[1]), match.start()
     signs: list[str] = []
     while length and end < match.end() and len(signs) < length:
@@ -174,7 +176,7 @@ def find_international_phones(looked: SearchedText) -> Iterator[Match]:
         if match is None or (place and _BEFORE_PHONE.match(text, place - 1)):
             continue
         plain = _PLAIN_PHONE.fullmatch(match[0])
-        # In a diff, a plus sign begins an added line.
+        # In a diff, an added line begins with a plus sign.
         if not plain or (len(match[0]) >= _PLAIN_SHORTEST and text[place - 1 : place] not in ("", "\n")):
             yield Match(*match.span(), "phone")
 
@@ -188,7 +190,7 @@ def find_american_phones(looked: SearchedText) -> Iterator[Match]:
 
 
 def find_named_phones(looked: SearchedText) -> Iterator[Match]:
-    """Yield phone numbers next to a telling word."""
+    """Yield phone numbers next to a word such as `phone`."""
     for word in PHONE_NEEDLES:
         for place in looked.find_needle(word):
             match = _NAMED_PHONE.match(looked.text, place + len(word), place + 64)

@@ -17,7 +17,8 @@ from ingest.privacy.decoded_views import INNER_BLANK, View
 _ESCAPE = re.compile(r"(\\+)(u[0-9a-fA-F]{0,4}|x[0-9a-fA-F]{0,2}|[\s\S])")
 _HEX_BODY = re.compile(r"u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}")
 _ESCAPED_LAYOUT = re.compile(r"""\s*["'`]?\s*[{\[]\s*\\""")
-_NOT_ESCAPING = "acdeghijklmopqswyz"  # letters without an escape, or with the same one in all languages
+# letters that are no escape after a backslash, or are the same escape in all languages
+_NOT_ESCAPING = "acdeghijklmopqswyz"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _DIGITS, _WIDE_DIGITS = "123456789", "１２３４５６７８９"
 _ACCENTED = "àáâãäåèéêëìíîïòóôõöùúûü"
@@ -27,7 +28,7 @@ _OTHER_LETTER = {True: "00e9", False: "0078"}
 class Spot(NamedTuple):
     """A match at the characters `start` to `end` of a text, found in `view` at `first` to `last`.
 
-    `view` None = it was found in the text itself.
+    `view` is None when the match was found in the text itself.
     """
 
     start: int
@@ -39,9 +40,9 @@ class Spot(NamedTuple):
 
 
 def merge_spots(spots: Iterable[Spot]) -> Iterator[tuple[int, Spot]]:
-    """Yield the spots from left to right, each with the offset from which it is not covered by earlier ones.
+    """Yield the spots from left to right, each with the start of the part that no earlier spot covers.
 
-    A completely covered spot is left out. Of two spots with the same start, the first counts.
+    A completely covered spot is left out. If two spots start at the same offset, the first one is used.
     """
     covered = 0
     for spot in sorted(spots, key=lambda spot: spot.start):
@@ -53,7 +54,7 @@ def merge_spots(spots: Iterable[Spot]) -> Iterator[tuple[int, Spot]]:
 def replace_spots(text: str, spots: Iterable[Spot], key: bytes, *, parsed: bool) -> str:
     """Return the text with the found values replaced by placeholders.
 
-    `parsed`: `lenient` will parse the text as arguments, so every escape must stay valid.
+    With `parsed`, `lenient` will parse the text as arguments, so every escape must stay valid.
     """
     parts: list[str] = []
     last = 0
@@ -70,7 +71,6 @@ def replace_spots(text: str, spots: Iterable[Spot], key: bytes, *, parsed: bool)
 
 
 def _choose_spelling(text: str, spot: Spot, key: bytes) -> str:
-    """Return the placeholder of a spot, with the escapes of the text."""
     if spot.view is None:
         return _choose_characters(text[spot.start : spot.end], spot.kind, key)
     value = spot.view.text[spot.first : spot.last]
@@ -78,11 +78,11 @@ def _choose_spelling(text: str, spot: Spot, key: bytes) -> str:
 
 
 def _is_nested(text: str) -> bool:
-    """Return True when the text contains JSON inside strings or is such a string: doubled backslashes."""
+    """Return True when the text contains JSON inside a string, or is itself such a string."""
     return '\\"' in text or _ESCAPED_LAYOUT.match(text) is not None
 
 
-@lru_cache(maxsize=8_192)  # nearly every line contains a home folder
+@lru_cache(maxsize=8_192)  # cached, because nearly every line contains a home folder
 def _choose_characters(value: str, kind: str, key: bytes) -> str:
     """Return a placeholder with one character for each character of the value.
 
@@ -109,17 +109,17 @@ def _substitute(sign: str, random: int, word: Iterator[str]) -> str:
 def _decode_escape(escape: re.Match[str]) -> str:
     r"""Return the character that an escape within a value encodes.
 
-    With escapes decoded, `jos\u00e9` and `josé` are the same value.
+    So `jos\u00e9` and `josé` are the same value.
     """
     body = escape[2]
     return chr(int(body[1:], 16)) if len(body) == 5 else body
 
 
 def _restore_escapes(text: str, start: int, end: int, replacement: str, *, nested: bool, parsed: bool) -> str:
-    r"""Return the placeholder `replacement` with the letters of escapes restored.
+    r"""Return the placeholder `replacement`, in which escapes have their letters again.
 
-    In a text that is not parsed, a value may begin after a backslash (C:\\nina): its first letter is not part
-    of an escape.
+    In a text that is not parsed, a value may begin after a backslash (C:\\nina). Then its first letter is not
+    part of an escape.
     """
     first, chosen = start, list(replacement)
     while text[first - 1 : first] == "\\":
@@ -139,7 +139,7 @@ def _restore_escapes(text: str, start: int, end: int, replacement: str, *, neste
 
 
 def _is_same_form(body: str, chosen: str) -> bool:
-    """Return True when both are the hexadecimal digits of an escape, as a `View` writes them."""
+    """Return True when both are hexadecimal digits of an escape in the same form."""
     return (
         len(body) in (3, 5)
         and _HEX_BODY.fullmatch(body) is not None

@@ -25,24 +25,25 @@ from ingest.privacy.rules import RedactionRules
 from ingest.privacy.secret_names import Family, classify_name, is_named_secret
 from lenient import ToolCatalog, ToolDefinition
 
-_SHORTEST = 4  # characters; shorter texts contain no value
-_IS_PLACEHOLDER = re.compile(r"[a-z]+-[0-9a-f]{10}")  # the form that `redact_path` makes
+_SHORTEST = 4  # characters; a shorter text contains no value
+_IS_PLACEHOLDER = re.compile(r"[a-z]+-[0-9a-f]{10}")  # the form of names from `redact_path`
 # The name of a folder or file without its suffixes: `a` in `a.jsonl.gz`.
 _PATH_PART = re.compile(
     r"([^/\\!]+?)(?:(?:\.(?:jsonl?|ndjson|log|txt|ya?ml|csv|db|sqlite3?|eval|traj|gz|bz2|xz|zst|lz4|zip|tar|7z))+"
     r"|\.\w{1,10})?(?=[/\\!]|\Z)"
 )
-_NUMBER_SMALLEST = 10**12  # no card has fewer digits
+_NUMBER_SMALLEST = 10**12  # smaller numbers cannot be card numbers
 _VALUES = frozenset({"value", "stringvalue", "default", "example", "examples", "const", "enum"})
 _NAMES = frozenset({"name", "key", "header"})
 _NAMES_KEPT = 8_192
-_CHARACTERS_KEPT = 2_000_000  # of texts with cached results, because agents repeat prompts in every request
+# total length of texts with cached results; agents repeat prompts in every request
+_CHARACTERS_KEPT = 2_000_000
 
 
 class _Needle(NamedTuple):
-    """A fixed text, the indexes of its detectors, and the longer needles that contain it.
+    """A fixed string, the indexes of its detectors, and the longer needles that contain it.
 
-    If it is not in a text, the longer ones need no search.
+    If a text lacks this string, the longer ones need not be searched.
     """
 
     text: str
@@ -78,7 +79,7 @@ def _names_value(key: Any, name: Any) -> bool:
 class Redactor:
     """Redacts texts by rules and a key.
 
-    Pickling keeps only the rules and the key; a worker process rebuilds the rest.
+    Only the rules and the key are pickled; a worker process rebuilds the rest.
     """
 
     rules: RedactionRules
@@ -87,8 +88,9 @@ class Redactor:
     _needles: list[_Needle] = field(init=False, repr=False)
     _guards: list[tuple[int, Callable[[SearchedText], bool] | None]] = field(init=False, repr=False)
     _name: Any = field(init=False, repr=False)
-    _known: tuple[dict[str, str], dict[str, str]] = field(init=False, repr=False)  # results, by `parsed`
-    _kept: int = field(init=False, repr=False)  # characters in them
+    # cached results, by `parsed`
+    _known: tuple[dict[str, str], dict[str, str]] = field(init=False, repr=False)
+    _kept: int = field(init=False, repr=False)  # number of characters in the cache
 
     def __post_init__(self) -> None:
         self._detectors = self.rules.detectors()
@@ -108,9 +110,9 @@ class Redactor:
         return blake2b(f"{self.rules.fingerprint}".encode(), key=self.key, digest_size=6).hexdigest()
 
     def redact_text(self, text: str, *, parsed: bool = False) -> str:
-        """Return the text with secrets and personal data replaced; the length stays the same.
+        """Return the text with secrets and personal data replaced. The length stays the same.
 
-        `parsed`: `lenient` will parse the text, so every escape must stay valid.
+        With `parsed`, `lenient` will parse the text, so every escape must stay valid.
         """
         cached = self._known[parsed]
         new = cached.get(text)
@@ -133,9 +135,9 @@ class Redactor:
         return replace_spots(text, spots, self.key, parsed=parsed) if spots else text
 
     def _find_spots(self, text: str) -> list[Spot]:
-        """Return the matches in the text unchanged, decoded, and with broken lines and word lists joined.
+        """Return the matches in the plain text, in decoded views, and in joined lines and word lists.
 
-        Of matches with the same start, those of the first detector and of the most decoded view come first.
+        They are ordered by start; then the first detector and the most decoded view come first.
         """
         ranked_spots = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
         views = list(decode_layers(text))
@@ -192,7 +194,7 @@ class Redactor:
         return str(self._name(text)) if len(text) < 256 else self.redact_text(text)
 
     def redact_user(self, name: str) -> str:
-        """Return the placeholder for a user in a log, the same one as for the user's home folder."""
+        """Return the placeholder for a user in a log. The user's home folder gets the same placeholder."""
         new = self.redact_name(name)
         if new != name or "home" not in self.rules.on:
             return new
@@ -215,7 +217,7 @@ class Redactor:
         return text
 
     def _find_path_spots(self, path: str) -> Iterator[Spot]:
-        """Yield the matches in a path; the value of a name (`password=…`) ends with its folder or file."""
+        """Yield the matches in a path. A value such as `password=…` ends with its folder or file name."""
         within = [
             Spot(part.start() + spot.start, part.start() + spot.end, spot.kind)
             for part in _PATH_PART.finditer(path)
@@ -229,7 +231,7 @@ class Redactor:
                 yield spot
 
     def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
-        """Return the same tools with redacted texts, so that redacted arguments still fit their schemas."""
+        """Return the tools with redacted texts. So redacted arguments still fit the schemas."""
         return ToolCatalog.from_definitions(map(self._redact_definition, catalog))
 
     def _redact_definition(self, tool: ToolDefinition) -> ToolDefinition:
@@ -238,12 +240,13 @@ class Redactor:
         return tool if new == definition else next(iter(ToolCatalog.load(new)))
 
     def redact_value(self, value: Any) -> Any:
-        """Return a decoded JSON value of any depth with all its texts redacted, including keys.
+        """Return a decoded JSON value with all its texts redacted, including keys.
 
-        Long numbers are searched like texts, because a log may contain an account number as a number.
+        Long numbers are searched like texts, because an account number may be logged as a number.
         """
         root = [value]
-        waiting: list[tuple[Any, Any, str]] = [(root, 0, "")]  # a container, a place in it, a telling name
+        # a container, a position in it, and the name that describes it
+        waiting: list[tuple[Any, Any, str]] = [(root, 0, "")]
         while waiting:
             holder, place, name = waiting.pop()
             item = holder[place]
@@ -264,8 +267,8 @@ class Redactor:
     def _telling_name(self, key: str, outer: str, members: Mapping[str, Any]) -> str:
         """Return the name that describes the value of a key.
 
-        That is the key itself, the sibling `name` of a `value`, or, for the example of a definition, the
-        parameter's name; '' when redaction of named secrets is off.
+        This is the key itself, the sibling `name` of a `value`, or the parameter name for the example in a
+        definition. It is '' when named secrets are not redacted.
         """
         if "password" not in self.rules.on:
             return ""
@@ -280,10 +283,10 @@ class Redactor:
         family = classify_name(name) if name else None
         if family is not None and is_named_secret(text, family, name):
             return self._redact_secret(text)
-        return self.redact_name(text)  # requests repeat the texts of definitions
+        return self.redact_name(text)  # cached, because requests repeat the texts of definitions
 
     def _redact_command(self, program: str, words: list[str]) -> set[int]:
-        """Redact the words that are secrets because of other words in their command; return their indexes."""
+        """Redact the words that other words of the same command mark as secrets; return their indexes."""
         line = join_items([program, *words])
         matches = [match for place, match in self._find_matches(line) if self._detectors[place].labelled]
         done: set[int] = set()
@@ -314,7 +317,7 @@ class Redactor:
         named: dict[str, Any] = {}
         for key, value in members.items():
             name = self.redact_name(str(key))
-            while name in named:  # two keys with the same placeholder; keep both
+            while name in named:  # two keys have the same placeholder, so rename the second
                 name += "_"
             named[name] = value
         return named

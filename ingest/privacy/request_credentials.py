@@ -19,7 +19,8 @@ _AUTHORIZATION = re.compile(
     r"(?P<value>[^\s\"'`\\<>{}$,;&]{4,2000})",
     re.IGNORECASE,
 )
-_PLAIN_SHORTEST = 12  # characters of a value without a scheme; shorter ones are words in a text about headers
+# characters of a value without a scheme; shorter values are words of a text about headers
+_PLAIN_SHORTEST = 12
 _BASIC = re.compile(r"basic ([A-Za-z0-9+/]{8,1000}={0,2})", re.IGNORECASE)
 
 
@@ -57,13 +58,13 @@ _ATTRIBUTE = re.compile(
     r"(?:(?:HttpOnly|Secure|Partitioned|Expires=[^;\"'\r\n]{0,40})(?:;[ ]?|(?=[\s\"'`\\]|\Z)))+",
     re.IGNORECASE,
 )
-_COOKIES_MOST = 100  # of one header
+_COOKIES_MOST = 100  # largest number of cookies in one header
 _COOKIE_SHORTEST = 3
 COOKIE_NEEDLES = ("cookie", "curl")
 
 
 def find_cookies(looked: SearchedText) -> Iterator[Match]:
-    """Yield the values of cookies in headers and in the options of curl; their names and attributes stay."""
+    """Yield the values of cookies in headers and curl options, without their names and attributes."""
     behind = 0
     for place in looked.find_needle("cookie"):
         if place >= behind and (begin := _COOKIES.match(looked.text, place)):
@@ -96,7 +97,7 @@ _USER = re.compile(
     r"[^\s:\"'`\\]{1,100}:(?P<value>[^\s\"'`\\]{1,256})"
 )
 _COMMAND = 1_000  # characters of a command that are searched for its option
-# The commands whose -p, -a or -w takes a password.
+# Commands in which -p, -a or -w is followed by a password.
 _LOGIN = re.compile(rf"login\b[^\r\n|;&]{{0,300}}?\s-p\s{{1,4}}{_QUOTES}([^\s\"'`\\]{{3,128}})")
 _MYSQL = re.compile(
     rf"(?:mysql|mariadb)[\w-]{{0,20}}\s[^\r\n|;&]{{0,300}}?(?<=\s)-p{_QUOTES}([^\s\"'`\\]{{3,128}})"
@@ -133,7 +134,6 @@ def find_command_passwords(looked: SearchedText) -> Iterator[Match]:
 
 
 def _find_options(looked: SearchedText, option: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Yield the places of an option in a command of curl."""
     behind = 0
     for place in looked.find_needle("curl"):
         yield from option.finditer(looked.text, max(place, behind), max(behind, place + _COMMAND))

@@ -1,15 +1,15 @@
-r"""Which detectors are on, and people's own patterns, read from a TOML file.
+r"""Defines which detectors are on, and reads users' own patterns from a TOML file.
 
-    [detectors]           # true or false by name; what is left out keeps its default
+    [detectors]           # true or false by name; a missing name keeps its default
     email = true
-    ip = true             # off unless asked for, like high_entropy
+    ip = true             # off by default, like high_entropy
     jwt = false
 
-    [patterns]            # a type's name and a Python regular expression; a group marks the value within it
+    [patterns]            # a type's name and a Python regular expression; a group marks the value in a match
     ticket = 'TICKET-\\d+'
     staff = 'employee (\\w+)'
 
-A pattern of one's own is trusted: one that takes exponential time takes it here, too.
+Users' patterns are trusted: a slow pattern can make a load slow.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from ingest.privacy.request_credentials import (
 from ingest.privacy.secret_names import NAME_NEEDLES
 from ingest.privacy.stated_secrets import PASSWORD_FILE_NEEDLES, find_password_lines, find_sql_passwords
 
-RULES_VERSION = 3  # increase it when detectors find other matches; then files are read again
+RULES_VERSION = 3  # increase this number when detectors find other matches; then files are read again
 
 _DETECTORS: Mapping[str, Sequence[Detector]] = {
     "key": (Detector(find_private_keys, KEY_NEEDLES),),
@@ -110,7 +110,7 @@ class RedactionRules:
     def detectors(self) -> tuple[Detector, ...]:
         """Return the enabled detectors in order of precedence.
 
-        Of two matches at the same place, the first one's type is shown.
+        Of two matches at the same position, the first detector's type is shown.
         """
         own = (Detector(custom.find) for custom in self.own)
         beside = (

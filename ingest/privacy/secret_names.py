@@ -1,4 +1,4 @@
-"""The names of passwords, keys and tokens, in the languages of logs, and the possible values."""
+"""The names of passwords, keys and tokens in many languages, and the values that are not secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from detect_secrets.plugins.keyword import DENYLIST
 
 
 class Family(Enum):
-    """The meaning of a name; the vaguer the name, the more its value must look like a secret."""
+    """What a name means. The vaguer the name, the more its value must look like a secret."""
 
     PASSWORD = "password"  # noqa: S105 - a word, not a secret
     KEY = "key"
@@ -19,8 +19,8 @@ class Family(Enum):
 
 
 _SEPARATOR = "[_. -]?"
-# Names with letters outside ASCII; a word of the sentence may follow without a blank. Each begins with such a
-# letter itself, not with a class, so that `re` skips most of a text fast.
+# Names with letters outside ASCII, which words of a sentence may follow without a blank.
+# Each alternative begins with a fixed letter, so that `re` skips most of a text fast.
 _OTHER_PASSWORDS = (
     r"密[码碼]|口令|パス(?:ワード|フレーズ)|暗証番号|парол[а-я]{1,3}|Парол[а-я]{1,3}|ПАРОЛЬ|비밀번호|암호|패스워드"
     r"|סיסמ[הא]|पासवर्ड|รหัสผ่าน|كلمة (?:المرور|السر)|κωδικ(?:ός|ό|ού)(?: πρόσβασης)?|Κωδικός(?: πρόσβασης)?"
@@ -53,7 +53,7 @@ _KEY_NAME = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _TOKEN_NAME = re.compile(r"(?:^|[^a-z]|[a-z])(?:token|jwt)\Z", re.IGNORECASE)
-# These tokens are not secrets: those of language models, of parsers and of paging.
+# Tokens that are not secrets: those of language models, parsers and paging.
 _OTHER_TOKENS = (
     r"eos|bos|pad|sep|cls|mask|unk|stop|next|prev|special|page|continu\w*|start|begin|end|"
     r"first|last|new|per|cur\w*|max|min|total|in|out|input|output|num|image|think\w*|tool|"
@@ -64,7 +64,7 @@ _NO_TOKEN_NAME = re.compile(
     r"|(?:eos|bos|pad|page|next|prev|start|stop|end|continuation)Token\Z",
     re.IGNORECASE,
 )
-# A name with such a suffix is about a secret and does not name one.
+# A name with one of these suffixes describes a secret but does not contain it.
 _ABOUT_WORDS = (
     r"field|policy|name|length|len|type|format|hint|reset|file|path|url|uri|id|input|label|"
     r"placeholder|expir\w*|age|rule|min|max|status|required|strength|manager|env|var|variable|"
@@ -79,7 +79,7 @@ NAME_NEEDLES = (
     "clave", "heslo", "wachtwoord", "adgangskode", "salasana",
 )  # fmt: skip
 
-SHORTEST = 3  # characters
+SHORTEST = 3  # characters of a secret
 # Values in definitions and programs that are not secrets.
 _WORDS = frozenset({
     "string", "str", "text", "number", "integer", "int", "boolean", "bool", "object", "array", "list",
@@ -151,7 +151,7 @@ def is_plain_value(value: str) -> bool:
 
 
 def is_bare_secret(value: str) -> bool:
-    """Return True when an unquoted value has letters and digits, as few words have."""
+    """Return True when an unquoted value has both letters and digits, which is rare in words."""
     return (
         len(value) >= 8
         and not value.startswith(_BARE_START)

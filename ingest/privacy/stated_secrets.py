@@ -1,8 +1,8 @@
-"""Finds the value of a telling name in prose, tables and configurations without a plain sign.
+"""Finds the secret that follows a name such as `password` in prose, tables and settings.
 
-`find_stated_values` checks the text behind a name: a sentence (`Your password is: …`), markup (`**Password:**
-…`), the next cell of a table, the word after it (`ENV DB_PASSWORD …`, netrc, SQL), or the value in another
-attribute or member next to the name (`name: DB_PASSWORD`, `value: …`).
+`find_stated_values` checks the text after the name: a sentence (`Your password is: …`), markup
+(`**Password:** …`), the next cell of a table, the next word (`ENV DB_PASSWORD …`, netrc, SQL), or another
+attribute or member (`name: DB_PASSWORD`, `value: …`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ingest.privacy.secret_names import Family, is_bare_secret, is_named_secret,
 
 _QUOTE = "\"'`“”„‘’«»「」『』【】"
 _TAG = r"</?(?:a|b|i|u|em|strong|code|span|font|kbd|tt|small|mark|label|p|div|li|td|th|dt|dd)\b[^<>]{0,80}>"
-_COLOUR = r"\[[\d;]{0,12}m"  # of a terminal, when the log has lost the escape before it
+_COLOUR = r"\[[\d;]{0,12}m"  # a terminal colour without its escape character, which the log has lost
 _MARKUP = (
     rf"(?P<markup>(?:[*_~]{{1,3}}\s{{0,4}}|`{{3}}\w{{0,10}}\s{{1,4}}|{_TAG}\s{{0,40}}|{_COLOUR}){{0,6}})"
 )
@@ -78,7 +78,7 @@ _NETRC = re.compile(
     r"|(?:default|(?:\A|[\n\"'])[ \t]{0,40})[ \t]{0,4}(?:login|user(?:name)?)"
     r"[ \t]{1,20}(?!and\b|or\b|with\b)\S{1,100}\s{1,40}\Z",
 )
-_TAKES_TEXT = re.compile(  # a statement of SQL, or a function that sets
+_TAKES_TEXT = re.compile(  # A SQL statement or a function that sets a value.
     r"\bwith\s{1,4}(?:un)?(?:encrypted\s{1,4})?\Z|\b(?:create|alter)\s{1,8}(?:user|role)\b"
     r"|\boptions\s?\([^()]{0,80}\Z|\bset_?\Z",
     re.IGNORECASE,
@@ -118,15 +118,18 @@ _PASSWORD_LINE = re.compile(
     r"(?:\A|[\n\"'])[^\s:#\"']{1,200}:(?:[56]4\d\d|\*):[^\s:]{1,100}:[^\s:]{1,100}:"
     r"(?P<bare>[^\s:\"'\\]{3,200})[ \t]*(?=[\r\n\"'\\]|\Z)"
 )
-PASSWORD_FILE_NEEDLES = (":54", ":64", ":*:*:")  # the usual ports of PostgreSQL
+PASSWORD_FILE_NEEDLES = (":54", ":64", ":*:*:")  # the usual ports of PostgreSQL, in a pgpass file
 
 
 _Span = tuple[int, int]
 
 
 def find_stated_values(text: str, place: int, end: int, name: str, family: Family) -> Iterator[_Span]:
-    """Yield the places of the values of a name that ends at `end`; `place` is within the name."""
-    if name.lower() == "pass":  # mostly a verb
+    """Yield the positions of the values that belong to the name that ends at `end`.
+
+    `place` is a position within the name.
+    """
+    if name.lower() == "pass":  # usually a verb
         return
     before = text[max(0, place - _BEFORE) : place]
     match = (
@@ -143,7 +146,7 @@ def find_stated_values(text: str, place: int, end: int, name: str, family: Famil
 
 
 def _find_said(text: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value of a sentence: `Your password is: …`, `**Password:** …`, `Password for bob: …`."""
+    """Return the value in a sentence: `Your password is: …`, `**Password:** …`, `Password for bob: …`."""
     match = _SENTENCE.match(text, end, end + 700)
     if match is None:
         return None
@@ -152,7 +155,8 @@ def _find_said(text: str, end: int, name: str, family: Family) -> _Span | None:
     if match["quoted"] is not None:
         is_likely = sign or family is Family.PASSWORD or is_bare_secret(value)
         return (start, start + len(value)) if is_likely and is_named_secret(value, family, name) else None
-    if not name.isascii() and value[0].isascii():  # letters of the sentence may follow without a blank
+    # In these scripts no blank separates words, so the name may be part of a sentence.
+    if not name.isascii() and value[0].isascii():
         value = re.match("[!-~]*", value)[0]  # type: ignore[index]
     alone = (sign or match["markup"]) and _BLANK_END.match(text, start + len(value))
     if is_bare_secret(value) or (family is Family.PASSWORD and alone and _is_word(value)):
@@ -161,7 +165,7 @@ def _find_said(text: str, end: int, name: str, family: Family) -> _Span | None:
 
 
 def _value_of(match: re.Match[str]) -> tuple[int, str]:
-    """Return the beginning of a value and the value without the end of its sentence."""
+    """Return the beginning of a value, and the value without the punctuation of its sentence."""
     if match["quoted"] is not None:
         return match.start("quoted"), match["quoted"]
     return match.start("bare"), match["bare"].rstrip(_TRAILING)
@@ -172,7 +176,6 @@ def _is_word(value: str) -> bool:
 
 
 def _find_in_cell(text: str, before: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value in the next cell of a table's row."""
     match = _CELL.match(text, end, end + 900)
     if match is None or not (_CELL_BEGIN if text[end] != "|" else _ROW_BEGIN).search(before):
         return None
@@ -181,13 +184,13 @@ def _find_in_cell(text: str, before: str, end: int, name: str, family: Family) -
     else:
         start, value = _value_of(match)
         if _RULE.match(text, match.end(), match.end() + _ROW_LONGEST):
-            return None  # this is a header row
+            return None
     is_likely = is_bare_secret(value) or (family is Family.PASSWORD and _is_word(value) and " " not in value)
     return (start, start + len(value)) if is_likely and is_named_secret(value, family, name) else None
 
 
 def _find_in_column(text: str, place: int, end: int, name: str, family: Family) -> Iterator[_Span]:
-    """Yield the values below the name of a column, in a table whose cells `|` separates."""
+    """Yield the values below a column name in a table with `|` between cells."""
     if text.find("|", end, end + 200) < 0 and text.rfind("|", max(0, place - 200), place) < 0:
         return
     rule = _RULE.match(text, end, end + 2 * _ROW_LONGEST)
@@ -212,7 +215,7 @@ def _find_in_column(text: str, place: int, end: int, name: str, family: Family) 
 
 
 def _find_assigned(text: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value behind a type, in a member of its own, or in the next argument of a call."""
+    """Return the value after a type name, inside a member of this name, or in the next argument of a call."""
     match = _TYPED.match(text, end, end + 300) or _WITHIN.match(text, end, end + 400)
     if match is None:
         match = _ARGUMENT.match(text, end, end + 300)
@@ -224,7 +227,7 @@ def _find_assigned(text: str, end: int, name: str, family: Family) -> _Span | No
 
 
 def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the next word as the value: of a setting, in netrc, in SQL, or in quotes."""
+    """Return the next word as the value: in a setting, in netrc, in SQL, or in quotes."""
     match = _NEXT.match(text, end, end + 400)
     if match is None:
         return None
@@ -250,7 +253,7 @@ def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _
 
 
 def _find_beside(text: str, before: str, place: int, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value in the attribute, member or element next to the one that names it."""
+    """Return the value in the attribute, member or element that follows the one with the name."""
     if text[end : end + 1] not in _NAME_ENDS:
         return None
     if match := _TAGGED.match(text, end, end + 300):

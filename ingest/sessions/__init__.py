@@ -1,1 +1,1 @@
-"""Builds judged turns from events: the session builder, chains of attempts, the classification of calls."""
+"""Turns events into turns and calls, classifies the calls, and links each failed call to its retries."""

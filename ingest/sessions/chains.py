@@ -1,8 +1,8 @@
-"""Links the calls of one turn to chains of attempts: a faulted call, its retries, and the outcome.
+"""Links each failed call of a turn to its retries, and says how the sequence ended.
 
-A faulted call begins a chain. The next call of the same tool in a later step joins the chain, or the call
-that the log itself names as the retry. When the tool name was lost because the text could not be parsed, the
-first call of the next step joins: harnesses that lose the name end the step there.
+A failed call begins a retry sequence. The next call of the same tool in a later step continues the sequence.
+If the log names the call that is a retry, that call continues the sequence instead. If the failed call could
+not be parsed, its tool name may be unknown. Then the first call of the next step continues the sequence.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ingest.events import FaultLayer
 
 
 class ChainOutcome(StrEnum):
-    """How a chain of attempts ended; the values of `tool_calls.chain_outcome`."""
+    """How a retry sequence ended; the values of `tool_calls.chain_outcome`."""
 
     RECOVERED = "recovered"
     ABANDONED = "abandoned"
@@ -30,7 +30,7 @@ class RetryKind(StrEnum):
 
 
 class Attempt(Protocol):
-    """The properties of a call by which attempts are linked."""
+    """The properties of a call that decide whether it retries an earlier call."""
 
     @property
     def step(self) -> int: ...
@@ -43,16 +43,16 @@ class Attempt(Protocol):
     @property
     def fault_layer(self) -> FaultLayer | None: ...
     @property
-    def comparable_arguments(self) -> str | None: ...  # None = unknown
+    def comparable_arguments(self) -> str | None: ...  # None when the arguments are unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A call's place in its chain of attempts.
+    """A call's position in its retry sequence.
 
-    `first` is the index of the chain's first call; `attempt` counts from 1. `retry_kind` is None for the
-    first call of a chain, and where the arguments of this call or of the previous one are unknown. `outcome`
-    is the same for the whole chain; None while the last attempt failed but the turn may go on.
+    `first` is the index of the first call of the sequence. `attempt` counts from 1. `retry_kind` is None for
+    the first call, and when the arguments of this call or of the previous one are unknown. All calls of a
+    sequence have the same `outcome`, which is None when the last attempt failed and the turn may continue.
     """
 
     first: int
@@ -62,10 +62,10 @@ class Link:
 
 
 def link_attempts(calls: Sequence[Attempt], *, may_go_on: bool = False) -> list[Link | None]:
-    """Return for each call its place in a chain of attempts, or None for a call in no chain.
+    """Return for each call its position in a retry sequence, or None when the call is in no sequence.
 
-    `calls` are ordered by step and ordinal. `may_go_on`: the log stops before the end of the turn, so a
-    failed chain may still recover.
+    `calls` are ordered by step and ordinal. `may_go_on` is True when the log stops before the end of the
+    turn. A later call may then still correct the failure.
     """
     if all(call.fault_layer is None and call.retry_of is None for call in calls):
         return [None] * len(calls)
@@ -83,10 +83,10 @@ def link_attempts(calls: Sequence[Attempt], *, may_go_on: bool = False) -> list[
 
 def _build_chains(calls: Sequence[Attempt]) -> list[list[int]]:
     chains: list[list[int]] = []
-    waiting: list[list[int]] = []  # chains whose last call faulted, oldest first
+    waiting: list[list[int]] = []  # the retry sequences whose last call failed, oldest first
     for index, call in enumerate(calls):
         if not waiting and call.retry_of is None and call.fault_layer is None:
-            continue  # most calls: no chain is open
+            continue
         chain = _chain_of_retried_call(call, index, calls, chains)
         if chain is None:
             chain = next((open_ for open_ in waiting if _is_continued_by(call, calls[open_[-1]])), None)
@@ -105,9 +105,9 @@ def _build_chains(calls: Sequence[Attempt]) -> list[list[int]]:
 def _chain_of_retried_call(
     call: Attempt, index: int, calls: Sequence[Attempt], chains: list[list[int]]
 ) -> list[int] | None:
-    """Return the chain of the earlier call that the log names as retried by `call`; or begin one.
+    """Return the retry sequence of the earlier call that the log says `call` retries; begin one if necessary.
 
-    None when the log names no earlier call.
+    Returns None when the log names no earlier call.
     """
     if call.retry_of is None:
         return None

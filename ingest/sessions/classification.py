@@ -1,7 +1,7 @@
-"""Classifies one call with its result: the outcome, the fault layer, and which faults could be seen.
+"""Classifies a call: its outcome, its failure stage, and which kinds of failure the log can show.
 
-It uses two verdicts: the harness's, from the log, and that of `lenient`, which parses the text again. The
-fault layer of a call is the first layer that either of them names.
+Two sources are used: what the agent recorded in the log, and the result of `lenient`, which parses the text
+again. The failure stage is the first stage at which either source reports a failure.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from lenient import (
 )
 from lenient.diagnostics.codes import Stage
 
-LAYERS = tuple(FaultLayer)  # in the order in which a call passes them
+LAYERS = tuple(FaultLayer)  # in the order in which a call passes the stages
 ARGUMENT_LAYERS = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA})
 _ABOUT_VALUES = frozenset({Stage.COERCE, Stage.CHECK})
-# Bound once: an Enum look-up takes as long as making a small object.
+# Looking up an Enum member takes as long as making a small object, so this is done only once.
 _RAW, _RESERIALISED = ArgsSource.RAW, ArgsSource.RESERIALISED
 _EMISSION, _SYNTAX, _SCHEMA, _, _EXECUTION, _REFUSED = LAYERS
 _ERROR, _DENIED = ResultStatus.ERROR, ResultStatus.DENIED
 _CLEAN, _COERCED = Outcome.CLEAN, Outcome.COERCED
 _FAILED, _UNMEASURED = Outcome.FAILED, Outcome.UNMEASURED
 _FULL, _FAILURES, _NONE = Visibility.FULL, Visibility.FAILURES, Visibility.NONE
-_MESSAGE = 200  # characters of the harness's message that parse_error repeats
+_MESSAGE = 200  # number of characters of the agent's message that are copied to parse_error
 
 
 class ToolSize(NamedTuple):
@@ -48,11 +48,11 @@ class ToolSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CallDefinitions:
-    """The tool definitions for judging a call: first those offered in the log, then those of --tools.
+    """The tool definitions for judging a call: those offered in the log come before those of --tools.
 
-    Where the log lists definitions, a name outside both is an unknown tool. Where the log lists none, a name
-    without a definition proves nothing. `recalled` are definitions that an earlier part of the log offered
-    and whose tools were called. `sizes` are those of `offered`, one for each tool.
+    If the log lists definitions, a tool without any definition is unknown. If the log lists none, a missing
+    definition proves nothing. `recalled` are definitions of tools that were called in an earlier part of the
+    log. `sizes` has one entry for each definition in `offered`.
     """
 
     given: ToolCatalog
@@ -77,7 +77,7 @@ class CallDefinitions:
 class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The classification of one call.
 
-    `request` is the result of `lenient`; None where there was no text to parse.
+    `request` is the result of `lenient`, or None when there was no text to parse.
     """
 
     request: ToolCallRequest | None
@@ -85,19 +85,19 @@ class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     syntax_seen: Visibility
     schema_seen: Visibility
     fault_layer: FaultLayer | None
-    harness_verdict: str | None  # accepted | the layer at which the harness refused the arguments | None
+    harness_verdict: str | None  # "accepted", the stage at which the agent rejected the arguments, or None
     harness_message: str | None
     parse_error: str | None
     parse_warning: str | None
     definition: ToolDefinition | None
-    definition_origin: str | None  # log | tools
-    tools_offered: bool  # the log lists the tools that the model was offered
+    definition_origin: str | None  # "log" or "tools"
+    tools_offered: bool  # True when the log lists the tools that the model was offered
 
 
 class LoggedCall(NamedTuple):
-    """The facts that the log states about a call and its result, without their texts.
+    """What the log states about a call and its result, without their texts.
 
-    `status` None = no result.
+    `status` is None when there is no result.
     """
 
     args_source: ArgsSource
@@ -109,9 +109,9 @@ class LoggedCall(NamedTuple):
 
     @property
     def refused_at(self) -> FaultLayer | None:
-        """The layer at which the harness refused the call: emission, syntax or schema; None = no refusal.
+        """The stage at which the agent rejected the call: emission, syntax or schema; None when it did not.
 
-        The refusal may be recorded with the call or with its result.
+        The log may record the rejection with the call or with its result.
         """
         if self.refused_by_harness is not None:
             return self.refused_by_harness
@@ -129,16 +129,15 @@ def classify_call(
     message = cut_message(call.harness_message or result_message)
     request = _parse_call(call, definition, definitions)
     offered = definitions.offered is not None or origin == "log"
-    # A plain tuple: most verdicts are cached, and named fields would take as long as the look-up.
+    # This is a plain tuple, because building named fields would take as long as the look-up in the cache.
     facts = (call.args_source, call.refused_by_harness, call.syntax_seen, call.schema_seen, status, layer)
     if request is None and definition is None and message is None:
         return _classify_without_text(facts, offered)
     return _make_verdict(LoggedCall(*facts), message, request, definition, origin, offered)
 
 
-@lru_cache(maxsize=1024)  # most calls of a load differ only in their texts
+@lru_cache(maxsize=1024)  # most calls of a load differ only in their texts, which are not part of the key
 def _classify_without_text(facts: tuple[Any, ...], offered: bool) -> CallClassification:
-    """Return the verdict on a call that has neither a text to parse nor a message."""
     return _make_verdict(LoggedCall(*facts), None, None, None, None, offered)
 
 
@@ -174,7 +173,7 @@ def _parse_call(
 ) -> ToolCallRequest | None:
     """Return the result of `lenient` for a call, or None when the call is not parsed.
 
-    A text that the log truncated is not parsed: the truncation would count as a fault of the model.
+    A text that the log truncated is not parsed, because the model did not cause that error.
     """
     if call.refused_by_harness is _EMISSION:
         return None
@@ -191,9 +190,9 @@ def _parse_call(
 
 
 def _describes_arguments(definition: ToolDefinition) -> bool:
-    """Return False for a definition with an empty schema, which any arguments would fit.
+    """Return False for a definition with an empty schema, because such a schema accepts any arguments.
 
-    Tools that a provider runs have such definitions.
+    Providers' own tools have such definitions.
     """
     return definition.schema is None or len(definition.schema) > 0
 
@@ -208,7 +207,7 @@ def _decide_outcome(
         return _FAILED
     if request is not None and request.outcome in (_FAILED, _COERCED):
         return request.outcome
-    # Without the model's own text, it is unknown whether a repair was needed.
+    # Without the model's own text, nobody can tell whether a repair was needed.
     return _UNMEASURED
 
 
@@ -234,7 +233,7 @@ def _schema_visibility(
 
 
 def _is_unknown_tool(request: ToolCallRequest) -> bool:
-    """Return True for a name outside the offered definitions, when these are known."""
+    """Return True when the offered definitions are known and none has this name."""
     return any(finding.code == "unknown_tool" for finding in request.diagnostics)
 
 
@@ -290,7 +289,7 @@ def add_log_definitions(catalog: ToolCatalog, offered: tuple[str, ...]) -> tuple
 
 
 def restore_definition(tool: str, description: str, text: str) -> ToolDefinition:
-    """Return the tool definition from the values of a row of `tool_definitions`."""
+    """Return the tool definition stored in a row of `tool_definitions`."""
     return ToolDefinition.from_json_schema(name=tool, schema=orjson.loads(text), description=description)
 
 
@@ -304,7 +303,7 @@ def _load_definition(text: str) -> ToolCatalog | str:
 
 @lru_cache(maxsize=4096)
 def _measure_definitions(text: str) -> tuple[ToolSize, ...]:
-    """Return the sizes of the definitions in a text; a list of several is measured one by one."""
+    """Return the size of each definition in a text; the text may contain a list of definitions."""
     loaded = _load_definition(text)
     if isinstance(loaded, str):
         return ()

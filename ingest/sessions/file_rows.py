@@ -1,6 +1,6 @@
-"""Collects the table rows of one file's turns and sessions until they are drained.
+"""Collects the table rows for the turns and sessions of one file until `drain` returns them.
 
-Each prompt and each tool definition is written once per file.
+Each prompt and each tool definition gets only one row per file.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ _JSON_FACTS = frozenset(
 
 
 class FileRows:
-    """The rows of one file that are not yet drained. `pending` is the number of these rows.
+    """The rows of one file that `drain` has not returned yet; `pending` is their number.
 
-    `facts` fill in the model, the prompt and the day where the log has none, and the run. `failures` are the
-    rules for results whose content reports a failure.
+    `facts` supply the run, and the model, prompt and day that the log lacks. `failures` are the rules for
+    results whose content reports a failure.
     """
 
     def __init__(
@@ -67,9 +67,9 @@ class FileRows:
         self._source = source
         self._rows: dict[str, list[Row]] = {}
         self._calls: list[tuple[Any, ...]] = []
-        self._known: set[str] = set()  # prompts and definitions of this file that are already written
-        self._definition_ids: dict[int, str] = {}  # by the definition's identity in memory
-        self._list_ids: dict[tuple[ToolSize, ...], str] = {}  # ids of tool lists that are already written
+        self._known: set[str] = set()  # ids of prompts and definitions for which this file already has a row
+        self._definition_ids: dict[int, str] = {}  # id() of a definition in memory → its stored id
+        self._list_ids: dict[tuple[ToolSize, ...], str] = {}  # tool lists that already have rows → their ids
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the cache of definition ids.
@@ -149,7 +149,7 @@ class FileRows:
         self.add("probes", event.where, {**row, "model": named, "model_name": named})
 
     def _name_model(self, model: str | None) -> tuple[str | None, FactSource | None]:
-        """Return the model and the source of its name: the log, else the facts."""
+        """Return the model, from the log if possible, else from the facts, and the source of its name."""
         if model is not None:
             return model, FactSource.LOG
         fact = self._facts.model
@@ -250,9 +250,10 @@ class FileRows:
                 self.add("step_texts", step.where, row)
 
     def _turn_id(self, session_id: str, turn: OpenTurn) -> str:
-        """Return the id of a turn, made from its key, else from its place and a mark of its first text.
+        """Return the id of a turn: a hash of its key, else of its session, number and first text.
 
-        A turn that began in an earlier file keeps its id there if it is known; else adopt_parts.sql finds it.
+        A turn that began in an earlier file keeps its id from there. If that id is not known yet,
+        adopt_parts.sql finds it later.
         """
         if turn.begun_as is not None and not turn.begun:
             return turn.begun_as
@@ -262,10 +263,10 @@ class FileRows:
         return turn_place(self._source, session_id, turn.number) + turn_mark(begun_by)
 
     def _call_ids(self, session_id: str, turn: OpenTurn, turn_id: str) -> list[str]:
-        """Return the ids of a turn's calls, each made from the call's key, else from its place and a mark.
+        """Return the ids of a turn's calls: a hash of the call's key, else of its position and its content.
 
-        The place is relative to the turn if that has a key, because forks copy such turns; else to the
-        session.
+        If the turn has a key, positions count within the turn, because forked sessions copy such turns.
+        Otherwise they count within the session.
         """
         ids: list[str] = []
         places: CallPlaces | None = None
@@ -283,7 +284,7 @@ class FileRows:
         return ids
 
     def _list_tools(self, sizes: tuple[ToolSize, ...]) -> str | None:
-        """Return the id of a list of offered tools, and add its rows once; None for an empty list."""
+        """Return the id of a list of offered tools, or None for an empty list. Add its rows on first use."""
         if not sizes:
             return None
         list_id = self._list_ids.get(sizes)

@@ -1,7 +1,7 @@
-"""Holds the open sessions of one file: the latest ones in memory, the others in a temporary file.
+"""Keeps the open sessions of one file: the latest ones in memory, the others in a temporary file.
 
-A nightly dump may interleave any number of sessions, and closing one to save memory would falsify its later
-events. The class is generic: it uses only a session's `weight`.
+One file may mix the events of any number of sessions, so no session can be closed early to save memory. The
+class is generic: it uses only a session's `weight`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, Self, TypeVar, cast
 
 MEMORY = 24 * 1024 * 1024  # bytes of waiting log lines in memory, over all sessions of a file
-_SMALL = 4_096  # bytes counted for a session in which nothing waits
-_STEPS = 64  # sessions are weighed this often while they grow by MEMORY bytes
+_SMALL = 4_096  # bytes counted for a session in which no lines wait
+_STEPS = 64  # number of weighings while MEMORY bytes are added
 
 
 class _HasWeight(Protocol):
     @property
-    def weight(self) -> int: ...  # bytes of the lines that wait in the session for later lines
+    def weight(self) -> int: ...  # bytes of the session's lines that wait for later lines
 
 
 T = TypeVar("T", bound=_HasWeight)
@@ -28,15 +28,15 @@ T = TypeVar("T", bound=_HasWeight)
 class OpenSessions(Generic[T]):
     """Open sessions by key.
 
-    Sessions in the temporary file have been without events for longer than those in memory.
+    The sessions in memory have newer events than those in the temporary file.
     """
 
     def __init__(self) -> None:
-        self._live: OrderedDict[str, T] = OrderedDict()  # the session with the latest event is last
+        self._live: OrderedDict[str, T] = OrderedDict()  # ordered by latest event, the newest last
         self._weights: dict[str, int] = {}
         self._weight = 0
-        self._uncounted: set[str] = set()  # sessions that have grown since they were weighed …
-        self._growth = 0  # … by at most this many bytes
+        self._uncounted: set[str] = set()  # sessions that have grown since they were last weighed
+        self._growth = 0  # the largest number of bytes by which `_uncounted` sessions can have grown
         self._file: sqlite3.Connection | None = None
         self._in_file = 0
 
@@ -62,10 +62,10 @@ class OpenSessions(Generic[T]):
         return self._live[key]
 
     def spill(self, key: str, grown: int | None = None) -> None:
-        """Weigh the session, and move the sessions longest without events to the file when memory is full.
+        """Weigh the session; when memory is full, move the sessions with the oldest events to the file.
 
-        `grown` is the most by which the session's weight has grown; with it, sessions are weighed later and
-        together. None = weigh the session now.
+        `grown` is the largest possible growth of the session since the last call. With it, sessions are
+        weighed later, several together. With None, the session is weighed now.
         """
         self._uncounted.add(key)
         self._growth += MEMORY if grown is None else grown + _SMALL
@@ -80,9 +80,9 @@ class OpenSessions(Generic[T]):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Move sessions to the file until the rest fits into memory, those longest without events first.
+        """Move sessions to the file, those with the oldest events first, until the rest fits into memory.
 
-        The latest session stays because the next event is probably its.
+        The session of the latest event stays in memory.
         """
         *silent, heard = self._live
         for key in silent:
@@ -91,7 +91,7 @@ class OpenSessions(Generic[T]):
             if self._write_to_file(key, self._live[key]):
                 del self._live[key]
             else:
-                self._live.move_to_end(key)  # it counts as nothing, or no other session would fit
+                self._live.move_to_end(key)  # counted as 0 bytes, so that other sessions still fit
             self._count_weight(key, 0)
         self._live.move_to_end(heard)
 
@@ -102,7 +102,7 @@ class OpenSessions(Generic[T]):
         return session
 
     def drain(self) -> Iterator[T]:
-        """Remove and yield all sessions, those longest without events first."""
+        """Remove and yield all sessions, those with the oldest events first."""
         while self._in_file and self._file is not None:
             (key,) = self._file.execute("SELECT key FROM silent ORDER BY number LIMIT 1").fetchone()
             session = self._read_from_file(_key_text(key))
@@ -127,7 +127,7 @@ class OpenSessions(Generic[T]):
     def pack(self, session: T) -> bytes:
         """Return a session as bytes for the file.
 
-        A session for which this raises RecursionError stays in memory.
+        If this raises RecursionError, the session stays in memory.
         """
         return pickle.dumps(session, pickle.HIGHEST_PROTOCOL)
 
@@ -140,7 +140,7 @@ class OpenSessions(Generic[T]):
     def _write_to_file(self, key: str, session: T) -> bool:
         """Write a session to the temporary file; return False when that fails.
 
-        Causes: the session is nested too deep or too large, or the disk is full.
+        It fails when the session is too large or too deeply nested, or when the disk is full.
         """
         try:
             state = self.pack(session)
@@ -168,7 +168,7 @@ class OpenSessions(Generic[T]):
 
 
 def _temporary_file() -> sqlite3.Connection:
-    """Return a database without a name, which SQLite removes when it is closed or the process is killed."""
+    """Return an unnamed database, which SQLite removes when it is closed or the process is killed."""
     file = sqlite3.connect("", isolation_level=None)
     file.execute("PRAGMA journal_mode = OFF")
     file.execute(

@@ -1,7 +1,7 @@
-"""The sessions of a file's earlier contents, which its present content may continue.
+"""The stored sessions of a file's earlier content, which its present content may continue.
 
-After a log rotation, sessions continue in a file without their beginning. The log's own numbers and ids
-connect the two. Without them, turns and steps are numbered from the last one in the store.
+After a log rotation, a file contains the end of a session without its beginning. The numbers and ids in the
+log connect the two parts. If the log has none, turns and steps are numbered from the last one in the store.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from ingest.sessions.stored_text import cut_text
 
 
 class PastTurn(msgspec.Struct, frozen=True, gc=False):
-    """A turn in the store. `text_hash` is the MD5 of the stored text of its user; `steps` is a count.
+    """A turn in the store.
 
-    `ended`: the log shows its end or an answer of the model.
+    `text_hash` is the MD5 of the user's text as stored. `steps` is the number of steps. `ended` is True when
+    the log shows the turn's end or an answer of the model.
     """
 
     number: int
@@ -30,10 +31,10 @@ class PastTurn(msgspec.Struct, frozen=True, gc=False):
 
 
 class PastSession(msgspec.Struct, frozen=True):
-    """The turns of a session in the store, at least one, in ascending order of their numbers and times.
+    """The stored turns of one session, at least one, ordered by number and time.
 
-    The other fields applied to the last turn. `definitions` are the name, description and definition of each
-    tool that was called so far.
+    `definitions` has the name, description and definition of each tool called so far. The other fields are
+    those of the last turn.
     """
 
     turns: tuple[PastTurn, ...]
@@ -46,8 +47,9 @@ class PastSession(msgspec.Struct, frozen=True):
     def number_of(self, ts: datetime | None, text: str | None, *, rewritten: bool) -> int:
         """Return the number of the turn that begins with this time and text.
 
-        It is the number of the stored turn with this beginning, else the next free number. With `rewritten`,
-        the file contains all its sessions from their beginning, perhaps with other times.
+        If a stored turn has the same time and text, its number is returned, else the next free number. With
+        `rewritten`, the file contains its sessions from their beginning. Then the first turn is found by its
+        text alone.
         """
         hashed, first = hash_text(text), self.turns[0]
         if rewritten and first.text_hash == hashed:
@@ -62,17 +64,20 @@ class PastSession(msgspec.Struct, frozen=True):
         return turn_number if turn_number is not None else self.turns[-1].number + 1
 
     def open_turn_at(self, ts: datetime | None, *, at_its_end: bool = False) -> PastTurn | None:
-        """Return the turn that was open at this time; None when it had ended.
+        """Return the stored turn that was open at this time, or None when that turn had ended.
 
-        That is the latest turn that began before, or the last one. `at_its_end`: a turn whose end only the
-        model's answer shows counts, too.
+        The turn is the latest one that began before `ts`, else the last one. With `at_its_end`, a turn that
+        ended is returned, too.
         """
         began = [turn for turn in self.turns if ts and turn.ts is not None and turn.ts <= _to_utc(ts)]
         turn = began[-1] if began else self.turns[-1]
         return turn if at_its_end or not turn.ended else None
 
     def find_turn(self, number: int) -> PastTurn | None:
-        """Return the turn with this number; the last one when the log restarted its numbering."""
+        """Return the stored turn with this number, or None.
+
+        If the log used the number twice, return the later turn.
+        """
         return next((turn for turn in reversed(self.turns) if turn.number == number), None)
 
 

@@ -1,6 +1,6 @@
-"""Facts about a file's sessions that come from its path or the load's options, not from the log.
+"""Facts about a file's sessions that come from its path or the load's options, not from its content.
 
-They fill in what the log lacks. Facts in the log have precedence.
+They are used only where the log has no such fact.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ class FactSource(StrEnum):
     """Where a fact comes from; the values of `model_source`."""
 
     LOG = "log"
-    PATH = "path"  # the file's path, by a pattern
-    GIVEN = "given"  # an option of the load, for all its files
+    PATH = "path"  # a pattern found it in the file's path
+    GIVEN = "given"  # an option of the load, which applies to all files
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class PathFacts:
     """Facts about a file that are not in its content.
 
     `model` and `prompt` (a name, or `name@version`) apply when the log names none. `date` (ISO 8601, UTC) is
-    the day of events without a time. `run` is the experiment that the sessions belong to. `mapping` contains
-    the paths of fields in the records (`ingest.record_mapping`), as JSON.
+    the day of events without a time. `run` is the experiment to which the sessions belong. `mapping` is JSON
+    with the paths of fields in the records (`ingest.record_mapping`).
     """
 
     model: PathFact | None = None
@@ -48,14 +48,14 @@ class PathFacts:
         return dt.date.fromisoformat(self.date.value) if self.date else None
 
     def update(self, newer: PathFacts) -> PathFacts:
-        """Return these facts, with those of `newer` taking precedence."""
+        """Return these facts, replaced by facts of `newer` where it has them."""
         facts = {
             field.name: getattr(newer, field.name) or getattr(self, field.name) for field in fields(self)
         }
         return PathFacts(**facts)
 
     def to_json(self) -> str | None:
-        """Return the facts as the store has them, `{"model": ["gpt-4o", "path"]}`; None without facts."""
+        """Return the facts as stored JSON, `{"model": ["gpt-4o", "path"]}`; None when there are none."""
         facts = {name: list(fact.values()) for name, fact in asdict(self).items() if fact is not None}
         return json.dumps(facts, ensure_ascii=False) if facts else None
 

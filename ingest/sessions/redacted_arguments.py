@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from ingest.events import ArgsSource, CallMade, Visibility
 from ingest.sessions.stored_text import decode_json, json_text
 
-_LONGEST = 4_096  # characters; redacted arguments are shorter
+_LONGEST = 4_096  # characters; a longer text is not a placeholder
 _LONGEST_PLACEHOLDER = 300
 _MARKS = "[]<>(){}*_#/ \t\r\n"
-_OTHER_BRACKETS = re.compile(r"""["\[\]{}<>]|\w\(""")  # a placeholder contains no data and is not a call
+_OTHER_BRACKETS = re.compile(r"""["\[\]{}<>]|\w\(""")  # a placeholder contains none of these
 _WORDS = r"(?:redact(?:ed|ion)|masked|scrubbed|saniti[sz]ed|filtered|hidden|withheld|confidential)"
 _SAYS_REDACTED = re.compile(rf"(?:[a-z]+[\s_-]+){{0,2}}{_WORDS}(?![a-z])", re.IGNORECASE)
-_BARE = re.compile(r"redacted(?:[-_]by[-_]\w+)?", re.IGNORECASE)  # redacted-by-litellm
+_BARE = re.compile(r"redacted(?:[-_]by[-_]\w+)?", re.IGNORECASE)  # matches redacted-by-litellm, for example
 _BLACKED_OUT = re.compile(r"\*{3,}|[•●∙█▇■]{3,}|[xX]{4,}")
 _ANY_SIGN = re.compile(rf"{_WORDS}|\*\*\*|[•●∙█▇■]{{3}}|xxxx", re.IGNORECASE)
 _FLAG = "redacted"
@@ -70,7 +70,7 @@ def _is_redacted_value(value: Any) -> bool:
         return True
     found = False
     for text in _texts_of(value):
-        if not _names_redaction(text.strip()):  # the model may have searched for "***" or "redacted"
+        if not _names_redaction(text.strip()):  # "***" or "redacted" alone may be a search text of the model
             return False
         found = True
     return found
@@ -95,7 +95,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def _names_redaction(text: str) -> bool:
-    """Return True for a text in brackets or stars that names a redaction."""
+    """Return True for a text in brackets or asterisks that says that a value was redacted."""
     if len(text) > _LONGEST_PLACEHOLDER:
         return False
     words = text.strip(_MARKS)

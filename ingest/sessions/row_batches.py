@@ -1,7 +1,7 @@
 """Collects the rows of many files and turns them into Arrow tables; drops the rows of a file that failed.
 
-A value that its column cannot hold becomes NULL and is reported as a reject: log text is hostile, and one
-number with fifty digits must not stop a load.
+A value that does not fit its column becomes NULL and is reported in `rejects`. So one number with fifty
+digits in a log does not stop a load.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ NAMES = frozenset(
         "tool", "tool_sent", "tool_call_id", "retry_of",
     }
 )  # fmt: skip
-"""Columns whose values pages group by and put into links.
-
-Their values are stored as `ingest.sessions.stored_text.shorten_name` returns them.
+"""Columns whose values pages use for groups and links. They are stored as
+`ingest.sessions.stored_text.shorten_name` returns them.
 """
 
 
@@ -38,9 +37,9 @@ class TableRows(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_dicts(cls, rows: Sequence[Row]) -> TableRows:
-        """Make rows from dictionaries of column names and values; a missing value is None."""
+        """Make rows from dictionaries of column names and values; a missing column becomes None."""
         names = tuple(rows[0]) if rows else ()
-        if all(tuple(row) == names for row in rows):  # mostly they come from one function
+        if all(tuple(row) == names for row in rows):  # all rows usually have the same columns
             return cls(names, [tuple(row.values()) for row in rows])
         names = tuple(dict.fromkeys(name for row in rows for name in row))
         return cls(names, [tuple(map(row.get, names)) for row in rows])
@@ -53,7 +52,7 @@ class TableRows(msgspec.Struct, frozen=True):
 
 
 class TableColumns:
-    """Rows of one table, stored by column in a tenth of the memory; missing values are None."""
+    """Rows of one table, stored by column, which takes a tenth of the memory. Missing values are None."""
 
     def __init__(self) -> None:
         self._values: dict[str, list[Any]] = {}
@@ -105,7 +104,7 @@ class TableColumns:
             return pa.array(fitting, field.type, from_pandas=not_a_number_is_null)
 
     def _fit_names(self, table: str, field: pa.Field, names: pa.Array, unfit: list[Row]) -> pa.Array:
-        """Shorten names that are too long, and add one reject per file and name to `unfit`."""
+        """Shorten names that are too long. Add one reject per file and name to `unfit`."""
         reported: set[tuple[Any, str]] = set()
         shown: list[str | None] = []
         for number, name in enumerate(names.to_pylist()):
@@ -124,7 +123,7 @@ class TableColumns:
         try:
             pa.scalar(value, field.type)
         except UnicodeEncodeError:
-            # Lone surrogates have no UTF-8; their escapes do.
+            # A lone surrogate has no UTF-8 form, so its escape is written instead.
             return str(value).encode("utf-8", "backslashreplace").decode()
         except (TypeError, ValueError, OverflowError):
             reason = f"{table}.{field.name} cannot store {shorten(value)}; it is stored as unknown"
@@ -134,7 +133,7 @@ class TableColumns:
 
 
 class RowBatch:
-    """Rows waiting to be written, by table. `count` is the number of rows."""
+    """Rows waiting to be written, grouped by table. `count` is the number of rows."""
 
     def __init__(self) -> None:
         self._tables: dict[str, TableColumns] = {}
@@ -146,13 +145,13 @@ class RowBatch:
         self.count += len(rows)
 
     def begin_file(self) -> None:
-        """Note where the rows of the next file begin, for `take_back_file`."""
+        """Remember where the rows of the next file begin, for `take_back_file`."""
         self._marks = {table: columns.count for table, columns in self._tables.items()}
 
     def take_back_file(self) -> None:
         """Drop the rows added since `begin_file`.
 
-        Rows that were already written remain in the store; the caller removes them there.
+        The caller removes the rows that were already written to the store.
         """
         for table, columns in self._tables.items():
             columns.keep_first(self._marks.get(table, 0))
@@ -177,15 +176,13 @@ def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Tab
 def _is_constant(values: list[Any]) -> bool:
     """Return True when all values are None, or all are the same string.
 
-    Half of the columns are constant, and this check takes a fiftieth of a conversion's time. Only strings are
-    compared, because 1 == True.
+    Only strings are compared, because 1 == True in Python.
     """
     first = values[0] if values else 0
     return (first is None or isinstance(first, str)) and values.count(first) == len(values)
 
 
 def _longest_name_bytes(names: pa.Array) -> int:
-    """Return the length of the longest name in bytes; 0 without names."""
     return pc.max(pc.binary_length(names)).as_py() or 0
 
 

@@ -1,7 +1,6 @@
 """Builds the sessions of one file from its events: numbers turns and steps, joins results to calls.
 
-Memory is bounded: a turn is written when two later ones have begun, and idle sessions wait in a temporary
-file.
+To limit memory, a turn is written when two later ones have begun. Idle sessions wait in a temporary file.
 """
 
 from __future__ import annotations
@@ -39,18 +38,18 @@ from ingest.sessions.table_rows import date_columns, late_result_row, prompt_row
 from ingest.sessions.turns import OpenTurn
 from lenient import ToolCatalog
 
-OPEN_TURNS = 2  # results and turn ends may come a little late
-_OF_RUNS = (TrialRunPlanned, TrialLookTaken)  # events whose "session" is a run of trials
-_WEIGHED = 256  # events, at most, between two checks of how much memory open sessions take
+OPEN_TURNS = 2  # results and turn ends may come after the next turn has begun
+_OF_RUNS = (TrialRunPlanned, TrialLookTaken)  # events whose `session_id` is the name of a trial run
+_WEIGHED = 256  # largest number of events between two checks of the memory that open sessions take
 
 
 class SessionBuilder:
     """Builds table rows from the events of one file, given in file order.
 
-    `catalog` has the definitions of --tools. `forgotten` are hashes (`session_hash`) of sessions whose events
-    are dropped. `facts` fill in what the log lacks. `failures` are the rules for results whose content
-    reports a failure. `past` are sessions that the file may continue; `rewritten`: the file contains them
-    from their beginning (`ingest.sessions.past_sessions`).
+    `catalog` has the definitions of --tools. `forgotten` are hashes (`session_hash`) of deleted sessions,
+    whose events are dropped. `facts` supply what the log lacks. `failures` are the rules for results whose
+    content reports a failure. `past` are stored sessions that the file may continue. `rewritten` means that
+    the file contains these sessions from their beginning (`ingest.sessions.past_sessions`).
     """
 
     def __init__(
@@ -68,15 +67,16 @@ class SessionBuilder:
         self._forgotten = forgotten
         self._past = dict(past or {})
         self._rewritten = rewritten
-        self.forgot = False  # a session in the file must be deleted
+        self.forgot = False  # True when the file contains a session that the user deleted
         self._source = source
         self._given = catalog
         self._definitions = [CallDefinitions(catalog)]
-        self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their place in _definitions
-        self._recalled: dict[tuple[tuple[str, str, str], ...], int] = {}  # the same, of earlier contents
+        self._offered: dict[tuple[str, ...], int] = {}  # texts of definitions → their index in `_definitions`
+        # definitions from the file's earlier content → their index in `_definitions`
+        self._recalled: dict[tuple[tuple[str, str, str], ...], int] = {}
         self._sessions = OpenSessionStates()
         self._spoken: SessionState | None = None  # the session of the previous event
-        self._events = 0  # since the sessions were weighed
+        self._events = 0  # number of events since the sessions were last weighed
         self._facts = facts
         self._rows = FileRows(file_id, source, facts, failures)
 
@@ -127,9 +127,9 @@ class SessionBuilder:
             pass
 
     def finish_each(self) -> Iterator[None]:
-        """Write all open turns and all sessions; yield after each session.
+        """Write all open turns and all sessions.
 
-        The caller can drain rows in between.
+        Yield after each session, so that the caller can drain rows.
         """
         self._spoken = None
         for session in self._sessions.drain():
@@ -139,7 +139,7 @@ class SessionBuilder:
             yield
 
     def close(self) -> None:
-        """Remove the temporary file, if there is one, whether or not the log was read to its end."""
+        """Remove the temporary file, if there is one. Call this even if the log was not read to its end."""
         self._sessions.close()
 
     def resume(self, file_id: int, failures: FailureRules = DEFAULT_RULES) -> None:
@@ -191,10 +191,10 @@ class SessionBuilder:
 
     def _handle_turn_start(self, event: TurnStarted, session: SessionState) -> None:
         if event.turn is None and session.open_turns and session.open_turns[-1].is_between_steps:
-            return  # written while the model works, or inserted by the harness: the turn continues
+            return  # the message came while the model worked, so the turn continues
         number = event.turn
         if number is None and (past := self._pop_past(session)):
-            # Formats also begin a turn for a step without a question in the file.
+            # Formats begin a turn without text and key when the user's message is not in the file.
             is_made_up = event.text is None and event.key is None
             if is_made_up and (goes_on := past.open_turn_at(event.ts)):
                 self._recall(session, past)
@@ -232,8 +232,7 @@ class SessionBuilder:
         for turn in reversed(session.open_turns):
             if turn.take_result(event):
                 return
-        # Its call may be in another file or in a written turn: ingest.store.generation_file joins
-        # them.
+        # The call may be in another file or already written. ingest.store.generation_file joins them later.
         row = {"source": self._source, "session_id": event.session_id}
         self._rows.add("late_results", event.where, {**row, **late_result_row(event)})
 
@@ -241,13 +240,13 @@ class SessionBuilder:
         self.open_turn(session, event.turn, event).end = event
 
     def open_turn(self, session: SessionState, number: int | None, event: Event) -> OpenTurn:
-        """Return the open turn with this number (None = the latest); begin it if necessary.
+        """Return the open turn with this number (None = the latest one); begin the turn if necessary.
 
-        `event` gives the place and the time of a new turn.
+        `event` gives a new turn its time and its position in the log.
         """
         for turn in reversed(session.open_turns):
             if number is None or turn.number == number:
-                if turn.ts is None:  # the message that began it has no time in the log
+                if turn.ts is None:  # the user's message has no time in the log
                     turn.ts = event.ts
                 return turn
         past = self._pop_past(session)
@@ -283,13 +282,13 @@ class SessionBuilder:
         return turn
 
     def _pop_past(self, session: SessionState) -> PastSession | None:
-        """On first use, return the stored state of a session that this file has no turn of yet."""
+        """Return the stored state of a session when its first turn in this file begins. Later return None."""
         if not self._past or session.last_turn:
             return None
         return self._past.pop(shorten_name(session.session_id), None)
 
     def _recall(self, session: SessionState, past: PastSession) -> None:
-        """Restore model, prompt and definitions from an earlier content, unless this file replaces them."""
+        """Restore model, prompt and definitions of the stored session, unless this file has newer ones."""
         context = session.context
         past_values = {"prompt_id": past.prompt_id, "provider": past.provider, "model": past.model}
         session.put_in_force(**{name: getattr(context, name) or value for name, value in past_values.items()})

@@ -12,7 +12,7 @@ from ingest.sessions.open_sessions import OpenSessions
 from ingest.sessions.turns import CallContext, OpenTurn
 
 _ENCODE = msgspec.msgpack.Encoder().encode
-_PICKLE = pickle.PROTO  # the first byte of a pickle; in MessagePack an object without fields
+_PICKLE = pickle.PROTO  # the first byte of a pickle; MessagePack data of a session never begins with it
 _FACTS = (
     "harness", "harness_version", "parent_session_id", "user", "task", "run", "trial_run", "arm", "repeat_no",
     "capabilities", "sampling", "project", "branch", "sub_agent", "environment", "provider", "model",
@@ -27,8 +27,8 @@ class SessionState(msgspec.Struct):
 
     session_id: str
     where: LogLine
-    forgotten: bool = False  # none of its events is stored
-    is_listed: bool = True  # False: a run of trials, not a session
+    forgotten: bool = False  # True when the session is deleted, so none of its events are stored
+    is_listed: bool = True  # False when this is a trial run, not a session
     facts: dict[str, str] = {}
     started: datetime | None = None
     ended: datetime | None = None
@@ -43,7 +43,7 @@ class SessionState(msgspec.Struct):
     faults: int = 0
 
     def learn(self, event: SessionSeen) -> None:
-        """Update the facts; values of `event` that are not None replace earlier ones."""
+        """Update the facts from `event`; None leaves the earlier value."""
         self.facts.update({name: value for name in _FACTS if (value := getattr(event, name)) is not None})
         self.put_in_force(provider=self.facts.get("provider"), model=self.facts.get("model"))
 

@@ -1,7 +1,7 @@
 """Joins the rows of a turn that is spread over several files.
 
-A session that continues in the next file leaves a turn without an end in the first file and an end without a
-beginning in the second. Copies of a turn share their calls; parts of a turn share none.
+If a session continues in the next file, the first file has the turn's beginning and the next file its end.
+Copies of a turn have the same calls; two parts of a turn have no call in common.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _OF_THE_END = ("recorded_status", "recorded_ok", "derived_ok", "derived_reason")
 
 
 def row_place(row: Row) -> Place:
-    """Return the place of a row in the logs: file id, line, byte offset."""
+    """Return where a row comes from in the logs: file id, line, byte offset."""
     return row["file_id"], row["line"] or 0, row["byte_offset"] or 0
 
 
 def assign_calls(turns: Sequence[Row], calls: Sequence[Row]) -> list[tuple[Row, list[Row]]]:
-    """Return the rows of one turn in order of place, each with the calls that belong to it.
+    """Return the rows of one turn in file order, each with the calls that belong to it.
 
-    A file may contain a turn twice: a call belongs to the last row that begins before it.
+    If a file contains the turn twice, a call belongs to the last row that begins before it.
     """
     ordered = sorted(turns, key=row_place)
     places = [row_place(row) for row in ordered]
@@ -52,15 +52,14 @@ def sort_parts(rows: Sequence[Row]) -> list[Row]:
 
 
 def _sort_key(row: Row, *names: str) -> tuple[Any, ...]:
-    """Return the values of the named columns to sort by; unknown values come last."""
     return tuple(part for name in names for part in (row[name] is None, row[name] or 0))
 
 
 def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> list[Row]:
     """Return the rows of `turns` that are parts of one turn, in order.
 
-    The list has fewer than two rows when the turn is not split. `calls` has the ids of each row's calls, by
-    the row's place.
+    The list has fewer than two rows when the turn is not split. `calls` maps the position of a row
+    (`row_place`) to the ids of its calls.
     """
     begun = [row for row in rows if row["begun"]]
     if any(_has_verdict(row) for row in begun):
@@ -79,7 +78,7 @@ def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> l
 
 
 def join_parts(parts: Sequence[Row]) -> Row:
-    """Return the first part as one row with the facts of all parts."""
+    """Return the first part as one row that combines the values of all parts."""
     whole = dict(parts[0])
     for part in parts[1:]:
         numbered = part["first_step"] is not None
@@ -100,15 +99,15 @@ def _has_ended(row: Row) -> bool:
 
 
 def _has_verdict(row: Row) -> bool:
-    """Return True when the log records how the turn ended.
+    """Return True when the log records whether the turn succeeded.
 
-    A turn that ended with an answer has no verdict yet: the record may follow in another file.
+    A turn that ended with an answer has no such record yet: the record may follow in another file.
     """
     return row["recorded_status"] is not None or row["recorded_ok"] is not None
 
 
 def _can_follow(whole: Row, whole_ids: Collection[str], row: Row, more: Collection[str]) -> bool:
-    """Return True when `row`, a part without a beginning, continues `whole`, the parts joined so far."""
+    """Return True when `row`, a part without a beginning, can continue `whole`, the parts joined so far."""
     if not row["steps"] and not more:
         return _has_ended(row)
     if _has_ended(whole):

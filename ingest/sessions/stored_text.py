@@ -1,4 +1,4 @@
-"""Makes the stored text of a decoded value, a long text or a name.
+"""Converts a decoded value, a long text or a name to the text that is stored.
 
 No function here raises on any input.
 """
@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import orjson
 
-TEXT_KEPT = 2_000  # characters
-MESSAGE_KEPT = 500  # characters of a harness's message
-NAME_KEPT = 1_000  # characters of an id, or of a name by which pages group and link
-_HASH = 16  # hexadecimal digits
+TEXT_KEPT = 2_000  # characters of a stored text
+MESSAGE_KEPT = 500  # characters of an agent's message
+NAME_KEPT = 1_000  # characters of an id or a name that pages use for groups and links
+_HASH = 16  # hexadecimal digits of a hash
 
 Name = TypeVar("Name", str, str | None)
 _THOUGHTS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
@@ -32,7 +32,7 @@ def json_text(value: Any, *, sort_keys: bool = False) -> str:
         return orjson.dumps(
             value, default=_to_plain_value, option=orjson.OPT_SORT_KEYS if sort_keys else None
         ).decode()
-    except TypeError:  # integers over 64 bits, lone surrogates
+    except TypeError:  # the value has an integer over 64 bits or a lone surrogate
         return _json_text_of_anything(value, sort_keys)
 
 
@@ -45,7 +45,7 @@ def _json_text_of_anything(value: Any, sort_keys: bool) -> str:
         text = json.dumps("(nested too deep to be written as JSON)")
     except (TypeError, ValueError):
         text = json.dumps(repr(value))
-    # A lone surrogate cannot be stored as UTF-8; its escape can.
+    # A lone surrogate cannot be stored as UTF-8, so its escape is stored.
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -74,10 +74,7 @@ def canonical_json(text: str) -> str:
 
 
 def spell_non_finite(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of `values` with NaN and the infinities as text.
-
-    JSON cannot express them and would make them null.
-    """
+    """Return a copy of `values` with NaN and the infinities as text, because JSON would make them null."""
     return {
         name: str(value) if isinstance(value, float) and not isfinite(value) else value
         for name, value in values.items()
@@ -104,12 +101,15 @@ def cut_text(text: str | None) -> str | None:
 
 
 def cut_message(message: str | None) -> str | None:
-    """Return a harness's message cut for the store; it may have been redacted since it was read."""
+    """Return the beginning of an agent's message for the store.
+
+    The message may have grown when it was redacted.
+    """
     return message if message is None else message[:MESSAGE_KEPT]
 
 
 def strip_thought(words: str) -> str:
-    """Return a model's text without the `<think>` or `<thinking>` block at its beginning.
+    """Return a model's text without a leading `<think>` or `<thinking>` block.
 
     Returns '' when the block has no end.
     """

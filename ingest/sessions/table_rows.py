@@ -26,22 +26,22 @@ from lenient import PARSER_VERSION, ToolCallRequest, ToolDefinition
 
 Row = dict[str, Any]
 _SEVERITIES = ("note", "warning", "error")
-# Bound once: an Enum look-up takes as long as making a small object.
+# Looking up an Enum member takes as long as making a small object, so this is done only once.
 _RANDOM_LENGTH = 20
 _RANDOM = re.compile(r"(?=[A-Za-z]*[0-9][A-Za-z]*[0-9])(?=[0-9]*[A-Za-z][0-9]*[A-Za-z])[0-9A-Za-z]{20,}")
 _RESERIALISED, _MISSING, _ABSENT = ArgsSource.RESERIALISED, ResultStatus.MISSING, FlagSource.ABSENT
 
-# Plain characters match as one run: an alternative per character takes three times as long.
+# Plain characters match as one run; matching them one by one takes three times as long.
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 MCP_TOOL = "^mcp__(.+?)__."
-"""The name of a tool of an MCP server, whose name is the group; as DuckDB reads it, too."""
+"""Matches the tool name of an MCP server; the group is the server's name. DuckDB reads the pattern, too."""
 _MCP_TOOL = re.compile(MCP_TOOL)
 _HOLDERS = frozenset({dict, list})
-_LOOKED_AT = 65_536  # characters; deeper nesting behind them is not measured
+_LOOKED_AT = 65_536  # number of characters in which the nesting depth is measured
 
 
 def find_mcp_server(tool: str | None) -> str | None:
-    """Return the MCP server in a tool's name, mcp__server__tool; None without one."""
+    """Return the MCP server in a tool name like mcp__server__tool, or None."""
     if tool is None or not tool.startswith("mcp__"):
         return None
     named = _MCP_TOOL.match(tool)
@@ -61,9 +61,9 @@ def _hash(*parts: object) -> blake2b:
 
 
 class CallPlaces:
-    """Makes the ids of the places of a turn's calls: the first 16 digits of the ids of all calls there.
+    """Makes ids for the positions of a turn's calls. An id of a call begins with the id of its position.
 
-    `turn` identifies the turn: source, session and number, or an id made from the producer's key.
+    `turn` identifies the turn: source, session and number, or an id made from the turn's key in the log.
     """
 
     def __init__(self, *turn: object) -> None:
@@ -77,16 +77,20 @@ class CallPlaces:
 
 
 def turn_place(source: str, session_id: str, number: int) -> str:
-    """Return the id of the place of a turn: the first 16 digits of the ids of all turns there."""
+    """Return the id of a turn's position in its session.
+
+    The id of a turn begins with the id of its position.
+    """
     return stable_id(source, session_id, number)
 
 
 def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSource, sent: Any) -> str:
-    """Return 8 hexadecimal digits that distinguish a call from others at its place.
+    """Return 8 hexadecimal digits that distinguish a call from others at the same position.
 
-    Two runs may share a session's id. `sent` are the arguments: the model's text, or the decoded value for
-    RESERIALISED. They count only if the log's id may be reused ("call_1"). So a copy with cut, redacted or
-    differently written arguments is mostly still recognised.
+    Two runs may use the same session id, so different calls can have the same position. `sent` are the
+    arguments: the model's text, or the decoded value for RESERIALISED. They are hashed only if the log's id
+    may be reused ("call_1"). So most copies are recognised even if their arguments were cut, redacted or
+    rewritten.
     """
     if tool_call_id is not None and is_random_id(tool_call_id):
         return _mark(tool_call_id)
@@ -95,15 +99,16 @@ def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSourc
 
 
 def is_random_id(name: str) -> bool:
-    """Return True for an id that looks random, as providers make them.
+    """Return True for an id that looks random, like the ids of providers.
 
-    It has 20 letters and digits in a row, at least two of each; dashes do not count.
+    Such an id has 20 letters and digits in a row, with at least two letters and two digits. Dashes are
+    ignored.
     """
     return len(name) >= _RANDOM_LENGTH and _RANDOM.search(name.replace("-", "")) is not None
 
 
 def turn_mark(text: str | None) -> str:
-    """Return 8 hexadecimal digits that distinguish a turn from others at its place; '' without a text."""
+    """Return 8 hexadecimal digits that distinguish a turn from others at its position; '' without a text."""
     return "" if text is None else _mark(cut_text(text) or "")
 
 
@@ -112,12 +117,12 @@ def _mark(text: str) -> str:
 
 
 def session_hash(source: str, session_id: str) -> str:
-    """Return the hash that the store keeps of a forgotten session."""
+    """Return the hash by which the store recognises a deleted session."""
     return stable_id("forgotten", source, shorten_name(session_id))
 
 
 def prompt_row(event: PromptSeen, facts: PathFacts = NO_FACTS) -> Row:
-    """Return the row of a prompt, named by the log, else by `facts`."""
+    """Return the row of a prompt, with its name from the log, else from `facts`."""
     text_hash = sha256(event.text.encode("utf-8", "surrogatepass")).hexdigest() if event.text else None
     name, version = event.name, event.version
     if name is None and facts.prompt is not None:
@@ -170,7 +175,7 @@ def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
 def _cut_answer(answer: str | None) -> str | None:
     """Return the first `TEXT_KEPT` characters of an answer.
 
-    A leading thought is removed first from a longer answer, so that it does not fill the space.
+    A leading thought is removed from a longer answer, so that it does not fill the space.
     """
     if answer is None or len(answer) <= TEXT_KEPT:
         return answer
@@ -214,7 +219,7 @@ JUDGED = (
     "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
     "model_latency_ms", "parser_version",
 )  # fmt: skip
-"""The columns of `tool_calls` with values from the turn, in the order of `call_values`."""
+"""The columns of `tool_calls` that `call_values` fills from a turn, in its order."""
 
 
 def call_row(turn: OpenTurn, call: OpenCall) -> Row:
@@ -225,8 +230,8 @@ def call_row(turn: OpenTurn, call: OpenCall) -> Row:
 def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
     """Return the values of the `JUDGED` columns of `tool_calls`, in that order.
 
-    Token counts are those of the whole step. The result is a tuple: calls are most of a load's rows, and a
-    dictionary of so many columns takes three times as long.
+    Token counts are those of the whole step. Most rows of a load are calls, and a dictionary of so many
+    columns would take three times as long as this tuple.
     """
     event, verdict, link, result = call.event, call.verdict, call.link, call.result
     step = turn.steps.get(call.step)
@@ -334,7 +339,7 @@ def diagnostic_rows(verdict: CallClassification) -> Iterator[Row]:
 def definition_row(definition: ToolDefinition) -> Row:
     """Return the row of `tool_definitions`, with the definition as canonical JSON.
 
-    `definition_id` is a hash of the name, the description and the schema: the parts that the model received.
+    `definition_id` is a hash of what the model received: the name, the description and the schema.
     """
     text = json_text(definition.to_json_schema(), sort_keys=True)
     identity = f"{definition.name}\n{definition.description}\n{text}".encode("utf-8", "surrogatepass")
@@ -349,11 +354,11 @@ def definition_row(definition: ToolDefinition) -> Row:
 def text_depth(text: str | None) -> int | None:
     """Return the nesting depth of a JSON-like text: 0 without a bracket, 1 for a flat object; None for None.
 
-    Only the first 65,536 characters are measured, without the text in strings.
+    Only the first 65,536 characters are measured. Brackets in strings do not count.
     """
     if text is None:
         return None
-    # Most arguments are flat: their only opening bracket begins the text.
+    # Most arguments are a flat object: the only opening bracket is the first character.
     if text[:1] == "{" and "[" not in text and text.count("{") == 1:
         return 1
     deepest = depth = 0
@@ -369,7 +374,7 @@ def text_depth(text: str | None) -> int | None:
 def value_depth(value: Any) -> int:
     """Return the depth of a decoded value: 0 for a scalar, 1 for a flat object."""
     if type(value) is dict and not any(map(_HOLDERS.__contains__, map(type, value.values()))):
-        return 1  # most arguments
+        return 1
     depth, level = 0, [value]
     while level := [value for value in level if isinstance(value, dict | list)]:
         depth += 1

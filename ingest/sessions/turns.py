@@ -1,4 +1,4 @@
-"""A turn while its events are read: its steps and calls, and the conclusion at its end."""
+"""A turn while its events are read: its steps, its calls, and the conclusion on how it ended."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
 from lenient import ToolCatalog, clean_tool_name, leaked_tool_calls
 
-# A call that ran and failed gave the model a result; a call that never reached the tool did not.
+# At these stages, a call fails before its tool does anything.
 _NEVER_GOT_THROUGH = frozenset(
     {FaultLayer.EMISSION, FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.TOOL_REJECTED}
 )
 
 _PLACE = attrgetter("step", "ordinal")
 _RESERIALISED = ArgsSource.RESERIALISED
-_CALL = 4_096  # characters counted for a call besides its raw text: its result, its decoded arguments
-_SHORTEST_CALL = 8  # characters; the least that a call counts
+_CALL = 4_096  # characters counted for a call's result and decoded arguments
+_SHORTEST_CALL = 8  # characters; a shorter text cannot contain a call
 
 
 class CallContext(msgspec.Struct, frozen=True, gc=False):
@@ -60,11 +60,11 @@ class OpenCall(msgspec.Struct, gc=False):
     prompt_id: str | None
     definitions: int
     result: ResultSeen | None = None
-    tool: str | None = None  # without text that leaked into the name
-    result_bytes: int | None = None  # of the whole result; only its beginning is stored
+    tool: str | None = None  # name of the tool, without text that the model wrote into the name
+    result_bytes: int | None = None  # size of the whole result, of which only the beginning is stored
     link: Link | None = None
     fault_layer: FaultLayer | None = None
-    _verdict: Any = None  # a CallClassification; with that type, msgspec would need a decoder for it
+    _verdict: Any = None  # a CallClassification; msgspec could not decode a field of that type
 
     @property
     def verdict(self) -> CallClassification:
@@ -80,10 +80,7 @@ class OpenCall(msgspec.Struct, gc=False):
         self.fault_layer = verdict.fault_layer
 
     def keep_result(self, result: ResultSeen) -> None:
-        """Set the result of the call, with its content cut to the stored length.
-
-        Turns stay open for some time, and results can be huge.
-        """
+        """Set the result of the call, and cut its content to the stored length."""
         content = result.content
         if content is not None:
             self.result_bytes = content_bytes(content)
@@ -103,8 +100,7 @@ class OpenCall(msgspec.Struct, gc=False):
     def comparable_arguments(self) -> str | None:
         """The arguments as text for comparing attempts; None when they are unknown.
 
-        White space and key order make no difference. A text that is not JSON stays unchanged, so the same
-        arguments sent with valid syntax differ.
+        White space and key order are ignored in valid JSON. Invalid JSON is compared unchanged.
         """
         if self.event.args_source is _RESERIALISED:
             return json_text(self.event.arguments, sort_keys=True)
@@ -126,7 +122,7 @@ def content_bytes(content: str | None) -> int | None:
 class OpenTurn(msgspec.Struct):
     """A turn while its events are read.
 
-    `superseded`: a later turn has begun, so this one will not continue.
+    `superseded` is True when a later turn has begun, so this turn will not continue.
     """
 
     number: int
@@ -136,20 +132,20 @@ class OpenTurn(msgspec.Struct):
     model: str | None = None
     prompt_id: str | None = None
     prompt_hash: str | None = None
-    definitions: int = 0  # which of the file's sets of definitions
+    definitions: int = 0  # index of the tool definitions in the file's list
     text: str | None = None
     key: str | None = None
     steps: dict[int, StepMade] = msgspec.field(default_factory=dict)
     calls: list[OpenCall] = msgspec.field(default_factory=list)
     end: TurnEnded | None = None
-    begun: bool = False  # its beginning is in the file; else it may continue a turn of an earlier file
-    begun_as: str | None = None  # the turn_id of that turn, where it is known
+    begun: bool = False  # True when the file has the turn's beginning; otherwise an earlier file may have it
+    begun_as: str | None = None  # turn_id of the part in the earlier file, if it is known
     superseded: bool = False
     last_step: int = -1
     first_step: int | None = None
-    held: int = 0  # rough number of characters that wait here for the end of the turn
+    held: int = 0  # approximate number of characters kept until the turn ends
     _calls_of_step: dict[int, int] = msgspec.field(default_factory=dict)
-    _by_id: dict[str, int] = msgspec.field(default_factory=dict)  # tool_call_id → its place in `calls`
+    _by_id: dict[str, int] = msgspec.field(default_factory=dict)  # tool_call_id → index in `calls`
 
     def go_on(self, turn_id: str, steps: int) -> None:
         """Continue a stored turn that has `steps` steps."""
@@ -158,7 +154,7 @@ class OpenTurn(msgspec.Struct):
     def add_step(self, event: StepMade) -> None:
         """Add a step.
 
-        The model of the turn is that of its last step; the model of a call is that of its own step.
+        The turn's model is that of its last step. A call's model is that of its own step.
         """
         self.last_step = event.step if event.step is not None else self.last_step + 1
         self.steps[self.last_step] = event
@@ -168,7 +164,7 @@ class OpenTurn(msgspec.Struct):
     def add_call(self, event: CallMade, context: CallContext) -> None:
         """Add a call with the session's context.
 
-        The call's provider and model come from its step, else from `context`.
+        The call's provider and model are those of its step, else those of `context`.
         """
         number = event.step
         if number is None:
@@ -189,7 +185,7 @@ class OpenTurn(msgspec.Struct):
         self.held += len(event.raw_arguments or "") + _CALL
 
     def _drop_failed(self, call: OpenCall) -> None:
-        """Drop the call of a failed reply that `call` repeats with the same id in a later step."""
+        """Drop the call of a failed reply when `call` repeats it with the same id in a later step."""
         place = self._by_id.get(call.tool_call_id or "")
         if place is None:
             return
@@ -202,11 +198,11 @@ class OpenTurn(msgspec.Struct):
             self._by_id = {name: at - (at > place) for name, at in self._by_id.items()}
 
     def note_number(self, step: int) -> None:
-        """Record a step number that the log itself gives; `first_step` is the lowest."""
+        """Record a step number from the log. `first_step` is the lowest of these numbers."""
         self.first_step = step if self.first_step is None else min(step, self.first_step)
 
     def take_result(self, result: ResultSeen) -> bool:
-        """Join a result to its call; return False when this turn has no such call."""
+        """Add a result to its call. Return False when this turn has no such call."""
         if result.tool_call_id is not None:
             place = self._by_id.get(result.tool_call_id)
             call = None if place is None else self.calls[place]
@@ -219,10 +215,10 @@ class OpenTurn(msgspec.Struct):
 
     @property
     def is_between_steps(self) -> bool:
-        """True when the last step's calls have their results and the next step has not begun.
+        """True when all calls of the last step have results and the next step has not begun.
 
-        A user message at this point belongs to the turn. It does not after a call that a person denied,
-        because most harnesses stop then; nor after an aborted call without a result.
+        A user message at this point is part of the same turn. It begins a new turn after a call that a person
+        denied, because most agents stop then.
         """
         if self.end is not None or not self.calls or self.has_answer:
             return False
@@ -237,7 +233,7 @@ class OpenTurn(msgspec.Struct):
         return any(step.answers for step in self.steps.values())
 
     def _add_leaked_calls(self, definitions: Sequence[CallDefinitions]) -> None:
-        """Add the calls found in the text of steps without a native call."""
+        """Add the calls that the model wrote as text in steps without a regular tool call."""
         made = {call.step for call in self.calls}
         for number, step in self.steps.items():
             if number not in made:
@@ -249,10 +245,10 @@ class OpenTurn(msgspec.Struct):
     def judge(
         self, definitions: Sequence[CallDefinitions], failures: FailureRules, *, results_expected: bool
     ) -> Conclusion:
-        """Judge every call, including leaked ones, link chains of attempts, and return how the turn ended.
+        """Judge all calls, including those written as text, link retries, and return how the turn ended.
 
-        `failures` are the rules for results whose content reports a failure. `results_expected`: the
-        session's log has results, so a call without one is lost.
+        `failures` are the rules for results whose content reports a failure. `results_expected` is True when
+        the log contains results for this session, so a call without a result is lost.
         """
         self._add_leaked_calls(definitions)
         self.calls.sort(key=_PLACE)
@@ -267,7 +263,7 @@ class OpenTurn(msgspec.Struct):
 def _can_answer(result: ResultSeen, call: OpenCall, turn: int) -> bool:
     """Return True when a result without a tool call id can belong to the call.
 
-    The call has no result yet, and turn, step, ordinal and tool agree as far as they are known.
+    The call must have no result yet. Turn, step, ordinal and tool must be equal if both are known.
     """
     agree = (
         result.turn in (None, turn),
@@ -279,7 +275,7 @@ def _can_answer(result: ResultSeen, call: OpenCall, turn: int) -> bool:
 
 
 class ConclusionReason(StrEnum):
-    """Why a turn is concluded ok, not ok, or unknown; the values of `turns.derived_reason`."""
+    """Why a turn is judged ok, not ok, or unknown; the values of `turns.derived_reason`."""
 
     CANCELLED = "cancelled"
     NOT_ENDED = "not_ended"
@@ -292,7 +288,7 @@ class ConclusionReason(StrEnum):
 
 
 class Conclusion(msgspec.Struct, frozen=True, gc=False):
-    """The conclusion on how a turn ended: `ok` None = unknown."""
+    """The conclusion on how a turn ended. `ok` is None when that is unknown."""
 
     ok: bool | None
     reason: ConclusionReason
@@ -302,8 +298,8 @@ class Conclusion(msgspec.Struct, frozen=True, gc=False):
 def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
     """Return whether the turn ended well, with the reason and the answer.
 
-    A turn is ok when it ended with an answer, every call reached its tool in the end, and no call was lost. A
-    tool that ran and failed does not matter.
+    A turn is ok when three conditions hold: it ended with an answer, every call or a retry of it reached its
+    tool, and no call was lost. An error while the tool ran does not matter.
     """
     answer = final_answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer
@@ -327,8 +323,8 @@ def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
 def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
     """Return the final text of a turn: the answer that the log records, else the text of the last step.
 
-    When the last step made calls, the result is '' if the log has results, else None: a log without results
-    cannot show an answer. None when the answer is unknown.
+    If the last step made calls, there is no final text. Then return '' if the log has results, else None,
+    because a log without results cannot show an answer. Return None when the answer is unknown.
     """
     if turn.end is not None and turn.end.answer is not None:
         return turn.end.answer
@@ -342,7 +338,7 @@ def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
 
 
 def _was_abandoned(call: OpenCall) -> bool:
-    """Return True for a call in an abandoned chain whose arguments never reached the tool."""
+    """Return True for a call that failed before its tool ran and that no retry corrected."""
     abandoned = call.link is not None and call.link.outcome is ChainOutcome.ABANDONED
     return abandoned and call.fault_layer in _NEVER_GOT_THROUGH
 
@@ -352,10 +348,10 @@ def _has_no_result(call: OpenCall) -> bool:
 
 
 def _find_leaked_calls(step: StepMade, number: int, offered: ToolCatalog | None) -> list[CallMade]:
-    """Return the tool calls in the text of a step, for a step that made no call.
+    """Return the tool calls written as text in a step that made no regular tool call.
 
     `number` is the step's number, `offered` the tools of the step. The list is empty for a step whose
-    strategy is JSON_FALLBACK: its calls are in the text by design, and the format reads them.
+    strategy is JSON_FALLBACK, because the format reads the calls in such a text.
     """
     if step.text is None or len(step.text) < _SHORTEST_CALL or step.strategy is Strategy.JSON_FALLBACK:
         return []

@@ -1,7 +1,7 @@
-"""Finds the files at the places of `known_agents`, in a home folder and its environment.
+"""Finds the log files of `known_agents` in a home folder and in folders that environment variables name.
 
-It follows a link to a folder only if a place names the link. A link that matches `*` is not followed, because
-it could lead to the root of the disk.
+A link to a folder is followed only if a place names the link. A link that matches `*` is not followed,
+because it could lead to the root of the disk.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DEPTH = 20  # levels of folders that `**` enters
 
 @dataclass(slots=True)
 class FoundFiles:
-    """The files at the places of an agent; `unreadable` are unreadable folders with the reason."""
+    """The files of an agent. `unreadable` maps folders that could not be read to the reason."""
 
     agent: AgentLogs
     files: list[os.DirEntry[str]] = field(default_factory=list)
@@ -53,7 +53,7 @@ def _places_of(agent: AgentLogs) -> Iterator[str]:
 def _locate_place(
     place: str, home: str, environment: Mapping[str, str]
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the folder at which a place begins, and the parts of its pattern below."""
+    """Yield the folder at which a place begins, and the parts of the pattern below it."""
     match = _VARIABLE.match(place)
     base, rest = (match[2], place[match.end() :]) if match else ("~", place.removeprefix("~"))
     moved = environment.get(match[1], "").strip() if match else ""
@@ -106,13 +106,13 @@ def _match_below(
 def _is_file(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_file()
-    except OSError:  # a circular link
+    except OSError:
         return False
 
 
 @cache
 def hidden_patterns() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the patterns below hidden folders of a home, by the hidden folder's name."""
+    """Return the patterns below hidden folders of a home folder, by the name of the hidden folder."""
     by_folder: dict[str, list[tuple[str, ...]]] = {}
     for agent in AGENTS:
         for place in _places_of(agent):

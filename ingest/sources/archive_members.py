@@ -1,7 +1,7 @@
-"""Lists the members of an archive as separate logs, each with a place to open it from.
+"""Lists the members of an archive as separate logs, each with a place from which it can be opened.
 
-A zip with Inspect's layout is one log, not an archive. A member may be compressed; one that is itself an
-archive is refused when it is opened. Nothing is unpacked to disk, and no member's name is used as a path.
+A zip with Inspect's layout is one log, not an archive. A member may be compressed. A member that is itself an
+archive is rejected when it is opened. Nothing is unpacked to disk, and member names are never used as paths.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ingest.sources.log_file import FileStamp, LogFile, LogPlace
 from ingest.sources.session_trees import SessionTree
 from ingest.sources.stored_names import member_name
 
-MEMBERS = 300_000  # of an archive; each costs about a kilobyte of memory
+MEMBERS = 300_000  # largest number of members; each takes about 1 KB of memory
 _OF_A_MAC = "__MACOSX"
 Packed = zip_archive.ZipMember | tar_archive.TarMember
 
@@ -34,7 +34,7 @@ Packed = zip_archive.ZipMember | tar_archive.TarMember
 class Archive:
     """A zip or tar archive that may contain logs.
 
-    `compression` is that of a whole tar archive, None = uncompressed. The members of a zip are compressed one
+    `compression` is that of a whole tar archive; None = uncompressed. The members of a zip are compressed one
     by one.
     """
 
@@ -59,7 +59,7 @@ class ArchiveMember:
 
     @property
     def needs_unpacking(self) -> bool:
-        """True when the archive must be uncompressed up to the member to reach it."""
+        """True when reading a member requires uncompressing everything before it."""
         return isinstance(self.member, tar_archive.TarMember) and self.archive.compression is not None
 
     @property
@@ -79,7 +79,7 @@ class ArchiveMember:
 
     def sibling(self, name: str) -> ArchiveMember | None:
         if self.archive.compression:
-            return None  # the stream would have to go back
+            return None
         path = PurePosixPath(self.member.name).parent / name
         member = _members_by_path(self.archive).get(path) if path.name == name else None
         return ArchiveMember(self.archive, member) if member else None
@@ -87,7 +87,7 @@ class ArchiveMember:
 
 @lru_cache(maxsize=1)
 def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
-    """Return the members by path, for finding siblings of a member; empty when reading the archive fails."""
+    """Return the members by path, for finding siblings of a member; empty if the archive is unreadable."""
     try:
         with closing(archive.open()) as file:
             tape = None if archive.is_zip else tar_archive.ForwardStream(file)
@@ -97,10 +97,9 @@ def _members_by_path(archive: Archive) -> dict[PurePosixPath, Packed]:
 
 
 def look_inside(log_file: LogFile) -> tuple[LogFile, Archive | None]:
-    """Detect whether a file is an archive.
+    """Detect whether a file is an archive; return the file, and its `Archive` or None.
 
-    Return the file and its `Archive`; None instead of the `Archive` when the file is a log. For an
-    uncompressed log, `content_size` is filled in. Raises OSError.
+    For an uncompressed log, `content_size` is filled in. Raises OSError.
     """
     if isinstance(log_file.place, SessionTree):
         return log_file, None
@@ -124,9 +123,9 @@ def look_inside(log_file: LogFile) -> tuple[LogFile, Archive | None]:
 def list_members(log_file: LogFile, archive: Archive, *, fingerprints: bool) -> Iterator[LogFile]:
     """Yield the logs in an archive, in the archive's order, without hidden ones.
 
-    Of two members with the same name the last counts. `fingerprints`: also compute each member's fingerprint,
-    if listing the members means reading their content anyway (a compressed tar). Raises DamagedFileError when
-    the archive is broken, after it has yielded the members before the broken place; OSError.
+    Of two members with the same name, the last one is used. With `fingerprints`, the fingerprint of each
+    member of a compressed tar is computed, because listing reads the content anyway. Raises OSError, or
+    DamagedFileError for a damaged archive after yielding the members before the damage.
     """
     by_name: dict[str, LogFile] = {}
     broken: OSError | None = None
@@ -148,7 +147,7 @@ def list_members(log_file: LogFile, archive: Archive, *, fingerprints: bool) -> 
 
 
 def _visible_members(archive: Archive, tape: tar_archive.ForwardStream | None) -> Iterator[Packed]:
-    """Yield the members that are not hidden. Raises DamagedFileError beyond `MEMBERS` members."""
+    """Yield the members that are not hidden. Raises DamagedFileError if there are more than `MEMBERS`."""
     if tape:
         listed: Iterable[Packed] = tar_archive.list_tar_members(tape)
     else:
@@ -177,7 +176,7 @@ def _member_log(archive: LogFile, place: ArchiveMember, order: int) -> LogFile:
 
 @dataclass(frozen=True, slots=True)
 class StreamedMember:
-    """The place of a tar member that is read during the listing, while the stream is at its start."""
+    """A tar member that can be read only during the listing, while the stream is at its start."""
 
     tape: tar_archive.ForwardStream
     member: tar_archive.TarMember
@@ -200,7 +199,7 @@ def _member_fingerprint(
 ) -> str | None:
     """Return the fingerprint of a member's content; None when the member cannot be read.
 
-    Reading the next header will show whether the rest of the archive is lost, too.
+    The next header then shows whether the rest of the archive is damaged, too.
     """
     try:
         return compute_fingerprint(replace(log, place=StreamedMember(tape, member)))

@@ -1,11 +1,10 @@
 """Finds the files that a user named and reads their size and time, but not their content.
 
-Folders are searched with all their subfolders, links included, each folder once. The search leaves out hidden
-files, hidden folders and the store itself, but takes a hidden path that is named; in hidden folders of known
-agents it takes their logs (`ingest.sources.known_agents`). A name with `*`, `?` or `[`
-is a pattern unless a file of that name exists (`**` = all subfolders); `-` is standard input; `s3://…` and
-similar names are addresses. All files of a session in a tree of files are one log
-(`ingest.sources.session_trees`).
+All subfolders are searched, even through links, but each folder only once. Hidden files, hidden folders and
+the store itself are skipped unless they are named; logs in hidden folders of known agents are found
+(`ingest.sources.known_agents`). A name with `*`, `?` or `[` is a pattern unless a file of that name exists
+(`**` = all subfolders). `-` is standard input, and `s3://…` and similar names are addresses. Several files of
+one session are one log (`ingest.sources.session_trees`).
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from ingest.sources.session_trees import gather_trees
 from ingest.sources.stored_names import is_address, parse_stored_path, stored_path
 
 Named = Path | str
-_NAMED = 6  # kinds of hidden folders that a note names
+_NAMED = 6  # largest number of hidden folder names in a note
 
 
 def find_logs(named: Iterable[Named], store_dir: Path, hidden: HiddenNames | None = None) -> list[LogFile]:
-    """Return the files that the names denote, each once, sorted by name.
+    """Return the files that the names denote, each file once, sorted by name.
 
-    Hidden files and folders are noted in `hidden`. A file that does not exist or cannot be read is included,
-    with its `problem` set. Raises InputError when none of the names exists or no file is found; OptionError
-    when the driver of an address is not installed.
+    Hidden files and folders are recorded in `hidden`. A file that is missing or unreadable is included, with
+    its `problem` set. Raises InputError when none of the names exists or no file is found, and OptionError
+    when the driver for an address is not installed.
     """
     named, hidden = list(named), hidden if hidden is not None else HiddenNames()
     logs: dict[str, LogFile] = {}
@@ -67,7 +66,8 @@ def _find_files(named: Named, store_dir: Path, hidden: HiddenNames) -> Iterator[
     if named == STDIN:
         yield _standard_input_log()
     elif is_address(named):
-        from ingest.sources.object_store import find_objects  # importing it takes half a second
+        # imported here because the import takes half a second
+        from ingest.sources.object_store import find_objects
 
         yield from find_objects(str(named))
     else:
@@ -90,9 +90,9 @@ def _standard_input_log() -> LogFile:
 
 
 def look_at_file(path: Path | str) -> LogFile:
-    """Return the file at a path as it is on disk now, with `problem` set when it cannot be a log.
+    """Return the file at a path as it is on disk now. `problem` is set when it cannot be a log.
 
-    The file is not opened, so that pipes and devices cannot block.
+    The file is not opened, because opening a pipe or a device could block.
     """
     place, name = LocalFile(os.fspath(path)), stored_path(path)
     try:
@@ -107,9 +107,9 @@ def look_at_file(path: Path | str) -> LogFile:
 
 
 def _database_state(path: Path | str) -> str:
-    """Return a text that changes with the write-ahead log of an SQLite database; else ''.
+    """Return a text that changes with the write-ahead log of an SQLite database; '' for other files.
 
-    New data may be there for days while the database file itself does not change.
+    New data may stay in that log for days while the database file does not change.
     """
     text = os.fspath(path)
     if not text.lower().endswith(DATABASE_NAMES):
@@ -159,7 +159,7 @@ def _walk_folder(root: str, store_dir: Path, hidden: HiddenNames) -> Iterator[Lo
 
 
 def _search_hidden(folder: str, entry: os.DirEntry[str], hidden: HiddenNames) -> Iterator[LogFile]:
-    """Yield the logs of known agents in a hidden folder, and note the skipped files."""
+    """Yield the logs of known agents in a hidden folder, and record the skipped files."""
     if not _is_folder(entry):
         hidden.files += 1
         return
@@ -202,11 +202,11 @@ def _file_kind(mode: int) -> str:
 
 @dataclass(slots=True)
 class HiddenNames:
-    """The hidden files and folders that a search met.
+    """The hidden files and folders that a search found.
 
-    `searched` counts the logs in the hidden log folders of known agents, by path. `left_out` counts skipped
-    hidden folders by name, `first` has the first path of each name, `files` counts hidden files. `idle`
-    counts agents' files without calls next to their sessions, by agent and tree.
+    `searched` counts the logs in hidden folders of known agents, by path. `left_out` counts skipped hidden
+    folders by name, and `first` has the first path of each name. `files` counts hidden files. `idle` counts
+    files without calls next to agents' sessions, by agent and tree.
     """
 
     searched: Counter[str] = field(default_factory=Counter)
@@ -220,7 +220,7 @@ class HiddenNames:
         self.first.setdefault(name, stored_path(path))
 
     def notes(self) -> tuple[str, ...]:
-        """Return sentences on logs found in hidden folders, and on skipped files and folders."""
+        """Return sentences about logs in hidden folders, and about skipped files and folders."""
         notes = []
         if self.searched:
             searched = ", ".join(f"{path} ({count:,})" for path, count in sorted(self.searched.items()))

@@ -1,7 +1,7 @@
-"""The table of agents that keep logs on a person's machine, and their places: one row per producer.
+"""The table of agents that keep logs on a user's machine, and where the logs are: one row per agent.
 
-A place is a pattern for files: `~` is the home folder, `${NAME:-default}` a folder that an environment
-variable moves, `<editor>` one of EDITOR_FOLDERS, `*` a part of a name, and `**` any number of folders.
+A place is a pattern for files. `~` is the home folder, `${NAME:-default}` a folder that an environment
+variable can set, `<editor>` one of EDITOR_FOLDERS, `*` a part of a name, and `**` any number of folders.
 docs/reference/agents.md is made from this table.
 """
 
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 class AgentLogs:
     """Where an agent keeps its logs.
 
-    `read_as` names the formats that read them, none = they are not read yet. `unit` is the content of one
-    file. `why` is the reason why they are not read, if there is one.
+    `read_as` names the formats that read them; empty = not read yet. `unit` is what one file contains. `why`
+    is the reason why they are not read, if there is one.
     """
 
     agent: str
@@ -29,7 +29,7 @@ EDITORS = (
     "Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf", "Windsurf - Next", "Kiro",
     "Antigravity", "Trae",
 )  # fmt: skip
-"""The names of VS Code and its derived editors in the paths of their settings."""
+"""The folder names of VS Code and editors based on it, as in the paths of their settings."""
 
 EDITOR_FOLDERS = (
     *(f"${{XDG_CONFIG_HOME:-~/.config}}/{editor}/User" for editor in EDITORS),

@@ -1,4 +1,4 @@
-"""Local files and standard input as places of logs, and lists of files to load (`--manifest`)."""
+"""Local files and standard input as sources of logs, and lists of files to load (`--manifest`)."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class LocalFile:
         path = Path(self.path).parent / name
         return (
             LocalFile(str(path)) if path.name == name else None
-        )  # a name from a log must not lead to another folder
+        )  # a file name in a log must not lead to another folder
 
 
 @dataclass(frozen=True, slots=True)
 class StandardInput:
-    """The standard input of this process; can be read only once, from start to end."""
+    """The standard input of this process, which can be read only once."""
 
     random_access: ClassVar[bool] = False
     can_reopen: ClassVar[bool] = False
@@ -62,7 +62,7 @@ class StandardInput:
 
 
 class _BorrowedStream(io.RawIOBase):
-    """A reader of a stream with another owner; closing the reader leaves the stream open."""
+    """Reads a stream that belongs to another object; closing the reader leaves the stream open."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

@@ -19,22 +19,23 @@ from ingest.sources.local_files import LocalFile
 from ingest.sources.log_file import LogFile, LogPlace
 from ingest.sources.session_trees import SessionTree
 
-HEAD = 64 * 1024  # bytes of content that identify a log before it is read whole
+HEAD = 64 * 1024  # bytes at the beginning that identify a log before the whole log is read
 CUT_OFF = "-cut"  # suffix of the fingerprint of truncated content
-_BUFFER = 64 * 1024  # bytes; larger reads bypass the buffer, and a buffer of a megabyte per file costs more
+_BUFFER = 64 * 1024  # bytes; larger reads bypass the buffer
 _PIECE = 1024 * 1024
 _KEPT = (
     4 * 1024 * 1024
-)  # bytes of content kept while its format is searched for; with more, it is opened again
-_KEPT_OF_PIPES = 128 * 1024 * 1024  # … for logs that cannot be opened again
+)  # bytes kept in memory while the format is recognised; after more bytes, the log is opened again
+# bytes kept in memory in the same way for a log that cannot be opened again
+_KEPT_OF_PIPES = 128 * 1024 * 1024
 
 
 class LogContent(io.RawIOBase):
     """A log's content as a stream of uncompressed bytes, with counts and fingerprints of what was read.
 
-    `rewind` can be called once, so that the format of a log can be recognised before the log is read, even if
-    its source cannot seek. `packed` is True when the stored bytes differ from the content (compression,
-    `.eval` archive, UTF-16, database, several files).
+    `rewind` can be called once, even if the source cannot seek, so that the format can be recognised first.
+    `packed` is True when the stored bytes differ from the content (compression, `.eval` archive, UTF-16,
+    database, several files).
     """
 
     def __init__(self, log_file: LogFile) -> None:
@@ -53,10 +54,10 @@ class LogContent(io.RawIOBase):
         self.begin_again()
 
     def begin_again(self) -> None:
-        # Processors have SHA-256 built in, and nobody can forge two logs with the same hash.
+        # SHA-256 is fast on today's processors, and nobody can forge two logs with the same hash.
         self._digest = hashlib.sha256()
-        self.cut_off: str | None = None  # why the content is truncated, once its end is reached
-        self._noted: dict[int, str] = {}  # fingerprints of the first bytes, by their number
+        self.cut_off: str | None = None  # at the end of the content: why it is truncated, or None
+        self._noted: dict[int, str] = {}  # number of bytes → fingerprint of that many first bytes
         self._stored_before = self._stored.bytes_read
         self.bytes_read = 0
 
@@ -85,10 +86,10 @@ class LogContent(io.RawIOBase):
         self.begin_again()
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer completely, except at the end of the content; return the number of bytes read.
+        """Fill the buffer completely unless the content ends; return the number of bytes read.
 
-        The size of a piece thus does not depend on how the log was compressed. A compressed file or a member
-        of a tar archive that is cut off ends where it breaks, and `cut_off` says why.
+        So the size of a piece does not depend on the compression. If a compressed file or a tar member is
+        incomplete, the content ends there, and `cut_off` says why.
         """
         view = memoryview(buffer)
         filled = 0
@@ -112,7 +113,7 @@ class LogContent(io.RawIOBase):
         self.bytes_read += len(data)
 
     def note_prefix(self, size: int) -> None:
-        """Request the fingerprint of the first `size` bytes, for `prefix`.
+        """Request the fingerprint of the first `size` bytes, which `prefix` returns later.
 
         Call it before the final reading.
         """
@@ -127,16 +128,16 @@ class LogContent(io.RawIOBase):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the bytes read so far, in hexadecimal; at the end, of the whole content.
+        """SHA-256 of the bytes read so far in hexadecimal; at the end, that of the whole content.
 
-        Truncated content gets a mark, because it is incomplete even if all of its bytes were decoded.
+        Truncated content gets a suffix after the hash, because it is incomplete.
         """
         return self._digest.hexdigest() + (CUT_OFF if self.cut_off is not None else "")
 
     def fingerprint_of(self, size: int) -> str:
-        """Return the SHA-256 of the first `size` bytes, in hexadecimal.
+        """Return the SHA-256 of the first `size` bytes in hexadecimal; these must have been read.
 
-        At least `size` bytes must have been read. If more have been read, the log is opened and read again.
+        If more bytes have been read, the log is opened and read again.
         """
         if size == self.bytes_read:
             return self.fingerprint
@@ -157,7 +158,7 @@ class LogContent(io.RawIOBase):
 
     @property
     def stored_read(self) -> int:
-        """Number of stored (compressed) bytes read since the last rewind; shows a load's progress."""
+        """Number of stored (compressed) bytes read since the last rewind, for showing the progress."""
         return self._stored.bytes_read - self._stored_before
 
     def open_buffered(self, size: int = _BUFFER) -> io.BufferedReader:
@@ -167,8 +168,8 @@ class LogContent(io.RawIOBase):
 def open_log(log_file: LogFile, *, rewinds: bool = False) -> LogContent:
     """Open the content of a log, up to the size that the log had when it was found.
 
-    `rewinds` True: the caller calls `rewind` on the content before the final reading. False: the content is
-    ready for it. Raises OSError, including DamagedFileError.
+    With `rewinds`, the caller must call `rewind` before the final reading; otherwise the content is ready for
+    it. Raises OSError, including DamagedFileError.
     """
     content = LogContent(log_file)
     if not rewinds:
@@ -232,10 +233,9 @@ def _why_no_archive(packing: Packing, log_file: LogFile) -> str:
 
 
 def compute_prefixes(log_file: LogFile, sizes: Sequence[int]) -> dict[int, str]:
-    """Return the SHA-256 of the first bytes of a log's content, in hexadecimal, by the number of bytes.
+    """Return the SHA-256 of the first bytes of a log's content in hexadecimal, by number of bytes.
 
-    `sizes` are these numbers, in ascending order; those beyond the end of the log are left out. Raises
-    OSError.
+    `sizes` are these numbers in ascending order. Numbers larger than the log are left out. Raises OSError.
     """
     digests: dict[int, str] = {}
     with open_log(log_file) as content:

@@ -1,4 +1,4 @@
-"""A log to load: its name, the place of its bytes, and the stamp that shows a change.
+"""A log to load: its name, where its bytes are, and a stamp that shows whether it changed.
 
 All classes here can be pickled, because worker processes open the logs.
 """
@@ -13,22 +13,22 @@ from ingest.sources.stored_names import is_address
 
 
 class LogPlace(Protocol):
-    """A place that bytes can be read from: a local file, a member of an archive, an object on a server.
+    """A place from which bytes can be read: a local file, a member of an archive, an object on a server.
 
-    `open` returns the bytes as they are stored, from the first one on; it raises OSError.
+    `open` returns the stored bytes from the first one on; it raises OSError.
     """
 
     @property
     def own_name(self) -> str:
-        """The file's own name, without folders; empty for a stream."""
+        """The file's name without folders; '' for a stream."""
 
     @property
     def folder_name(self) -> str:
-        """The name of the file's folder; empty when there is none."""
+        """The name of the file's folder; '' when there is none."""
 
     @property
     def random_access(self) -> bool:
-        """True when the stream that `open` returns can seek, as reading a zip requires."""
+        """True when the stream from `open` can seek, as needed for a zip."""
 
     @property
     def can_reopen(self) -> bool:
@@ -41,7 +41,7 @@ class LogPlace(Protocol):
 
 
 def can_open(place: LogPlace | None) -> bool:
-    """Return True when there is such a file and it can be opened."""
+    """Return True when the file exists and can be opened."""
     if place is None:
         return False
     try:
@@ -53,11 +53,10 @@ def can_open(place: LogPlace | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """Size, time and version of stored bytes; a file whose stamp is unchanged is not read again.
+    """Size, time and version of stored bytes. A file with an unchanged stamp is not read again.
 
-    `size` is the size as stored, in bytes. `version` is an identifier that an object store or an archive
-    gives, such as an ETag or a checksum. When `mtime_ns` is 0 and `version` is empty, only reading the
-    content can show a change.
+    `size` is the stored size in bytes. `version` is given by an object store or an archive, such as an ETag
+    or a checksum. When `mtime_ns` is 0 and `version` is empty, only reading the content can show a change.
     """
 
     size: int = 0
@@ -73,13 +72,13 @@ class FileStamp:
 class LogFile:
     """A log to load. `name` is the name under which the store records it.
 
-    `problem` says why the log cannot be read; None = it can. `content_size` is the size of the uncompressed
-    content in bytes; None when it is unknown before reading (a compressed log, a stream). `fingerprint` is
-    that of the content, if finding the log meant reading it.
+    `problem` says why the log cannot be read, or is None. `content_size` is the size of the uncompressed
+    content in bytes; None when it is unknown before reading. `fingerprint` is that of the content, if the
+    search for logs had to read it.
 
-    For a member of an archive, `archive` is the archive's name, `order` the member's position in the archive,
-    and `archive_seen` describes the archive when its members were listed. `settled` is True when the archive
-    has not changed since all its members were read.
+    For a member of an archive, `archive` is the archive's name and `order` the member's position in it.
+    `archive_seen` describes the archive when its members were listed. `settled` is True when the archive has
+    not changed since all its members were read.
     """
 
     name: str
@@ -95,5 +94,5 @@ class LogFile:
 
     @property
     def is_costly(self) -> bool:
-        """True when comparing the content would be slow: the log is compressed, a stream or remote."""
+        """True when reading the content would be slow: the log is compressed, a stream or remote."""
         return self.content_size is None or is_address(self.name)

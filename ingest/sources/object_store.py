@@ -1,11 +1,11 @@
 """Finds and reads logs in object stores and on the web.
 
-Uses fsspec (https://filesystem-spec.readthedocs.io). The fsspec drivers take credentials from their own files
-and environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …); each driver is an extra of this project. A
+Uses fsspec (https://filesystem-spec.readthedocs.io). Its drivers take credentials from their own files and
+environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …). Each driver is an extra of this project. A
 pattern or a folder's address denotes all objects in it; web addresses have no folders.
 
-An object of up to `PIECE` bytes is fetched in one request, a larger one in pieces; a failed request is
-repeated. When the object changes during the reading, the reading fails, so that two versions are never mixed.
+An object of up to `PIECE` bytes is fetched in one request, a larger one in pieces. Failed requests are
+repeated. If the object changes meanwhile, the reading fails, so that two versions are never mixed.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ DRIVERS = {
     "https": ("https", "aiohttp"),
     "http": ("https", "aiohttp"),
 }
-"""Callgauge's extra and the package that it installs, by the scheme of an address."""
+"""The scheme of an address → Callgauge's extra for it, and the package that the extra installs."""
 _WEB = ("http", "https")
 _VERSIONS = ("ETag", "etag", "generation", "md5Hash", "content_md5", "Content-MD5", "Digest")
 _TIMES = ("LastModified", "last_modified", "mtime", "updated", "Last-Modified")
-PIECE = 4 * 1024 * 1024  # bytes of one request
+PIECE = 4 * 1024 * 1024  # bytes fetched in one request
 _TRIES = 3
 
 
@@ -47,7 +47,7 @@ class RemoteObject:
 
     url: str
     seen: FileStamp
-    sized: bool = True  # the server sends the size, so it can send parts
+    sized: bool = True  # True when the server sends the size, so it can send parts
 
     can_reopen: ClassVar[bool] = True
 
@@ -105,7 +105,7 @@ def find_objects(url: str) -> Iterator[LogFile]:
 def locate_driver(url: str, **options: Any) -> tuple[Any, str]:
     """Return the fsspec driver for an address, and the address as a path of that driver.
 
-    `options` are the driver's own.
+    `options` are passed to the driver.
     """
     scheme = url.partition("://")[0].lower()
     if scheme not in DRIVERS:
@@ -190,8 +190,8 @@ class ObjectChangedError(OSError):
 class ObjectStream(io.RawIOBase):
     """The content of an object on a server as a stream.
 
-    `files` is the fsspec driver, `path` the object's path for that driver. `size` is in bytes; None when the
-    server does not send it. `is_same` asks the server and returns True when the object has not changed.
+    `files` is the fsspec driver, `path` the object's path for it. `size` is in bytes, or None when the server
+    does not send it. `is_same` asks the server and returns True when the object has not changed.
     """
 
     def __init__(self, files: Any, path: str, size: int | None, is_same: Callable[[], bool]) -> None:
@@ -199,7 +199,7 @@ class ObjectStream(io.RawIOBase):
         self._size = size
         self._is_same = is_same
         self._handle: Any = None
-        self._whole = size is None  # the server sends only whole objects, from the first byte
+        self._whole = size is None  # without a size, the server sends only the whole object
         self._at = 0
 
     def readable(self) -> bool:
@@ -223,7 +223,7 @@ class ObjectStream(io.RawIOBase):
     def _drop_connection(self) -> None:
         handle, self._handle = self._handle, None
         if handle is not None:
-            with suppress(Exception):  # of a broken connection
+            with suppress(Exception):  # the connection may be broken
                 handle.close()
 
     def readinto(self, buffer: Any) -> int:
@@ -259,7 +259,7 @@ class ObjectStream(io.RawIOBase):
             except Exception as error:
                 self._drop_connection()
                 if isinstance(error, ValueError) and not self._whole:
-                    self._whole = True  # fsspec's error when a server cannot send parts
+                    self._whole = True  # fsspec raises this error when a server cannot send parts of a file
                     continue
                 tries -= 1
                 if not tries:

@@ -1,8 +1,8 @@
-"""Gathers the files of sessions that agents keep in trees of folders: all files of a session become one log.
+"""Combines the files of a session that an agent keeps in a tree of folders into one log.
 
-Its content is that of all its files, one after another (`ingest.decoding.session_files`), and its stamp
-changes when any of them does. For a named local file of a session, the session's other files are found on
-disk.
+The log's content is that of all files, one after another (`ingest.decoding.session_files`). Its stamp changes
+when any of the files changes. If the user names a local file of a session, the session's other files are
+found on disk.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ LookAt = Callable[[str], LogFile]
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """A file of a session: its path in the tree and its place; `problem` is why it cannot be read."""
+    """A file of a session: its path in the tree, and where its bytes are.
+
+    `problem` is why it cannot be read.
+    """
 
     path: str
     place: LogPlace
@@ -46,9 +49,9 @@ class SessionFile:
 
 @dataclass(frozen=True, slots=True)
 class SessionTree:
-    """The place of a session that is spread over files, in the order in which they are read.
+    """The files of a session that has several, in the order in which they are read.
 
-    `root` is the stored name of the tree's root, to which the paths of files are added.
+    `root` is the stored name of the tree's root; the paths of files are relative to it.
     """
 
     producer: str
@@ -85,7 +88,6 @@ def _read_session(tree: SessionTree) -> Generator[bytes]:
 
 
 def _read_session_file(file: SessionFile) -> Iterator[bytes]:
-    """Yield the lines of a file. Raises OSError when reading fails after its beginning."""
     if file.problem is not None:
         yield make_file_line(file.path, file.problem)
         return
@@ -110,16 +112,16 @@ def _read_session_file(file: SessionFile) -> Iterator[bytes]:
 
 @dataclass(slots=True)
 class GatheredTrees:
-    """The logs among files; `idle` counts files of trees without calls, by producer and root."""
+    """The logs among files. `idle` counts the files without calls in trees, by producer and root."""
 
     logs: list[LogFile] = field(default_factory=list)
     idle: Counter[tuple[str, str]] = field(default_factory=Counter)
 
 
 def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> GatheredTrees:
-    """Return the files; all files of a session become one log.
+    """Return the files, with all files of a session combined to one log.
 
-    `look_at` finds files of local sessions that are not among `files`.
+    `look_at` looks up files of local sessions that are not among `files`.
     """
     gathered = GatheredTrees()
     trees: dict[tuple[TreeLayout, str], _Tree] = {}
@@ -146,17 +148,17 @@ def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> Gat
 
 
 def _find_path(log_file: LogFile) -> str:
-    """Return the path of a file for finding its tree; for local files, the real path."""
+    """Return the path by which a file's tree is found; for a local file, the real path."""
     return (
         log_file.place.path.replace(os.sep, "/") if isinstance(log_file.place, LocalFile) else log_file.name
     )
 
 
-_Files = dict[str, tuple[TreePath, LogFile]]  # by path in the tree
+_Files = dict[str, tuple[TreePath, LogFile]]  # path in the tree → file
 
 
 class _Tree:
-    """The files of one tree, and the sessions that they belong to."""
+    """The files of one tree, and the sessions to which they belong."""
 
     def __init__(self, tree_path: TreePath, log_file: LogFile) -> None:
         self._layout, self._root = tree_path.layout, tree_path.root
@@ -189,14 +191,14 @@ class _Tree:
             yield self._make_log(session, group, files)
 
     def _look_up_groups(self) -> dict[str, str]:
-        """Return the sessions of all groups of a local tree, from the names of its files."""
+        """Return group → session for a local tree, from the names of its files."""
         tree_paths = self._list_files("{session}", {"session": "*"}, {})
         return {
             tree_path.group: tree_path.session for tree_path in tree_paths if tree_path.session is not None
         }
 
     def _list_files(self, by: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[TreePath]:
-        """Yield the files on disk of kinds whose places contain `by`."""
+        """Yield the files on disk of the kinds whose `places` contain the placeholder `by`."""
         for kind in self._layout.kinds:
             if by in kind.places:
                 for path in list_places(self._root, kind.places, ids, problems):
@@ -204,7 +206,6 @@ class _Tree:
                         yield tree_path
 
     def _complete(self, session: str | None, group: str, files: _Files, look_at: LookAt) -> None:
-        """Add the session's files on disk that are not in `files`."""
         problems: dict[str, str] = {}
         groups = {group}
         if session is not None:

@@ -38,17 +38,17 @@ def member_name(archive: str, member: str) -> str:
 
 
 def stream_name(fingerprint: str) -> str:
-    """Return the stored name of a log from standard input, made from its content's fingerprint."""
+    """Return the stored name of a log from standard input, made from the fingerprint of its content."""
     return f"{_STREAM}{fingerprint[:16]}"
 
 
 def is_stream(name: str) -> bool:
-    """Return True when `stream_name` made the name; stored paths are absolute and differ from that."""
+    """Return True when `stream_name` made the name. Stored paths are absolute, so they differ."""
     return name.startswith(_STREAM)
 
 
 def strip_credentials(url: str) -> str:
-    """Return an address without user name and password, and without a query that contains secrets."""
+    """Return an address without user name, password, and a query that contains secrets."""
     if not url.lower().startswith(("http:", "https:")):
         return stored_path(url)
     parts = urlsplit(url)

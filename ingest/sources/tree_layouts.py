@@ -1,6 +1,6 @@
-"""The folder trees in which agents keep a session as many files: which files, and where they are.
+"""The folder trees in which agents keep a session as several files.
 
-Paths are relative to the tree's root, with `/`. An agent with another tree is one more row of LAYOUTS.
+Paths are relative to the tree's root, with `/`. Each row of LAYOUTS describes one kind of tree.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 _ROOT = r"(?P<root>(?:.*[/!])?)"
-_FOLDERS = ("session/", "session_", "message/", "part/")  # each path of a tree contains one of them
+_FOLDERS = ("session/", "session_", "message/", "part/")  # every path of a tree contains one of these names
 
 
 class TreePath(NamedTuple):
     """The parts of a file's path in a tree.
 
-    `root` ends with its separator, `path` is the rest. `group` is the message or the agent that the file
-    belongs to, '' for a file of the session itself. `session` is None when the path contains only the group.
+    `root` ends with its separator, `path` is the rest. `group` is the message or the agent to which the file
+    belongs; '' for a file of the session itself. `session` is None when the path contains only the group.
     """
 
     layout: TreeLayout
@@ -33,15 +33,12 @@ class TreePath(NamedTuple):
 
     @property
     def order(self) -> tuple[str, int, int, str]:
-        """The place of the file among those of its session."""
+        """The position of the file among the files of its session."""
         return self.group, self.rank, self.number, self.path
 
 
 class FileKind(NamedTuple):
-    """One kind of file in a tree: the pattern of its path, and the places of a session's files.
-
-    The pattern has the groups `session`, `group` and `number`, or some of them.
-    """
+    """One kind of file in a tree: the pattern of its path, and patterns that find a session's files."""
 
     pattern: re.Pattern[str]
     places: str
@@ -49,11 +46,11 @@ class FileKind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TreeLayout:
-    """The tree of a producer.
+    """The folder tree in which one agent keeps its sessions.
 
-    `kinds` are in the order in which files are read within a group. `folder` is the folder of a session,
-    `group_folder` that of a group whose session is not known. `root` must match the root, or `names` the
-    file's own name, to distinguish the tree from similar ones. `idle` matches files without calls.
+    `kinds` are in the order in which the files of a group are read. `folder` is the folder of a session,
+    `group_folder` that of a group whose session is unknown. `root` must match the root, or `names` the file's
+    name, because trees of other agents look similar. `idle` matches files without calls.
     """
 
     producer: str
@@ -65,7 +62,7 @@ class TreeLayout:
     idle: re.Pattern[str] | None = None
 
     def parse(self, path: str) -> TreePath | None:
-        """Return the parts of a file's path in this tree; None for other files."""
+        """Return the parts of a file's path in this tree; None for a file of no such tree."""
         for rank, kind in enumerate(self.kinds):
             match = kind.pattern.fullmatch(path)
             if match is not None and self._is_ours(match["root"], path):
@@ -94,7 +91,7 @@ def _kind(pattern: str, places: str) -> FileKind:
 _STORAGE, _OPENCODE_ID = re.compile(r"(?:^|[/!])storage/$"), re.compile(r"(?:ses|msg|prt)_")
 
 LAYOUTS = (
-    TreeLayout(  # until 2025-07: one folder per project
+    TreeLayout(  # used until 2025-07, with one folder per project
         "opencode",
         (
             _kind(r"session/info/(?P<session>[^/]+)\.json", "session/info/{session}.json"),
@@ -151,12 +148,12 @@ LAYOUTS = (
 def parse_tree_path(path: str) -> TreePath | None:
     """Return the parts of a file's path in one of the trees; None for other files."""
     if not path.endswith(".json") or not any(name in path for name in _FOLDERS):
-        return None  # a load may have 100,000 files
+        return None  # a fast answer for paths outside any tree; a load may have 100,000 files
     return next((tree_path for layout in LAYOUTS if (tree_path := layout.parse(path)) is not None), None)
 
 
 def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:
-    """Return layout and root of the tree in which a file at this path has no calls; else None."""
+    """Return layout and root of a tree in which a file at this path has no calls; None for other files."""
     if not path.endswith((".json", "/migration")):
         return None
     for layout in LAYOUTS:
@@ -167,9 +164,9 @@ def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:
 
 
 def list_places(root: str, places: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[str]:
-    """Yield the paths of the files at the places, in order; `ids` replace the names in braces.
+    """Yield the paths of the files that match the places, in order. `ids` replace the names in braces.
 
-    Folders that cannot be read are added to `problems`, with the reason.
+    Unreadable folders are added to `problems`, with the reason.
     """
     yield from _list_below(root, [part.format_map(ids) for part in places.split("/")], problems)
 

@@ -1,8 +1,8 @@
-"""The daily sums in segments, one for each old month, of a generation being built.
+"""Keeps the daily sums of old months in segment files of the store file being built, one per month.
 
-Once the open sums take more than `SEAL_AT` bytes, the days of old months are moved into segments of their
-own, so that no later load copies them. Such a segment also has these sums added up over the month. It is
-never changed: a load that changes a sum of the month first moves all its days back.
+When the sums in the main file take more than `SEAL_AT` bytes, old months move to segment files, which later
+loads need not copy. A segment file also has the month's totals. It is never changed: before a load changes a
+sum of the month, it moves the month back to the main file.
 """
 
 from __future__ import annotations
@@ -37,12 +37,14 @@ from ingest.store.segments import (
 from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 256 * 1024 * 1024
-"""Bytes of open sums in the file from which old months become segments."""
+"""When the sums in the main file take more bytes than this, old months move to segment files."""
 KEPT_OPEN = timedelta(days=31)
-"""A month that ended less than this before the newest day stays open: loads often change its sums."""
+"""A month that ended less than this before the newest day stays in the main file: loads often change its
+sums.
+"""
 ROWS_AT_ONCE = 200_000
-"""Rows of a table that are sorted and added up together; more rows are processed in parts, to save memory."""
-_WORTH = 64  # a month with less than this part of SEAL_AT is not worth a file and stays open
+"""Rows of a table that are sorted and added up together. More rows are processed in parts, to save memory."""
+_WORTH = 64  # a month whose sums take less than 1/64 of SEAL_AT stays in the main file
 
 _DAILY = tuple(table.name for table in DAILY_TABLES)
 _SUMS = (*_DAILY, TRIALS)
@@ -61,10 +63,10 @@ _DESCRIBE = f"""
 
 
 class BuildingMonths:
-    """The months that the building file names, attached to its connection.
+    """The month segments of the store file being built, attached to its connection.
 
-    Makes the temporary views `stored_…` of sums that are read for more than the open days. The tables without
-    the prefix contain the open sums.
+    Makes temporary views `stored_…` over all days, for the sums that are searched. The tables without this
+    prefix contain only the sums in the main file.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class BuildingMonths:
         self._on_write = on_write
         self._months = [segment for segment in segments if segment.month is not None]
         attach_segments(con, self._months, find_segment_places(building.parent))
-        if has_migrated:  # the tables of the months are of the older version
+        if has_migrated:
             self._pull(list(self._months))
         self._make_views()
 
@@ -97,13 +99,13 @@ class BuildingMonths:
     # --- months that this load will change -------------------------------------------------------
 
     def pull_days(self, query: str) -> None:
-        """Move the months of the days that `query` selects into the open tables."""
+        """Move the months that contain the days selected by `query` back into the main file."""
         if self._months:
             wanted = {month for (month,) in self._con.execute(_NAMED_MONTHS.format(query=query)).fetchall()}
             self._pull([month for month in self._months if month.month in wanted])
 
     def pull_rows(self, table: str, condition: str) -> None:
-        """Move the months in which rows of a sums table meet a condition into the open tables."""
+        """Move each month in which a row of a sums table meets a condition back into the main file."""
         template = f"SELECT EXISTS (FROM {{alias}}.{table} WHERE {condition})"
         self._pull(
             [
@@ -128,10 +130,10 @@ class BuildingMonths:
     # --- new segments ---------------------------------------------------------------------------
 
     def seal(self) -> bool:
-        """Turn old months into segments when the open sums take more than `SEAL_AT` bytes.
+        """Move old months to segment files if the sums take over `SEAL_AT` bytes; return whether any moved.
 
-        Returns whether it did. Deleted rows stay in the building file, so rewrite it afterwards, which also
-        shrinks it. Raises StoreError when a sum was written for a month that already is a segment.
+        Deleted rows still take space in the main file, so the caller must rewrite it. Raises StoreError when
+        a load wrote a sum for a month that already has a segment file.
         """
         if self._building.stat().st_size <= SEAL_AT and not self._months:
             return False
@@ -161,7 +163,6 @@ class BuildingMonths:
         return [month for month, n in old if size * n // total >= SEAL_AT // _WORTH]
 
     def _make_segment(self, month: date) -> None:
-        """Move the open sums of a month into a new segment."""
         number = next_number(self._con)
         segment = Segment(number, new_name(), month)
         path = private_path(self._building, segment.name)
@@ -183,7 +184,6 @@ class BuildingMonths:
         self._con.execute(f"DETACH {segment.alias}")
 
     def _move_days(self, segment: Segment, table: str, order: Sequence[str] = ()) -> None:
-        """Move the rows of a table."""
         rows = f"FROM {OPEN}.{table} WHERE {_OF_MONTH}"
         days: dict[str, Any] = {"first": segment.month}
         moved = 0
@@ -195,7 +195,7 @@ class BuildingMonths:
             raise StoreError(f"{segment.name} lacks rows of {table}. This is a bug: report it")
 
     def _add_up(self, segment: Segment, table: DailyTable) -> None:
-        """Insert the month's sums into a segment that has its days."""
+        """Insert the month's total sums into a segment file that has the month's days."""
         days = f"{segment.alias}.{table.name}"
         columns = self._con.table(f"{segment.alias}.main.{table.name}").columns
         for part, sort in self._find_parts(f"FROM {days}", table.order):
@@ -206,9 +206,10 @@ class BuildingMonths:
     def _find_parts(
         self, rows: str, order: Sequence[str], parameters: Mapping[str, Any] | None = None
     ) -> list[tuple[dict[str, Any], str]]:
-        """Return the parts in which to process rows, and how to sort each of them.
+        """Return the conditions that split the rows into parts, and the ORDER BY for each part.
 
-        A part is a value, not NULL, for each column of `order` except the day. A few rows are one part.
+        A part has one value, not NULL, in each column of `order` except the day. If there are few rows, they
+        are one part.
         """
         names = [name for name in order if name != "day"]
         if not names:

@@ -1,8 +1,7 @@
-"""The segments of a generation being built: moves rows out of them and makes new ones.
+"""Moves fact rows between the store file being built and its segment files, and makes new segment files.
 
-A published segment is never changed. Before a load moves rows out of one, it copies the file to the building
-file's folder and works with the copy, which gets a new name. Many open rows become segments themselves, so
-that no later load copies them.
+A published segment file is never changed. A load that must move rows out of it works on a copy with a new
+name. When the main file has many fact rows, they move to segment files, which later loads need not copy.
 """
 
 from __future__ import annotations
@@ -31,12 +30,14 @@ from ingest.store.segments import (
 from ingest.store.shared.segment_places import find_segment_places
 
 SEAL_AT = 512 * 1024 * 1024
-"""Bytes of open facts in the file from which they become segments: a load copies at most this much."""
+"""When the fact rows in the main file take more bytes than this, they move to segment files. A load copies
+the main file, so this limits what it copies.
+"""
 OPEN = "building"
-"""The name under which the building file is attached."""
+"""The name under which the main file being built is attached."""
 
 _BYTES = "SELECT count(DISTINCT block_id) * 262144 FROM pragma_storage_info('{table}') WHERE block_id >= 0"
-# The first file of each slice; slices have about as many turns and calls, and a file is in one slice.
+# Returns the first file of each slice; slices have about the same number of turns and calls.
 _SLICES = """
     SELECT min(file_id) FROM (
         SELECT
@@ -51,7 +52,7 @@ _OF_FILES = "SELECT rowid FROM {source} WHERE file_id IN (FROM chosen_files)"
 _OF_CALLS = """
     SELECT rowid FROM {source} WHERE (call_id, file_id) IN (
         SELECT (call_id, file_id) FROM {calls} WHERE rowid IN (FROM pulled_tool_calls))"""
-# The result of hash() may differ in another version of DuckDB.
+# hash() may give other results in another version of DuckDB, so the table `segments` stores the version.
 _LIST_IDS = f"""
     CREATE OR REPLACE TABLE {{alias}}.{IDS} AS
     SELECT hash(call_id) AS id_hash FROM {{alias}}.tool_calls
@@ -89,11 +90,11 @@ _DESCRIBE = """
 
 
 class BuildingSegments:
-    """The segments that the building file names, attached to its connection.
+    """The fact segments of the store file being built, attached to its connection.
 
-    Makes the temporary views `stored_sessions`, `stored_turns`, `stored_tool_calls`, `stored_diagnostics` and
-    `stored_step_texts`, the facts of all files. The tables without the prefix contain the open facts. See
-    `narrow_search` for `searched_tool_calls` and `searched_turns`.
+    The temporary views `stored_sessions`, `stored_turns`, `stored_tool_calls`, `stored_diagnostics` and
+    `stored_step_texts` show the rows of all files. The tables without this prefix contain only the rows in
+    the main file.
     """
 
     def __init__(
@@ -109,11 +110,11 @@ class BuildingSegments:
         self._building = building
         self._on_write = on_write
         self._segments = {segment.number: segment for segment in segments if segment.month is None}
-        self._changed: dict[int, Path] = {}  # copies of this load, by number
+        self._changed: dict[int, Path] = {}  # this load's copies of segment files, by segment number
         self._with_deleted: set[int] = set()
         self._places = find_segment_places(building.parent)
         attach_segments(con, list(self._segments.values()), self._places)
-        if has_migrated:  # the tables of the segments are of the older version
+        if has_migrated:
             self._write_anew(list(self._segments))
             for segment in self._segments.values():
                 con.execute(_FIND_MCP_SERVERS.format(alias=segment.alias))
@@ -137,10 +138,10 @@ class BuildingSegments:
             self._con.execute(f"CREATE OR REPLACE TEMP VIEW searched_{table} AS {rows}")
 
     def narrow_search(self) -> None:
-        """Restrict `searched_tool_calls` and `searched_turns` to the files that may contain the searched ids.
+        """Restrict `searched_tool_calls` and `searched_turns` to segments that may contain the searched ids.
 
-        These are the ids in `latest_calls` and `latest_turns`. A segment lists the hashes of its ids, which
-        can be searched in an eighth of the time.
+        The searched ids are in `latest_calls` and `latest_turns`. Each segment file has a list of the hashes
+        of its ids. Searching that list takes an eighth of the time.
         """
         if not self._segments:
             return
@@ -157,13 +158,13 @@ class BuildingSegments:
     # --- rows that this load will change -------------------------------------------------------
 
     def pull_sessions(self, query: str) -> None:
-        """Move all rows of sessions into the open tables; `query` selects their source and session_id."""
+        """Move all rows of sessions into the main file; `query` selects their source and session_id."""
         if self._segments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE chosen_sessions AS {query}")
             self._pull(_OF_SESSIONS)
 
     def pull_files(self, query: str, values: Sequence[Any] = ()) -> None:
-        """Move all rows of files into the open tables; `query` selects their file_id."""
+        """Move all rows of files into the main file; `query` selects their file_id."""
         if self._segments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE chosen_files AS {query}", values)
             self._pull(_OF_FILES)
@@ -182,7 +183,7 @@ class BuildingSegments:
             self._with_deleted.add(own.number)
 
     def _holds(self, segment: Segment, chosen: str) -> bool:
-        """Return True when a segment has rows of the chosen sessions or files, judged by `sessions`."""
+        """Return True when the `sessions` table of a segment has rows of the chosen sessions or files."""
         rows = chosen.format(source=f"{segment.alias}.sessions")
         return self._con.execute(f"SELECT EXISTS ({rows})").fetchone() == (True,)
 
@@ -194,7 +195,7 @@ class BuildingSegments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE pulled_{table} AS {rows}")
 
     def _own(self, segment: Segment) -> Segment:
-        """Copy a segment for this load, unless it is a copy already; return it under its new name."""
+        """Copy a segment file unless this load has done so already; return the segment with its new name."""
         if segment.number in self._changed:
             return self._segments[segment.number]
         own = replace(segment, name=new_name())
@@ -210,10 +211,10 @@ class BuildingSegments:
     # --- new segments ---------------------------------------------------------------------------
 
     def seal(self) -> bool:
-        """Turn the open facts into segments when they take more than `SEAL_AT` bytes; return whether they do.
+        """Move the fact rows to segment files if they take over `SEAL_AT` bytes; return whether they moved.
 
-        They are copied, so the new files contain no deleted rows. Deleted rows stay in the building file, so
-        rewrite it afterwards, which also shrinks it.
+        The rows are copied, so the new files contain no deleted rows. Deleted rows still take space in the
+        main file, so the caller must rewrite it.
         """
         if self._building.stat().st_size <= SEAL_AT:
             return False
@@ -230,7 +231,7 @@ class BuildingSegments:
         return True
 
     def _make_segment(self, low: int | None, high: int | None) -> None:
-        """Copy the open facts of the files from `low` to before `high` into a new segment."""
+        """Copy the fact rows of the files with ids from `low` to below `high` into a new segment file."""
         number = next_number(self._con)
         segment = Segment(number, new_name())
         path = private_path(self._building, segment.name)
@@ -243,14 +244,17 @@ class BuildingSegments:
     def _copy_facts(
         self, source: str, target: str, chosen: str = "", values: Mapping[str, Any] | None = None
     ) -> None:
-        """Copy facts of one attached file into another, an empty one; `chosen`: WHERE, with its values."""
+        """Copy fact rows of one attached file into another one, which is empty.
+
+        `chosen` is a WHERE clause with its values.
+        """
         make_tables(self._con, target, FACT_TABLES)
         for table in FACT_TABLES:
             rows = f"SELECT {_kept_columns(table)} FROM {source}.{table} {chosen}"  # noqa: S608
             self._con.execute(f"INSERT INTO {target}.{table} BY NAME {rows}", values)
 
     def clean(self) -> None:
-        """Rewrite segments that may still contain bytes of deleted rows."""
+        """Rewrite segment files that may still contain bytes of deleted rows."""
         stale = {
             number
             for (number,) in self._con.execute("SELECT number FROM segments WHERE has_deleted").fetchall()
@@ -259,7 +263,6 @@ class BuildingSegments:
         self._con.execute("UPDATE segments SET has_deleted = false")
 
     def _write_anew(self, numbers: Iterable[int]) -> None:
-        """Copy the rows of segments into new files, whose tables are those of the schema."""
         for number in numbers:
             segment = self._segments[number]
             fresh = replace(segment, name=new_name())
@@ -277,7 +280,7 @@ class BuildingSegments:
             self._with_deleted.discard(number)
 
     def finish(self) -> None:
-        """Complete the segments that this load changed or made, and note them in the table `segments`."""
+        """Complete the segment files that this load changed or made, and enter them in table `segments`."""
         for number, path in self._changed.items():
             segment = self._segments[number]
             self._on_write("segment checkpoint")
@@ -298,17 +301,16 @@ class BuildingSegments:
 
 
 def _kept_columns(table: str) -> str:
-    """Return the columns of a table to copy: all but those that DuckDB generates."""
     return f"* EXCLUDE ({', '.join(GENERATED)})" if table == "tool_calls" else "*"
 
 
 def count_bytes(con: Connection, tables: Iterable[str]) -> int:
-    """Return the size of the tables in the building file in bytes, after a checkpoint."""
+    """Return the size in bytes of the tables in the main file, after a checkpoint."""
     return sum(int(con.execute(_BYTES.format(table=table)).fetchall()[0][0]) for table in tables)
 
 
 def make_tables(con: Connection, target: str, names: Iterable[str]) -> None:
-    """Make the tables with these names in an attached file, as in the schema."""
+    """Make the named tables of the schema in an attached file."""
     tables = rf"(?ms)^CREATE TABLE (?:{'|'.join(names)}) \(.*?^\);"
     con.execute(f"USE {target}")
     try:
@@ -318,16 +320,16 @@ def make_tables(con: Connection, target: str, names: Iterable[str]) -> None:
 
 
 def next_number(con: Connection) -> int:
-    """Return the number of the building file's next segment."""
+    """Return the number of the next segment of the store file being built."""
     ((number,),) = con.execute("SELECT coalesce(max(number), 0) + 1 FROM segments").fetchall()
     return int(number)
 
 
 def new_name() -> str:
-    """Return a name that no other segment has."""
+    """Return a new name for a segment file."""
     return f"seg-{token_hex(6)}.duckdb"
 
 
 def private_path(building: Path, name: str) -> Path:
-    """Return the path of a segment until the generation is published, see `StoreFolder.publish`."""
+    """Return the path of a segment file until it is published, see `StoreFolder.publish`."""
     return building.with_name(f"{BUILDING}.{name}")

@@ -1,4 +1,4 @@
-"""Opens DuckDB connections for building a generation, and turns DuckDB's errors into sentences."""
+"""Opens DuckDB connections for building a store file, and turns DuckDB's errors into sentences."""
 
 from __future__ import annotations
 
@@ -14,27 +14,31 @@ from ingest.errors import StoreError
 from ingest.store.segments import attach_file, describe_failure, is_of_object_store
 
 Connection = duckdb.DuckDBPyConnection
-MEMORY_LIMIT = "256MB"  # DuckDB's share of a load; the rest goes to a folder next to the building file
-MEMORY_BESIDE_WORKERS = "160MB"  # … while workers read; inserting takes no more
-CHECKPOINT = "64MB"  # of uncompressed rows; with 16 MB, the default, row groups are written many times
+# DuckDB's memory in a load; more data goes to a temporary folder next to the file being built
+MEMORY_LIMIT = "256MB"
+MEMORY_BESIDE_WORKERS = "160MB"  # DuckDB's memory while worker processes read; inserting needs no more
+# limit of uncompressed rows; with the default, 16 MB, DuckDB would write row groups several times
+CHECKPOINT = "64MB"
 
 WAITING = """
     SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT FROM duckdb_memory() WHERE tag = 'IN_MEMORY_TABLE'"""
-WAITS = 128 * 1024 * 1024  # bytes in memory; CHECKPOINT counts less than short rows take there
+WAITS = 128 * 1024 * 1024  # bytes in memory; DuckDB's own count for CHECKPOINT is too low for short rows
 
-# One query of duckdb_columns() would take twice the time: it makes every view of DuckDB first.
+# A query of duckdb_columns() would take twice as long, because it first makes every view of DuckDB.
 _COLUMNS = "SELECT '{table}', name, type FROM pragma_table_info('{table}')"
 
 
 WITHOUT_LOG = "RECOVERY_MODE no_wal_writes"
-"""Options for attaching files being built: no write-ahead log, because nobody reads them after a crash."""
+"""Options for attaching files being built. They need no write-ahead log, because nobody reads them after a
+crash.
+"""
 
 
 def connect_for_building(path: Path) -> Connection:
-    """Open a connection to a building file, without a write-ahead log.
+    """Open a connection to the store file being built, without a write-ahead log.
 
-    A building file is never read after a crash. So DuckDB does not wait for the disk; the publishing code
-    flushes the finished file once.
+    The file is never read after a crash, so DuckDB does not wait for the disk. It is flushed once before it
+    is published.
     """
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY_LIMIT,
@@ -49,14 +53,14 @@ def connect_for_building(path: Path) -> Connection:
 
 
 def share_memory(con: Connection, *, beside_workers: bool) -> None:
-    """Set DuckDB's memory limit; `beside_workers` sets the lower one for when worker processes read."""
+    """Set DuckDB's memory limit; `beside_workers` sets the lower limit for loads with workers."""
     con.execute(f"SET memory_limit = '{MEMORY_BESIDE_WORKERS if beside_workers else MEMORY_LIMIT}'")
 
 
 def has_rows(con: Connection, *sources: str) -> bool:
     """Return whether one of these sources (a table, with joins and conditions) has a row.
 
-    Planning EXISTS would take twice the time.
+    A query with EXISTS would take twice as long to plan.
     """
     query = " UNION ALL ".join(f"(SELECT 1 FROM {source} LIMIT 1)" for source in sources)  # noqa: S608 - our own names
     return bool(con.execute(query).fetchall())
@@ -65,7 +69,7 @@ def has_rows(con: Connection, *sources: str) -> bool:
 def use_threads(con: Connection, *, many: bool) -> None:
     """Run statements on all cores, or on one thread.
 
-    For few rows, one thread takes three quarters of the processor time.
+    With few rows, one thread takes 25 % less processor time.
     """
     con.execute("RESET threads" if many else "SET threads = 1")
 
@@ -99,9 +103,9 @@ COPY = "clean"
 
 
 def copy_database(con: Connection, catalog: str, path: Path) -> None:
-    """Write all rows of an attached file that were not deleted into a new file.
+    """Write all rows of an attached file into a new file, without deleted rows.
 
-    Raises StoreError when rows are missing, because older files may be deleted afterwards.
+    Raises StoreError when rows are missing, because the caller may delete the old file afterwards.
     """
     con.execute(f"CHECKPOINT {catalog}")
     attach_file(con, str(path), COPY, WITHOUT_LOG)
@@ -128,7 +132,7 @@ _THE_DISK = (
 
 @contextmanager
 def explain_duckdb_errors(path: Path) -> Iterator[None]:
-    """Raise a DuckDB error from the block as a `StoreError` that names the file."""
+    """Convert a DuckDB error raised in the block to a `StoreError` that names the file."""
     try:
         yield
     except duckdb.Error as error:

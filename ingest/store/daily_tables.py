@@ -1,8 +1,7 @@
-"""The daily sums as data: which columns of a table are its key, its sums, and its extremes.
+"""Describes the tables of daily sums: which columns are the key, which are added up, which are extremes.
 
-Each table has a script in `rollups`, which selects the rows of the days in `touched_days` from the views that
-`settling/rollup.py` makes. Rows with `is_before` are the share of the sums that comes from sessions before
-the load changed them.
+A script in `rollups` selects each table's rows for the days in `touched_days`, from the views that
+`settling/rollup.py` makes. Rows with `is_before` are what the changed sessions contributed before the load.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _SAME_DAY = {False: "d.day = c.day", True: "d.day IS NULL AND c.day IS NULL"}
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """Columns with the smallest or the largest of a row's facts, compared in their order."""
+    """Columns of which a group keeps the smallest or largest values; they are compared in this order."""
 
     columns: tuple[str, ...]
     is_largest: bool = True
@@ -29,7 +28,7 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The input of a script: without rows when `number`, an aggregate over the view `facts`, is 0."""
+    """The rows that a script counts: if the aggregate `number` over the view `facts` is 0, there are none."""
 
     facts: str
     number: str
@@ -39,9 +38,9 @@ class Counted:
 class DailyTable:
     """A table of daily sums. Columns that are not named here are added up.
 
-    A row whose column `counts` is 0 is removed. `groups` are lists parallel to `group_ids`; a group is listed
-    if its value in the last of them is above 0. `order` sorts the rows of a day. `counted` is None if every
-    load adds rows.
+    A row is removed when its column `counts` is 0. `groups` are list columns parallel to `group_ids`. A group
+    is in the lists if its value in the last of them is above 0. `order` sorts the rows of a day. `counted` is
+    None if every load adds rows.
     """
 
     name: str
@@ -53,7 +52,7 @@ class DailyTable:
     counted: Counted | None = None
 
     def script(self) -> str:
-        """Return the query for the rows of the days in `touched_days`, before and after a load."""
+        """Return the query for the rows of the days in `touched_days`, before and after the load."""
         return read_script(f"rollups/{self.name.removeprefix('daily_')}.sql")
 
     def delete_days(self) -> str:
@@ -61,7 +60,7 @@ class DailyTable:
         return f"DELETE FROM {self.name} {_DAYS.format(name=self.name)}"  # noqa: S608 - our own names
 
     def insert_days(self) -> str:
-        """Return the statement that inserts the script's rows after the load."""
+        """Return the statement that inserts the script's rows for the time after the load."""
         order = f"ORDER BY {', '.join(self.order)}" if self.order else ""
         return (
             f"INSERT INTO {self.name} BY NAME "  # noqa: S608 - our own names
@@ -69,9 +68,9 @@ class DailyTable:
         )
 
     def note_change(self, *, has_before: bool) -> str:
-        """Return the statement that makes the temporary table `change` of the script's rows.
+        """Return the statement that stores the script's rows in the temporary table `change`.
 
-        Rows that are the same before and after the load are left out.
+        Rows that are equal before and after the load are left out.
         """
         query = self.script()
         if has_before:
@@ -82,9 +81,9 @@ class DailyTable:
         return f"CREATE OR REPLACE TEMP TABLE change AS {query}"
 
     def merge_change(self, columns: Sequence[str], *, has_before: bool, dayless: bool) -> str:
-        """Return the statement that adds the rows in `change` to the table and subtracts those from before.
+        """Return the statement that adds the new rows of `change` to the table and subtracts the old ones.
 
-        `columns` are those of the table. `dayless` chooses the rows without a day.
+        `columns` are those of the table. `dayless` True selects rows without a day, False rows with a day.
         """
         sums = self._sums(columns)
         same = " AND ".join(
@@ -94,7 +93,7 @@ class DailyTable:
         values |= self._merged_groups(has_before) | self._merged_extremes()
         left = f"d.{self.counts} + c.{self.counts}"
         removal = f"WHEN MATCHED AND {left} = 0 THEN DELETE" if has_before else ""
-        # Rows of the other kind would not match and would be inserted.
+        # Rows of the other kind would match no row here, so MERGE would insert them by mistake.
         changed = f"FROM ({self._changed_rows(sums, has_before)}) WHERE (day IS NULL) = {dayless}"
         return f"""
             MERGE INTO {self.name} d USING ({changed}) c ON {same}
@@ -104,10 +103,10 @@ class DailyTable:
                 THEN INSERT ({", ".join(columns)}) VALUES ({_prefixed("c", columns)})"""  # noqa: S608
 
     def sum_month(self, columns: Sequence[str], rows: str) -> str:
-        """Return the query that adds up the days of a month: one row for each key without the day.
+        """Return the query that adds up the days of a month: one row for each combination of other keys.
 
-        `columns` are those of the table; `rows` is the source of that month's days. The day of the result is
-        the month's first.
+        `columns` are those of the table. `rows` is the query for the days. The day of each result row is the
+        first of the month.
         """
         keys = self.keys[1:]
         parts = [
@@ -120,9 +119,9 @@ class DailyTable:
         return self._with_groups(cells, rows)
 
     def _with_groups(self, cells: str, rows: str) -> str:
-        """Return the query for `cells` with the lists of groups, added up by a number per cell.
+        """Return `cells` with the group lists, which are added up by a row number.
 
-        With the lists in the same query, all keys would be copied and compared fifty times.
+        In a single query, DuckDB would copy and compare all key columns fifty times.
         """
         if not self.groups:
             return cells
@@ -149,18 +148,18 @@ class DailyTable:
             FROM cells LEFT JOIN lists USING (number)"""  # noqa: S608 - our own names
 
     def find_lost(self) -> str:
-        """Return the query whether `change` has keys that may have lost their extreme."""
+        """Return the query that tells whether keys in `change` may have lost their extreme value."""
         return f"SELECT EXISTS ({self._lost_keys()})"
 
     def note_lost(self) -> str:
-        """Return the statements that add those keys to the temporary table `lost_…`."""
+        """Return the statements that add the keys of `find_lost` to the temporary table `lost_…`."""
         keys = self._lost_keys()
         return f"""
             CREATE TEMP TABLE IF NOT EXISTS lost_{self.name} AS FROM ({keys}) LIMIT 0;
             INSERT INTO lost_{self.name} {keys}"""
 
     def touch_lost_days(self) -> str:
-        """Return the statement that restricts `touched_days` to the days of those keys."""
+        """Return the statement that restricts `touched_days` to the days of the keys in `lost_…`."""
         return (
             "CREATE OR REPLACE TEMP TABLE touched_days AS "  # noqa: S608
             f"SELECT DISTINCT day FROM lost_{self.name}"
@@ -185,7 +184,7 @@ class DailyTable:
         return [name for name in columns if name not in others and name != "group_ids"]
 
     def _changed_rows(self, sums: Sequence[str], has_before: bool) -> str:
-        """Return the query for one row per key: the changes of sums, lists and extremes by the load."""
+        """Return the query for one row per key with the changes by the load: sums, lists and extremes."""
         if not has_before:
             return "FROM change"
         extreme_names = [name for extreme in self.extremes for name in extreme.columns]
@@ -225,7 +224,6 @@ class DailyTable:
 
 
 def _largest(extreme: Extreme) -> list[str]:
-    """Return the SELECT expressions for the columns of an extreme over all rows of a group."""
     pick = "max" if extreme.is_largest else "min"
     if len(extreme.columns) == 1:
         return [f"{pick}({name}) AS {name}" for name in extreme.columns]
@@ -234,7 +232,7 @@ def _largest(extreme: Extreme) -> list[str]:
 
 
 def _is_worse(extreme: Extreme) -> str:
-    """Return the condition that the load made a key's extreme worse."""
+    """Return the condition that the extreme of a key was removed or became less extreme in the load."""
     (name, *others) = extreme.columns
     value = f"row({', '.join(extreme.columns)})" if others else name
     before, after = (f"any_value({value}) FILTER ({side})" for side in ("is_before", "NOT is_before"))
@@ -243,7 +241,7 @@ def _is_worse(extreme: Extreme) -> str:
 
 
 def _added_groups(name: str, has_before: bool) -> str:
-    """Return the expression for the value of the group `id` in a list, after the load."""
+    """Return the expression for the value of the group `id` in a list after the load."""
     sides = [f"d.group_ids, d.{name}", f"c.group_ids, c.{name}"]
     added = " + ".join(f"of_group({side}, id)" for side in sides)
     return f"{added} - of_group(c.group_ids_before, c.{name}_before, id)" if has_before else added
@@ -311,7 +309,7 @@ DAILY_TABLES = (
         (*_WHO, "harness_version", "strategy", *_TOOL, "definition_id", "cut", "rate"),
         "total",
         groups=_GROUPS,
-        order=("cut", "rate", "day"),  # a page's query over all tools reads few row groups
+        order=("cut", "rate", "day"),  # sorted so that a page's query over all tools reads few row groups
     ),
     DailyTable("daily_tokens", (*_WHO, "session_group", "whole", "recorded_ok", "derived_ok"), "turns"),
     DailyTable(
@@ -319,4 +317,4 @@ DAILY_TABLES = (
     ),
     DailyTable("daily_turns", _WHO, "turns"),
 )
-"""All daily sums except `task_trials`, which has a row for each session."""
+"""All tables of daily sums except `task_trials`, which has a row for each session."""

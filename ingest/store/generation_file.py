@@ -1,6 +1,6 @@
-"""The generation that a load builds: a DuckDB file that is filled in batches, completed and checked.
+"""The store file that a load builds: a DuckDB file that is filled in batches, completed and checked.
 
-The file being built is private to the load: nobody else reads it, and it is deleted when the load dies.
+Only the load reads this file. If the load is killed, the next load deletes the file.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ _SHARED = (
     "prompts",
     "tool_definitions",
     "tool_lists",
-)  # one row each, even if many files contain it
+)
 _INSERT = {name: read_script(f"insert_{name}.sql") for name in _SHARED} | {
     name: f"INSERT INTO {name} BY NAME SELECT * FROM incoming"  # noqa: S608 - our own table names
     for name in (*FACTS, "files", "ingest_runs", "sources", "codes")
 }
 
 
-_MEASURED = 4 * 1024 * 1024  # bytes of new rows after which it is checked again
+_MEASURED = 4 * 1024 * 1024  # bytes of new rows between two checks of memory
 
-_NOTED = {  # notes on files for the scripts in `settling`
+_NOTED = {
     "replaced": "file_id INTEGER",
     "reread": "old INTEGER, new INTEGER",
     "removed_contents": "old INTEGER, new INTEGER",
@@ -91,16 +91,16 @@ _LABEL = (
 
 
 class GenerationBuilder:
-    """The generation being built, open for writing; its methods raise StoreError when the disk fails.
+    """The store file being built, open for writing. The methods raise StoreError when the disk fails.
 
-    `on_write` is called with the name of each step before it writes.
+    `on_write` is called with the name of each step before the step writes.
     """
 
     def __init__(self, path: Path, on_write: OnWrite) -> None:
         self._path = path
         self._on_write = on_write
-        self.has_migrated = False  # the sums of all days must be recomputed
-        self._unmeasured = 0  # bytes of rows written since the last check of memory
+        self.has_migrated = False  # True when the sums of all days must be recomputed
+        self._unmeasured = 0
         is_new = not path.exists()
         self._on_write("open")
         with explain_duckdb_errors(path):
@@ -138,7 +138,7 @@ class GenerationBuilder:
         self.has_migrated = True
 
     def leave_memory(self, to_workers: bool) -> None:
-        """Set the memory limit; `to_workers` sets the lower one for when worker processes read."""
+        """Set DuckDB's memory limit; `to_workers` sets the lower limit for loads with workers."""
         with explain_duckdb_errors(self._path):
             share_memory(self._con, beside_workers=to_workers)
 
@@ -163,7 +163,8 @@ class GenerationBuilder:
 
     def _insert(self, tables: Mapping[str, pa.Table]) -> None:
         for name, incoming in tables.items():
-            self._con.execute(_INSERT[name])  # DuckDB finds the local variable `incoming` by its name
+            # DuckDB finds the local variable `incoming` by its name in the SQL
+            self._con.execute(_INSERT[name])
             self._unmeasured += incoming.nbytes
 
     def forget(self, file_id: int) -> None:
@@ -183,10 +184,10 @@ class GenerationBuilder:
             )
 
     def mark_replaced(self, file_ids: Mapping[int, int | None], removed: Collection[int] = ()) -> None:
-        """Mark these files as replaced: `settle` will remove their rows.
+        """Mark these files as replaced, so that `settle` removes their rows.
 
-        The values are the ids of the files read in their place, None = no file. `removed` are the files whose
-        old content --replace removes.
+        The values are the ids of the files read instead; None = no file. `removed` are the files whose old
+        content --replace removes.
         """
         if not file_ids:
             return
@@ -200,7 +201,7 @@ class GenerationBuilder:
                 )
 
     def retire(self, file_ids: Sequence[int]) -> None:
-        """Mark the contents of these files as earlier ones, because the files now have other content."""
+        """Mark the content of these files as earlier content, because the files now have other content."""
         if file_ids:
             self._change(
                 "UPDATE files SET status = 'earlier', reason = NULL "
@@ -226,7 +227,7 @@ class GenerationBuilder:
             con.unregister("incoming")
 
     def note_refusal(self, row: LedgerRow) -> None:
-        """Store the status and the reason of a file in the ledger that was not read this time."""
+        """Store the status and the reason of a known file that was not read this time."""
         facts = row.read_with.facts
         values = [row.status.value, row.reason, row.foreign, row.refused_by, facts, row.file_id]
         columns = "status = ?, reason = ?, foreign_kind = ?, refused_by = ?, path_facts = ?"
@@ -238,10 +239,10 @@ class GenerationBuilder:
             self._con.execute(statement, values)
 
     def set_labels(self, labels: Mapping[str, str]) -> None:
-        """Store the names that people chose for prompts.
+        """Store the names that users chose for prompts.
 
         `labels` maps a prompt's id, or the first characters of its text's hash, to a name. Other prompts keep
-        theirs.
+        their names.
         """
         if not labels:
             return
@@ -250,11 +251,11 @@ class GenerationBuilder:
             self._con.execute(_LABEL, [list(labels), list(labels.values())])
 
     def check_counts(self) -> None:
-        """Raise StoreError when the counts of the generation disagree, so that it is not published."""
+        """Raise StoreError when counts in the store file contradict each other. Then it stays unpublished."""
         self._raise_disagreement(compare_all_counts)
 
     def check_changed_counts(self) -> None:
-        """Raise StoreError when the counts of the files and days that a load changed disagree."""
+        """Raise StoreError when counts of the files and days that a load changed contradict each other."""
         self._raise_disagreement(compare_changed_counts)
 
     def _raise_disagreement(self, compare: Callable[[Connection], str | None]) -> None:
@@ -278,15 +279,16 @@ class GenerationBuilder:
             self._insert(tables)
 
     def run_figures(self) -> dict[str, int]:
-        """Return the counts of the latest load by name.
+        """Return counts of the latest load by name.
 
-        The names are `rejects`, `duplicates` (calls), `judged` (calls), and each layer with faulted calls.
+        The names are `rejects`, `duplicates` (calls), `judged` (calls), and each failure stage at which calls
+        failed.
         """
         with explain_duckdb_errors(self._path):
             return dict(run_script(self._con, "figures.sql").fetchall())
 
     def list_damaged_files(self) -> list[DamagedFile]:
-        """Return the files of the latest load that have new unreadable lines."""
+        """Return the files of the latest load with unreadable lines that earlier loads did not see."""
         with explain_duckdb_errors(self._path):
             return [DamagedFile(*row) for row in run_script(self._con, "new_rejects.sql").fetchall()]
 
@@ -306,39 +308,39 @@ class GenerationBuilder:
             self._segments.narrow_search()
 
     def pull_sessions(self, query: str) -> None:
-        """Move the rows of sessions into the open tables; `query` selects their source and session_id."""
+        """Move the rows of sessions into the main file; `query` selects their source and session_id."""
         with explain_duckdb_errors(self._path):
             self._segments.pull_sessions(query)
 
     def pull_files(self, query: str, values: Sequence[Any] = ()) -> None:
-        """Move the rows of files into the open tables; `query` selects their file_id."""
+        """Move the rows of files into the main file; `query` selects their file_id."""
         with explain_duckdb_errors(self._path):
             self._segments.pull_files(query, values)
 
     @property
     def has_months(self) -> bool:
-        """True when sums of old months are in segments."""
+        """True when sums of old months are in segment files."""
         return bool(self._months)
 
     def pull_days(self, query: str) -> None:
-        """Move the sums of old months into the open tables; `query` selects days of these months."""
+        """Move the sums of old months into the main file; `query` selects days of these months."""
         with explain_duckdb_errors(self._path):
             self._months.pull_days(query)
 
     def pull_sums(self, table: str, condition: str) -> None:
-        """Move the sums of months in which rows of `table` meet the condition into the open tables."""
+        """Move each month in which a row of `table` meets the condition into the main file."""
         with explain_duckdb_errors(self._path):
             self._months.pull_rows(table, condition)
 
     def drop_unused(self) -> None:
-        """Remove prompts, prompt texts and tool definitions that no stored fact refers to."""
+        """Remove prompts, prompt texts and tool definitions that no stored row refers to."""
         with self.open_transaction("unused") as con:
             run_script(con, "unused.sql")
 
     def rewrite(self) -> None:
         """Copy all remaining rows into new files that replace the present ones; close the connection.
 
-        The new files contain no byte of deleted rows.
+        The new files contain no bytes of deleted rows.
         """
         self._checkpoint()
         with explain_duckdb_errors(self._path):
@@ -358,7 +360,10 @@ class GenerationBuilder:
             clean.replace(self._path)
 
     def finish(self) -> None:
-        """Checkpoint and close; then all data is in the file and its segments, without a write-ahead log."""
+        """Write all data to the file and its segment files, without a write-ahead log.
+
+        Close the connection.
+        """
         self._on_write("checkpoint")
         self._checkpoint()
         with explain_duckdb_errors(self._path):
@@ -368,12 +373,12 @@ class GenerationBuilder:
             self._rewrite_open()
             return
         with explain_duckdb_errors(self._path):
-            if self._segments:  # `finish` noted their names and counts
+            if self._segments:
                 self._con.execute("CHECKPOINT")
             self._con.close()
 
     def make_room(self, most: int) -> None:
-        """Checkpoint when the rows waiting in memory take more than `most` bytes."""
+        """Run a checkpoint when the rows waiting in memory take more than `most` bytes."""
         self._unmeasured = 0
         if self._fetch_number(WAITING) > most:
             self._checkpoint()
@@ -383,7 +388,7 @@ class GenerationBuilder:
             self._con.execute("CHECKPOINT")
 
     def abandon(self) -> None:
-        """Close the connection without publishing the building file."""
+        """Close the connection; the file will not be published."""
         self._con.close()
 
     def has_rows(self, *sources: str) -> bool:
@@ -406,7 +411,7 @@ class GenerationBuilder:
     def open_transaction(self, step: str) -> Iterator[Connection]:
         """Open a transaction and yield the connection for the caller's statements.
 
-        `step` is the name given to `on_write`.
+        `step` is passed to `on_write`.
         """
         self._on_write(step)
         with explain_duckdb_errors(self._path), self.transaction():

@@ -1,7 +1,7 @@
-"""The files of a store folder: the lock, the published generation, and the generation being built.
+"""The files of a store folder: the lock, the published store file, and the store file being built.
 
-`CURRENT` names the published generation and is replaced atomically as the last step. A generation gets its
-final name only when it is complete and on disk. Then it never changes.
+`CURRENT` names the published store file and is replaced atomically as the last step. A store file gets its
+final name when it is complete and on disk. After that it never changes.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ _BESIDE = re.compile(
     r"naming\.toml|aliases\.json|users\.(json|lock)|up\.lock|night\.lock|sign_in\.key|redaction\.key"
     r"|signed_out\.json|reports|lost\+found|shared\.json|fetch\.lock|fetched\.part|unreachable\.json|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
 )
-_COPY_PIECE = 16 * 1024 * 1024  # bytes; so small that copying does not increase the memory of a load
+_COPY_PIECE = 16 * 1024 * 1024  # bytes; copying in small pieces does not increase the memory of a load
 
 OnWrite = Callable[[str], None]
-"""Called with the step's name before each write that must survive a crash; tests kill the process there."""
+"""Called with the step's name before each write that must survive a crash. Tests kill the process there."""
 
 
 Patience = Callable[[str], bool]
-"""Called with a sentence on who holds the lock; returns True to try again. The function may sleep."""
+"""Called with a sentence about the holder of the lock; returns True to try again. The function may sleep."""
 
 
 def ignore_write(_step: str) -> None:
-    """Do nothing: the `OnWrite` of loads outside tests."""
+    """Do nothing. This is the `OnWrite` of loads outside tests."""
 
 
 def do_not_wait(_who: str) -> bool:
-    """Return False: the `Patience` of a caller that does not wait for the lock."""
+    """Return False. This is the `Patience` of a caller that does not wait for the lock."""
     return False
 
 
 def published_generation(store_dir: Path) -> Path | None:
-    """Return the path of the generation for readers; None when the folder has none yet.
+    """Return the path of the published store file; None when the folder has none yet.
 
-    Raises StoreError when CURRENT cannot be read or does not name an existing generation.
+    Raises StoreError when CURRENT is unreadable or names a file that does not exist.
     """
     try:
         name = (store_dir / CURRENT).read_text("utf-8", "replace").strip()
@@ -76,14 +76,14 @@ def published_generation(store_dir: Path) -> Path | None:
 
 
 def generation_number(name: str) -> int:
-    """Return the number of a generation from its file name; 0 for any other name."""
+    """Return the number in the name of a store file; 0 for any other name."""
     match = _GENERATION.fullmatch(name)
     return int(match[1]) if match else 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoreFolder:
-    """A store folder whose lock this process holds, and its shared store, if it has one."""
+    """A store folder that this process has locked, and its shared store, if it has one."""
 
     path: Path
     on_write: OnWrite
@@ -91,13 +91,13 @@ class StoreFolder:
 
     @property
     def building_path(self) -> Path:
-        """The path at which the next generation is built."""
+        """The path at which the next store file is built."""
         return self.path / BUILDING
 
     def start_from_published(self) -> Path:
-        """Copy the published generation to the building path, and return that path.
+        """Copy the published store file to the building path, and return that path.
 
-        Without a published generation it makes no file.
+        When nothing is published, no file is made.
         """
         source = published_generation(self.path)
         if source is not None:
@@ -108,29 +108,26 @@ class StoreFolder:
         return self.building_path
 
     def make_rows_folder(self) -> Path:
-        """Make a folder for rows that wait for the next generation; return its path.
-
-        The folder is removed together with the building file.
-        """
+        """Make a folder for rows that wait for the next store file; return its path."""
         with explain_os_errors(self.path):
             return Path(tempfile.mkdtemp(prefix=f"{BUILDING}.rows-", dir=self.path))
 
     @property
     def shared_rows_path(self) -> Path:
-        """The default folder for rows that a cluster's workers share."""
+        """The default folder for rows that the workers of a cluster share."""
         return self.path / "shared"
 
     def remove_shared_rows(self) -> None:
-        """Remove the shared rows in the store's folder, which later loads do not need."""
+        """Remove the shared rows from the store's folder, because later loads do not need them."""
         shutil.rmtree(self.shared_rows_path, ignore_errors=True)
 
     def publish(self, *, alone: bool = False, at_least: int = 0) -> str:
-        """Make the finished building file the published generation; return its name.
+        """Publish the finished store file; return its name.
 
-        `at_least` is the smallest number that the generation gets.
+        `at_least` is the smallest number that the file may get.
 
-        With `alone`, no earlier generation stays, even when the process is killed. For this the new number
-        skips one: no earlier generation is the direct predecessor, so any `sweep` removes all of them.
+        With `alone`, all earlier store files are removed, even if the process is killed. For this the new
+        number skips one: `sweep` keeps only the file with the number before, which then does not exist.
         """
         if self._wal_path(self.building_path).exists():
             raise StoreError(
@@ -138,7 +135,8 @@ class StoreFolder:
             )
         with explain_os_errors(self.path):
             number = max(self._published_number() + (2 if alone else 1), at_least)
-            mark = f"-{secrets.token_hex(6)}" if self.shared else ""  # no other load gives the same name
+            # no other load makes the same name
+            mark = f"-{secrets.token_hex(6)}" if self.shared else ""
             name = f"gen-{number:06d}{mark}.duckdb"
             for segment in sorted(self.path.glob(f"{BUILDING}.seg-*.duckdb")):
                 self.on_write("segment sync")
@@ -156,9 +154,9 @@ class StoreFolder:
 
     @contextmanager
     def _share(self, name: str, *, alone: bool) -> Iterator[None]:
-        """Publish a generation in the shared store of this folder, if it has one.
+        """Publish a store file in the shared store of this folder, if it has one.
 
-        Its segments are read from there, also for this folder.
+        From then on, its segment files are read from the shared store.
         """
         if self.shared is None:
             yield
@@ -173,12 +171,12 @@ class StoreFolder:
             path.unlink()
 
     def sweep(self) -> None:
-        """Remove leftovers of killed loads and generations that nobody reads; restore a missing CURRENT.
+        """Remove files of killed loads and unused store files; restore a missing CURRENT.
 
-        The generation before the published one stays: a reader may be about to open it.
+        The store file before the published one stays, because a reader may be about to open it.
         """
         with explain_os_errors(self.path):
-            # In a shared store's folder, a complete generation may never have been published.
+            # With a shared store, a complete file may be unpublished, so CURRENT is not restored from it.
             if not self.shared and not (self.path / CURRENT).exists() and (whole := self._list_generations()):
                 self._replace_current(whole[-1])
             current = published_generation(self.path)
@@ -192,7 +190,7 @@ class StoreFolder:
             self._remove_segments()
 
     def _remove_segments(self) -> None:
-        """Remove the segments that no generation names; none when a generation cannot be read."""
+        """Remove the segment files that no store file names; remove none when a store file is unreadable."""
         present = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
         if not present:
             return
@@ -202,16 +200,12 @@ class StoreFolder:
             (self.path / name).unlink()
 
     def discard(self) -> None:
-        """Remove the generation that was being built; after an error, the next load's `sweep` does it."""
-        with suppress(OSError):  # the next load sweeps again
+        """Remove the store file that was being built. If this fails, the next load removes it."""
+        with suppress(OSError):  # the next load removes the files that are left
             for path in self.path.glob(f"{BUILDING}*"):
                 self._remove_generation(path.name)
 
     def _list_generations(self) -> list[str]:
-        """Return the names of the generation files, the newest last.
-
-        Only complete files have such names.
-        """
         names = [path.name for path in self.path.iterdir() if path.is_file()]
         return sorted(filter(_GENERATION.fullmatch, names), key=generation_number)
 
@@ -231,7 +225,7 @@ class StoreFolder:
 
     def _remove_generation(self, name: str) -> None:
         path = self.path / name
-        if path.is_dir():  # DuckDB's folder for what does not fit into memory
+        if path.is_dir():  # DuckDB's folder for data that does not fit into memory
             shutil.rmtree(path)
         elif path.exists():
             self.on_write("remove")
@@ -268,17 +262,17 @@ def lock_store(
 def _hold_shared(
     store_dir: Path, wait: Callable[[str], None], on_write: OnWrite
 ) -> AbstractContextManager[SharedLoad | None]:
-    """Hold the lease of a folder's shared store; do nothing if it has none."""
+    """Hold the load lease of a folder's shared store; do nothing if it has none."""
     link = read_link(store_dir)
     if link is None:
         return nullcontext()
-    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes a tenth of a second
+    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes 0.1 s to import
 
     return open_shared_folder(store_dir, link).hold(wait, on_write)
 
 
 def check_store_place(store_dir: Path) -> None:
-    """Raise StoreError for a folder that is not a store and cannot become one; change nothing."""
+    """Raise StoreError for a folder that is not a store and cannot become one. Nothing is changed."""
     if not store_dir.parent.is_dir():
         raise StoreError(
             f"cannot make the store {store_dir}: no folder {store_dir.parent}; create it, or name "

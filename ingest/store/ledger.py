@@ -1,4 +1,4 @@
-"""The ledger: the files whose content is in the store, found by name and by content."""
+"""The list of files whose content is in the store (the ledger). Files are found by name and by content."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ Key = TypeVar("Key")
 
 
 class FileStatus(StrEnum):
-    """The outcome of a file; the values of `files.status`."""
+    """What a load did with a file; the values of `files.status`."""
 
     LOADED = "loaded"
-    EARLIER = "earlier"  # loaded, then the file got other content; the sessions stay
-    COMPANION = "companion"  # read with another file, or an agent's file without a log: see `reason`
+    EARLIER = "earlier"  # loaded before the file got other content; the sessions stay in the store
+    # read together with another file, or an agent's file that is not a log; `reason` says which
+    COMPANION = "companion"
     REJECTED = "rejected"
 
 
 @dataclass(frozen=True, slots=True)
 class ReadWith:
-    """The options of a load that affected the reading of a file.
+    """The options of a load that affected how a file was read.
 
     `tools` is the hash of the given tool definitions; None = none were given. `cut_at` is the longest allowed
-    line in bytes, None when no line was longer. `privacy` describes the removed texts, see
-    `ingest.privacy.configuration`; None = nothing was removed. `facts` are the facts about the file from
-    outside its content, see `ingest.sessions.path_facts.PathFacts.to_json`.
+    line in bytes; None when no line was longer. `privacy` describes the removed texts
+    (`ingest.privacy.configuration`); None = nothing was removed. `facts` are the facts about the file that
+    are not in its content (`ingest.sessions.path_facts.PathFacts.to_json`).
     """
 
     tools: str | None = None
@@ -42,9 +43,9 @@ class ReadWith:
 
 @dataclass(frozen=True, slots=True)
 class FileLook:
-    """The stamp of a log at the last check. While it is unchanged, a load need not open the file.
+    """The stamp of a log at the last check. If it is unchanged, a load need not open the file.
 
-    `archive` names the archive of which the log is a member, and `archive_seen` is the stamp of that archive.
+    `archive` names the archive that contains the log; `archive_seen` is the stamp of that archive.
     """
 
     seen: FileStamp
@@ -60,10 +61,10 @@ class FileLook:
 class LedgerRow:
     """A row of the table `files`, with the columns that decide whether a file must be read.
 
-    `size` is the length of the content in bytes, `fingerprint` a hash of the content (None = nothing was
-    read), and `head` a hash of its first bytes. `foreign` is the kind of a rejected file that is not a log,
-    as judged by the version `refused_by` (`reader_version` in `planning.change_detection`). A row with the
-    status EARLIER is found only by its content, because its name belongs to the file's present content.
+    `size` is the length of the content in bytes. `fingerprint` is a hash of the content; None = nothing was
+    read. `head` is a hash of its first bytes. `foreign` is the kind of a rejected file that is not a log, as
+    judged by the version `refused_by` (`reader_version` in `planning.change_detection`). A row with the
+    status EARLIER is found only by its content, because its name now belongs to the file's new content.
     """
 
     file_id: int
@@ -76,11 +77,12 @@ class LedgerRow:
     fingerprint: str | None = None
     head: str | None = None
     source: str | None = None
-    forgetful: bool = False  # sessions of it were deleted, so rejects do not quote it
+    # True when sessions of the file were deleted, so that its rejects must not quote the file
+    forgetful: bool = False
     foreign: ForeignKind | None = None
     refused_by: str | None = None
-    follows: int | None = None  # id of the row with the file's earlier content
-    lacks: tuple[str, ...] = ()  # names of missing files that would be read with it
+    follows: int | None = None  # id of the row with this file's earlier content
+    lacks: tuple[str, ...] = ()  # names of missing files that would be read together with this file
 
     @property
     def is_cut_off(self) -> bool:
@@ -88,13 +90,13 @@ class LedgerRow:
 
     @property
     def content_hash(self) -> str | None:
-        """The SHA-256 of the first `size` bytes of the content: the fingerprint without its mark."""
+        """The SHA-256 of the first `size` bytes of the content: the fingerprint without its suffix."""
         return self.fingerprint and self.fingerprint.removesuffix(CUT_OFF)
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerCopy:
-    """A row of the table `copies`: another name of a file's content."""
+    """A row of the table `copies`: another file name with the same content."""
 
     name: str
     file_id: int
@@ -102,17 +104,14 @@ class LedgerCopy:
 
 
 class _LedgerIndex(Generic[Key]):
-    """Ledger rows by a property of their content.
-
-    The index is built at the first look-up, because names and stamps usually suffice.
-    """
+    """Rows of the ledger by a property of their content. The index is built at the first look-up."""
 
     def __init__(self, key: Callable[[LedgerRow], Key | None]) -> None:
         self._key = key
         self._rows: dict[Key, list[LedgerRow]] | None = None
 
     def find_rows(self, key: Key, rows: Iterable[LedgerRow]) -> Sequence[LedgerRow]:
-        """Return the rows with this key; `rows` are all rows, from which the index is built."""
+        """Return the rows with this key. `rows` are all rows, needed to build the index."""
         if self._rows is None:
             self._rows = {}
             for row in rows:
@@ -130,7 +129,7 @@ class _LedgerIndex(Generic[Key]):
 
 
 class Ledger:
-    """The files in the store, by name and by content. A load keeps the ledger up to date."""
+    """The list of files in the store, by name and by content. A load keeps it up to date."""
 
     def __init__(self, rows: Iterable[LedgerRow] = (), copies: Iterable[LedgerCopy] = ()) -> None:
         self._by_name: dict[str, LedgerRow] = {}
@@ -197,19 +196,19 @@ class Ledger:
         yield from self._earlier.values()
 
     def earlier_rows(self) -> Collection[LedgerRow]:
-        """Return the rows of contents that their files no longer have."""
+        """Return the rows for earlier content of files that now have other content."""
         return self._earlier.values()
 
     def find_by_name(self, name: str) -> LedgerRow | None:
         return self._by_name.get(name)
 
     def find_copy(self, name: str) -> LedgerCopy | None:
-        """Return the copy with this name; None when there is none, or its file is not in the store."""
+        """Return the copy with this name; None when there is none, or its content is not in the store."""
         copy = self._copies.get(name)
         return copy if copy and copy.file_id in self._ids else None
 
     def find_copies(self, file_id: int) -> list[LedgerCopy]:
-        """Return the other names of a row's content."""
+        """Return the other file names for a row's content."""
         return [copy for copy in self._copies.values() if copy.file_id == file_id]
 
     def find_members(self, archive: str) -> list[LedgerRow | LedgerCopy]:

@@ -1,4 +1,4 @@
-"""Reads the data that a load needs from a published generation, opened read-only for a short time."""
+"""Reads the data that a load needs from the published store file, opened read-only for a short time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, Ledger
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
 from ingest.store.segments import Connection, connect_read_only, describe_failure, is_of_object_store
 
-_AT_ONCE = 1_000  # rows
+_AT_ONCE = 1_000  # rows fetched at a time
 _CLOCKS = timedelta(days=1)  # tolerance for wrong clocks and time zones
 
 _REJECTS = """
@@ -31,14 +31,14 @@ _REJECTS = """
     ORDER BY f.path, r.line, r.byte_offset, code"""
 _NO_MEMBERS = """(
     SELECT NULL::INTEGER AS file_id, NULL::BIGINT AS line, NULL::BIGINT AS byte_offset, NULL::VARCHAR AS path
-    WHERE false)"""  # stores to version 5
+    WHERE false)"""  # stores up to version 5 lack the table file_members
 _REFUSED = """
     SELECT path, NULL, NULL, 'unreadable', 'the file ' || coalesce(reason, 'was refused'), '', tools_hash,
            foreign_kind, NULL
     FROM (FROM files UNION ALL BY NAME SELECT NULL AS foreign_kind WHERE false)
     WHERE status = 'rejected' ORDER BY path"""
 
-# By prompt id, or by the first characters of the hash of its text.
+# A label names a prompt by its id or by the first characters of its text's hash.
 LABELLED = """
     SELECT prompt_id, any_value(p.label) AS old, min(l.label) AS label
     FROM prompts p, (SELECT unnest(?::VARCHAR[]) AS key, unnest(?::VARCHAR[]) AS label) l
@@ -48,7 +48,7 @@ LABELLED = """
 
 _ADDED = """
     SELECT NULL AS foreign_kind, NULL AS refused_by, NULL AS path_facts, NULL AS follows, NULL AS lacks
-"""  # older stores lack it
+"""  # NULL, because older stores lack these columns
 _LEDGER = f"""
     SELECT file_id, path, status, reason, stored_bytes, mtime_ns, version, archive, archive_seen,
            tools_hash, cut_at, privacy, path_facts, size_bytes, fingerprint, head, source,
@@ -78,22 +78,23 @@ _OF_OTHER_PARSERS = """
     SELECT count(*)
     FROM (FROM tool_calls UNION ALL BY NAME SELECT NULL::BOOLEAN AS text_removed WHERE false)
     WHERE parser_version IS DISTINCT FROM ? AND text_removed IS NULL"""
-_STATUS = {str(status): status for status in FileStatus}  # an Enum look-up by value takes ten times as long
+# faster than the Enum's own look-up by value, which takes ten times as long
+_STATUS = {str(status): status for status in FileStatus}
 _KINDS: dict[str | None, ForeignKind | None] = {None: None, **{str(kind): kind for kind in ForeignKind}}
 _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archive_seen FROM copies"
 
 
 def read_ledger(generation: Path) -> Ledger:
-    """Return the ledger of a published generation. Raises StoreVersionError, StoreError."""
+    """Return the list of files in a published store file. Raises StoreVersionError, StoreError."""
     return read_ledger_and_forgotten(generation)[0]
 
 
 def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]:
-    """Return the ledger of a published generation, and the hashes of forgotten sessions.
+    """Return the list of files in a published store file, and the hashes of deleted sessions.
 
-    No load may restore these sessions. Raises StoreVersionError, StoreError.
+    A load must not restore these sessions. Raises StoreVersionError, StoreError.
     """
-    with open_generation(generation) as con:  # opening it takes longer than all queries
+    with open_generation(generation) as con:
         is_first = read_schema_version(con, generation) == 1
         query = _LEDGER_OF_1 if is_first else _LEDGER
         rows = con.execute(query).fetchall()
@@ -107,7 +108,6 @@ def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]
 
 
 def _ledger_row(row: Sequence[Any]) -> LedgerRow:
-    """Return the row of the ledger for a row of the query `_LEDGER`."""
     file_id, name, status, reason, *rest, foreign, refused_by, follows, lacks = row
     size, fingerprint, head, source, forgetful = rest[9:]
     return LedgerRow(
@@ -135,7 +135,7 @@ def _look_of_row(row: Sequence[Any]) -> FileLook:
 
 
 def read_rejects(generation: Path) -> Iterator[Reject]:
-    """Yield the lines and values that could not be used, by file and place; then the unusable files.
+    """Yield the unusable lines and values, ordered by file and position; then the unusable files.
 
     Raises StoreVersionError, StoreError.
     """
@@ -153,7 +153,7 @@ def _reject_of_row(row: Sequence[Any]) -> Reject:
 
 
 def holds_rejects(generation: Path) -> bool:
-    """Return True when a store holds rejected lines, values or files.
+    """Return True when a store has unusable lines, values or files.
 
     Raises StoreVersionError, StoreError.
     """
@@ -164,16 +164,16 @@ def holds_rejects(generation: Path) -> bool:
 
 
 def read_newest_time(generation: Path, files: Sequence[int]) -> datetime | None:
-    """Return when the newest session of the files ended, in UTC; None without any time.
+    """Return when the newest session of the files ended, in UTC; None when no session has a time.
 
-    Times more than a day in the future count as mistakes. Raises StoreError.
+    Times more than a day in the future are ignored. Raises StoreError.
     """
     with open_generation(generation) as con:
         return find_newest_time(con, "sessions", files)
 
 
 def find_newest_time(con: Connection, sessions: str, files: Sequence[int]) -> datetime | None:
-    """Return what `read_newest_time` does, from the table or view `sessions`."""
+    """Return the same as `read_newest_time`, from the table or view `sessions`."""
     query = (
         f"SELECT max(coalesce(ended_at, started_at)) FROM {sessions} WHERE file_id IN (SELECT unnest(?)) "  # noqa: S608
         "AND coalesce(ended_at, started_at) < ?"
@@ -185,7 +185,7 @@ def find_newest_time(con: Connection, sessions: str, files: Sequence[int]) -> da
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:
     """Return the number of calls that another version of the parser judged. Raises StoreError.
 
-    `parser_version` None = count all calls that were judged by any version. Calls without stored texts do not
+    With `parser_version` None, count the calls judged by any version. Calls without stored texts do not
     count, because they cannot be judged again.
     """
     with open_generation(generation) as con:
@@ -194,13 +194,16 @@ def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -
 
 
 def read_models(generation: Path) -> dict[str, int]:
-    """Return the model calls of each model that the logs name, the most used first. Raises StoreError."""
+    """Return the number of model calls for each model name in the logs, the most used first.
+
+    Raises StoreError.
+    """
     with open_generation(generation) as con:
         return {name: int(calls) for name, calls in con.execute(_MODELS).fetchall()}
 
 
 def read_model_names(generation: Path) -> list[ModelName]:
-    """Return the model names in the logs, those of the most used model first.
+    """Return the model names in the logs, starting with the names of the most used model.
 
     Raises StoreError.
     """
@@ -209,9 +212,9 @@ def read_model_names(generation: Path) -> list[ModelName]:
 
 
 def read_aliases(generation: Path) -> tuple[set[str], set[tuple[str, str, str]]]:
-    """Return the model names in a generation, and the aliases by which it counts them.
+    """Return the model names in a store file, and their aliases.
 
-    An alias is a name, the model, and the rule. Raises StoreError.
+    An alias has a name, the model under which the name is counted, and the rule. Raises StoreError.
     """
     with open_generation(generation) as con:
         names = {name for (name,) in con.execute(_KNOWN_NAMES).fetchall()}
@@ -219,7 +222,7 @@ def read_aliases(generation: Path) -> tuple[set[str], set[tuple[str, str, str]]]
 
 
 def has_new_labels(generation: Path, labels: Mapping[str, str]) -> bool:
-    """Return True when `labels` would give a prompt of the published generation another name.
+    """Return True when `labels` would rename a prompt in the published store file.
 
     Raises StoreError.
     """
@@ -231,7 +234,7 @@ def has_new_labels(generation: Path, labels: Mapping[str, str]) -> bool:
 
 
 def is_outdated(generation: Path) -> bool:
-    """Return True when the tables of a generation are of an older version than SCHEMA_VERSION.
+    """Return True when a store file has tables of an older version than SCHEMA_VERSION.
 
     Raises StoreVersionError, StoreError.
     """
@@ -240,7 +243,7 @@ def is_outdated(generation: Path) -> bool:
 
 
 def find_segments(generation: Path) -> Sequence[str]:
-    """Return the names of the segments that belong to a generation. Raises StoreError."""
+    """Return the names of the segment files that belong to a store file. Raises StoreError."""
     with open_generation(generation) as con:
         return (
             [name for (name,) in con.execute(_SEGMENTS).fetchall()]
@@ -251,9 +254,9 @@ def find_segments(generation: Path) -> Sequence[str]:
 
 @contextmanager
 def open_generation(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a read-only connection to a published generation.
+    """Yield a read-only connection to a published store file.
 
-    A DuckDB error in the block is raised as StoreError: the file is damaged.
+    A DuckDB error in the block is raised as StoreError, because the file is damaged.
     """
     try:
         with connect_read_only(generation, {}) as con:

@@ -1,6 +1,6 @@
-"""Judges stored calls and concludes stored turns again, from the texts in the store.
+"""Judges stored calls and turns again, from the texts in the store.
 
-Only rows that change are written. Turns are read in batches of limited text size.
+Only rows that change are written. Turns are read in batches with a limited total length of texts.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from ingest.store.stored_turns import (
 )
 from lenient import PARSER_VERSION, ToolCatalog, ToolDefinition
 
-BATCH_BYTES = 8 * 1024 * 1024  # of raw arguments and results
-_A_CALL = 1_000  # bytes counted for a call besides them
+BATCH_BYTES = 8 * 1024 * 1024  # total length of raw arguments and results in a batch
+_A_CALL = 1_000  # bytes added for each call of a batch
 
-# Columns that judging and concluding can change; the others come from the log.
+# The columns that a new judgement can change. The other columns come from the log.
 JUDGED = (
     "tool", "tool_sent", "args_source", "own_arguments", "as_sent", "rejected", "outcome",
     "syntax_seen", "schema_seen",
@@ -70,8 +70,8 @@ def reassess_turns(
 ) -> int:
     """Judge the turns in the temporary table `wanted` (turn_id) again; return the number of changed calls.
 
-    Turns whose texts were removed keep their judgement. `failures` are the rules for results whose content
-    reports a failure. `catalog` replaces the definitions of --tools; None = the earlier ones stay.
+    Turns without stored texts keep their judgement. `failures` are the rules for results whose content
+    reports a failure. `catalog` replaces the definitions of --tools; None keeps the earlier ones.
     """
     with building.open_transaction("queue") as con:
         con.execute(_KEEP_JUDGEMENT)
@@ -80,7 +80,7 @@ def reassess_turns(
         run_script(con, "rework_queue.sql", sizes)
     changed = 0
     for row in building.fetch_rows("SELECT DISTINCT batch FROM queue ORDER BY batch"):
-        with building.open_transaction("rework") as con:  # in one transaction, so that rowids stay the same
+        with building.open_transaction("rework") as con:  # one transaction, so that rowids stay the same
             changed += ReassessedBatch(building, con, row["batch"], failures, catalog).reassess()
     with building.open_transaction("reworked") as con:
         run_script(con, "rework_done.sql")
@@ -107,7 +107,7 @@ class ReassessedBatch:
         self._definitions = StoredDefinitions(self._read_definitions(), catalog)
 
     def reassess(self) -> int:
-        """Judge the calls, conclude the turns, write the changes; return the number of changed calls."""
+        """Judge the calls and turns, write the changes, and return the number of changed calls."""
         calls: list[Row] = []
         turns: list[Row] = []
         findings: list[Row] = []
@@ -159,7 +159,6 @@ class ReassessedBatch:
     # --- changes ----------------------------------------------------------------------------------
 
     def _update_rows(self, table: str, before: list[Row], after: list[Row], columns: Sequence[str]) -> int:
-        """Write the rows with a changed value in `columns`; return the number of these rows."""
         fitting = self._fit_to_columns(table, after, columns)
         old = {row["rowid"]: row for row in before}
         changed = [row for row in fitting if any(old[row["rowid"]][name] != row[name] for name in columns)]
@@ -170,7 +169,6 @@ class ReassessedBatch:
         return len(changed)
 
     def _replace_findings(self, findings: list[Row]) -> None:
-        """Replace the stored diagnostics of the calls whose diagnostics changed."""
         new = self._fit_to_columns("diagnostics", findings)
         stored = self._building.fetch_rows(_FINDINGS, [self._number])
         before, after = _findings_by_call(stored), _findings_by_call(new)
@@ -184,22 +182,21 @@ class ReassessedBatch:
         self._note_changed([row for row in self._calls if _call_key(row) in others])
 
     def _note_changed(self, changed: list[Row]) -> None:
-        """Add the sessions and files of changed rows to `reworked`, so that their counts are recomputed."""
+        """Add the sessions and files of changed rows to `reworked`. Their counts are recomputed later."""
         schema = self._building.schemas["tool_calls"]
         self._run_with_rows(
             _NOTE, changed, pa.schema([schema.field(name) for name in ("session_id", "file_id")])
         )
 
     def _fit_to_columns(self, table: str, rows: list[Row], columns: Sequence[str] = ()) -> list[Row]:
-        """Return the rows as the store would return them.
+        """Return the rows as they would be read back from the store.
 
-        A value that does not fit its column is NULL.
+        A value that does not fit its column becomes NULL.
         """
         fitting, _ = to_arrow(table, rows, self._table_schema(table, columns))
         return list(fitting.to_pylist())
 
     def _table_schema(self, table: str, columns: Sequence[str]) -> pa.Schema:
-        """Return the schema of a whole table, or of the named columns and `rowid`."""
         schema = self._building.schemas[table]
         if not columns:
             return schema
@@ -219,7 +216,7 @@ def _call_key(row: Row) -> tuple[Any, ...]:
 def _findings_by_call(findings: Iterable[Row]) -> dict[tuple[Any, ...], list[str]]:
     """Return the diagnostics of each call as sorted texts, for comparison.
 
-    A call that is twice in a file has its diagnostics twice.
+    If a file contains a call twice, the call's diagnostics are in the list twice.
     """
     rows_by_call: dict[tuple[Any, ...], list[str]] = {}
     for row in findings:

@@ -1,7 +1,7 @@
-"""Removes texts and facts that are older than the limits of a store, from the generation being built.
+"""Removes texts and rows that are older than a store's limits from the store file being built.
 
-The limits are days in `store_info`. A load applies them, too, so that no old log restores anything. Daily
-sums stay: those of days before `facts_before` are never recomputed.
+The limits are days in `store_info`. Loads apply them, too, so that old logs restore nothing. Daily sums stay.
+The sums of days before `facts_before` are never recomputed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _REMOVAL = (
     "leaving_rows.sql", "remove_sessions.sql", "remove_facts.sql",
     "remove_texts.sql", "remove_shared_texts.sql",
 )  # fmt: skip
-# The sums that remove_shared_texts.sql changes.
+# Selects the rows that remove_shared_texts.sql changes.
 _TASK_TEXTS = """
     task_origin = 'first message' AND task_text IS NOT NULL
     AND ((source, session_id) IN (FROM leaving) OR (source, session_id) IN (FROM textless))"""
@@ -34,7 +34,10 @@ _REMEMBER = "UPDATE store_info SET text_before = ?, facts_before = ?"
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """The days (UTC) before which texts and facts are removed, by a session's last event; None = no limit."""
+    """The days (UTC) before which texts and rows are removed; a session's last event counts.
+
+    None = no limit.
+    """
 
     text_before: date | None
     facts_before: date | None
@@ -51,7 +54,7 @@ def stored_limits(building: GenerationBuilder) -> StoreLimits:
 
 
 def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) -> Mapping[str, int]:
-    """Find data older than the limits, and return its counts by name (see `limit_counts.sql`).
+    """Find data older than the limits, and return counts of it by name (see `limit_counts.sql`).
 
     `candidates` is the query for source and id of the sessions to check.
     """
@@ -64,15 +67,15 @@ def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) 
 
 
 def is_anything_old(counts: Mapping[str, int]) -> bool:
-    """Return True when the counts of `find_old` show something to remove."""
+    """Return True when the counts of `find_old` show data that must be removed."""
     return any(counts[name] for name in ("sessions_removed", "sessions_without_text", "quotes_removed"))
 
 
 def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
     """Remove the data that `find_old` found, and store the limits.
 
-    Raises StoreError when the counts of the generation no longer agree. Deleted rows are still in the file:
-    call `GenerationBuilder.rewrite` afterwards.
+    Raises StoreError when counts in the store file contradict each other afterwards. The file still contains
+    the bytes of deleted rows, so call `GenerationBuilder.rewrite` next.
     """
     building.pull_sessions("FROM leaving UNION FROM textless")
     building.pull_sums("task_trials", _TASK_TEXTS)
@@ -86,9 +89,9 @@ def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
 
 
 def hold_to_limits(building: GenerationBuilder) -> int:
-    """Remove loaded data older than the store's limits; return the number of affected sessions.
+    """Remove loaded data that is older than the store's limits; return the number of affected sessions.
 
-    Call it after the rollups, which also use the texts.
+    Call it after the daily sums are computed, because the sums use the texts.
     """
     limits = stored_limits(building)
     if not limits.is_set:

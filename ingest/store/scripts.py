@@ -13,7 +13,7 @@ Values = Sequence[Any] | Mapping[str, Any] | None
 """The parameters of a statement."""
 
 _FOLDER = Path(__file__).parent
-_parsed: dict[str, list[Any]] = {}  # DuckDB's statements, by their text
+_parsed: dict[str, list[Any]] = {}
 
 
 @cache
@@ -30,7 +30,7 @@ def run_script(con: Connection, name: str, values: Values = None) -> Connection:
 def run_often(con: Connection, sql: str, values: Values = None) -> Connection:
     """Run SQL that this process will run again; return the connection with the last result.
 
-    The text is parsed once: parsing takes a tenth of the time of a small load.
+    The text is parsed only once, because parsing takes a tenth of the time of a small load.
     """
     statements = _parsed.get(sql)
     if statements is None:

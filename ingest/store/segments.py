@@ -1,9 +1,8 @@
-"""The segment files of a generation: which ones it names, and one table over all of them.
+"""The segment files of a store file, and views that combine their tables.
 
-A generation file has all tables. Facts of earlier loads may be in segments: DuckDB files with only fact
-tables, listed in the generation's table `segments`. The daily sums of an old month may be in a segment, too,
-with the same sums added up over its days. Readers attach them all to one database in memory, in which each
-table is a view.
+A store file has all tables. Rows of earlier loads may be in segment files: DuckDB files with only fact
+tables, listed in the table `segments`. Daily sums of an old month, with the month's totals, may be in a
+segment file, too. Readers attach all files to one database in memory, in which each table is a view.
 """
 
 from __future__ import annotations
@@ -27,19 +26,20 @@ SelectList = Callable[[str, Columns], str]
 """Returns the text between SELECT and FROM for a table, from its name and columns."""
 
 FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
-"""The tables of facts, whose rows may be in segments."""
+"""The fact tables, whose rows may be in segment files."""
 TRIALS = "task_trials"
-"""The table of sums, besides the tables `daily_…`, whose rows may be in segments of months. It has a row for
-each session, so it has no sums of months."""
+"""A table with one row for each session. Like the tables `daily_…`, it may be in segment files of months, but
+it has no monthly totals.
+"""
 IDS = "ids"
-"""The table of hashes of ids in a segment of facts, see `BuildingSegments.narrow_search`."""
+"""The table of id hashes in a segment file of fact rows, see `BuildingSegments.narrow_search`."""
 SEARCHED_SUMS = ("daily_calls", "daily_turns", "daily_rates", "daily_errors", TRIALS)
-"""The tables of sums of which a load and the checks read all days."""
-_AT_ONCE = 32  # segments of an object store; their fetched blocks take half of the cache
-_PARTS = "parts"  # the schema with the views of single files
+"""The tables of sums in which a load and the checks read all days."""
+_AT_ONCE = 32  # segments that are attached together; their first and last blocks take half of the cache
+_PARTS = "parts"
 
 _NAMED = "SELECT number, name, month FROM {catalog}.segments ORDER BY number"
-# A segment has only days in this range; NULL = it has rows without a day.
+# Selects the segments that may have rows of some days. A segment without a first day has rows without a day.
 _OVERLAPPING = """
     SELECT number FROM segments
     WHERE month IS NULL AND (first_day IS NULL OR (first_day <= ? AND last_day >= ?)) ORDER BY number"""
@@ -58,9 +58,9 @@ _COLUMNS = """
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A segment that a generation names. `number` counts from 1 and never changes.
+    """A segment file that a store file names. `number` counts from 1 and never changes.
 
-    `month` is the first day of the month whose daily sums it contains; None = it contains facts.
+    `month` is the first day of the month whose daily sums it contains; None = it contains fact rows.
     """
 
     number: int
@@ -69,12 +69,12 @@ class Segment:
 
     @property
     def alias(self) -> str:
-        """The database name under which it is attached."""
+        """The database name under which the segment file is attached."""
         return f"segment_{self.number}"
 
 
 def read_segments(con: Connection, catalog: str) -> Sequence[Segment]:
-    """Return the segments that an attached generation names; none for a store of an older version."""
+    """Return the segments that an attached store file names; none for an older version of the store."""
     try:
         rows = con.execute(_NAMED.format(catalog=catalog)).fetchall()
     except duckdb.CatalogException:
@@ -83,12 +83,12 @@ def read_segments(con: Connection, catalog: str) -> Sequence[Segment]:
 
 
 def is_sum(table: str) -> bool:
-    """Return True for a table whose rows may be in segments of months."""
+    """Return True for a table whose rows may be in month segments."""
     return table.startswith("daily_") or table == TRIALS
 
 
 def monthly_table(table: str) -> str:
-    """Return the name of the monthly table for a table of daily sums."""
+    """Return the name of the table with monthly totals for a table of daily sums."""
     return table.replace("daily_", "monthly_", 1)
 
 
@@ -98,7 +98,7 @@ def attach_file(con: Connection, place: str, alias: str, mode: str = "READ_ONLY"
 
 
 def attach_segments(con: Connection, segments: Sequence[Segment], places: SegmentPlaces) -> None:
-    """Attach segments in their places under their aliases. Raises duckdb.Error, StoreError."""
+    """Attach the segment files of `places` under their aliases. Raises duckdb.Error, StoreError."""
     for first in range(0, len(segments), _AT_ONCE):
         several = segments[first : first + _AT_ONCE]
         places.fetch_ends([segment.name for segment in several])
@@ -116,13 +116,13 @@ def _select_all(_table: str, _columns: Columns) -> str:
 
 
 def connect_views(path: Path, config: Config, alias: str, *, select: SelectList = _select_all) -> Connection:
-    """Return a database in memory with a view per table over all files of a generation.
+    """Return a database in memory with a view of each table over all files of a store.
 
-    `alias` is the name under which the generation is attached; `select` returns the columns of a table's
-    view. Raises duckdb.Error, and StoreError when a shared store cannot be reached.
+    `alias` is the name under which the store file is attached. `select` returns the columns of a table's
+    view. Raises duckdb.Error, and StoreError when the shared store does not answer.
     """
-    # What does not fit into memory goes next to the generation, as for a directly opened file: it has the
-    # store's texts, and a server's working folder may belong to others or be read-only.
+    # Data that does not fit into memory goes next to the store file, because it contains texts of the store.
+    # A server's working folder may be readable by others.
     con = duckdb.connect(":memory:", config={"temp_directory": f"{path}.tmp", **config})
     try:
         _view_generation(con, path, alias, select)
@@ -134,7 +134,7 @@ def connect_views(path: Path, config: Config, alias: str, *, select: SelectList 
 
 def _view_generation(con: Connection, path: Path, alias: str, select: SelectList) -> None:
     attach_file(con, str(path), alias)
-    tables = _list_columns(con, alias)  # DuckDB would list those of all files
+    tables = _list_columns(con, alias)
     facts, sums = {0: alias}, {0: alias}
     segments = read_segments(con, alias)
     attach_segments(con, segments, find_segment_places(path.parent))
@@ -159,7 +159,6 @@ def _view_generation(con: Connection, path: Path, alias: str, select: SelectList
 
 
 def _view_months(con: Connection, table: str, shown: str, months: Mapping[int, str]) -> None:
-    """Make views of the sums of whole months, for the table of their days."""
     monthly = monthly_table(table)
     for number, catalog in months.items():
         con.execute(f"CREATE VIEW {_part(monthly, number)} AS {shown} {catalog}.{monthly}")
@@ -167,15 +166,15 @@ def _view_months(con: Connection, table: str, shown: str, months: Mapping[int, s
 
 
 def name_table(table: str) -> str:
-    """Return the name of a table for readers, whichever file of the generation has it."""
+    """Return the full name of a table for readers, whichever file contains the table."""
     return f"{_PARTS}.{table}" if table == IDS or table.startswith("monthly_") else table
 
 
 def narrow_facts(cursor: Connection, sql: str, first_day: date, last_day: date) -> None:
-    """Restrict a cursor to segments that may have facts of these days, in the tables that `sql` names.
+    """Restrict a cursor to segments that may have rows of these days, in the tables that `sql` names.
 
-    Planning a query takes 0.8 ms per segment and mention of a fact table. Other cursors see all segments. The
-    open facts are always included.
+    Planning a query takes 0.8 ms for each segment and mention of a fact table. Other cursors see all
+    segments. Rows in the main file are always included.
     """
     numbers = [number for (number,) in cursor.execute(_OVERLAPPING, [last_day, first_day]).fetchall()]
     for table in FACT_TABLES:
@@ -194,8 +193,8 @@ def narrow_sums(
 ) -> None:
     """Restrict a cursor to months that may have sums of these days, in the tables that `sql` names.
 
-    `added_up`: for a month wholly within these days it sees the month's sums, on its first day, unless a day
-    in `apart` splits the month. None = no bound. The open sums are always included.
+    With `added_up`, the cursor sees only the totals of a month wholly within the range, on its first day. A
+    month with a day in `apart` is not added up. None = no bound. Sums in the main file are always included.
     """
     bounds = {"first": first_day, "last": last_day, "apart": list(apart)}
     months = cursor.execute(_MONTHS, bounds).fetchall()
@@ -208,7 +207,7 @@ def narrow_sums(
 
 
 def has_segments(con: Connection) -> bool:
-    """Return True when an opened generation has segments."""
+    """Return True when an open store file has segment files."""
     return con.execute("SELECT EXISTS (FROM segments)").fetchone() == (True,)
 
 
@@ -234,14 +233,14 @@ def _union_views(names: Iterable[str]) -> str:
 def view_stored_facts(con: Connection) -> None:
     """Make the missing views `stored_…` of fact tables and of sums that are searched.
 
-    Only searches of the whole store read them: affected sessions, whole days, checks.
+    Only searches of the whole store read these views, for example for affected sessions or whole days.
     """
     for table in (*FACT_TABLES, *SEARCHED_SUMS):
         con.execute(f"CREATE TEMP VIEW IF NOT EXISTS stored_{table} AS FROM {table}")
 
 
 def connect_read_only(path: Path, config: Config) -> Connection:
-    """Open a generation with its segments, read-only. Raises duckdb.Error, StoreError."""
+    """Open a store file with its segment files, read-only. Raises duckdb.Error, StoreError."""
     con = duckdb.connect(str(path), read_only=True, config=dict(config))
     if not read_segments(con, "main"):
         return con
@@ -250,18 +249,22 @@ def connect_read_only(path: Path, config: Config) -> Connection:
 
 
 def describe_failure(error: duckdb.Error) -> str:
-    """Return DuckDB's error message in one line; for an object store that failed, that store's message."""
+    """Return DuckDB's error message in one line.
+
+    If the object store failed, return the object store's message.
+    """
     lines = str(error).strip().splitlines()
     return lines[-1].partition(": ")[2] if is_of_object_store(error) else lines[0]
 
 
 def is_of_object_store(error: duckdb.Error) -> bool:
-    """Return True when DuckDB failed because a segment in an object store could not be read."""
-    return str(error).startswith("Traceback")  # from the file system, which is Python code
+    """Return True when DuckDB failed because it could not read a segment in an object store."""
+    # errors of the fsspec file system contain a Python traceback
+    return str(error).startswith("Traceback")
 
 
 def named_segments(generations: Iterable[Path]) -> set[str] | None:
-    """Return the names of the segments that these generations name; None when one cannot be read."""
+    """Return the names of the segment files that these store files name; None when one is unreadable."""
     names: set[str] = set()
     for path in generations:
         try:

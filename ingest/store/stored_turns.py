@@ -1,7 +1,7 @@
 """Rebuilds turns from their rows in `turns` and `tool_calls`, so that they can be judged again.
 
-The stored texts replace the log: raw arguments, messages of the harness, definitions. Only the numbers of
-steps are stored; the end of a turn is read from its row.
+The stored texts replace the log: raw arguments, messages of the agent, definitions. For steps, only their
+numbers are stored. The end of a turn is read from the turn's row.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class StoredTurn:
 class StoredDefinitions:
     """The definitions for judging stored calls, as sets of definitions for `OpenTurn.judge`.
 
-    `definitions` are the stored definitions by id. `catalog` replaces the definitions of --tools; None = the
-    earlier ones stay.
+    `definitions` are the stored definitions by id. `catalog` replaces the definitions of --tools; None keeps
+    the earlier ones.
     """
 
     def __init__(self, definitions: Mapping[str, ToolDefinition], catalog: ToolCatalog | None) -> None:
@@ -73,7 +73,7 @@ class StoredDefinitions:
         self._places: dict[tuple[str | None, str | None, bool], int] = {}
         self._ids = {id(definition): definition_id for definition_id, definition in definitions.items()}
         self.sets: list[CallDefinitions] = []
-        self.new: list[ToolDefinition] = []  # of the catalog: those by which a call was judged
+        self.new: list[ToolDefinition] = []  # definitions of the catalog by which a call was judged
 
     def set_index(self, row: Row) -> int:
         """Return the index in `sets` of the definitions for judging the call in this row."""
@@ -98,17 +98,17 @@ class StoredDefinitions:
         if origin == "log":
             return CallDefinitions(self._given or ToolCatalog(), recalled)
         catalog = recalled if self._given is None else self._given
-        # Other offered definitions are not stored: the name was not among them.
+        # The other offered definitions are not stored, and the call's tool was not among them.
         return CallDefinitions(catalog, ToolCatalog() if offered else None)
 
 
 def restore_turns(
     turns: Sequence[Row], calls: Sequence[Row], parts: Mapping[Place, Row], definitions: StoredDefinitions
 ) -> list[StoredTurn]:
-    """Return the turns of one turn id: one for each copy, and one for all parts of a split turn.
+    """Return the turns with one turn id: each copy is a turn, and all parts of a split turn are one turn.
 
-    `parts` contains the rows of `turn_parts` by place: each file's row before the parts were joined. Rows
-    whose place is not in `parts` are copies.
+    `parts` are the rows of `turn_parts` by position, as they were before the parts were joined. A row whose
+    position is not in `parts` is a copy.
     """
     pieces = assign_calls(turns, calls)
     spread = [piece for piece in pieces if row_place(piece[0]) in parts]
@@ -121,7 +121,7 @@ def _restore_turn(
 ) -> StoredTurn:
     """Rebuild a turn from one part or several.
 
-    The first part that is not a duplicate has the facts of all parts.
+    The first part that is not a duplicate has the combined values of all parts.
     """
     calls_of = {row_place(row): calls for row, calls in pieces}
     ordered = sort_parts([row for row, _ in pieces])
@@ -129,7 +129,8 @@ def _restore_turn(
     turn = _restore_open_turn(head)
     rows, steps = {}, 0
     for row in ordered:
-        shift = steps if row["first_step"] is None else 0  # our own numbers start again in each file
+        # step numbers counted by Callgauge start again in each file
+        shift = steps if row["first_step"] is None else 0
         for call_row in calls_of[row_place(row)]:
             call = _restore_call(call_row, definitions.set_index(call_row), call_row["step"] + shift)
             turn.calls.append(call)

@@ -1,4 +1,4 @@
-"""Compares the counts in a generation's ledger and daily sums with its facts."""
+"""Compares the file counts and the daily sums of a store with its rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LISTED = 5
 
 
 def compare_all_counts(con: Connection) -> str | None:
-    """Return the differences in the whole generation as a text; None without any."""
+    """Return the differences in the whole store as a text; None when there are none."""
     view_stored_facts(con)
     return _compare_counts(con, "verify_all.sql")
 

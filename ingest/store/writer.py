@@ -1,4 +1,4 @@
-"""Writes the rows of the files of a load, one file after another, into the generation being built."""
+"""Writes the rows of the files of a load, one file after another, into the store file being built."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ from ingest.sessions.row_batches import Row, RowBatch, TableRows, to_arrow
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.generations import StoreFolder
 
-BATCH_ROWS = 10_000  # some 17 MB of calls, twice that during conversion; larger batches load no faster
-BATCH_BYTES = 32 * 1024 * 1024  # of log read since the last batch, because rows can be as long as their lines
+BATCH_ROWS = 10_000  # about 17 MB of calls, and twice that during conversion; larger batches load no faster
+# bytes of log between two batches; needed because a row can be as long as its line
+BATCH_BYTES = 32 * 1024 * 1024
 
 
 class FactWriter:
-    """The only writer of facts in a load; rows are written in batches.
+    """Writes all rows of a load, in batches.
 
-    `unfit` counts, by file id, the values that no column could hold.
+    `unfit` counts, by file id, the values that fit no column.
     """
 
     def __init__(self, folder: StoreFolder, first_file_id: int) -> None:
         self._folder = folder
         self._building: GenerationBuilder | None = None
-        self._tables = PendingTables()  # rows from before this batch
+        self._tables = PendingTables()  # Arrow tables of rows that were converted already
         self._batch = RowBatch()
         self._bytes = 0
         self._file_id = first_file_id - 1
-        self._written = False  # rows of the current file are already in the building file
+        self._written = False
         self.unfit: Counter[int] = Counter()
 
     @property
     def builder(self) -> GenerationBuilder:
-        """The generation being built; the first access copies the published one."""
+        """The store file being built; the first access copies the published one."""
         if self._building is None:
             self._building = GenerationBuilder(self._folder.start_from_published(), self._folder.on_write)
         return self._building
@@ -45,7 +46,7 @@ class FactWriter:
     def begin_file(self, *, others: bool = False) -> int:
         """Begin the next file and return its id.
 
-        `others`: the rows come from another process, as Arrow tables (`add_tables`).
+        With `others`, the rows come from another process as Arrow tables (`add_tables`).
         """
         if others:
             self._convert_batch()
@@ -59,7 +60,7 @@ class FactWriter:
         self._batch.add(table, rows)
 
     def add_tables(self, tables: Mapping[str, pa.Table], unfit: Sequence[Row]) -> None:
-        """Add rows as Arrow tables, and rejects for the values that fit no column."""
+        """Add rows as Arrow tables, and a reject for each value that does not fit its column."""
         self._tables.add(tables, unfit)
 
     def flush_when_due(self, bytes_read: int) -> None:
@@ -96,7 +97,6 @@ class FactWriter:
         self.builder.add(whole)
 
     def _convert_batch(self) -> None:
-        """Turn the rows of the batch into Arrow tables, and append them to the waiting tables."""
         for name, columns in self._batch.drain().items():
             table, unfit = columns.to_arrow(name, self._all_schemas[name])
             reported = [row for row in unfit if row["file_id"] is not None and name != "rejects"]
@@ -107,7 +107,7 @@ class FactWriter:
         return self.builder.schemas
 
     def abandon(self) -> None:
-        """Close and remove the generation being built."""
+        """Close and remove the store file being built."""
         if self._building is not None:
             self._building.abandon()
         self._folder.discard()
@@ -121,7 +121,7 @@ class PendingTables:
         self._unfit: list[Row] = []
         self._marks: dict[str, int] = {}
         self._unfit_mark = 0
-        self.count = 0  # rows
+        self.count = 0
 
     def add(self, tables: Mapping[str, pa.Table], unfit: Sequence[Row]) -> None:
         for name, table in tables.items():
@@ -130,7 +130,7 @@ class PendingTables:
         self._unfit += unfit
 
     def begin_file(self) -> None:
-        """Note where the rows of the next file begin, for `take_back_file`."""
+        """Remember where the rows of the next file begin, for `take_back_file`."""
         self._marks = {name: len(some) for name, some in self._tables.items()}
         self._unfit_mark = len(self._unfit)
 

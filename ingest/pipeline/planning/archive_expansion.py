@@ -1,6 +1,7 @@
-"""Replaces each archive among the files by the logs in it.
+"""Replaces each archive in the list of files by the logs that it contains.
 
-An archive that has not changed since all its members were read is not opened: the ledger lists its members.
+An archive is not opened when it has not changed and all its members were read. Its members are then taken
+from the ledger.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _SPREAD = "is a session in many files, which cannot be put together in a compres
 class ExpandedFiles:
     """The logs to load, and the ledger rows to remove or rename.
 
-    `turned` are rows to remove: their files were loaded as logs and are archives now. `veiled` are rows under
+    `turned` are rows to remove: their files were loaded as logs but are archives now. `veiled` are rows with
     the new names that the privacy rules require.
     """
 
@@ -77,14 +78,11 @@ def _is_unchanged_log(log_file: LogFile, ledger: Ledger, options: ReadOptions) -
 def _known_members(
     archive: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str]
 ) -> list[LogFile]:
-    """Return the members of an unchanged archive from the ledger.
-
-    An empty list means that the archive must be opened.
-    """
+    """Return the members of an unchanged archive from the ledger, or an empty list if it must be opened."""
     if not archive.seen.is_telling:
         return []
     by_mark: dict[str | None, list[LedgerRow | LedgerCopy]] = {}
-    for row in ledger.find_members(archive.name):  # including members that are no longer in it
+    for row in ledger.find_members(archive.name):  # includes members that are no longer in the archive
         by_mark.setdefault(row.outside.archive_seen, []).append(row)
     for mark, rows in by_mark.items():
         if mark == make_archive_mark(archive.seen, len(rows), reader_version()):
@@ -144,9 +142,9 @@ def _read_members(
 
 
 def _gather_members(members: list[LogFile], archive: Archive) -> list[LogFile]:
-    """Return the members; all files of a session become one log.
+    """Return the members of an archive; all files of one session become one log.
 
-    In a compressed archive such a session is refused, because its files are at different positions of the
+    In a compressed archive such a session is rejected, because its files are at different positions of the
     stream.
     """
     return [

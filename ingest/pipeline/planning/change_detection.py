@@ -1,7 +1,7 @@
 """Decides whether a log must be read, is already loaded, or was only renamed.
 
-A log is identified by the fingerprint of its uncompressed content. Its name, size and time only make it
-possible to decide without reading the content.
+A log is identified by a hash of its uncompressed content (fingerprint). Name, size and time often allow a
+decision without reading the content.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ class Change(StrEnum):
     UNCHANGED = "unchanged"  # its content is loaded
     COPIED = "copied"  # its content is loaded under another name that still exists
     MOVED = "moved"  # its content is loaded under a name that no longer exists
-    REFUSED = "refused"  # refused before, and unchanged since, or in an unchanged archive
-    READ = "read"  # new, grown, rewritten, or refused last time
+    # rejected before, and since then neither the file nor its archive has changed
+    REFUSED = "refused"
+    READ = "read"  # new, grown, changed, or rejected last time
 
 
-_read_with = lru_cache(maxsize=8)(ReadWith)  # mostly the same for all files of a load, which may be many
+_read_with = lru_cache(maxsize=8)(ReadWith)  # cached, because most files of a load have the same options
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """The options of a load that affect the reading of a log.
+    """The options of a load that affect how a log is read.
 
-    `tools` is a hash of the tool definitions of --tools, None = there were none. `max_line` is the longest
-    line to read, in bytes. `form` is the name of the format in which all files are read, None = each file's
-    own format. `privacy` describes what is removed from texts, None = nothing. `naming` finds facts in paths.
+    `tools` is a hash of the tool definitions of --tools; None = there were none. `max_line` is the longest
+    line to read, in bytes. `form` is the name of the format for all files; None = recognise the format of
+    each file. `privacy` describes what is removed from texts; None = nothing. `naming` finds facts in paths.
     """
 
     tools: str | None = None
@@ -51,47 +52,52 @@ class ReadOptions:
     naming: Naming = NO_RULES
 
     def read_with(self, *, cut: bool, facts: PathFacts) -> ReadWith:
-        """Return the options that affected a reading, for the ledger.
+        """Return the options that affected how a file was read, for the ledger.
 
-        `cut`: a line was longer than `max_line`. `facts` are those of the file.
+        `cut` is True when a line was longer than `max_line`. `facts` are those of the file.
         """
         return _read_with(self.tools, self.max_line if cut else None, self.privacy, facts.to_json())
 
     def facts_of(self, name: str, row: LedgerRow | None) -> PathFacts:
-        """Return the facts about a file that are not in its content; `row` is its row in the ledger."""
+        """Return the facts about a file that are not in its content.
+
+        `row` is the file's row in the ledger.
+        """
         return self.naming.facts_of(name, PathFacts.from_json(row.read_with.facts if row else None))
 
     def facts_for_format(self, name: str, row: LedgerRow) -> PathFacts:
-        """Return the facts that affect the reading of a file; the map only for chat transcripts."""
+        """Return the facts that affect how a file is read.
+
+        A field mapping is included only for chat transcripts.
+        """
         return select_facts(self.facts_of(name, row), self.form or row.source)
 
     def map_of(self, name: str, row: LedgerRow | None) -> str | None:
-        """Return only the map of a file, as the ledger records it for a refused file."""
+        """Return the field mapping of a file, as the ledger records it for a rejected file."""
         return PathFacts(mapping=self.facts_of(name, row).mapping).to_json()
 
     def has_other_map(self, row: LedgerRow) -> bool:
-        """Return True when a refused file was last checked with another map, or without one."""
+        """Return True when a rejected file was last checked with another field mapping, or without one."""
         past = PathFacts.from_json(row.read_with.facts)
         return self.facts_of(row.name, row).mapping != past.mapping
 
     def sees_more_than(self, past: ReadWith) -> bool:
-        """Return True when a new reading of a file could find more than the reading `past`.
+        """Return True when reading a file again could give more data than `past`, or must remove more.
 
-        Also True when a new reading must remove more. No definitions never count as more than some.
+        If this load has no tool definitions, it never gives more data than a load with definitions.
         """
         other_tools = self.tools is not None and self.tools != past.tools
         longer_lines = past.cut_at is not None and past.cut_at < self.max_line
         return other_tools or longer_lines or self.leaves_out_more_than(past)
 
     def leaves_out_more_than(self, past: ReadWith) -> bool:
-        """Return True when this load has privacy rules and the reading `past` had others or none."""
+        """Return True when this load has privacy rules and `past` had other rules or none."""
         return self.privacy is not None and self.privacy != past.privacy
 
     def reads_otherwise_than(self, row: LedgerRow) -> bool:
         """Return True when a loaded file should be read again with these options.
 
-        That is so when this load sets another format, finds other facts in the path, or `sees_more_than` the
-        earlier reading.
+        Reasons: another format is set, other facts are found in the path, or `sees_more_than` is True.
         """
         other_form = self.form is not None and self.form != row.source
         other_facts = self.facts_for_format(row.name, row).to_json() != row.read_with.facts
@@ -100,10 +106,10 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class ChangeDecision:
-    """The decision of a load on a file: `change`, and the affected ledger rows.
+    """The decision of a load about a file: `change`, and the affected ledger rows.
 
-    `known` is the row that the file continues, replaces, renames or repeats; None for a new file. `left` is
-    the row of the content that the file had before, when the change is about another row.
+    `known` is the row for the content that the file continues, replaces or repeats, or that got a new name.
+    It is None for a new file. `left` is the row for the file's previous content, if that is another row.
     """
 
     change: Change
@@ -114,9 +120,8 @@ class ChangeDecision:
 def sort_safely(files: Iterable[LogFile], ledger: Ledger) -> list[LogFile]:
     """Return the files in the order of reading: those with known names first.
 
-    After a log rotation, the ledger must drop a content's old name before the content appears under its new
-    name. The members of an archive keep the archive's order, because a compressed archive can only be read
-    forward.
+    After a log rotation, content may appear under a new name. Its old name must leave the ledger first.
+    Members of an archive stay in the archive's order, because a compressed archive can only be read forward.
     """
 
     def key(log_file: LogFile) -> tuple[bool, str, int]:
@@ -128,14 +133,14 @@ def sort_safely(files: Iterable[LogFile], ledger: Ledger) -> list[LogFile]:
 def decide_change(log_file: LogFile, ledger: Ledger, options: ReadOptions) -> ChangeDecision:
     """Return what to do with a file that can be opened.
 
-    Reads the content when name, size and time do not decide. Raises OSError when that fails.
+    The content is read when name, size and time are not enough. Raises OSError when that fails.
     """
     known_row = ledger.find_by_name(log_file.name)
     refused = known_row is not None and known_row.status is not FileStatus.LOADED
     if log_file.settled or (known_row is not None and is_still_foreign(log_file, known_row, options)):
         return ChangeDecision(Change.REFUSED if refused else Change.UNCHANGED, known_row)
     if known_row is not None and (refused or options.reads_otherwise_than(known_row)):
-        # Permissions, a disk or a newer version may have fixed it; checking costs the first lines.
+        # The cause may be gone (permissions, disk, old version); a new check reads only the first lines.
         return ChangeDecision(Change.READ, known_row)
     if known_row is not None and has_what_it_lacked(log_file, known_row):
         return ChangeDecision(Change.READ, known_row)
@@ -155,9 +160,9 @@ def decide_change(log_file: LogFile, ledger: Ledger, options: ReadOptions) -> Ch
 
 
 def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
-    """Return the facts that affect reading in a format: all but a map, if the format uses none.
+    """Return the facts that affect reading in the format `form`, without a mapping if the format ignores it.
 
-    `form` None: the format is not known.
+    `form` is None when the format is unknown.
     """
     if facts.mapping is None or form is None or (form in formats() and is_last_resort(formats()[form])):
         return facts
@@ -166,9 +171,9 @@ def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
 
 @cache
 def reader_version() -> str:
-    """Return a hash of Callgauge's version, the names of all formats, and third-party versions.
+    """Return a hash of the versions of Callgauge and third-party formats, and of the names of all formats.
 
-    When it changes, refused files may be readable and are checked again.
+    When the hash changes, rejected files may be readable and are checked again.
     """
     known = [f"{name} {distribution_of(form) or ''}".strip() for name, form in formats().items()]
     return blake2b(" ".join([CALLGAUGE_VERSION, *known]).encode(), digest_size=8).hexdigest()
@@ -177,7 +182,7 @@ def reader_version() -> str:
 def is_still_foreign(log_file: LogFile, row: LedgerRow, options: ReadOptions) -> bool:
     """Return True for an unchanged file that was not a log, if this version has the same formats.
 
-    A text is checked again, because it may be the companion of a new log.
+    A text file is checked again, because it may belong to a new log.
     """
     return (
         row.foreign not in (None, ForeignKind.TEXT)
@@ -192,30 +197,31 @@ def is_still_foreign(log_file: LogFile, row: LedgerRow, options: ReadOptions) ->
 def looks_the_same(log_file: LogFile, row: LedgerRow | LedgerCopy) -> bool:
     """Return True when size and time show that a file has the content of the row.
 
-    A member that was cut off with its archive has the same size and time in the whole archive.
+    For a member that was cut off with its archive, size and time prove nothing: they are the same in the
+    whole archive.
     """
     was_cut_member = log_file.archive is not None and isinstance(row, LedgerRow) and row.is_cut_off
     return log_file.seen.is_telling and row.outside.seen == log_file.seen and not was_cut_member
 
 
 def decide_copy(same: Sequence[LedgerRow]) -> ChangeDecision:
-    """Return whether a new name for loaded content is a move or a copy; `same` are the content's rows.
+    """Return whether loaded content under a new name was moved or copied; `same` are the content's rows.
 
-    It is a move when the file of one of these rows no longer exists.
+    It was moved when the file of one of these rows no longer exists.
     """
     gone = next((row for row in same if not _row_still_exists(row)), None)
     return ChangeDecision(Change.MOVED, gone) if gone else ChangeDecision(Change.COPIED, same[0])
 
 
 def has_what_it_lacked(log_file: LogFile, row: LedgerRow) -> bool:
-    """Return True when a file that the log's reading lacked now exists next to it."""
+    """Return True when a file next to the log exists now that was missing when the log was read."""
     return any(can_open(log_file.place.sibling(name)) for name in row.lacks)
 
 
 def begins_like(log_file: LogFile, row: LedgerRow) -> bool:
     """Return True when a file begins with the first bytes of a row's content. Raises OSError.
 
-    Such a file has probably grown; only reading it shows that.
+    Then the file has probably grown. Only reading it can confirm that.
     """
     looked_at = min(HEAD, row.size)
     return compute_prefixes(log_file, [looked_at]).get(looked_at) == row.head
@@ -224,7 +230,7 @@ def begins_like(log_file: LogFile, row: LedgerRow) -> bool:
 def _find_continued_row(log_file: LogFile, known_row: LedgerRow | None, ledger: Ledger) -> LedgerRow | None:
     """Return the row of an earlier content with which the file begins; None when there is none.
 
-    A loaded log mostly grows before it is rotated away, so it continues under its new name.
+    A log usually grows before it is rotated, so this finds it under its new name.
     """
     rows = [row for row in ledger.earlier_rows() if row.fingerprint is not None and row.size]
     if not rows or not log_file.place.can_reopen or log_file.archive is not None:
@@ -239,14 +245,14 @@ def _find_continued_row(log_file: LogFile, known_row: LedgerRow | None, ledger: 
 
 
 def _find_same_content(log_file: LogFile, ledger: Ledger) -> Sequence[LedgerRow]:
-    """Return the rows whose content equals the file's.
+    """Return the rows whose content equals the file's content.
 
     The file is read only when a row has the same size, or the same first bytes.
     """
     if log_file.fingerprint is not None:
         return ledger.find_by_content(log_file.fingerprint)
     if not log_file.place.can_reopen or not len(ledger):
-        return []  # for a stream, the pipeline asks after reading it
+        return []  # for a stream, whose size is unknown, this is decided after reading it
     alike = (
         ledger.find_by_size(log_file.content_size)
         if log_file.content_size is not None
@@ -267,7 +273,7 @@ def _row_still_exists(row: LedgerRow) -> bool:
     if row.status is FileStatus.EARLIER:
         return False
     if row.read_with.privacy is not None:
-        return True  # its name may be redacted, so it cannot be checked; it keeps the name
+        return True  # the recorded name may be redacted, so assume that the file exists
     outside = row.outside
     if outside.archive is None:
         return still_exists(row.name, outside.seen)
@@ -281,8 +287,8 @@ def is_likely_read(
 ) -> bool:
     """Return True when a load will probably read the file; the load itself decides later.
 
-    False when only reading could decide: a file as large as another one may be a copy. `again` are names of
-    files that are read in any case.
+    Returns False when only reading could decide, for example for a file that may be a copy. `again` are names
+    of files that are always read.
     """
     if log_file.problem is not None or log_file.settled or not log_file.place.can_reopen:
         return False
@@ -317,7 +323,7 @@ def make_archive_mark(archive: FileStamp, members: int, reader: str) -> str:
 
 
 def parse_archive_mark(mark: str) -> FileStamp:
-    """Return the size, time and version of the archive in the text that `make_archive_mark` made.
+    """Return the archive's size, time and version from the text that `make_archive_mark` made.
 
     A text that cannot be parsed gives an empty stamp, which no existing file has.
     """

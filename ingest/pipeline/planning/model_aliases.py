@@ -1,7 +1,7 @@
-"""Decides which model a name counts as: logs have many names for one model.
+"""Decides under which model a name is counted, because logs use many names for one model.
 
-The rules only remove the host, variants of calling, spelling, and the date of a snapshot. `gpt-4o-2024-05-13`
-and `gpt-4o-2024-08-06` are two models and stay two.
+The rules remove the host, the way of calling, spelling variants, and the date of a snapshot. The date stays
+where snapshots differ: `gpt-4o-2024-05-13` and `gpt-4o-2024-08-06` stay two models.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ingest.pipeline.planning.naming import AliasSettings
 
-# Makers and hosts as prefixes of model names in routers, SDKs and on model hubs.
+# Makers and hosts that routers, SDKs and model hubs put before a model name.
 _MAKERS = (
     "accounts/fireworks/models", "ai21", "amazon", "anthropic", "azure", "azure_ai", "bedrock", "cerebras",
     "cohere", "converse", "copilot", "deepinfra", "deepseek", "deepseek-ai", "fireworks", "fireworks_ai",
@@ -25,14 +25,14 @@ _MAKERS = (
 _HOST = re.compile(
     rf"(?:projects/[^/]+/locations/[^/]+/)?(?:(?:{'|'.join(map(re.escape, _MAKERS))})/)+(?=.)", re.IGNORECASE
 )
-# us.anthropic.claude-sonnet-4-20250514-v1:0, also at the end of an ARN.
+# Matches us.anthropic.claude-sonnet-4-20250514-v1:0, alone or at the end of an ARN.
 _BEDROCK = re.compile(
     r"(?:arn:aws[\w-]*:bedrock:.*/)?(?:[a-z]{2,6}(?:-[a-z]+)?\.)?"
     r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|nvidia|openai|qwen|zai)"
     r"\.(?P<model>.+?)(?:-v[0-9]+)?(?::[0-9]+)?(?::[0-9]+k)?"
 )
-# How a model is called: [1m] of Claude Code, :thinking and :free of OpenRouter, @default of Vertex AI.
-# A tag of Ollama such as :9b names a model.
+# Suffixes for how a model is called: [1m] (Claude Code), :free (OpenRouter), @default (Vertex AI).
+# An Ollama tag such as :9b is not such a suffix but a part of the model name.
 _VARIANT = re.compile(
     r"(?<=.)(?:\[[\w.-]+\]|@(?:default|latest)|:(?:thinking|free|beta|extended|exacto|floor|latest|nitro|online))$",
     re.IGNORECASE,
@@ -41,9 +41,9 @@ _CLAUDE_DOT = re.compile(r"(?<=[0-9])\.(?=[0-9])")
 _DATED = re.compile(
     r"(?P<model>.*[0-9].*)[-@]20[0-9]{2}(?P<dash>-?)(?:0[1-9]|1[0-2])(?P=dash)(?:0[1-9]|[12][0-9]|3[01])"
 )
-# Older models whose snapshots differ. Newer models that differ have a new number.
+# Older models whose snapshots differ from each other. A newer model gets a new number instead.
 _SEVERAL_SNAPSHOTS = re.compile(r"claude-3-5-sonnet|gpt-4o(?:-audio-preview|-realtime-preview)?")
-_LONGEST_CHAIN = 10  # aliases in a row
+_LONGEST_CHAIN = 10  # largest number of aliases that are followed one after another
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _spell(name: str) -> str:
 def _drop_date(name: str) -> str:
     """Return the name without the date of a snapshot.
 
-    The date stays after a name without a number, such as qwen-max, because only it distinguishes versions.
+    If the rest has no number (qwen-max), the date stays, because only the date distinguishes versions.
     """
     dated = _DATED.fullmatch(name)
     if dated is None or _SEVERAL_SNAPSHOTS.fullmatch(dated["model"]):

@@ -1,4 +1,4 @@
-"""Takes model, prompt, run and date from the paths of logs, by patterns of the command line or the store.
+"""Finds model, prompt, run and date in the paths of logs, with patterns from the command line or the store.
 
 The file `naming.toml` in the store's folder contains patterns for every load, and the aliases of models:
 
@@ -10,25 +10,26 @@ The file `naming.toml` in the store's folder contains patterns for every load, a
     model = "gpt-4o"
     map = { messages = ".request.messages" }
 
-    [map]                # of all other files: where chat transcripts have their fields
+    [map]                # for all other files: paths of the fields of chat transcripts
     messages = ".body.messages"
 
     [aliases]
     enabled = true       # false: every model is counted under the name that the log has
-    defaults = true      # false: without the rules that come with Callgauge
+    defaults = true      # false: Callgauge's own rules do not apply
     [aliases.names]
     "our-proxy/sonnet" = "claude-sonnet-4-5"
 
     [failures]
-    fields = ["success", "ok", "status"]   # of a result that says itself that its tool failed; [] = none
+    fields = ["success", "ok", "status"]   # fields in which a tool reports its own failure; [] = none
     [failures.tools]
-    "search_logs" = []                     # of this tool none
+    "search_logs" = []                     # no such field for this tool
     "mcp__ci__*" = ["success"]
 
-Aliases of a callgauge.toml are kept in the store, too, as aliases.json: so its models are counted in one way,
-whatever is done with it. Names in both files are refused.
+Aliases of a callgauge.toml are also stored, as aliases.json, so that every command counts the store's models
+in the same way. A name that is in both files is an error.
 
-A label file gives prompts people's names, as JSON `{"<prompt id or hash>": "<name>"}` (`read_labels`).
+A label file gives prompts names that users chose, as JSON `{"<prompt id or hash>": "<name>"}`
+(`read_labels`).
 """
 
 from __future__ import annotations
@@ -57,11 +58,14 @@ MAP_UNUSED = (
 )
 NO_PATHS: Mapping[str, str] = MappingProxyType({})
 _FACTS = ("model", "prompt", "run", "date")
-_SHORTEST_HASH = 6  # least characters that identify a hash; fewer would match several prompts
+_SHORTEST_HASH = 6  # characters; a shorter prefix of a hash could match several prompts
 
 
 class BadRuleError(Exception):
-    """A pattern or a rule cannot be used; the message ends a sentence that names its place."""
+    """A pattern or a rule is unusable.
+
+    The message is the end of a sentence whose beginning says where the rule was given.
+    """
 
 
 _TOKEN = re.compile(r"\{([a-z]*)\}|(\*\*/?)|(\*)|(\?)")
@@ -87,15 +91,16 @@ class PathRule:
         try:
             facts = {name: PathFact(_clean(name, text), FactSource.PATH) for name, text in texts.items()}
             return self.mapped.update(PathFacts(**facts))
-        except ValueError:  # 20269999 is not a day
+        except ValueError:  # 20269999, for example, is not a day
             return None
 
 
 @dataclass(frozen=True, slots=True)
 class AliasSettings:
-    """The rules for model aliases: `own` maps names to models.
+    """The rules for model aliases.
 
-    `own_rule` is the name of its file. `defaults` True = the default rules apply, too.
+    `own` maps names to models, and `own_rule` is the name of the file with these rules. With `defaults`, the
+    default rules apply, too.
     """
 
     enabled: bool = True
@@ -110,9 +115,9 @@ _TABLES = ("path", "map", "aliases", "failures")
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """The rules of a load: the first rule that matches a path counts, then the facts for all files.
+    """The rules of a load. The first rule that matches a path applies, then the facts for all files.
 
-    A mapping in the load's options (`mapped`) counts before those of rules.
+    A mapping in the load's options (`mapped`) replaces a mapping of a rule.
     """
 
     rules: tuple[PathRule, ...] = ()
@@ -122,7 +127,10 @@ class Naming:
     failures: FailureRules = DEFAULT_RULES
 
     def facts_of(self, path: str, known_facts: PathFacts) -> PathFacts:
-        """Return the facts of a file; without a rule, those of an earlier load (`known_facts`) stay."""
+        """Return the facts of a file.
+
+        If no rule gives a fact, the fact from an earlier load (`known_facts`) stays.
+        """
         rule_facts = (facts for rule in self.rules if (facts := rule.read_facts(path)) is not None)
         return known_facts.update(self.given).update(next(rule_facts, NO_FACTS)).update(self.mapped)
 
@@ -138,8 +146,8 @@ def read_naming(
 ) -> Naming:
     """Return the rules of a load: `patterns` first, then those of the store's `naming.toml`.
 
-    `model` is the model of logs that name none, where no pattern finds one. `mapping` are paths by field, for
-    chat transcripts. Raises OptionError.
+    `model` is used when neither the log nor a pattern names a model. `mapping` has paths by field for chat
+    transcripts. Raises OptionError.
     """
     if model is not None and not model.strip():
         raise OptionError("--model is empty; name the model of logs that name none")
@@ -164,7 +172,7 @@ def read_naming(
 
 
 def keep_aliases(store_dir: Path, names: Mapping[str, str]) -> None:
-    """Store the aliases of a callgauge.toml, replacing the stored ones; without aliases, remove those.
+    """Store the aliases of a callgauge.toml instead of the stored ones; without aliases, remove those.
 
     Raises StoreError.
     """
@@ -193,8 +201,8 @@ def _read_kept_aliases(path: Path) -> dict[str, str]:
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern as a regular expression that is searched in a path.
 
-    `{name}` and `*` match a part of a file's or folder's name, `**` any number of folders, `?` a character.
-    The pattern begins at any folder, and ends at the end of a name. Raises BadRuleError.
+    `{name}` and `*` match a part of a file or folder name, `**` any number of folders, `?` one character. A
+    match begins at any folder and ends at the end of a name. Raises BadRuleError.
     """
     parts, names, at = [], [], 0
     for token in _TOKEN.finditer(pattern):
@@ -216,7 +224,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _clean(name: str, text: str) -> str:
-    """Return a fact in the form of the store, such as the day 2026-11-20. Raises ValueError."""
+    """Return a fact in the form that is stored, such as the day 2026-11-20. Raises ValueError."""
     return date.fromisoformat(text).isoformat() if name == "date" else text
 
 
@@ -226,7 +234,7 @@ def read_mapping(facts: PathFacts) -> RecordMapping | None:
 
 
 def check_mapping(paths: Any) -> PathFacts:
-    """Return field paths as a fact about files; without paths, no fact. Raises BadRuleError."""
+    """Return field paths as a fact about files; None when there are no paths. Raises BadRuleError."""
     if not isinstance(paths, Mapping) or not all(isinstance(path, str) for path in paths.values()):
         raise BadRuleError('map has lines such as messages = ".request.messages"')
     if not paths:
@@ -242,7 +250,7 @@ def _read_file(path: Path) -> tuple[list[PathRule], PathFacts, AliasSettings, Fa
         tables = tomllib.loads(path.read_text("utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return [], NO_FACTS, DEFAULT_ALIASES, DEFAULT_RULES
-    except (OSError, ValueError) as problem:  # not TOML or not UTF-8
+    except (OSError, ValueError) as problem:
         raise OptionError(f"{path} cannot be read: {problem}") from problem
     if unknown := tables.keys() - set(_TABLES):
         raise OptionError(
@@ -320,9 +328,9 @@ def _read_fields(listed: Any, name: str) -> frozenset[str]:
 
 
 def read_labels(path: Path | None) -> Mapping[str, str]:
-    """Return the names of prompts by prompt id, or by the first characters of the hash of a prompt's text.
+    """Return users' names for prompts, by prompt id or by the first characters of a prompt text's hash.
 
-    `path` None gives no names. Raises OptionError when the file is not such a mapping, or a hash is too
+    With `path` None there are no names. Raises OptionError when the file has another form, or a hash is too
     short.
     """
     if path is None:

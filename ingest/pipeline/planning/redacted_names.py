@@ -1,4 +1,4 @@
-"""Replaces the names of files by the names under which the store may record them."""
+"""Replaces file names by the names that the store may record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ingest.store.ledger import FileStatus, Ledger, LedgerRow
 def redact_names(
     files: Iterable[LogFile], privacy: Privacy, ledger: Ledger
 ) -> tuple[Sequence[LogFile], list[LedgerRow]]:
-    """Return the files under their redacted names, and the ledger rows that were renamed with them.
+    """Return the files under their redacted names, and the ledger rows that got redacted names, too.
 
     A row is renamed when an earlier load without redaction recorded the file under its real name.
     """
@@ -37,10 +37,7 @@ def redact_names(
 
 
 def warn_of_earlier_privacy(ledger: Ledger, options: ReadOptions) -> Iterator[str]:
-    """Yield a warning when the store has files that were read with other privacy rules.
-
-    Yields nothing otherwise.
-    """
+    """Yield a warning when the store has files that were read with other privacy rules."""
     more = [row for row in ledger.rows() if row.fingerprint and options.leaves_out_more_than(row.read_with)]
     gone = sum(row.status is FileStatus.EARLIER for row in more)
     if len(more) > gone:

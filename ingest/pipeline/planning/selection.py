@@ -13,9 +13,9 @@ from ingest.time_ranges import read_moment
 
 
 def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogFile], int]:
-    """Return the files that changed at `since` or later, and the number of the others.
+    """Return the files that changed at `since` or later, and the number of other files.
 
-    `since` is a text as in `parse_moment`; None keeps all files. Raises OptionError when it is not a time.
+    `since` is a text as in `parse_moment`; None keeps all files. Raises OptionError for an invalid time.
     """
     if since is None:
         return list(files), 0
@@ -42,9 +42,9 @@ def parse_moment(since: str, now: datetime) -> int:
 
 
 def is_since(log_file: LogFile, moment_ns: int) -> bool:
-    """Return True when the file changed at `moment_ns` or later, or when its time is not known.
+    """Return True when the file changed at `moment_ns` or later, or when its time is unknown.
 
-    An archive counts as one file with its own time, because the times of its members often come from another
+    For a member of an archive, the archive's time counts, because the members' times often come from another
     machine.
     """
     return log_file.seen.mtime_ns == 0 or log_file.seen.mtime_ns >= moment_ns

@@ -1,8 +1,7 @@
-"""Reads the tool definitions of the folder `tools` and of the option `--tools` into one catalog.
+"""Combines the tool definitions in the folder `tools` and in the files of `--tools` into one catalog.
 
-Every file of a folder `tools` next to the store is read like a file of `--tools`. That folder may contain
-other files, so a file there without a tool only causes a note. A file of `--tools` without a tool is an
-error.
+All files of the folder `tools` next to the store are read. A file without a tool only causes a note there,
+because the folder may contain other files. In `--tools` such a file is an error.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from ingest.errors import OptionError
 from lenient import ToolCatalog, ToolDefinitionError
 
 FOLDER = "tools"
-_LARGEST = 16 * 1024 * 1024  # bytes; more than any list of tools has
+_LARGEST = 16 * 1024 * 1024  # bytes; no list of tools is larger
 
 
 def read_given_definitions(store_dir: Path, files: Iterable[Path]) -> tuple[ToolCatalog, tuple[str, ...]]:
-    """Return the definitions for logs that contain none, and a note for each file that cannot be used.
+    """Return the definitions for logs that contain none, and a note for each unusable file.
 
-    Of two definitions with the same name, the one from `files` counts before the folder's, and the later
-    file's before the earlier one's. Raises OptionError when one of `files` cannot be used.
+    If a tool is defined twice, a file of `files` comes before the folder, and a later file before an earlier
+    one. Raises OptionError when one of `files` is unusable.
     """
     catalog, notes = ToolCatalog(), []
     for file in _definition_files(store_dir.parent / FOLDER):
@@ -33,9 +32,9 @@ def read_given_definitions(store_dir: Path, files: Iterable[Path]) -> tuple[Tool
 
 
 def read_tools(files: Iterable[Path]) -> ToolCatalog:
-    """Return the definitions of all files. Raises OptionError when a file cannot be used.
+    """Return the definitions of all files. Raises OptionError when a file is unusable.
 
-    Of two definitions with the same name, the later file's counts.
+    If a tool is defined twice, the later file's definition is used.
     """
     catalog = ToolCatalog()
     for file in files:
@@ -54,7 +53,6 @@ def _read_catalog(file: Path) -> ToolCatalog:
 
 
 def _definition_files(folder: Path) -> Sequence[Path]:
-    """Return the files of the folder that may contain definitions, sorted; empty without the folder."""
     try:
         files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
         return sorted(path for path in files if path.stat().st_size <= _LARGEST)

@@ -1,1 +1,1 @@
-"""Reads one file: recognises its format, translates it, and resumes the reading of a file that has grown."""
+"""Reads one file: recognises its format, translates it, and resumes in a file that has grown."""

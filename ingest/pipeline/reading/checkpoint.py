@@ -1,8 +1,8 @@
-"""Checkpoint of a large log, from which a later load resumes after the last whole line.
+"""The checkpoint of a large log, from which a later load resumes after the last complete line.
 
-The state of a reading is its translator, its session builder and its watch for unread calls, pickled between
-two records. A store may come from another machine, so unpickling is restricted to classes of this project and
-plain values.
+The state of a reading is its translator, its session builder and its search for unread calls, pickled between
+two records. A store may come from another machine, so only plain values and classes of this project can be
+unpickled.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from ingest.sessions.stored_text import shorten_name
 from ingest.sources.log_content import LogContent
 from lenient import PARSER_VERSION
 
-WORTH = 8 * 1024 * 1024  # bytes of log; reading a smaller one whole is faster than storing its state
-STATE_VERSION = 14  # increase it when a class in a state moves or changes its fields
-LARGEST = 32 * 1024 * 1024  # bytes of state; a log with more open sessions is read whole
+WORTH = 8 * 1024 * 1024  # bytes of log; it is faster to read a smaller log again than to store the state
+STATE_VERSION = 14  # increase this number when a pickled class moves or changes its fields
+LARGEST = 32 * 1024 * 1024  # bytes of state; a log with a larger state is read again from its beginning
 
-BY_PLACE = ("probes", "rejects", "late_results")  # tables whose rows belong to a place, not to a turn
+# tables whose rows belong to a position in the log, not to a turn
+BY_PLACE = ("probes", "rejects", "late_results")
 
 _PIECE = 1024 * 1024
 _OUR_OWN = ("ingest.", "lenient.")
@@ -55,14 +56,14 @@ _OUR_FUNCTIONS = frozenset({"ingest.log_format.read_no_sibling"})
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The place and the state from which the reading of a log can resume.
+    """The position and the state from which the reading of a log can resume.
 
-    The reading resumes after the first `offset` bytes, whose fingerprint is `prefix`; `line` is the number of
-    the line that begins there. `state` is the pickled state.
+    The first `offset` bytes have the fingerprint `prefix`; `line` is the number of the next line. `state` is
+    the pickled state.
 
-    `turns` and `places` name the rows written after the state was pickled, which the resumed reading writes
-    again: `turns` those of turns, by session id, number and first line, `places` other rows, by table and
-    byte offset.
+    `turns` and `places` list the rows that the resumed reading must write again, because they are newer than
+    the state. `turns` lists rows of turns, by session id, number and first line. `places` lists other rows,
+    by table and byte offset.
     """
 
     offset: int
@@ -73,9 +74,9 @@ class Checkpoint:
     places: tuple[tuple[str, int], ...] = ()
 
     def count_rows(self, table: str, rows: TableRows) -> Checkpoint:
-        """Return this checkpoint with the rows added to `turns` or `places`.
+        """Return this checkpoint with the rows also listed in `turns` or `places`.
 
-        Rows of tables that need not be remembered change nothing.
+        Rows of other tables are ignored.
         """
         if table == "turns":
             turns = tuple(
@@ -89,7 +90,7 @@ class Checkpoint:
 
 
 def skip_known_prefix(content: LogContent, begun: Checkpoint) -> bool:
-    """Read the bytes before the checkpoint; return True when they are those of the earlier reading.
+    """Read the bytes before the checkpoint; return True when they are unchanged.
 
     Raises OSError.
     """
@@ -101,7 +102,7 @@ def skip_known_prefix(content: LogContent, begun: Checkpoint) -> bool:
 
 
 def state_version() -> str:
-    """Return the version of the code that makes states; states of other versions are ignored."""
+    """Return the version of the code that makes states; a state of another version is ignored."""
     return f"{STATE_VERSION}/{PARSER_VERSION}"
 
 
@@ -120,7 +121,7 @@ def pack_state(translator: Translator, work: SessionBuilder, unread: UnreadCalls
 
 
 def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder, UnreadCalls] | None:
-    """Return what `pack_state` was given.
+    """Return what was passed to `pack_state`.
 
     None when the state is damaged, too large, or contains a class that is not allowed.
     """
@@ -128,7 +129,7 @@ def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder, UnreadCalls]
         packed = zlib.decompressobj()
         data = packed.decompress(state, LARGEST + 1)
         unpickled = _RestrictedUnpickler(io.BytesIO(data)).load() if len(data) <= LARGEST else None
-    except Exception:  # a damaged pickle raises whatever the bytes lead to
+    except Exception:  # a damaged pickle can raise any error
         return None
     if not isinstance(unpickled, tuple) or len(unpickled) != 3:
         return None
@@ -141,7 +142,7 @@ def unpack_state(state: bytes) -> tuple[Translator, SessionBuilder, UnreadCalls]
 class _Pickler(pickle.Pickler):
     """Pickler that writes an enum member as its class and value.
 
-    Python 3.11.2 would write a call of `getattr`, which the unpickler must not allow.
+    Python 3.11.2 would write a call of `getattr`, which the unpickler rejects.
     """
 
     def reducer_override(self, value: object) -> Any:
@@ -149,7 +150,7 @@ class _Pickler(pickle.Pickler):
 
 
 class _RestrictedUnpickler(pickle.Unpickler):
-    """Unpickler that only makes classes of this project and plain values.
+    """Unpickler that makes only plain values and objects of this project.
 
     See https://docs.python.org/3/library/pickle.html#restricting-globals.
     """

@@ -1,6 +1,6 @@
 """Reads one file: `read_file` opens it and finds its format, `FileReader` turns it into rows.
 
-When the reading fails, the rows of the file are taken back.
+If the reading fails, the rows of the file are removed.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ from ingest.third_party_formats import InstalledFormat, describe_format_error
 from lenient import ToolCatalog
 
 _MISSING = 1_000  # names of missing files stored for a log; a later load looks for each
-_READ = ("turns", "tool_calls", "probes", "late_results")  # a file without rows in these tables was not read
+# a file without rows in these tables was not understood
+_READ = ("turns", "tool_calls", "probes", "late_results")
 
 DRAIN_ROWS = 5_000
-DRAIN_BYTES = 8 * 1024 * 1024  # of log; a few rows can be large
+DRAIN_BYTES = 8 * 1024 * 1024  # bytes of log between two writes, because a few rows can be large
 
 
 @dataclass(frozen=True, slots=True)
 class FileResult:
     """The result of reading a file.
 
-    `lines` and `bytes` are those of the whole file, even if the reading resumed at the checkpoint `begun`.
-    `rows` counts the rows written, by table. `unfinished` is the checkpoint for the next load, None if there
-    is none.
+    `lines` and `bytes` count the whole file, even if the reading resumed at the checkpoint `begun`. `rows`
+    counts the rows written, by table. `unfinished` is the checkpoint for the next load, or None.
     """
 
     file_id: int
@@ -72,10 +72,10 @@ class FileResult:
     read_with: ReadWith
     begun: Checkpoint | None = None
     unfinished: Checkpoint | None = None
-    forgot: bool = False  # a session in it must be deleted
-    continues: bool = False  # it begins with the whole content that the job names
-    lacks: tuple[str, ...] = ()  # names of missing files that would be read with it
-    missing: tuple[str, ...] = ()  # facts that its format looks for and no line has
+    forgot: bool = False  # True when the file contains a session that must be deleted
+    continues: bool = False  # True when the file begins with the content that the job names
+    lacks: tuple[str, ...] = ()  # names of missing files that would be read together with this one
+    missing: tuple[str, ...] = ()  # facts that the format looks for but no line has
 
     @property
     def lines_read(self) -> int:
@@ -93,7 +93,7 @@ class ReadSettings:
     catalog: ToolCatalog
     options: ReadOptions
     privacy: Privacy = PUBLIC
-    forgotten: frozenset[str] = frozenset()  # hashes of deleted sessions, which no load may restore
+    forgotten: frozenset[str] = frozenset()  # hashes of deleted sessions, which a load must not restore
 
     @classmethod
     def from_options(
@@ -108,8 +108,8 @@ class ReadSettings:
     ) -> ReadSettings:
         """Return the settings of a load. Hashes the definitions, so call it once per load.
 
-        `form` is the name of the format for all files, None = each file's own. `left_out` is a short
-        description of `privacy` for the ledger. `naming` finds facts in the paths of files.
+        `form` is the name of the format for all files; None = recognise the format of each file. `left_out`
+        is a short description of `privacy` for the ledger. `naming` finds facts in paths.
         """
         catalog = privacy.redact_definitions(catalog)
         ids = sorted(definition_row(tool)["definition_id"] for tool in catalog)
@@ -118,7 +118,7 @@ class ReadSettings:
 
 
 class MissingSiblings:
-    """Function that returns a file's content from the log's folder. Notes the names of missing files."""
+    """Returns the content of files in the log's folder by name, and records the names of missing files."""
 
     def __init__(self, siblings: SiblingFiles) -> None:
         self._siblings = siblings
@@ -132,7 +132,7 @@ class MissingSiblings:
 
 
 class RowSink(Protocol):
-    """Interface of an object that stores the rows of one file after another."""
+    """Interface of an object that stores rows, one file after another."""
 
     def begin_file(self) -> int:
         """Start the next file and return its id; the rows that follow belong to it."""
@@ -161,10 +161,10 @@ The arguments are the number of stored (compressed) bytes read so far, and the n
 class ReadJob:
     """A file to read.
 
-    `begun` is the checkpoint of an earlier load, None = read the whole file. `quoting` False = rejects
-    contain no text of the log. `facts` fill in what the log lacks. `known` are the size in bytes and the
-    fingerprint of the content that the file had, None = the file is new. `past` are the sessions of the
-    file's earlier contents.
+    `begun` is the checkpoint of an earlier load; None = read the whole file. `quoting` False = rejects
+    contain no text of the log. `facts` supply what the log lacks. `known` are the size in bytes and the
+    fingerprint of the file's earlier content; None = the file is new. `past` are the sessions of that
+    content.
     """
 
     found: LogFile
@@ -178,8 +178,8 @@ class ReadJob:
 def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnBytes) -> FileResult:
     """Read a file to its end and return the result; resume at the checkpoint of the job, if it has one.
 
-    The checkpoint is ignored if the file no longer begins with the same bytes. Raises UnusableFileError with
-    the reason, after taking back the file's rows, or StoreError.
+    The checkpoint is ignored if the bytes before it have changed. Raises UnusableFileError with the reason,
+    after removing the file's rows, or StoreError.
     """
     options = settings.options
     try:
@@ -200,7 +200,7 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
         except OSError as error:
             sink.take_back_file()
             raise describe_read_error(error, f" beyond line {reader.line:,}") from error
-        except Exception as error:  # a format must not stop a load, whatever a log contains
+        except Exception as error:  # an error in a format must not stop a load
             sink.take_back_file()
             reason = settings.privacy.redact_text(describe_format_error(error))[:200]
             where = f"{recognised.form.SOURCE.name} logs at line {reader.line:,}"
@@ -222,14 +222,14 @@ def read_file(job: ReadJob, settings: ReadSettings, sink: RowSink, on_bytes: OnB
 class RowOutput:
     """Passes the rows of one file to the sink, and counts them by table.
 
-    Rows that are added after `checkpoint` was set are noted in it.
+    While `checkpoint` is set, the rows are also listed in the checkpoint.
     """
 
     def __init__(self, sink: RowSink, content: LogContent, on_bytes: OnBytes) -> None:
         self.file_id = sink.begin_file()
         self.counts: Counter[str] = Counter()
         self.checkpoint: Checkpoint | None = None
-        self.flushed = 0  # bytes of log whose rows are in the sink
+        self.flushed = 0  # bytes of log whose rows were passed to the sink
         self._sink = sink
         self._content = content
         self._on_bytes = on_bytes
@@ -255,9 +255,9 @@ class RowOutput:
 
 
 class FileReader:
-    """Reads one log whose format is known: its bytes become records, events, sessions, and rows of tables.
+    """Reads one log in a known format: turns bytes into records, events, sessions, and rows of tables.
 
-    `read` is called once; the other methods follow in the order in which it calls them. `line` is the line on
+    Call `read` once. It calls the other methods in the order of their definitions. `line` is the line on
     which the current record begins.
     """
 
@@ -278,8 +278,8 @@ class FileReader:
         self._siblings = MissingSiblings(recognised.siblings)
         self._begun: Checkpoint | None = None  # the checkpoint at which the reading resumed
         self._lines = 0
-        self._has_long_line = False  # longer than `--max-line`
-        self._is_torn = False  # the last line is cut off
+        self._has_long_line = False  # True when a line was longer than `--max-line`
+        self._is_torn = False  # True when the last line is incomplete
         self.line = 0
 
     def read(self) -> FileResult:
@@ -291,14 +291,14 @@ class FileReader:
             self._read_records(stream)
             self._reject_cut_off_end()
             while stream.read(DRAIN_BYTES):
-                pass  # a format may stop early; the fingerprint is of the whole file
-            for _ in self._sessions.finish_each():  # a log can end with any number of open sessions
+                pass  # a format may stop early, but the fingerprint needs the whole file
+            # when the log ends, it can have any number of open sessions
+            for _ in self._sessions.finish_each():
                 self._output.flush_when_due(self._sessions)
             self._output.flush(self._sessions)
             return self._make_result()
 
     def _resume(self) -> bool:
-        """Resume at the checkpoint of the job; return False when the reading has to begin at the start."""
         begun = self._job.begun
         if begun is None:
             return False
@@ -326,7 +326,6 @@ class FileReader:
         self._unread = UnreadCalls(container)
 
     def _read_records(self, stream: BinaryIO) -> None:
-        """Translate each record into events, and pass these to the session builder."""
         form, files = self._log.form, FileRecords()
         start = LogLine(self._begun.line, self._begun.offset) if self._begun else BEGIN
         last_whole: LogLine | None = None
@@ -368,7 +367,7 @@ class FileReader:
                 take_events(unread_lines)
 
     def _note_torn(self, reject: Rejected) -> Rejected:
-        """Return the reject of a line; for a torn line at the end of damaged data, add the damage."""
+        """Return the reject of a line. For an incomplete line at the end of damaged data, add the damage."""
         damage = self._content.cut_off
         if reject.code != "torn_line" or damage is None:
             return reject
@@ -378,7 +377,7 @@ class FileReader:
     def _take_events(self, events: Iterable[Event | Rejected]) -> Made:
         made, unread = Made.NOTHING, self._unread
         for event in events if self._redact_events is None else self._redact_events(events):
-            if type(event) is Rejected:  # isinstance takes four times as long when the answer is no
+            if type(event) is Rejected:  # when the answer is no, isinstance takes four times as long
                 self._add_reject(event)
                 made = Made.CALLS
             else:
@@ -406,7 +405,7 @@ class FileReader:
         self._output.add("rejects", TableRows.from_dicts([row]))
 
     def _add_member_files(self, files: FileRecords) -> None:
-        """Add a row for each session file that began in the batch, with the place of its content."""
+        """Add a row for each session file that began in the batch, with the position of its content."""
         starts, files.starts = files.starts, []
         tree = self._job.found.place
         if not starts or not isinstance(tree, SessionTree):
@@ -419,14 +418,14 @@ class FileReader:
         self._output.add("file_members", TableRows(("file_id", "line", "byte_offset", "path"), rows))
 
     def _keep_checkpoint(self, behind: LogLine | None) -> None:
-        """Make a checkpoint at `behind`, the end of the last whole line.
+        """Make a checkpoint at `behind`, the end of the last complete line.
 
-        Makes none for a file that is small or compressed, or when texts are redacted.
+        There is no checkpoint for a file that is small or compressed, or when texts are redacted.
         """
         if behind is None or self._content.packed or behind.offset < checkpoint.WORTH:
             return
         if self._settings.privacy:
-            return  # a translator's state contains unredacted texts of the log
+            return  # a translator's state contains log texts before their redaction
         self._output.flush(self._sessions)
         state = pack_state(self._translator, self._sessions, self._unread)
         if state is not None:
@@ -434,9 +433,9 @@ class FileReader:
             self._output.checkpoint = Checkpoint(behind.offset, behind.line, prefix, state)
 
     def _reject_cut_off_end(self) -> None:
-        """Add a reject for the place where compressed data breaks off.
+        """Add a reject for the position where compressed data ends too early.
 
-        Raises DamagedFileError for a document, which cannot be read without its end.
+        Raises DamagedFileError for a JSON document, which cannot be read without its end.
         """
         damage = self._content.cut_off
         if damage is None:
@@ -454,7 +453,8 @@ class FileReader:
             file_id=output.file_id,
             source=self._log.form.SOURCE.name,
             fingerprint=fingerprint,
-            head=fingerprint if head == fingerprint else head,  # share equal texts: there may be many files
+            # equal texts share one object; a load may have 100,000 files
+            head=fingerprint if head == fingerprint else head,
             lines=self._lines,
             bytes=content.bytes_read,
             rows=output.counts,
@@ -464,14 +464,14 @@ class FileReader:
             begun=self._begun,
             unfinished=output.checkpoint,
             forgot=self._sessions.forgot,
-            # Leave out names that privacy rules would change: the store must not contain them.
+            # Leave out names that privacy rules would change, because the store must not contain them.
             lacks=tuple(name for name in sorted(self._siblings.names) if redact(name) == name),
             continues=known_content is not None and content.prefix(known_content[0]) == known_content[1],
             missing=self._list_missing(),
         )
 
     def _list_missing(self) -> tuple[str, ...]:
-        """Return the facts that the format looks for and neither the log nor the load has."""
+        """Return the facts that the format looks for but neither the log nor the load has."""
         facts = self._job.facts
         supplied_facts = {
             "model": facts.model,

@@ -1,7 +1,7 @@
 """Explains which format reads a file and why the others do not, from the keys that each format looked up.
 
-A format answers only yes or no. The keys that it looks up in the first objects are recorded while it decides,
-so that each explanation comes from the code that ran.
+A format answers only yes or no. So the keys that it looks up in the first objects are recorded while it
+decides.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from ingest.sources.log_file import LogFile
 from ingest.store.ledger import Ledger
 from ingest.third_party_formats import InstalledFormat
 
-_NAMED = 4  # keys that a reason names
+_NAMED = 4  # largest number of keys in a reason
 _BEFORE = "does not match before any key is checked (for example by the number of objects)"
 _NOT_ASKED = "reads only files that no other format reads"
-_KEYS = 12  # … and that the answer names, of the first object
+_KEYS = 12  # largest number of keys of the first object in the answer
 
 
 @dataclass(frozen=True, slots=True)
 class FormatClaim:
-    """The answer for one file: the format that reads it, or the reason why none does.
+    """The answer for one file: the format that reads it, or the reason why no format reads it.
 
-    `name` is the name of the format; None = none, and `reason` ends a sentence that begins with the file's
-    name. `container` is how the objects are laid out in the file, `keys` are those of the first object.
-    `others` maps every other format to an explanation.
+    `name` is the name of the format. If it is None, `reason` is the end of a sentence that begins with the
+    file's name. `container` is how the objects are arranged in the file. `keys` are those of the first
+    object. `others` maps every other format to an explanation.
     """
 
     file: str
@@ -87,7 +87,8 @@ def explain_refusal(form: Format, objects: Sequence[dict[str, Any]]) -> str:
     looked_up = LookedUpKeys()
     try:
         form.recognise([WatchedObject(value, looked_up) for value in objects])
-    except (TypeError, ValueError):  # it may pass objects to functions that take only plain dictionaries
+    # the format may pass objects to functions that accept only plain dictionaries
+    except (TypeError, ValueError):
         return "checks whole objects"
     if missing := [key for key in looked_up.missing if key not in looked_up.there]:
         return f"needs {_list_keys(missing)}: not there"
@@ -106,8 +107,8 @@ def _list_keys(keys: Sequence[str]) -> str:
 class LookedUpKeys:
     """The paths of keys that a format looked up, in the order of the look-ups.
 
-    `there` are keys that existed, `missing` keys that did not. `either` are the keys of a set none of which
-    existed: the look-up does not show whether the format requires one of them or forbids them.
+    `there` are keys that existed, `missing` keys that did not. `either` are keys that were looked up as a set
+    and were all missing. That look-up does not show whether the format requires or forbids them.
     """
 
     def __init__(self) -> None:
@@ -117,7 +118,7 @@ class LookedUpKeys:
 
 
 class WatchedObject(dict[str, Any]):
-    """A dictionary that records which keys are looked up, in itself and in the objects inside it."""
+    """A dictionary that records which keys are looked up in it and in the objects inside it."""
 
     def __init__(self, value: dict[str, Any], looked_up: LookedUpKeys, path: str = "") -> None:
         super().__init__(value)
@@ -162,7 +163,10 @@ class WatchedObject(dict[str, Any]):
 
 
 class WatchedKeys(KeysView[str]):
-    """The keys of a `WatchedObject`; comparing them with a set counts as looking up the set's members."""
+    """The keys of a `WatchedObject`.
+
+    A comparison with a set counts as a look-up of all members of the set.
+    """
 
     def __init__(self, watched: WatchedObject) -> None:
         super().__init__(watched)

@@ -1,7 +1,7 @@
 """Recognises the format of a log from its first records, or explains why it has none.
 
-A log that is still being written is read only up to the size at which it was found. So the store records
-exactly the bytes that were read.
+A log that is still being written is read only up to the size that it had at the start. So the store knows
+exactly which bytes were read.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from ingest.sources.log_file import LogFile, LogPlace
 from ingest.sources.stored_names import stored_path
 
 HEAD_OBJECTS = 50
-HEAD_BYTES = 1024 * 1024  # a file whose first line is longer is still judged by that line
-_FIRST_LOOK = (4, 64 * 1024)  # objects and bytes; enough to recognise most files quickly
-_UNDER_WAY = ".jsonl.part"  # of a session in a run of trials
-# Known files with calls that no format reads: the keys of their objects, and what the files are.
+HEAD_BYTES = 1024 * 1024  # bytes; if the first line is longer, the whole line is still read
+_FIRST_LOOK = (4, 64 * 1024)  # number of objects and number of bytes, enough to recognise most files
+_UNDER_WAY = ".jsonl.part"  # suffix of a session in an unfinished trial run
+# Known kinds of files with tool calls that no format reads: the keys of their objects, and a description.
 _UNREAD_KINDS = (
     (frozenset({"eval_set_id", "eval_cases"}), "an evaluation set of ADK (expected calls)"),
     (frozenset({"hookName", "iteration"}), "hooks of Cline"),
@@ -51,8 +51,8 @@ _UNREAD_KINDS = (
     (frozenset({"trace_id", "span_id", "meta"}), "Datadog's LLM Observability"),
     (frozenset({"workspaceDirectory", "history"}), "a session of Continue"),
 )
-_KEY_SHOWN = 60  # characters; half a key could be half a secret
-# A call as markup, JSON, YAML or code; prose such as a licence or a README also names tool calls.
+_KEY_SHOWN = 60  # characters; a longer key is hidden, because a part of it could be part of a secret
+# Matches a call in markup, JSON, YAML or code. Prose such as a README also names tool calls.
 _WRITTEN_CALL = re.compile(
     rb"""(?:<[^<>\s]{0,20}|["'\[|])(?:tool_?(?:call|use)|function_?call)|<function|<invoke"""
     rb"""|(?:tool_?(?:call|use)|function_?call)s?\s{0,8}[:=({\[]|["'](?:arguments|parameters)["']""",
@@ -62,12 +62,12 @@ _PACKED = re.compile(r"\.(gz|bz2|xz|zstd?)$", re.IGNORECASE)
 
 
 class UnusableFileError(Exception):
-    """The file as a whole cannot be used; the message ends a sentence that begins with the file's name.
+    """The whole file is unusable. The message is the end of a sentence that begins with the file's name.
 
-    `may_pass` True = the cause is the disk or the network, so a later load may succeed. `is_companion` True =
-    nothing failed: the file is read together with another one, which the message names, or is not a log.
-    `foreign` = the kind of content of a file that is not a log; None = it may be a log. `is_noted` False =
-    the cause is an option of this load, so the store does not record it.
+    `may_pass` = the disk or the network is the cause, so a later load may succeed. `is_companion` = this is
+    no failure: the file is not a log, or it is read together with another file, which the message names.
+    `foreign` = the kind of a file that is not a log; None = it may be a log. `is_noted` False = an option of
+    this load is the cause, so the store does not record it.
     """
 
     may_pass = False
@@ -79,7 +79,7 @@ class UnusableFileError(Exception):
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
     """Return an UnusableFileError for a file that could not be read.
 
-    `beyond` is the place up to which it was read, such as " beyond line 12".
+    `beyond` says how much was read, such as " beyond line 12".
     """
     unusable = UnusableFileError(f"cannot be read{beyond}: {error.strerror or error}")
     unusable.may_pass = not isinstance(error, DamagedFileError)
@@ -88,10 +88,10 @@ def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
 
 @dataclass(frozen=True, slots=True)
 class RecognisedLog:
-    """A log's format and container, and the facts on the file for the translator.
+    """A log's format and container, and the facts about the file for the translator.
 
-    `is_claimed` False = an option names the format, and the format does not recognise the file. `head` are
-    the first objects of the log.
+    `is_claimed` is False when an option names a format that does not recognise the file. `head` are the first
+    objects of the log.
     """
 
     form: Format
@@ -117,8 +117,8 @@ def recognise_content(
 ) -> RecognisedLog:
     """Return the format and container of a log, and rewind the log to its beginning.
 
-    The format is the only one that claims the log, or the one named `form`. `mapping` has the paths of fields
-    in chat transcripts. `content` must not have been rewound before. Raises UnusableFileError with the
+    The format is the only one that recognises the log, or the one named `form`. `mapping` has the paths of
+    fields in chat transcripts. `content` must not have been rewound before. Raises UnusableFileError with the
     reason, or OSError.
     """
     head = read_head(content, max_line, mapping)
@@ -136,7 +136,7 @@ def recognise_content(
 
 
 def check_side_file(place: LogPlace, head: LogHead) -> None:
-    """Raise UnusableFileError for a file that is incomplete, or only part of a database next to it."""
+    """Raise UnusableFileError for a file that is incomplete, or that belongs to a database next to it."""
     if place.own_name.endswith(_UNDER_WAY) and any(_is_of_trial(value) for value in head.objects[:1]):
         under_way = UnusableFileError("is a trial that is still under way; it is read when it has ended")
         under_way.is_companion = True
@@ -180,10 +180,10 @@ def describe_log(log_file: LogFile, content: LogContent, head: LogHead, max_line
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """The beginning of a log: its first bytes, its first objects, and the formats that claim these.
+    """The beginning of a log: its first bytes, its first objects, and the formats that recognise these.
 
-    `cut_off` is the reason when compressed data ends in the middle. `too_long` is the reason when a line or
-    the document is longer than `--max-line`; else None.
+    `cut_off` is the reason when compressed data ends too early, else None. `too_long` is the reason when a
+    line or the document is longer than `--max-line`, else None.
     """
 
     first: bytes
@@ -198,7 +198,7 @@ def read_head(content: LogContent, max_line: int, mapping: RecordMapping | None 
     """Return the beginning of a log, and rewind the log for the final reading. Raises OSError."""
     head = _read_objects_up_to(content, max_line, *_FIRST_LOOK, mapping)
     objects, size = _FIRST_LOOK
-    was_whole = len(head.first) < size and len(head.objects) < objects  # reading more would find nothing new
+    was_whole = len(head.first) < size and len(head.objects) < objects  # the whole file was read already
     is_certain = len(head.claiming) == 1 and is_asked_first(head.claiming[0])
     if not is_certain and head.first and not was_whole:
         content.go_back()
@@ -210,7 +210,7 @@ def read_head(content: LogContent, max_line: int, mapping: RecordMapping | None 
 def _read_objects_up_to(
     content: LogContent, max_line: int, objects: int, at_most: int, mapping: RecordMapping | None
 ) -> LogHead:
-    """Read up to `objects` objects, among those that begin in the first `at_most` bytes. Raises OSError."""
+    """Read up to `objects` objects that begin in the first `at_most` bytes. Raises OSError."""
     stream = content.open_buffered(at_most)
     first = stream.peek(at_most)[:at_most]
     container = detect_container(first)
@@ -237,10 +237,10 @@ def _collect_objects(
 
 
 def choose_format(head: LogHead, about: About, form: str | None = None) -> Format:
-    """Return the only format that claims the log, or the format named `form`.
+    """Return the only format that recognises the log, or the format named `form`.
 
-    Raises UnusableFileError when the log contains no object, or when no format or more than one claims it;
-    also for a file that is read together with another one.
+    Raises UnusableFileError when the log contains no object, when no format or more than one recognises it,
+    or when it is read together with another file.
     """
     named = form is not None and bool(head.objects)
     if not named and not head.claiming and (companion := find_companion(about)) is not None:
@@ -255,7 +255,7 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
         kind, why = _describe_no_records(head.first, about.name)
         refusal = _refuse_foreign(kind, why, _collect_explanations(about, head))
         if kind is ForeignKind.TEXT and not _WRITTEN_CALL.search(head.first):
-            refusal.foreign = kind  # plain prose, whatever the file's name suggests
+            refusal.foreign = kind  # the content is prose, even if the file's name suggests a log
         raise refusal
     if form is not None:
         return formats()[form]
@@ -278,7 +278,7 @@ def choose_format(head: LogHead, about: About, form: str | None = None) -> Forma
 
 
 def _suggest_map(records: Sequence[dict[str, Any]]) -> str | None:
-    """Return a suggested mapping for a file that has messages but no format; None without messages."""
+    """Return a suggested field mapping for a file with messages but no format; None if it has no messages."""
     first = records[: _FIRST_LOOK[0]]
     for path in find_message_lists(first[0]):
         if claiming_formats(first, RecordMapping.parse({"messages": path})):
@@ -313,7 +313,7 @@ def _shorten_names(names: Iterable[str]) -> list[str]:
 def _refuse_foreign(
     kind: ForeignKind | None, why: str, explanations: list[str], advice: str = ""
 ) -> UnusableFileError:
-    """Return the error for a file without a format; calls or an explanation make it not foreign."""
+    """Return the error for a file without a format. A file with calls or an explanation counts as a log."""
     unusable = UnusableFileError("; ".join(filter(None, (why, *explanations, advice))))
     unusable.foreign = None if explanations else kind
     return unusable
@@ -328,7 +328,7 @@ def _describe_calls(mark: CallMark, objects: Iterable[Mapping[str, Any]]) -> str
 
 
 def _collect_explanations(about: About, head: LogHead) -> list[str]:
-    """Return the explanations that the formats give for a file that none of them reads."""
+    """Return what the formats say about a file that none of them reads."""
     return [_one_line(explanation) for explanation in explain_unread(about, head.objects)]
 
 
@@ -339,8 +339,8 @@ def _one_line(text: str) -> str:
 def _head_identity(head: LogHead) -> str:
     """Return a hash of the part of the file that stays the same when the file grows.
 
-    For lines and event streams, that is the first line, at most 1 KB of it. A document does not grow, and
-    many begin alike ("[" alone on the first line), so all bytes looked at are hashed.
+    For lines and event streams, that is the first line, at most 1 KB of it. A JSON document does not grow, so
+    all bytes read so far are hashed. Its first line is not enough: many documents begin with `[`.
     """
     grows = head.container.is_lines or head.container is Container.STREAM
     start = head.first[:1024].split(b"\n")[0] if grows else head.first
@@ -349,9 +349,9 @@ def _head_identity(head: LogHead) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SiblingFiles:
-    """Function that returns the content of a file in the log's folder by name; None if it cannot be read.
+    """Returns the content of a file in the log's folder by name; None if it cannot be read.
 
-    For logs that are spread over several files. A file over `max_size` bytes counts as unreadable.
+    Used for logs that are spread over several files. A file over `max_size` bytes counts as unreadable.
     """
 
     place: LogPlace
@@ -370,7 +370,10 @@ class SiblingFiles:
 
 
 def _describe_no_records(first: bytes, name: str) -> tuple[ForeignKind | None, str]:
-    """Return the kind of a file without JSON objects, and a sentence on it; None = it may be a log."""
+    """Return the kind of a file without JSON objects, and a sentence about it.
+
+    The kind is None if it may be a log.
+    """
     start = first[:8192]
     if not start:
         return ForeignKind.EMPTY, "is empty"

@@ -1,8 +1,8 @@
-"""Watches the records of a file for tool calls that its format did not read.
+"""Searches the records of a file for tool calls that its format did not read.
 
-A call that is in a log but in no table would be a hidden failure. So a record that made no call is searched
-for marks of calls (`ingest.decoding.call_marks`). Two things become rejects: a line with calls that the
-format ignores and that are not read elsewhere in the file; and a file with marks but without a call.
+Such calls would be in no table, so nobody would see them. A record from which the format made no event is
+searched for signs of calls (`ingest.decoding.call_marks`). Two things become rejects: a line whose calls are
+not read anywhere in the file; and a file with signs of calls from which no call was read.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from ingest.events import CallMade, LogLine, Rejected
 from ingest.log_format import Record
 from ingest.sessions.stored_text import canonical_json, json_text
 
-_KNOWN = 100_000  # calls of a file that are remembered, because logs repeat earlier calls
+_KNOWN = 100_000  # number of remembered calls; logs repeat earlier calls
 _SHORT = 100  # characters; longer ids are remembered as hashes
-_WAITING = 1_000  # lines that wait for events of a later record …
-_HELD = 1024 * 1024  # … and bytes of those that have not been searched
+_WAITING = 1_000  # largest number of lines that wait for events of a later record
+_HELD = 1024 * 1024  # largest number of bytes in waiting lines that were not searched
 
 
 class Made(Enum):
-    """The outcome of a record in its format."""
+    """What a format made from a record."""
 
     NOTHING = "nothing"
     EVENTS = "events"
-    CALLS = "calls"  # … or a reject, which says more than a mark
+    CALLS = "calls"  # a call or a reject, so no call was overlooked
 
 
 class _Line(NamedTuple):
-    """A line with marks that the format has ignored so far, and the keys of its calls."""
+    """A line with signs of calls that the format has ignored so far, and the keys of these calls."""
 
     where: LogLine
     word: str
@@ -46,24 +46,25 @@ class _Line(NamedTuple):
 
 
 class UnreadCalls:
-    """The calls read from a file, and the marks of others. Can be pickled between two records.
+    """The calls that were read from a file, and signs of unread ones. Can be pickled between two records.
 
-    While `waits`, the reader adds the byte offset of each event's line to `placed`.
+    While `waits` is True, the reader adds the byte offset of each event's line to `placed`.
     """
 
     def __init__(self, container: Container) -> None:
         self._is_json = container is not Container.YAML
         self._by_line = container.is_lines
         self._known: OrderedDict[str, None] = OrderedDict()
-        self.waits = False  # lines wait for events
-        self.placed: set[int] = set()  # byte offsets of the lines that made events by now
-        self._silent: list[Record] = []  # records that wait, …
-        self._held = 0  # … the bytes in them, …
-        self._lines: OrderedDict[int, _Line] = OrderedDict()  # … and those with marks that waited for long
-        self._first: _Line | None = None  # the first record with marks, until a call is read
-        self._marked = 0  # records with marks
-        self._read = False  # a call of this file was read
-        self._refused = False  # a line was rejected here
+        self.waits = False  # True while lines wait for events
+        self.placed: set[int] = set()  # byte offsets of the lines that have made events so far
+        self._silent: list[Record] = []  # waiting records that were not searched
+        self._held = 0  # number of bytes in `_silent`
+        # lines with signs of calls that were searched and still wait
+        self._lines: OrderedDict[int, _Line] = OrderedDict()
+        self._first: _Line | None = None  # the first record with signs of calls; None once a call was read
+        self._marked = 0
+        self._read = False  # True when a call was read from this file
+        self._refused = False  # True when a line of this file became a reject
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without lines that cannot contain a call."""
@@ -81,10 +82,10 @@ class UnreadCalls:
             self._drop_placed()
 
     def look(self, record: Record, made: Made) -> Iterable[Rejected]:
-        """Search a record if its outcome leaves doubt; return the lines that waited too long.
+        """Search a record if its calls may have been overlooked; return the lines that waited too long.
 
-        An ignored line waits first: most formats use it a few lines later, and waiting is cheaper than
-        searching.
+        An ignored line waits first, because most formats use such a line a few lines later. Waiting is
+        cheaper than searching.
         """
         if made is Made.NOTHING and self._by_line:
             self.waits = True
@@ -99,7 +100,7 @@ class UnreadCalls:
         return ()
 
     def _search_silent(self) -> Iterator[Rejected]:
-        """Search the waiting records, and yield the lines with marks that have waited too long."""
+        """Search the waiting records; yield the lines with signs of calls that have waited too long."""
         self._drop_placed()
         for record in self._silent:
             if (line := self._search(record)) is not None:
@@ -110,7 +111,6 @@ class UnreadCalls:
         self.waits = bool(self._lines)
 
     def _drop_placed(self) -> None:
-        """Drop the lines that have made events by now."""
         for offset in self.placed:
             self._lines.pop(offset, None)
         self._silent = [record for record in self._silent if record.where.offset not in self.placed]
@@ -118,7 +118,7 @@ class UnreadCalls:
         self.placed.clear()
 
     def _search(self, record: Record) -> _Line | None:
-        """Return the marks of a record that were not read so far; None without any."""
+        """Return the line with those signs of calls that were not read so far; None when there are none."""
         marks = _list_marks(record) if self._may_hold_calls(record) else []
         if not marks:
             return None
@@ -138,7 +138,7 @@ class UnreadCalls:
             yield Rejected(line.where, "unread_calls", reason, line.snippet)
 
     def finish(self) -> Iterator[Rejected]:
-        """Yield the lines that made no event; else the file, when no call of it was read."""
+        """Yield the lines from which no event was made; or the file, when no call was read from it."""
         yield from self._search_silent()
         for line in self._lines.values():
             yield from self._reject(line)
@@ -177,7 +177,7 @@ def _describe_line(record: Record, marks: list[CallMark]) -> _Line:
 
 
 def _call_key(call_id: str | None, tool: str | None, arguments: Any) -> str:
-    """Return a key to recognise a repeated call: its id, else a hash of its tool and arguments."""
+    """Return a key that is equal for copies of a call: its id, else a hash of its tool and arguments."""
     if call_id is not None and len(call_id) <= _SHORT:
         return call_id
     if call_id is None:

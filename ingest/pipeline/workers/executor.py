@@ -1,4 +1,4 @@
-"""The interface for reading a load's logs, its implementation in this process, and the queue of tasks."""
+"""The interface for reading a load's logs, the implementation in this process, and the queue of tasks."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ JobOf = Callable[[LogFile], ReadJob]
 
 
 class LogExecutor(Protocol):
-    """Interface of an object that reads the logs of a load, one by one and in order.
+    """Interface of an object that reads the logs of a load in order.
 
     An implementation may read logs before `read_file` is called for them.
     """
 
     @property
     def count_ahead(self) -> int:
-        """The number of logs that are being read, or have been read, before their turn."""
+        """The number of logs whose reading has begun, or has ended, before `read_file` is called for them."""
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
         """Announce the logs of the load in their order, before the first `read_file`.
 
-        `likely` returns whether a log will be read, `job_of` returns its job.
+        `likely` returns whether a log will be read; `job_of` returns its job.
         """
 
     def reach(self, position: int) -> None:
-        """Announce the turn of the log at this position of `files`; earlier logs will not be read."""
+        """Announce that the log at this position of `files` is next. Earlier logs will not be read."""
 
     def read_file(self, job: ReadJob, on_bytes: OnBytes) -> FileResult:
         """Read a log, pass its rows to the writer, and return the result.
 
-        Raises UnusableFileError, after taking back the log's rows, or IngestError.
+        Raises UnusableFileError, after removing the log's rows, or IngestError.
         """
 
     def close(self) -> None:
-        """Release all resources; called once, however the reading ends."""
+        """Release all resources. Called once, even after an error."""
 
     def drop_rows(self) -> None:
         """Remove rows that are kept outside the store; called once the load is published."""
@@ -73,24 +73,24 @@ class InProcessExecutor:
 
 
 class TaskQueue:
-    """The logs that a worker may still get; a task's ticket is the position of its log."""
+    """The logs that workers have not started yet. A task's ticket is the position of its log."""
 
     def __init__(self) -> None:
         self._files: Sequence[LogFile] = ()
-        self._next = 0  # the first file that no worker has and whose turn is still to come
-        self._task: ReadTask | None = None  # its task, once it was made
+        self._next = 0  # index of the next file to give to a worker
+        self._task: ReadTask | None = None
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
         """Take the logs of a load, see `LogExecutor.expect`."""
         self._files, self._likely, self._job_of = files, likely, job_of
 
     def reach(self, position: int) -> None:
-        """Skip the logs before this position: their turn is over."""
+        """Skip the logs before this position, because they are no longer needed."""
         if self._next < position:
             self._next, self._task = position, None
 
     def peek(self) -> ReadTask | None:
-        """Return the next task, which stays the next until `pop`; None when there is no file left to read."""
+        """Return the next task without removing it; None when there is no file left to read."""
         while self._task is None and self._next < len(self._files):
             log_file = self._files[self._next]
             if self._likely(log_file):

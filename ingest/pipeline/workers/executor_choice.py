@@ -16,7 +16,7 @@ from ingest.pipeline.workers.ray_executor import RayExecutor
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-MOST = 4  # workers by default: a single process writes what they read
+MOST = 4  # largest default number of workers; one process writes, and it could not keep up with more
 RAY = "ray"
 
 
@@ -24,9 +24,9 @@ RAY = "ray"
 class ExecutorOptions:
     """Where the logs of a load are read.
 
-    `workers` is the number of processes, None = as many as there are cores, at most `MOST`, if the load is
-    large. `cluster` is `ray` or `ray://ADDRESS`, None = this machine alone. `shared` is the folder or address
-    that a cluster's workers write rows to, None = a folder within the store.
+    `workers` is the number of processes. None = for a large load, one per core, at most `MOST`. `cluster` is
+    `ray` or `ray://ADDRESS`; None = only this machine. `shared` is the folder or address to which a cluster's
+    workers write rows; None = a folder in the store.
     """
 
     workers: int | None = None
@@ -44,12 +44,12 @@ class ExecutorOptions:
 def make_executor(
     options: ExecutorOptions, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
 ) -> LogExecutor:
-    """Return the executor of a load. Raises OptionError when the place for rows cannot be written."""
+    """Return the executor of a load. Raises OptionError when rows cannot be written to `shared`."""
     if options.cluster is not None:
         connect = partial(RayCluster, options.cluster, options.workers or _count_cores())
         return RayExecutor(connect, options.shared, settings, writer, folder)
     size = min(_count_cores(), MOST) if options.workers is None else options.workers
-    if size == 1 or sys.platform == "win32":  # Windows passes no open socket to a new process
+    if size == 1 or sys.platform == "win32":  # Windows cannot pass an open socket to a new process
         return InProcessExecutor(settings, writer)
     return ProcessExecutor(size, options.workers is not None, settings, writer, folder)
 

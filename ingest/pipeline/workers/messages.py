@@ -1,7 +1,7 @@
 """Messages between a load and its worker processes; each worker has a pipe to the load.
 
-Rows are not sent through the pipe: a worker writes them to a file, as one Arrow IPC stream after another, and
-sends the file's path. Both ends run the same version of the program.
+Rows are not sent through the pipe. A worker writes them to a file as Arrow IPC streams and sends the file's
+path. Both ends run the same version of Callgauge.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ingest.sessions.row_batches import Row
 
 
 class StartMessage(msgspec.Struct):
-    """First message to a worker, with everything it needs before the first file.
+    """The first message to a worker, with everything that it needs before the first file.
 
     `schemas` are the Arrow schemas by table. `rows` is the beginning of the paths of the worker's files of
     rows.
@@ -44,15 +44,16 @@ class ReadTask(msgspec.Struct):
 
 
 class RowsTaken(msgspec.Struct):
-    """Message to a worker: a file of rows of `size` bytes has been taken in and deleted."""
+    """Message to a worker: the load has read and deleted a file of rows with `size` bytes."""
 
     size: int
 
 
 class TaskBegun(msgspec.Struct):
-    """Message from a worker: it begins to read a file, or (`ticket` None) it is ready for its first.
+    """Message from a worker that it begins to read a file.
 
-    If the worker dies, the load knows from this message which file it was reading.
+    `ticket` is None when the worker is ready for its first file. If the worker dies, this message shows which
+    file it was reading.
     """
 
     ticket: int | None = None
@@ -73,12 +74,11 @@ class RowsPart(msgspec.Struct):
 
 
 class TaskEnded(msgspec.Struct):
-    """The end of a file in a worker: the result of the reading, or the reason why the file cannot be used.
+    """Message from a worker that a file ended: the result of the reading, or why the file is unusable.
 
-    `intake` is the result, None = the file cannot be used, for the reason `refused`; `may_pass`,
-    `is_companion`, `foreign` and `is_noted` are those of the error. `counted`: the reading needed a file id.
-    `went_on`:
-    the reading resumed at the job's checkpoint.
+    `intake` is the result, or None. If it is None, `refused` is the reason, and `may_pass`, `is_companion`,
+    `foreign` and `is_noted` are those of the error. `counted` is True when the reading needed a file id.
+    `went_on` is True when the reading resumed at the job's checkpoint.
     """
 
     ticket: int
@@ -92,7 +92,7 @@ class TaskEnded(msgspec.Struct):
     went_on: bool = False
 
     def file_result(self, job: ReadJob, file_id: int) -> FileResult:
-        """Return the result, under the id `file_id`. Raises UnusableFileError when there is none."""
+        """Return the result with the id `file_id`. Raises UnusableFileError when there is no result."""
         if self.intake is not None:
             return replace(self.intake, file_id=file_id, begun=job.begun if self.went_on else None)
         unusable = UnusableFileError(self.refused)
@@ -103,11 +103,11 @@ class TaskEnded(msgspec.Struct):
 
 
 class Shipment(msgspec.Struct):
-    """Message from a worker: parts and ends of several files, in order.
+    """Message from a worker with parts and ends of several files, in order.
 
-    `file` names the file that contains the rows of all parts, one table after another in the order of
-    `tables`; None when there are no rows. `size` is the size of that file in bytes. `unfit` are rows of
-    `rejects` for values that fit no column; their `file_id` is a ticket.
+    `file` is the file with the rows of all parts, one table after another in the order of `tables`; None when
+    there are no rows. `size` is its size in bytes. `unfit` are rows of `rejects` for values that fit no
+    column; their `file_id` is a ticket.
     """
 
     parts: list[RowsPart | TaskEnded]
@@ -118,7 +118,7 @@ class Shipment(msgspec.Struct):
 
 
 class WorkerFailed(msgspec.Struct):
-    """Message from a worker: an error that ends the whole load."""
+    """Message from a worker with an error that ends the whole load."""
 
     error: IngestError
 

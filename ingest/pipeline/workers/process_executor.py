@@ -1,8 +1,8 @@
-"""Executor with worker processes: they read logs ahead of the writer; rows arrive in the load's order.
+"""Executor with worker processes, which read logs ahead of the writer. Rows are written in the load's order.
 
-Workers read the next logs while this process writes earlier ones. Decisions on a log are made, and its rows
-written, in the log's turn. So the store is the same as with a single process. Until the workers are ready,
-this process reads. When a worker dies, only the log it was reading is refused.
+Workers read the next logs while this process writes earlier ones. Decisions and writes happen in the order of
+the logs, so the store is the same as with a single process. When a worker dies, only the log that it was
+reading is rejected.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from ingest.sources.log_file import LogFile
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-# Bytes to read from which starting workers pays off where they cannot be forked: on
-# two cores 151 MB took a tenth longer with two of them, 1 GB a fifth less.
+# If processes cannot be forked, a load of fewer bytes is faster without workers.
+# Measured with two workers on two cores: 151 MB took 10 % longer, 1 GB took 20 % less time.
 PAYS = 256 * 1024 * 1024
-FORKING_PAYS = 32 * 1024 * 1024  # … and where they can be forked
-PATIENCE = 0.2  # seconds without a message from a worker, after which the caller gets control
+FORKING_PAYS = 32 * 1024 * 1024  # the same minimum in bytes where workers can be forked
+PATIENCE = 0.2  # seconds without a message from a worker; then the caller checks whether to stop
 _VAIN_STARTS = 2  # workers that may die before they begin; after that, this process reads alone
-_UNPACKED = 8  # estimated bytes of content per packed byte
+_UNPACKED = 8  # estimated bytes of content per compressed byte
 
 
 @dataclass(slots=True)
 class ReadAhead:
-    """A log that is read before its turn.
+    """A log that is read before it is needed.
 
-    `worker` is the process that reads it; None = this process will read it, or its worker died (`died` is
+    `worker` is the process that reads it. None = this process will read it, or the worker died (`died` says
     how).
     """
 
@@ -49,7 +49,7 @@ class ReadAhead:
 class ProcessExecutor:
     """Reads logs with `size` worker processes, if there is enough to read.
 
-    `is_asked_for`: also if there is little to read. Implements `LogExecutor`.
+    With `is_asked_for`, also if there is little to read. Implements `LogExecutor`.
     """
 
     def __init__(
@@ -65,9 +65,10 @@ class ProcessExecutor:
         self._workers: list[WorkerProcess] = []
         self._started = self._vain_starts = 0
         self._tasks = TaskQueue()
-        self._ahead: dict[int, ReadAhead] = {}  # by ticket, in their order
+        self._ahead: dict[int, ReadAhead] = {}  # logs read ahead, by ticket, in order
         self._position = 0
-        self._on_tape: dict[str, WorkerProcess] = {}  # a packed archive is read by one worker, forward
+        # a compressed archive is read by one worker, because it can only be read forward
+        self._on_tape: dict[str, WorkerProcess] = {}
 
     @property
     def count_ahead(self) -> int:
@@ -117,7 +118,7 @@ class ProcessExecutor:
         return self._alone.read_file(ahead.task.job, on_bytes)
 
     def _receive_part(self, ahead: ReadAhead, worker: WorkerProcess) -> ReceivedPart | TaskEnded | None:
-        """Return the next part or the end of a file; None when none has arrived within `PATIENCE` seconds."""
+        """Return the next part or the end of a file; None when nothing arrives within `PATIENCE` seconds."""
         self._give_tasks()
         self._skip_unwanted(worker)
         if worker.parcels:
@@ -133,7 +134,7 @@ class ProcessExecutor:
         self._tasks.clear()
         if self._rows is not None:
             shutil.rmtree(self._rows, ignore_errors=True)
-            with suppress(StoreError):  # the error that broke the building file was reported
+            with suppress(StoreError):  # the error that damaged the store file was already reported
                 self._writer.builder.leave_memory(to_workers=False)
         self._alone.close()
 
@@ -142,7 +143,7 @@ class ProcessExecutor:
     # --- tasks of the workers ------------------------------------------------------------------
 
     def _give_tasks(self) -> None:
-        """Receive the messages of all workers, and give them as many tasks as they accept."""
+        """Receive the messages of all workers, and give each as many tasks as it accepts."""
         for worker in self._workers.copy():
             while self._receive_from(worker):
                 pass
@@ -177,7 +178,7 @@ class ProcessExecutor:
     # --- the worker processes ------------------------------------------------------------------
 
     def _start_worker(self) -> WorkerProcess | None:
-        """Start one more worker and return it; None when none can be started. The caller sends the start."""
+        """Start one more worker and return it; None when that fails. The caller sends the start message."""
         if self._vain_starts >= _VAIN_STARTS:
             return None
         try:
@@ -205,9 +206,9 @@ class ProcessExecutor:
             return False
 
     def _drop_dead_worker(self, worker: WorkerProcess) -> None:
-        """Remove a worker that died, and give its remaining files to a new worker, if one can be started.
+        """Remove a worker that died, and give its other files to a new worker, if one can be started.
 
-        The file that the dead worker was reading is marked as failed (`died`).
+        The file that the worker was reading is marked as failed (`died`).
         """
         self._workers.remove(worker)
         why = worker.end_process(patience=1.0)
@@ -227,5 +228,5 @@ class ProcessExecutor:
 
 
 def content_size(log_file: LogFile) -> int:
-    """Return the size of a log's content in bytes; an estimate when the log is compressed."""
+    """Return the size of a log's content in bytes, estimated if the log is compressed."""
     return log_file.content_size if log_file.content_size is not None else _UNPACKED * log_file.seen.size

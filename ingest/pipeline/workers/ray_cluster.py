@@ -1,4 +1,4 @@
-"""A Ray cluster (https://docs.ray.io): joins or starts one, and gives it tasks."""
+"""A Ray cluster (https://docs.ray.io): joins or starts one, and sends tasks to it."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from ingest.version import CALLGAUGE_VERSION, install_command
 
 _OBJECT_STORE = (
     80 * 1024 * 1024
-)  # bytes; only settings and names pass through it. Ray takes no less than 75 MB
-_ATTEMPTS = 3  # further attempts of a task whose machine or process died
-_ANSWERS = 10.0  # seconds within which a cluster answers
+)  # bytes; only settings and names are stored there, but Ray's minimum is 75 MB
+_ATTEMPTS = 3  # how often a task is repeated when its machine or process died
+_ANSWERS = 10.0  # seconds to wait for an answer from a cluster
 _QUIET = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # else Ray sends usage data to its makers
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else each task warns of a future change in Ray
+    "RAY_USAGE_STATS_ENABLED": "0",  # otherwise Ray sends usage data to its makers
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # otherwise each task warns of a future change in Ray
 }
 
 
 class TaskDiedError(Exception):
-    """A task was lost with its process or machine in every attempt."""
+    """A task died in every attempt, with its process or its machine."""
 
 
 class RayCluster:
-    """A cluster that runs tasks, joined or started here; `close` ends a started one."""
+    """A cluster that runs tasks. `close` ends a cluster that was started here."""
 
     def __init__(self, where: str, cpus: int) -> None:
-        """Join the cluster at `ray://HOST:PORT`; for `ray` that of this machine, or start one with `cpus`.
+        """Join the cluster at `ray://HOST:PORT`.
 
-        Raises OptionError.
+        For `ray`, join the cluster of this machine, or start one with `cpus` processors. Raises OptionError.
         """
         os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
         if importlib.util.find_spec("ray") is None:
@@ -77,7 +77,8 @@ class RayCluster:
                     "(`ray status`), that its Ray and Python are those of this machine, and, where it asks "
                     "for a token, that RAY_AUTH_MODE=token and RAY_AUTH_TOKEN are set here"
                 ) from error
-            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray writes one to ~/.ray
+            # otherwise Ray writes a token to ~/.ray
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
             self._ray.init(
                 address="local",
                 num_cpus=cpus,
@@ -87,7 +88,7 @@ class RayCluster:
             )
 
     def share(self, settings: ClusterSettings) -> None:
-        """Pass the cluster the settings of all tasks; call it before the first `submit`."""
+        """Send the cluster the settings of all tasks. Call this before the first `submit`."""
         self._settings = self._ray.put(pickle.dumps(settings))
 
     def submit(self, task: bytes) -> Any:
@@ -127,7 +128,7 @@ class RayCluster:
         return outcome
 
     def names_of(self, references: Sequence[Any]) -> set[str]:
-        """Return the names of the rows written by those of the tasks that have ended."""
+        """Return the names of the rows that the ended tasks wrote; tasks that still run are ignored."""
         names = set()
         for reference in self.find_done(references, 0.0):
             with suppress(TaskDiedError, IngestError):
@@ -135,13 +136,13 @@ class RayCluster:
         return {name for name in names if name is not None}
 
     def close(self) -> None:
-        """Leave the cluster; end one that was started here."""
-        with suppress(Exception):  # it may have ended already
+        """Leave the cluster, and end it if it was started here."""
+        with suppress(Exception):  # the cluster may have ended already
             self._opened.close()
 
 
 def _try_address(address: str) -> None:
-    """Raise OSError when no server answers at a host and port, because Ray would try for minutes."""
+    """Raise OSError when no server answers at a host and port. Ray itself would try for minutes."""
     host, _, port = address.rpartition("//")[2].partition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=_ANSWERS).close()
@@ -150,8 +151,7 @@ def _try_address(address: str) -> None:
 def _make_runner() -> Callable[[str, bytes, bytes], Any]:
     """Return the function that Ray runs on a worker.
 
-    Ray sends the code of a nested function. So this one can first import the package that contains `ingest`
-    in an installed wheel.
+    Ray sends the code of a nested function to the worker.
     """
 
     def read_log(version: str, settings: bytes, task: bytes) -> Any:
@@ -172,6 +172,6 @@ def _kept_signal_handlers() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(ValueError):  # only the main thread can set handlers
+        with suppress(ValueError):
             for number, handler in before.items():
                 signal.signal(number, handler)

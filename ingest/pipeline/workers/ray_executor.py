@@ -1,7 +1,7 @@
 """Executor with a Ray cluster: each log is a task that reads it and shares its rows, in any order.
 
 As with worker processes, this process takes the rows in the load's order and writes the store. Shared rows
-stay until the load is published, so that a killed load finds them when it runs again.
+stay until the load is published. So after a kill, the next load finds and uses them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ingest.sources.log_file import LogFile, can_open
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
-_PATIENCE = 0.2  # seconds without a message from the cluster, after which the caller gets control
-_TASKS_PER_CPU = 4  # unfinished tasks: enough to keep all machines busy
-_FEWEST_TASKS = 64  # … for a small cluster, which may grow with waiting tasks
+_PATIENCE = 0.2  # seconds without a message from the cluster; then the caller checks whether to stop
+_TASKS_PER_CPU = 4  # unfinished tasks per processor, enough to keep all machines busy
+_FEWEST_TASKS = 64  # the smallest limit; a small cluster may grow when tasks wait
 
 
 @dataclass(slots=True)
@@ -48,9 +48,9 @@ class RayExecutor:
         writer: FactWriter,
         folder: StoreFolder,
     ) -> None:
-        """Read on the cluster that `connect` returns when there is something to read.
+        """Use the cluster that `connect` returns when there is something to read.
 
-        Rows are shared at `shared`, None = in the store's folder. Raises OptionError.
+        Rows are shared at `shared`; None = in the store's folder. Raises OptionError.
         """
         self._connect = connect
         self._rows = SharedRows(shared or str(folder.shared_rows_path))
@@ -59,9 +59,9 @@ class RayExecutor:
         self._alone = InProcessExecutor(settings, writer)
         self._tasks = TaskQueue()
         self._cluster: RayCluster | None = None
-        self._ahead: dict[int, SubmittedTask] = {}  # by ticket, in their order
-        self._unwanted: list[SubmittedTask] = []  # of logs that the load did not read after all
-        self._names: set[str] = set()  # of rows that this load had written
+        self._ahead: dict[int, SubmittedTask] = {}
+        self._unwanted: list[SubmittedTask] = []  # tasks of logs that the load did not need after all
+        self._names: set[str] = set()  # names of the rows that tasks of this load wrote
         self._position = 0
 
     @property
@@ -87,9 +87,9 @@ class RayExecutor:
             del self._ahead[self._position]
 
     def _submit_tasks(self) -> RayCluster | None:
-        """Note which tasks have ended, submit as many as the cluster can run, and return the cluster.
+        """Record which tasks have ended, submit as many as the cluster can run, and return the cluster.
 
-        None when there was nothing to submit yet.
+        None when nothing had to be submitted so far.
         """
         if self._cluster is None and self._tasks.peek() is not None:
             self._cluster = self._connect()

@@ -1,6 +1,6 @@
-"""The task of a Ray worker: reads one file and writes its rows where the load can take them.
+"""The task of a Ray worker: reads one file and writes its rows to a place that the load can read.
 
-A task may be run twice, at the same time or one after another, and may be killed at any moment.
+Ray may run a task twice, even at the same time, and may kill it at any moment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ingest.version import CALLGAUGE_VERSION
 
 @dataclass(frozen=True, slots=True)
 class ClusterSettings:
-    """What all tasks of a load have in common. `place` is where rows are shared, see `SharedRows`."""
+    """The settings that all tasks of a load share. `place` is where rows are shared (`SharedRows`)."""
 
     settings: ReadSettings
     schemas: Mapping[str, pa.Schema]
@@ -39,7 +39,7 @@ class ClusterSettings:
 class TaskOutcome:
     """The outcome of a task: the name of the rows, or the machine that cannot open the file, or an error.
 
-    The error ends the whole load.
+    An error ends the whole load.
     """
 
     name: str | None = None
@@ -48,9 +48,9 @@ class TaskOutcome:
 
 
 def run_task(version: str, settings: bytes, task: bytes) -> TaskOutcome:
-    """Read the file of a pickled `ReadTask` and share its rows, unless they are there already.
+    """Read the file of a pickled `ReadTask` and share its rows, unless they exist already.
 
-    `settings` are pickled `ClusterSettings` of a load with Callgauge `version`.
+    `settings` are pickled `ClusterSettings`; `version` is the load's version of Callgauge.
     """
     if version != CALLGAUGE_VERSION:
         return TaskOutcome(error=OptionError(
@@ -63,7 +63,8 @@ def run_task(version: str, settings: bytes, task: bytes) -> TaskOutcome:
         return TaskOutcome(error=error)
 
 
-_unpickle: Any = lru_cache(maxsize=1)(pickle.loads)  # settings are the same in all tasks of a load
+# cached, because all tasks of a load have the same settings
+_unpickle: Any = lru_cache(maxsize=1)(pickle.loads)
 
 
 def _share_rows(common: ClusterSettings, task: ReadTask) -> TaskOutcome:
@@ -81,7 +82,7 @@ def _share_rows(common: ClusterSettings, task: ReadTask) -> TaskOutcome:
 
 
 def _is_whole(shipments: list[Shipment] | None, job: ReadJob, fingerprint: str) -> bool:
-    """Return True for the rows of a content that was read to its end with all files now next to it."""
+    """Return True when the rows cover the whole content and all files that are now next to it."""
     end = find_end(shipments) if shipments else None
     if end is None or end.intake is None or end.intake.fingerprint != fingerprint:
         return False
@@ -96,7 +97,7 @@ def _read_and_share(common: ClusterSettings, task: ReadTask, shared: SharedRows,
         shipments.append(Shipment(parts, file, size, list(tables), unfit))
 
     collector = RowCollector(common.schemas, ship)
-    # Tickets number the files of one load, and another load may take these rows.
+    # The ticket is always 0, because another load, with other tickets, may use these rows.
     collector.read_task(ReadTask(0, task.job), common.settings)
     collector.ship()
     shared.complete(name, shipments)

@@ -1,4 +1,4 @@
-"""The parts of files that a worker has read, with their rows, to be taken one after another."""
+"""The parts of files that a worker has read, with their rows, which the load takes one after another."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ReceivedPart:
 
 
 class FileIntake:
-    """Passes the parts of one file to the writer, when the file has its turn."""
+    """Passes the parts of one file to the writer when it is the file's turn."""
 
     def __init__(self, job: ReadJob, writer: FactWriter, on_bytes: OnBytes) -> None:
         self._job = job
@@ -55,9 +55,9 @@ class FileIntake:
         self._came = (0, 0)
 
     def take(self, part: ReceivedPart | TaskEnded | None) -> FileResult | None:
-        """Write a part; None = nothing has arrived. Return the result at the end of the file.
+        """Write a part (None = nothing has arrived). Return the result at the end of the file.
 
-        Raises UnusableFileError, after taking back the file's rows, when the file cannot be used.
+        Raises UnusableFileError, after removing the file's rows, when the file is unusable.
         """
         if self._file_id is None and (isinstance(part, ReceivedPart) or (part and part.counted)):
             self._file_id = self._writer.begin_file(others=True)
@@ -73,7 +73,7 @@ class FileIntake:
         return None
 
     def give_up(self, why: str) -> NoReturn:
-        """Remove the rows written of the file, and raise UnusableFileError."""
+        """Remove the rows of the file that were written, and raise UnusableFileError."""
         self._take_back()
         unusable = UnusableFileError(f"cannot be read: {why}")
         unusable.may_pass = True
@@ -87,8 +87,8 @@ class FileIntake:
 class ReceivedShipment:
     """A shipment of a worker, whose parts are taken or skipped in order.
 
-    The file of rows is opened with the first part taken. After the last part `taken_in` is called with the
-    shipment. Then the file may be deleted; rows stay readable while a table refers to them.
+    The file of rows is opened with the first part that is taken. After the last part, `taken_in` is called
+    with the shipment. Then the file may be deleted; tables keep their rows readable.
     """
 
     def __init__(

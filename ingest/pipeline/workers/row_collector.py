@@ -14,17 +14,15 @@ from ingest.pipeline.workers.messages import ReadTask, RowsPart, TaskEnded
 from ingest.sessions.row_batches import Row, RowBatch, TableRows
 
 SHIPPED_ROWS = 10_000
-SHIPPED_BYTES = 8 * 1024 * 1024  # of log read since the last shipment
+SHIPPED_BYTES = 8 * 1024 * 1024  # bytes of log between two shipments
 
 Ship = Callable[[list[RowsPart | TaskEnded], dict[str, pa.Table], list[Row]], None]
-"""Function that sends parts and ends of files, their rows by table, and rejects of what did not fit."""
+"""Function that sends parts and ends of files, their rows by table, and rejects for values that did not fit.
+"""
 
 
 class RowCollector:
-    """Collects the rows of one file after another, and calls `ship` when there are enough.
-
-    Implements `RowSink` for the reading of a file.
-    """
+    """Collects the rows of one file after another, and calls `ship` when there are enough."""
 
     def __init__(self, schemas: Mapping[str, pa.Schema], ship: Ship) -> None:
         self._schemas = schemas
@@ -34,19 +32,20 @@ class RowCollector:
         self._parts: list[RowsPart | TaskEnded] = []
         self._part = RowsPart(0, Counter())
         self._ticket = 0
-        self._counted = self._part_shipped = False  # of the present file
+        # whether the present file has an id, and whether a part of it was shipped
+        self._counted = self._part_shipped = False
 
     def read_task(self, task: ReadTask, settings: ReadSettings) -> None:
-        """Read a file and collect its rows and its end. Raises IngestError."""
+        """Read a file, and collect its rows and its result. Raises IngestError."""
         self.begin_task(task.ticket)
         ended = _read_task(task, settings, self)
         ended.counted = self._counted
         self._parts.append(ended)
         if self._part_shipped:
-            self.ship()  # if this worker dies at the next file, this file must not be half lost
+            self.ship()  # if this worker dies at the next file, the rows of this file must be complete
 
     def begin_task(self, ticket: int) -> None:
-        """Begin a file, which rows and parts belong to until the next one."""
+        """Begin a file. Rows and parts belong to it until the next file begins."""
         self._ticket = ticket
         self._counted = self._part_shipped = False
         self._begin_part()
@@ -77,14 +76,11 @@ class RowCollector:
         self._part.bytes = bytes_read
 
     def take_back_file(self) -> None:
-        """Drop the file's rows that belong to no finished part; the load takes back the others."""
+        """Drop the file's rows that belong to no finished part. The load removes the other ones."""
         self._batch.take_back_file()
 
     def end_part(self, read: int, rejects: int) -> None:
-        """End the part, and ship when enough rows have been collected.
-
-        Called by the reader after `flush_when_due`, with the stored bytes read and the rejects so far.
-        """
+        """End the part, and ship when enough rows are collected."""
         self._part.read, self._part.rejects = read, rejects
         self._parts.append(self._part)
         self._bytes += self._part.bytes
@@ -110,5 +106,5 @@ def _read_task(task: ReadTask, settings: ReadSettings, collector: RowCollector) 
             foreign=unusable.foreign,
             is_noted=unusable.is_noted,
         )
-    # The state at which it resumed can be large, and the load has it.
+    # The state at which the reading resumed can be large, and the load has it already.
     return TaskEnded(task.ticket, replace(intake, begun=None), went_on=intake.begun is not None)

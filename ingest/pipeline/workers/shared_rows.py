@@ -1,7 +1,7 @@
-"""Rows read by a cluster's workers: files in a place that all machines can access, named by content.
+"""Rows that a cluster's workers read, in files that all machines can access and that are named by content.
 
-A file's rows are several pieces and a list of them, which is written last; each is complete or missing. Two
-workers that read the same content write the same names, so neither harms the other.
+A file's rows are several pieces and a list of pieces, which is written last. So each file is complete or
+missing. Workers that read the same content write equal files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FOLDER = "rows"
 def name_rows(
     job: ReadJob, settings: ReadSettings, schemas: Mapping[str, pa.Schema], fingerprint: str
 ) -> str:
-    """Return the name of the rows of a content: a hash of all that they depend on."""
+    """Return the name for the rows of a content: a hash of everything on which they depend."""
     options = settings.options
     reading = (options.tools, options.max_line, options.form, options.privacy, sorted(settings.forgotten))
     about = (job.found.name, job.quoting, job.facts, job.known, job.begun, job.past)
@@ -39,9 +39,9 @@ def name_rows(
 
 
 class SharedRows:
-    """Rows of files in a folder or an object store, each file's under a name of `name_rows`.
+    """Rows of files in a folder or an object store, each under a name from `name_rows`.
 
-    Its methods raise StoreError, the constructor OptionError for an address that cannot be written.
+    Methods raise StoreError. The constructor raises OptionError for an address that cannot be written.
     """
 
     def __init__(self, place: str) -> None:
@@ -59,12 +59,12 @@ class SharedRows:
         return piece, len(data)
 
     def open_piece(self, piece: str) -> pa.NativeFile:
-        """Return a piece's bytes as a stream."""
+        """Return the bytes of a piece as a stream."""
         with self._explain_errors():
             return pa.BufferReader(self._place.read(piece))
 
     def complete(self, name: str, shipments: list[Shipment]) -> None:
-        """Write the list of the pieces called `name`, which makes the rows available."""
+        """Write the list of pieces of the rows called `name`. Then other processes can use the rows."""
         with self._explain_errors():
             self._place.write(_list_name(name), pickle.dumps(shipments))
 
@@ -104,7 +104,7 @@ class SharedRows:
 
 
 def find_end(shipments: list[Shipment]) -> TaskEnded | None:
-    """Return the end of the file whose rows these are."""
+    """Return the message that ends the file to which these shipments belong."""
     last = shipments[-1].parts[-1]
     return last if isinstance(last, TaskEnded) else None
 

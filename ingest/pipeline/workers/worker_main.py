@@ -37,7 +37,7 @@ from ingest.processes import leave_pandas_out
 from ingest.sessions.row_batches import Row
 from ingest.sources.archives import tar_archive
 
-AHEAD = 128 * 1024 * 1024  # bytes of rows on disk that the load has not taken; with more, the worker waits
+AHEAD = 128 * 1024 * 1024  # bytes of rows on disk that the load has not read; above this, the worker waits
 
 
 def main(descriptor: int) -> None:
@@ -50,15 +50,15 @@ def main(descriptor: int) -> None:
             return
         try:
             serve_load(connection, start)
-        except (EOFError, OSError):  # the load has ended, and rows that nobody takes must not stay
+        except (EOFError, OSError):  # the load has ended, so remove the rows that nobody will read
             shutil.rmtree(Path(start.rows).parent, ignore_errors=True)
 
 
 def run_forked(descriptor: int) -> NoReturn:
-    """Do the work of `main` in a process that has just been forked from the load, and end the process."""
+    """Do the work of `main` in a newly forked process, then end the process."""
     code = 1
     try:
-        os.setpgid(0, 0)  # the load handles Ctrl-C of a terminal
+        os.setpgid(0, 0)  # a new process group, because the load handles Ctrl-C of a terminal
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         _leave_open(descriptor)
         main(descriptor)
@@ -70,10 +70,10 @@ def run_forked(descriptor: int) -> NoReturn:
 
 
 def _leave_open(descriptor: int) -> None:
-    """Close all inherited files but this one and the standard streams; read nothing from standard input.
+    """Close all inherited files except this one and the standard streams; make standard input empty.
 
-    They include the store's lock and the load's ends of the pipes to other workers. A worker with them open
-    would keep a killed load's lock, and keep the other workers alive.
+    The inherited files include the store's lock and the load's ends of other workers' pipes. Otherwise a
+    worker would keep the lock of a killed load and keep the other workers alive.
     """
     tar_archive.close_kept_archive()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -82,13 +82,13 @@ def _leave_open(descriptor: int) -> None:
 
 
 def serve_load(connection: Connection, start: StartMessage) -> None:
-    """Read the files that the load asks for. Returns after an error that ends the load.
+    """Read the files that the load sends. Return after an error that ends the load.
 
     Raises EOFError or OSError when the load has ended.
     """
     outbox = Outbox(connection, start)
-    formats()  # imports them
-    gc.freeze()  # imported modules stay; the garbage collector need not scan them again
+    formats()
+    gc.freeze()  # the garbage collector need not scan imported modules again
     connection.send(TaskBegun())
     while True:
         task = outbox.next_task()
@@ -101,7 +101,7 @@ def serve_load(connection: Connection, start: StartMessage) -> None:
 
 
 class Outbox:
-    """Sends the rows that `collector` collects to the load, and receives the load's tasks."""
+    """Sends the rows of `collector` to the load, and receives tasks from the load."""
 
     def __init__(self, connection: Connection, start: StartMessage) -> None:
         self._connection = connection
@@ -115,7 +115,7 @@ class Outbox:
         """Wait for the next task and return it. Raises EOFError or OSError when the load has ended."""
         while not self._tasks:
             if not self._connection.poll():
-                self.collector.ship()  # no task is waiting, so the load may wait for these rows
+                self.collector.ship()  # no task is left, so the load may be waiting for these rows
             self._receive_message()
         return self._tasks.popleft()
 

@@ -1,4 +1,4 @@
-"""A worker process as seen from the load: gives it tasks, receives its messages, ends it."""
+"""A worker process from the side of the load: sends it tasks, receives its messages, ends it."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from ingest.pipeline.workers.messages import (
 from ingest.pipeline.workers.results import ReceivedShipment
 from ingest.processes import describe_exit
 
-AHEAD_FILES = 64  # that a worker is asked for and has not ended
-_UNREAD = 64 * 1024  # bytes of tasks that may wait in the pipe; with more of them, we would wait for it
-_PIPE = 512 * 1024  # bytes
-_ROOT = Path(__file__).parents[3]  # from where workers import what this process has imported
+AHEAD_FILES = 64  # largest number of unfinished tasks that are sent to a worker
+_UNREAD = 64 * 1024  # bytes of tasks that may wait in the pipe to a worker; with more, sending could block
+_PIPE = 512 * 1024
+_ROOT = Path(__file__).parents[3]  # the folder from which workers import this code
 
 
 class WorkerDied(Exception):  # noqa: N818 - a verdict on the file that it was at; the load goes on
-    """A worker process has ended; all messages that it sent have been received."""
+    """A worker process has ended, and all its messages have been received."""
 
 
 class WorkerProcess:
-    """A child process that reads files, in the order in which they are given to it.
+    """A child process that reads files in the order of its tasks.
 
-    `is_ready` is True once the process can read; `parcels` are the shipments received from it.
+    `is_ready` is True once the process can read. `parcels` are the shipments received from it.
     """
 
     def __init__(self) -> None:
@@ -58,9 +58,10 @@ class WorkerProcess:
                 ours.close()
                 raise
         self._connection = Connection(ours.detach())
-        self._waiting: dict[int, int] = {}  # bytes of each task that has not ended, by ticket, in order
+        self._waiting: dict[int, int] = {}  # ticket of each unfinished task → its size in bytes, in order
         self._at: int | None = None
-        self.is_ready = False  # to read: where it cannot be forked, starting takes as long as reading 50 MB
+        # True once the process can read; without a fork, its start takes as long as reading 50 MB
+        self.is_ready = False
         self.parcels: deque[ReceivedShipment] = deque()
 
     def send_start(self, start: StartMessage) -> None:
@@ -73,21 +74,21 @@ class WorkerProcess:
 
     @property
     def current_ticket(self) -> int | None:
-        """Ticket of the task that the worker is at, or died at; None when there is none."""
+        """The ticket of the task in progress, or during which the worker died; None when there is none."""
         return self._at if self._at in self._waiting else None
 
     def give_task(self, task: ReadTask) -> bool:
         """Send a task to the worker; return True when it was accepted.
 
-        False when the worker has `AHEAD_FILES` tasks already, or when its pipe is too full to send without
-        waiting.
+        False when the worker already has `AHEAD_FILES` tasks, or when sending would block because its pipe is
+        full.
         """
         data = ForkingPickler.dumps(task)
         full = sum(self._waiting.values()) + len(data) > _UNREAD or len(self._waiting) >= AHEAD_FILES
         if self._waiting and full:
             return False
         self._waiting[task.ticket] = len(data)
-        with suppress(OSError):  # it is dead; `receive` will tell
+        with suppress(OSError):  # the process is dead, which `receive` will report
             self._connection.send_bytes(data)
         return True
 
@@ -121,7 +122,7 @@ class WorkerProcess:
             self._send(RowsTaken(shipment.size))
 
     def _send(self, message: StartMessage | RowsTaken) -> None:
-        with suppress(OSError):  # it is dead; `receive` will tell
+        with suppress(OSError):  # the process is dead, which `receive` will report
             self._connection.send(message)
 
     def end_process(self, patience: float = 0.0) -> str:
@@ -137,7 +138,7 @@ class WorkerProcess:
 
 
 class _Process(Protocol):
-    """What is used of `subprocess.Popen`."""
+    """The part of `subprocess.Popen` that is used here."""
 
     def wait(self, timeout: float | None = None) -> int: ...
 
@@ -145,10 +146,10 @@ class _Process(Protocol):
 
 
 class ForkedProcess:
-    """A worker process forked from this one, so that it has imported everything already."""
+    """A worker process that is forked from this one, so it need not import anything again."""
 
     def __init__(self, descriptor: int) -> None:
-        """Fork. Raises OSError when that fails."""
+        """Fork the process. Raises OSError when that fails."""
         self._code: int | None = None
         self.pid = os.fork()
         if self.pid == 0:
@@ -180,9 +181,9 @@ def _start_process(descriptor: int) -> _Process:
 
 
 def can_fork() -> bool:
-    """Return True when this process can be forked safely: no other thread can hold a lock meanwhile.
+    """Return True when this process can be forked safely, because no other thread can hold a lock.
 
-    Only Linux lists the threads. The system libraries of macOS do not survive a fork; Windows has none.
+    Only Linux lists the threads. A fork is unsafe with macOS system libraries, and Windows has no fork.
     """
     if not hasattr(os, "fork"):
         return False
@@ -199,5 +200,5 @@ def _start_program(descriptor: int) -> subprocess.Popen[bytes]:
         pass_fds=[descriptor],
         stdin=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": path},
-        process_group=0,  # Ctrl-C in a terminal is for the load to answer
+        process_group=0,  # only the load reacts to Ctrl-C in a terminal
     )

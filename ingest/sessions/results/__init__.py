@@ -1,1 +1,1 @@
-"""Reads from the text of a result whether its call failed, and at which stage, for all formats alike."""
+"""Finds out from the text of a result whether its call failed, and at which stage. All formats use it."""

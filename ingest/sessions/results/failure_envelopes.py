@@ -1,15 +1,15 @@
 """Finds results that are a failure envelope: an object in which the tool itself reports a failure.
 
-Many tools report a failure as a value, and the agent treats the call as a success: `{"success": false,
-"error": "no such city"}`. Such a call failed, whatever the log's flag says. Some tools return the same words
-as data: a query of another system's log, a health check. So an envelope is the whole result, has the field at
-its top, and
+Many tools return a failure as a value, which the agent treats as a success: `{"success": false, "error": "no
+such city"}`. Such a call failed, whatever the log's flag says. Other tools return the same words as data, for
+example in a health check. So an object counts as an envelope only if it is the whole result and has one of
+these fields at the top level:
 
-- `success` and `ok` are the boolean false, with an error text or without other content;
-- `status` is the text "error", and no field has other content than codes and texts of the error.
+- `success` or `ok` is the boolean false, with an error text or without other content;
+- `status` is the text "error", and the other fields contain only codes and texts of the error.
 
-A command's output is data, so an explicit success of a shell tool is not changed. On the real logs used to
-test these rules, they changed no result, and no other result matched.
+If a shell tool has an explicit success, the result stays a success, because a command's output is data. On
+the real logs used for testing, these rules changed no result.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FIELDS = frozenset({"success", "ok", "status"})
 """The fields of an envelope that report a failure of the tool."""
 
 _MESSAGE = 500  # characters of an error that are kept as the reason
-_MAY_BE_CUT = 1_900  # characters; results are stored up to the first 2,000
+_MAY_BE_CUT = 1_900  # characters; a shorter result was not cut, because the store keeps 2,000
 _ERRORS = ("error", "errors", "error_message", "errorMessage")
 _WORDS = (*_ERRORS, "message", "msg", "reason", "detail", "details")
 _CODES = frozenset({"code", "error_code", "errorCode", "error_type", "errorType"})
@@ -39,9 +39,10 @@ _ABOUT_THE_ERROR = FIELDS | _CODES | frozenset(_WORDS)
 _LIKELY = re.compile(
     r"[\"'](?:success|ok)[\"']\s*:\s*[fF]alse|[\"']status[\"']\s*:\s*[\"']error", re.IGNORECASE
 )
-# A truncated result cannot be parsed; an envelope with a long error text begins like this.
+# An envelope that was cut is no valid JSON, so this pattern recognises its beginning.
 _CUT = re.compile(r'\{\s*"(success|ok)"\s*:\s*false\s*,\s*"(?:error|error_message|errorMessage)"\s*:\s*"[^"]')
-_FRAME = re.compile(r"Wall time: [\d.]{1,20} seconds\nOutput:\n")  # of MCP tools in Codex
+# Codex puts these lines before the result of an MCP tool
+_FRAME = re.compile(r"Wall time: [\d.]{1,20} seconds\nOutput:\n")
 _PART = re.compile(r'\[\s*\{\s*"type"\s*:\s*"text"')
 _SHELLS = re.compile(
     r"(?i)(?:(?:local|run|exec(?:ute)?)[_-]?)*(?:bash|shell|terminal|zsh|powershell|pwsh|cmd|command|commands)"
@@ -54,9 +55,9 @@ _TOLD = {made: source for source, made in _SOURCES.items()}
 
 @dataclass(frozen=True, slots=True)
 class FailureRules:
-    """Which fields of an envelope count as a failure, for all tools and by patterns for tool names.
+    """Which fields of an envelope count as a failure, by default and for patterns of tool names.
 
-    The first pattern that fits counts.
+    The first pattern that matches the tool name applies.
     """
 
     fields: frozenset[str] = FIELDS
@@ -85,7 +86,7 @@ DEFAULT_RULES = FailureRules()
 
 
 def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
-    """Return the error in an envelope, else the envelope's whole text; None for another result."""
+    """Return the error text of an envelope, or the whole text if it has none; None for any other result."""
     frame = _FRAME.match(content)
     text = (content[frame.end() :] if frame else content).strip()
     if _PART.match(text):
@@ -126,7 +127,7 @@ def _error_text(value: Mapping[str, Any]) -> str | None:
 
 
 def _read_object(text: str) -> Mapping[str, Any] | None:
-    """Return the object in a text of JSON or of a printed Python dict; None when it is incomplete."""
+    """Return the object in a text of JSON or of a printed Python dict, or None when the text is neither."""
     try:
         value = orjson.loads(text)
     except ValueError:
@@ -139,7 +140,7 @@ def _read_object(text: str) -> Mapping[str, Any] | None:
 
 
 def _read_part(text: str) -> str:
-    """Return the text of the only part of a content; '' for another."""
+    """Return the text of a content list that has exactly one part; '' otherwise."""
     try:
         parts = orjson.loads(text)
     except ValueError:

@@ -1,13 +1,13 @@
-"""Finds the layer of a failed call from the tool's message, with the same table for all formats.
+"""Finds the failure stage of a call from the tool's message, with the same table for all formats.
 
-Agents word the same failure differently, and most only mark it as an error. A tool that looked at the
-arguments and did nothing refused them (`tool_rejected`): the text to replace is not in the file, or more than
-once; the file is not there, was not read before, or changed since. A command that ran and exited with an
-error is `execution`, whatever it printed. A denial by a person or a policy is `refused`. Formats themselves
-read further messages or codes of their producer.
+Agents word the same failure differently, and most logs only mark it as an error. `tool_rejected`: the tool
+checked the arguments and did nothing. Examples: the text to replace is not in the file, or more than once;
+the file does not exist, was not read before, or has changed since. `execution`: a command ran and exited with
+an error, whatever it printed. `refused`: a person or a policy denied the call. Some formats read more
+messages or codes of the program that wrote the log.
 
-The sentences come from the agents' sources and from real logs; each has a case in
-tests/sessions/test_refusal_texts.py.
+The sentences come from the agents' source code and from real logs. tests/sessions/test_refusal_texts.py has a
+case for each.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from ingest.events import FaultLayer, FlagSource, ResultSeen, ResultStatus
 
-_ERROR = ResultStatus.ERROR  # named once: looking a member up in its Enum takes as long as the rest
-_LONGEST = 1_000  # characters that are searched; the sentences are at the beginning
+_ERROR = ResultStatus.ERROR  # looking up an Enum member is slow, so this is done only once
+_LONGEST = 1_000  # number of characters that are searched; the known sentences come first in a message
 
 _PREFIX = re.compile(
     r"(?:\s|<(?:tool_use_)?error>|Error(?: executing tool[^\n:]{0,200})?:|ERROR:|Tool execution failed:"
@@ -31,7 +31,7 @@ _A_USER_OR_POLICY_SAID_NO = (
     r"Permission (?:to use|for) [^\n]{1,900}? (?:has been|was) denied",
 )
 _THE_TOOL_REFUSED = (
-    # an edit: the text is not in the file, or more than once, or stays the same
+    # An edit failed: the old text is not in the file, or more than once, or equals the new text.
     r"String to replace not found",
     r"The old string was not found",
     r"[`'\"]?old_?(?:string|str|text)\b",
@@ -44,11 +44,11 @@ _THE_TOOL_REFUSED = (
     r"No changes (?:to (?:make|apply)|made to )",
     r"Found (?:\d+|multiple) (?:matches|occurrences)\b",
     r"Multiple (?:matches|occurrences) (?:of|found)",
-    # a file in another state than the model assumed
+    # The file is in another state than the model assumed.
     r"File has not been read yet",
     r"You must (?:first )?(?:read (?:the )?file|use the \S{1,80} tool to read)",
     r"(?:The )?file (?:\S[^\n]{0,900}? )?has been modified since",
-    # a path that does not exist, is not a file, or is outside the allowed folders
+    # The path does not exist, is not a file, or is outside the allowed folders.
     r"(?:The )?(?:file|path|directory) (?:[^\n]{1,900}? )?(?:does not exist|not found)\b",
     r"ENOENT: no such file or directory, (?!posix_spawn|spawn|uv_spawn|chdir)",
     r"(?:FileNotFoundError: )?\[Errno 2\] No such file or directory",
@@ -68,7 +68,7 @@ _TEXTS = tuple(
 
 
 def settle_layer(result: ResultSeen) -> ResultSeen:
-    """Return the result with the layer that its text shows, if the log only marks a failure."""
+    """Return the result with the failure stage that its text shows, if the log only marks a failure."""
     if result.status is not _ERROR or result.flag_source is FlagSource.DERIVED_EXIT_CODE:
         return result
     if result.fault_layer not in (None, FaultLayer.EXECUTION):
@@ -81,7 +81,7 @@ def settle_layer(result: ResultSeen) -> ResultSeen:
 
 
 def find_refusal(message: str) -> FaultLayer | None:
-    """Return the layer that a failed call's text shows; None when it shows none."""
+    """Return the failure stage that a failed call's text shows, or None."""
     head = message[:_LONGEST]
     prefix = _PREFIX.match(head)
     start = prefix.end() if prefix else 0

@@ -1,9 +1,8 @@
-"""Uncompresses a stream within bounded memory; the compression is detected from the first bytes.
+"""Uncompresses a stream in limited memory; detects the compression from the first bytes.
 
 Formats: gzip (RFC 1952), bzip2, xz, zstd (RFC 8878), and the bare deflate (RFC 1951) of zip members. Several
-compressed streams in a row count as one content, as in the tools of each format. Data that is cut off or
-corrupt raises `DamagedFileError` at that place and never counts as the end; of data that is cut off, all that
-can be made of it comes before.
+compressed streams one after another are one content, as in the tools of each format. Incomplete or corrupt
+data raises `DamagedFileError` at that position. Before that, everything that can be decoded is returned.
 """
 
 from __future__ import annotations
@@ -22,9 +21,10 @@ from ingest.errors import CutOffError, DamagedFileError
 from ingest.sources.archives.streams import PieceStream
 
 _INPUT = 64 * 1024
-_WINDOW = 128 * 1024 * 1024  # bytes of memory that a stream may ask for; `zstd --long=27`, `xz -9` need less
-SUSPECT = 1024 * 1024 * 1024  # bytes of content, before which no ratio is judged …
-_RATIO = 500  # … and the one that no log has: text repeats itself some ten-, at most hundredfold
+# bytes of memory that a stream may need at most; `zstd --long=27` and `xz -9` need less
+_WINDOW = 128 * 1024 * 1024
+SUSPECT = 1024 * 1024 * 1024  # bytes of content; the ratio is checked only after this many
+_RATIO = 500  # content size divided by compressed size; real logs reach at most 100
 
 
 class Compression(StrEnum):
@@ -39,7 +39,8 @@ _SIGNATURES = (
     (re.compile(rb"\x1f\x8b\x08"), Compression.GZIP),
     (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), Compression.BZIP2),
     (re.compile(rb"\xfd7zXZ\0"), Compression.XZ),
-    (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), Compression.ZSTD),  # or a skippable frame
+    # the second form is a zstd frame that decoders skip
+    (re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), Compression.ZSTD),
 )
 
 
@@ -96,7 +97,7 @@ _ERRORS = (zlib.error, lzma.LZMAError, ZstdError, OSError, EOFError, ValueError)
 
 
 class DecompressedStream(PieceStream[io.RawIOBase]):
-    """The uncompressed content of a compressed stream; closing it closes the compressed stream."""
+    """The uncompressed content of a compressed stream. Closing it also closes the compressed stream."""
 
     def __init__(self, source: io.RawIOBase, kind: Compression) -> None:
         super().__init__(source)
@@ -146,8 +147,8 @@ class DecompressedStream(PieceStream[io.RawIOBase]):
     def _start_next_stream(self, rest: bytes) -> bytes:
         """Return the first bytes of the next compressed stream; empty when there is none.
 
-        `rest` are the bytes already read after the end of the last stream. Zero bytes between streams are
-        skipped as padding.
+        `rest` are the bytes already read after the previous stream. Zero bytes between streams are skipped as
+        padding.
         """
         if self._kind is Compression.DEFLATE:
             return b""

@@ -1,7 +1,7 @@
 """Detects a file's compression, archive kind and text encoding from its first bytes; its name is ignored.
 
-Tools on Windows write UTF-16 by default, such as redirections in PowerShell 5. Such text is streamed as
-UTF-8. A byte order mark shows the encoding. Without it, the zero bytes among the first four do, because JSON
+Some tools on Windows write UTF-16, for example redirections in PowerShell 5. Such text is converted to UTF-8.
+A byte order mark shows the encoding. Without it, the zero bytes among the first four bytes do, because JSON
 begins with two ASCII characters (RFC 4627, section 3).
 """
 
@@ -18,7 +18,7 @@ from ingest.sources.archives.decompression import Compression, DecompressedStrea
 from ingest.sources.archives.streams import PieceStream, RewindableStream
 
 DATABASE = b"SQLite format 3\0"  # https://sqlite.org/fileformat.html
-LOOK = 512  # bytes; the first block of a tar archive
+LOOK = 512  # bytes; one block of a tar archive
 _INPUT = 64 * 1024
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -40,8 +40,8 @@ class ArchiveKind(StrEnum):
 class Packing:
     """How a file is packed: its compression, and the archive kind or encoding of its content.
 
-    `compression` is None when the file is not compressed, `archive` None when the content is not an archive,
-    `encoding` None when it is not text in UTF-16 or UTF-32. `is_database`: the content is an SQLite database.
+    `compression` is None when the file is not compressed, `archive` None when the content is not an archive.
+    `encoding` is None unless it is UTF-16 or UTF-32. `is_database` is True for an SQLite database.
     """
 
     compression: Compression | None
@@ -51,14 +51,14 @@ class Packing:
 
     @property
     def is_as_stored(self) -> bool:
-        """True when the file is not an archive and its stored bytes are its content."""
+        """True when the stored bytes are the content and the file is not an archive."""
         return self.compression is None and self.encoding is None and not self.is_database
 
 
 def unpack_stream(stored: RewindableStream, *, keeps: int = LOOK) -> tuple[RewindableStream, Packing]:
     """Return the uncompressed stream in UTF-8, at its start, and how the file is packed.
 
-    `keeps`: number of bytes of content that can be read before the stream is rewound. Raises OSError, and
+    `keeps` is how many bytes of content can be read before the stream is rewound. Raises OSError, or
     DamagedFileError when the content is compressed twice.
     """
     head = stored.head(LOOK)
@@ -93,9 +93,9 @@ def _detect_archive(head: bytes) -> ArchiveKind | None:
 
 
 def detect_encoding(head: bytes) -> str | None:
-    """Return the encoding of text that begins with `head`, of at least 16 bytes unless the text is shorter.
+    """Return the encoding of text that begins with `head`; None for UTF-8 or when it is not text.
 
-    None: UTF-8, or not text.
+    `head` has at least 16 bytes unless the text is shorter.
     """
     for mark, encoding in _MARKS:
         if head.startswith(mark):
@@ -114,10 +114,9 @@ def _begins_json(head: bytes, encoding: str) -> bool:
 
 
 class Utf8Stream(PieceStream[io.RawIOBase]):
-    """Text of another encoding as UTF-8, without its byte order mark; closing it closes the source.
+    """Converts text in another encoding to UTF-8 without a byte order mark. Closing it closes the source.
 
-    An invalid unit becomes U+FFFD and costs nothing else. A lone surrogate stays invalid UTF-8, so its line
-    is rejected.
+    Only an invalid unit becomes U+FFFD. A lone surrogate stays invalid UTF-8, so its line is rejected.
     """
 
     def __init__(self, source: io.RawIOBase, encoding: str) -> None:

@@ -1,10 +1,9 @@
 """Reads an Inspect log archive (`.eval`) as JSON Lines: the header, then each sample, in archive order.
 
-https://inspect.aisi.org.uk/eval-logs.html. A `.eval` is a zip of `header.json` (`_journal/start.json` while
-the evaluation runs, or after it crashed), `samples/<id>_epoch_<n>.json` and summaries that repeat them. Each
-of these documents except the summaries becomes one line: its line breaks are replaced by tabs, which JSON
-allows and forbids in the same places. Line 1 is the header, line 2 the first sample, and a document that is
-invalid JSON stays invalid.
+https://inspect.aisi.org.uk/eval-logs.html. A `.eval` is a zip of a header, `samples/<id>_epoch_<n>.json` and
+summaries that repeat the samples. The header is `header.json`, or `_journal/start.json` while the evaluation
+runs or after it crashed. Each document except the summaries becomes one line. Its line breaks become tabs,
+which does not change whether it is valid JSON. Line 1 is the header, line 2 the first sample.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _ONE_LINE = bytes.maketrans(b"\r\n", b"\t\t")
 
 
 def find_documents(members: Sequence[ZipMember]) -> list[ZipMember] | None:
-    """Return the members that make up the log, header first; None when it is not an Inspect log."""
+    """Return the members that form the log, the header first; None when it is not an Inspect log."""
     by_name = {member.name: member for member in members}
     headers = [by_name[name] for name in _HEADERS if name in by_name]
     samples = [member for member in members if _SAMPLE.fullmatch(member.name)]
@@ -34,7 +33,7 @@ def find_documents(members: Sequence[ZipMember]) -> list[ZipMember] | None:
 class EvalLines(io.RawIOBase):
     """An Inspect log as a stream of JSON Lines.
 
-    `file` is the archive; it must be seekable. Closing the stream closes `file`.
+    `file` is the archive, which must be seekable. Closing the stream closes `file`.
     """
 
     def __init__(self, file: io.RawIOBase, documents: Sequence[ZipMember]) -> None:

@@ -1,4 +1,4 @@
-"""Raw streams that wrap another stream: a part of it, one that can be rewound, one made piece by piece."""
+"""Raw streams that wrap another stream: a part of it, one that can be rewound, and one made of pieces."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ingest.errors import CutOffError
 
 
 class StreamPart(io.RawIOBase):
-    """A part of a stream: `size` bytes from offset `start` on; `size` None = up to the end.
+    """A part of a stream: `size` bytes from offset `start` on. `size` None = up to the end.
 
-    If the source can seek, the part keeps its own position, so that several parts can be read in turn.
-    `owner`: closing the part closes the source. `exact`: reading raises CutOffError when the source ends
-    before `size` bytes.
+    If the source can seek, the part keeps its own position, so several parts can be read in turn. With
+    `owner`, closing the part closes the source. With `exact`, reading raises CutOffError when the source ends
+    too early.
     """
 
     def __init__(
@@ -76,16 +76,16 @@ class StreamPart(io.RawIOBase):
 class RewindableStream(io.RawIOBase):
     """A stream whose beginning can be read several times before the final reading.
 
-    The bytes read are kept in memory until `rewind`, at most `keeps` of them; beyond that, `rewinds` becomes
-    False. With `keeps` 0 nothing is kept, so the source must be able to seek. Closing or deleting the stream
-    closes the source, unless it was detached.
+    Until `rewind`, at most `keeps` bytes are kept in memory; after more bytes, `rewinds` becomes False. With
+    `keeps` 0, the source must be able to seek. Closing or deleting the stream closes the source, unless it
+    was detached.
     """
 
     def __init__(self, source: io.RawIOBase, *, keeps: int) -> None:
         self._source = source
         self._limit = keeps
         self._kept = bytearray()
-        self._at = 0  # within the kept bytes
+        self._at = 0
         self._trial = True
         self._detached = False
         self.rewinds = True

@@ -2,11 +2,11 @@
 
 Source: POSIX.1-2017 pax (https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html, "ustar
 Interchange Format", "pax Header Block") and the GNU manual ("Basic Tar Format") for long names. The standard
-library decodes the header blocks, but this module walks the archive. `tarfile` would read extended headers of
-any size into memory, and would stop without an error at a damaged or truncated header.
+library decodes the header blocks, but this module walks through the archive. `tarfile` would read extended
+headers of any size into memory, and would stop without an error at a damaged header.
 
-A compressed tar can only be read from its beginning. Each process therefore keeps the last such archive open
-at the position where reading stopped: reading the members in order takes one pass.
+A compressed tar can only be read forward. So each process keeps the last such archive open at its position,
+and reading the members in order takes one pass.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from typing import Any
 from ingest.errors import CutOffError, DamagedFileError
 
 _BLOCK = tarfile.BLOCKSIZE
-EXTENDED = 1024 * 1024  # bytes of a long name or of pax records; real paths have a few thousand at most
+EXTENDED = 1024 * 1024  # bytes of a long name or of pax records; real paths are much shorter
 _FILES = {tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.CONTTYPE}
 _EMPTY = {
     tarfile.LNKTYPE, tarfile.SYMTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE,
 }  # fmt: skip
 _PASSED_OVER = {tarfile.XGLTYPE, tarfile.GNUTYPE_LONGLINK}
-_LATEST = 2**62  # nanoseconds
+_LATEST = 2**62  # nanoseconds since 1970; a later time must be wrong
 _SPARSE = "GNU.sparse."
-_running: dict[Hashable, ForwardStream] = {}  # at most one
+_running: dict[Hashable, ForwardStream] = {}  # the archive that this process keeps open, at most one
 
 
 @dataclass(frozen=True, slots=True)
 class TarMember:
     """A file in a tar archive.
 
-    Its content begins at byte `start` of the (uncompressed) archive and has `size` bytes. `problem` says why
-    the file cannot be read; None = it can.
+    Its `size` bytes of content begin at byte `start` of the uncompressed archive. `problem` says why the file
+    cannot be read, or is None.
     """
 
     name: str
@@ -49,7 +49,7 @@ class TarMember:
 def is_tar(head: bytes) -> bool:
     """Return True when `head` begins with a tar header, old or new, whose checksum is right."""
     if b"\0" not in head:
-        return False  # the block ends with zeros; most files need no checksum
+        return False  # a header ends with zeros, so most files need no checksum
     try:
         tarfile.TarInfo.frombuf(head[:_BLOCK], "utf-8", "surrogateescape")
     except tarfile.HeaderError:
@@ -58,7 +58,7 @@ def is_tar(head: bytes) -> bool:
 
 
 class ForwardStream:
-    """A stream that is read forward only, with the current position in `at`.
+    """A stream that can only be read forward; `at` is its position.
 
     A source that cannot seek is moved forward by reading.
     """
@@ -98,8 +98,8 @@ class ForwardStream:
 def list_tar_members(tape: ForwardStream) -> Iterator[TarMember]:
     """Yield the files in the order of the archive.
 
-    The caller may read the content of each file before asking for the next. Raises DamagedFileError where the
-    archive is cut off or corrupt, OSError.
+    The caller may read the content of each file before the next one. Raises OSError, or DamagedFileError
+    where the archive is incomplete or corrupt.
     """
     extended: dict[str, str] = {}
     position = 0
@@ -181,10 +181,10 @@ def _member_of_header(header: tarfile.TarInfo, extended: dict[str, str], start: 
 
 
 def open_member(archive: Hashable, unpack: Callable[[], io.RawIOBase], member: TarMember) -> MemberStream:
-    """Open a member's content; read it before opening another member of any compressed tar.
+    """Open the content of a member. Read it before opening another member of any compressed tar.
 
-    `archive` identifies the archive. `unpack` opens the uncompressed archive from its start; it is called
-    when the archive is not open, or is already past the member. Raises OSError.
+    `archive` identifies the archive. `unpack` opens the uncompressed archive from its start. It is called
+    when the archive is not open, or its position is after the member. Raises OSError.
     """
     tape = _running.get(archive)
     if tape is None or tape.at > member.start:

@@ -19,7 +19,7 @@ from ingest.sources.archives.decompression import Compression, DecompressedStrea
 from ingest.sources.archives.streams import StreamPart
 
 SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
-CONTENTS = 32 * 1024 * 1024  # bytes of a table of contents, some 300,000 members
+CONTENTS = 32 * 1024 * 1024  # bytes of a table of contents, enough for about 300,000 members
 _LOCAL = struct.Struct("<4s22xHH")
 _METHODS = {8: Compression.DEFLATE, 12: Compression.BZIP2, 93: Compression.ZSTD}
 _STORED = 0
@@ -31,7 +31,7 @@ class ZipMember:
     """A file in a zip archive, as the table of contents describes it; sizes are in bytes."""
 
     name: str
-    start: int  # of its local header
+    start: int  # offset of the local header
     packed: int
     size: int
     checksum: int  # CRC-32
@@ -40,7 +40,7 @@ class ZipMember:
 
 
 class _BoundedFile(io.BufferedReader):
-    """A file that refuses reads over `CONTENTS` bytes with DamagedFileError.
+    """A file that raises DamagedFileError for reads of more than `CONTENTS` bytes.
 
     `zipfile` reads a table of contents of any size into memory.
     """
@@ -56,8 +56,8 @@ class _BoundedFile(io.BufferedReader):
 def list_zip_members(file: io.RawIOBase) -> list[ZipMember]:
     """Return the files in an archive, in the order of its table of contents.
 
-    Of two files with the same name the last counts. `file` must be seekable and stays open. Raises
-    DamagedFileError when the table of contents is damaged or members overlap; OSError.
+    Of two files with the same name, the last one is used. `file` must be seekable and stays open. Raises
+    OSError, or DamagedFileError when the table of contents is damaged or members overlap.
     """
     buffered = _BoundedFile(file)
     try:
@@ -83,7 +83,7 @@ def _member_of_entry(info: zipfile.ZipInfo) -> ZipMember:
 def _refuse_overlapping_members(members: list[ZipMember]) -> None:
     """Raise DamagedFileError when members share bytes of the archive.
 
-    Overlapping members can make ten megabytes expand to petabytes (D. Fifield, WOOT 2019).
+    With overlapping members, ten megabytes can expand to petabytes (D. Fifield, WOOT 2019).
     """
     end = 0
     for member in sorted(members, key=lambda member: member.start):
@@ -95,8 +95,8 @@ def _refuse_overlapping_members(members: list[ZipMember]) -> None:
 def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
     """Open the content of one member as a stream that checks length and CRC-32 at its end.
 
-    `file` is the archive, seekable; closing the stream closes it. Raises DamagedFileError, here or while the
-    stream is read; OSError.
+    `file` is the archive, which must be seekable; closing the stream closes it. Raises OSError, or
+    DamagedFileError now or while the stream is read.
     """
     if member.encrypted:
         raise DamagedFileError("it is encrypted; unpack it with its password")
@@ -117,7 +117,7 @@ def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
 
 
 class _ChecksummedStream(io.RawIOBase):
-    """A member's content; raises DamagedFileError when its length or CRC-32 is wrong at the end."""
+    """A member's content. Raises DamagedFileError when its length or CRC-32 is wrong."""
 
     def __init__(self, source: io.RawIOBase, member: ZipMember) -> None:
         self._source = source
@@ -135,7 +135,8 @@ class _ChecksummedStream(io.RawIOBase):
         view = memoryview(buffer)
         try:
             count = self._source.readinto(view) or 0
-        except CutOffError as error:  # the table of contents, at the archive's end, is complete
+        # the end of the archive was read before, so the archive is damaged, not incomplete
+        except CutOffError as error:
             raise DamagedFileError(str(error)) from error
         self._sum = zlib.crc32(view[:count], self._sum)
         self._length += count

@@ -1,1 +1,1 @@
-"""Reads SQLite databases as JSON Lines; the .sql files define the tables and the order."""
+"""Reads SQLite databases as JSON Lines. The .sql files define the tables and the order of rows."""

@@ -1,14 +1,14 @@
-"""An SQLite database as a stream of JSON Lines: first its tables, then one line a row, in a layout's order.
+"""Shows an SQLite database as JSON Lines: a line with its tables, then one line for each row.
 
-The first line is `{"database": [<producer>, …], "tables": {<table>: [<column>, …]}}`. Each further line is a
-row: `{"record": <word>, <column>: <value>, …}`, without its NULLs. Blobs are read as text. Text that is not
-UTF-8 stays invalid, so its line is rejected as in any other log. A row with a value that is too large becomes
+The first line is `{"database": [<producer>, …], "tables": {<table>: [<column>, …]}}`. Each other line is a
+row without its NULLs: `{"record": <word>, <column>: <value>, …}`. Blobs are read as text. Text that is not
+UTF-8 stays invalid, so its line is rejected as in any log. A row with a value that is too large becomes
 `{"record": <word>, "unread": <reason>}`. A database with tables of several producers yields no rows.
 
 A layout is a file `<producer>.sql` or `<producer>.<part>.sql`. Its comments name the records, one per line:
 `-- <record>: <table>(<column>, <column>?, …)`. A database has the layout when it has all these tables and
-columns; columns with a `?` are optional. The table `*` means any table with the columns; `{table}` is its
-name in the query. The query selects, for each record in order, its word and the rowid of its row.
+columns; columns with a `?` are optional. The table `*` means any table with these columns; `{table}` is its
+name in the query. The query selects the `<record>` and the rowid of each row, in order.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Tables = Mapping[str, Sequence[str]]
 
 
 class DatabaseLines(io.RawIOBase):
-    """The lines of a database. `connection` is to a copy; closing the stream closes it."""
+    """The lines of a database. `connection` is to a copy of it; closing the stream closes the connection."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -121,7 +121,7 @@ def _encode_line(value: dict[str, Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """A table's rows that are records: the record's word, the table, and the columns to read."""
+    """The rows of one table that become records: the record's name, the table, and the columns to read."""
 
     record: str
     table: str
@@ -143,14 +143,14 @@ class RowKind:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A way to read a database: the producer's name, the rows it reads, and the query for their order."""
+    """How to read a database: the producer's name, the rows to read, and the query for their order."""
 
     producer: str
     kinds: tuple[RowKind, ...]
     order: str
 
     def fit(self, tables: Tables) -> list[Layout]:
-        """Return the layouts for the existing tables: none, or one for each table that `*` matches."""
+        """Return the layouts for the existing tables: none, one, or one for each table that `*` matches."""
         if any(kind.table == _ANY for kind in self.kinds):
             return [fitted for table in tables if (fitted := self._fit_tables(tables, table)) is not None]
         fitted = self._fit_tables(tables)
@@ -189,7 +189,7 @@ def _all_layouts() -> tuple[Layout, ...]:
 def _read_layout(name: str, text: str) -> Layout:
     kinds = []
     for record, table, listed in _RECORD.findall(text):
-        columns = _COLUMN.findall(listed)  # columns may continue on the next comment line
+        columns = _COLUMN.findall(listed)
         optional = frozenset(column for column, mark in columns if mark)
         kinds.append(RowKind(record, table, tuple(column for column, _ in columns), optional))
     return Layout(name.split(".", maxsplit=1)[0], tuple(kinds), text)

@@ -1,10 +1,9 @@
 """Copies an SQLite database that may be in use, with its write-ahead log, and opens the copy.
 
-The database itself is never opened with SQLite, so that no lock is taken and none of its files is touched.
-Committed data is partly in the file and partly in `-wal` (https://sqlite.org/walformat.html) or, while it
-changes the file itself, must be restored from `-journal` (https://sqlite.org/atomiccommit.html). A copy is
-consistent if the file reads the same before and after the side file is copied, and the side file was not
-restarted meanwhile.
+The database itself is never opened with SQLite, so it is not locked and its files do not change. Committed
+data may be partly in `-wal` (https://sqlite.org/walformat.html), or must be restored from `-journal`
+(https://sqlite.org/atomiccommit.html). A copy is consistent under two conditions: the file reads the same
+before and after its side file is copied, and the side file was not restarted meanwhile.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from ingest.errors import DamagedFileError
 
 DATABASE_NAMES = (".db", ".db3", ".sqlite", ".sqlite3", ".vscdb")
 SIDE_FILES = ("-wal", "-journal")
-ALL_SIDE_FILES = (*SIDE_FILES, "-shm")  # SQLite rebuilds the last one from the write-ahead log
-LARGEST_VALUE = 64 * 1024 * 1024  # bytes of one value; a row with a larger one is not read
+ALL_SIDE_FILES = (*SIDE_FILES, "-shm")  # SQLite rebuilds `-shm` from the write-ahead log
+LARGEST_VALUE = 64 * 1024 * 1024  # bytes; a row with a larger value is not read
 _ATTEMPTS = 6
-_PAUSE = 0.05  # seconds; doubled after each attempt
+_PAUSE = 0.05  # seconds between two attempts, doubled each time
 _PIECE = 1024 * 1024
-_HEADER = 32  # bytes of a side file that change whenever it is restarted
-_SPARE = 64 * 1024 * 1024  # bytes that a copy leaves free
+_HEADER = 32  # bytes of a side file that change whenever SQLite restarts the file
+_SPARE = 64 * 1024 * 1024  # bytes of disk space that must stay free
 _NAME = "copy.db"
 
 OpenStream = Callable[[], io.RawIOBase]
@@ -41,8 +40,8 @@ OpenSide = Callable[[str], io.RawIOBase | None]
 def copy_database(main: OpenStream, side: OpenSide, size: int | None) -> sqlite3.Connection:
     """Return a connection to a copy of a database that other programs may be writing.
 
-    `size` is its size in bytes, None when unknown. Raises OSError when there is no room for the copy or the
-    database changes all the time; DamagedFileError when it is damaged or encrypted.
+    `size` is its size in bytes, or None. Raises OSError when there is no room for the copy or the database
+    changes all the time, and DamagedFileError when it is damaged or encrypted.
     """
     folder = Path(tempfile.mkdtemp(prefix="callgauge-database-"))
     try:
@@ -55,11 +54,15 @@ def copy_database(main: OpenStream, side: OpenSide, size: int | None) -> sqlite3
             pause *= 2
         raise OSError("it is an SQLite database that changed while it was copied; load it again")
     finally:
-        shutil.rmtree(folder, ignore_errors=True)  # the connection keeps its files; a killed load leaves none
+        # the connection keeps the deleted files open, so even a killed load leaves none
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def copy_stream(stream: io.RawIOBase) -> sqlite3.Connection:
-    """Return a connection to a copy of the database in a stream that can be read once. Errors as above."""
+    """Return a connection to a copy of a database in a stream that can be read once.
+
+    Raises the same errors as `copy_database`.
+    """
     folder = Path(tempfile.mkdtemp(prefix="callgauge-database-"))
     try:
         _check_room(folder, None)
@@ -79,7 +82,7 @@ def _check_room(folder: Path, size: int | None) -> None:
 
 
 def _copy_moment(folder: Path, main: OpenStream, side: OpenSide) -> bool:
-    """Copy the database and its side files; return False when a writer was in the way."""
+    """Copy the database and its side files; return False when another program wrote meanwhile."""
     with closing(main()) as stream:
         first = _copy(stream, folder / _NAME)
     headers = {suffix: _copy_side(side, suffix, folder / (_NAME + suffix)) for suffix in SIDE_FILES}
@@ -89,7 +92,7 @@ def _copy_moment(folder: Path, main: OpenStream, side: OpenSide) -> bool:
 
 
 def _copy_side(side: OpenSide, suffix: str, target: Path) -> bytes:
-    """Copy a side file and return its header; empty when it does not exist or is empty."""
+    """Copy a side file and return its first bytes; empty when it does not exist or is empty."""
     target.unlink(missing_ok=True)
     stream = side(suffix)
     if stream is None:
@@ -109,7 +112,6 @@ def _header_of(side: OpenSide, suffix: str) -> bytes:
 
 
 def _copy(stream: io.RawIOBase, target: Path | None) -> bytes:
-    """Write the stream to a file, if one is given, and return its SHA-256."""
     digest, buffer = hashlib.sha256(), memoryview(bytearray(_PIECE))
     with closing(io.BytesIO() if target is None else target.open("wb")) as out:
         while count := stream.readinto(buffer):
@@ -126,7 +128,7 @@ def _open_copy(path: Path) -> sqlite3.Connection:
     try:
         for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "locking_mode = EXCLUSIVE"):
             connection.execute(f"PRAGMA {pragma}")
-        # Merges the side files into the copy, which then is one file.
+        # Merges the side files into the copy, so that the copy is one file.
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         connection.execute("PRAGMA query_only = ON")

@@ -1,12 +1,11 @@
-"""Migrates the tables of an older store to the current version, by one SQL script per version.
+"""Migrates the tables of an older store to the current version, with one SQL script per version.
 
 All scripts run in one transaction.
 
-A new column is one line in `schema.sql` and one in the newest script: `ALTER TABLE … ADD COLUMN …`, with an
-UPDATE if the value follows from stored data. Edit both while that version is unreleased. Afterwards a change
-increases `SCHEMA_VERSION` and begins `to_<version>.sql`. A test checks that both ways lead to the same
-schema. After a migration the rollups are recomputed, except for days without facts: for these, `old_sums.sql`
-fills new columns and rates.
+A new column needs one line in `schema.sql` and one in the newest script: `ALTER TABLE … ADD COLUMN …`, with
+an UPDATE if the value follows from stored data. After a release, increase `SCHEMA_VERSION` and begin a new
+script `to_<version>.sql`. A test checks that a migrated store has the same schema as a new one. Daily sums
+are recomputed after a migration. Days whose rows were removed get new columns and rates from `old_sums.sql`.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def _call_place_in_turn(turn_id: str, step: int | None, ordinal: int | None) -> 
     return None if step is None or ordinal is None else CallPlaces(turn_id).make(step, ordinal)
 
 
-# Python functions for the scripts, with the types of their parameters.
+# Python functions that the scripts call, with the types of their parameters.
 _FUNCTIONS: Mapping[str, tuple[Callable[..., str | None], list[Any]]] = {
     "call_place": (_call_place, ["VARCHAR", "VARCHAR", "INTEGER", "INTEGER", "INTEGER"]),
     "call_place_in_turn": (_call_place_in_turn, ["VARCHAR", "INTEGER", "INTEGER"]),
@@ -57,13 +56,13 @@ _FUNCTIONS: Mapping[str, tuple[Callable[..., str | None], list[Any]]] = {
 }
 
 
-# As `ingest.sessions.table_rows.find_mcp_server`; temporary, so it is there until the store is closed.
+# Equals `ingest.sessions.table_rows.find_mcp_server`; exists until the connection is closed.
 _FIND_MCP_SERVER = f"""
     CREATE OR REPLACE TEMP MACRO find_mcp_server(tool) AS nullif(regexp_extract(tool, '{MCP_TOOL}', 1), '')"""
 
 
 def read_schema_version(con: duckdb.DuckDBPyConnection, generation: Path) -> int:
-    """Return the version of a generation's tables.
+    """Return the schema version of a store file.
 
     Raises StoreVersionError when this version of Callgauge cannot use the tables.
     """
@@ -95,5 +94,5 @@ def migrate(con: duckdb.DuckDBPyConnection, stored_version: int) -> None:
 
 
 def complete_old_sums(con: duckdb.DuckDBPyConnection) -> None:
-    """Complete the daily sums of days without facts; all of these must be in the open tables."""
+    """Complete the daily sums of days whose rows were removed; these days must be in the main file."""
     con.execute((_HERE / "old_sums.sql").read_text("utf-8"))

@@ -1,11 +1,10 @@
-"""Decides the alerts of a generation: which rates of the newest nights changed, since when, and where.
+"""Decides the alerts of a store: which rates changed on the newest days, since when, and for which calls.
 
-The table `alerts` depends only on the daily sums, so the order of loads does not matter. This is the only
-module of `ingest` that uses `callgauge.stats`: every change of a store decides its alerts, and pages only
-read them. Small stores return before that import, which takes longer than a small load.
+The alerts depend only on the daily sums, so the order of loads does not matter. Every change of a store
+decides the alerts again; pages only read them.
 
-A night is judged when it is over. The newest one is the day before the last load, or the newest day with
-calls if that is earlier, unless it has less than a tenth of the usual calls.
+The newest tested day is the day before the last load, or the newest day with calls if that is earlier. If it
+has less than a tenth of the usual calls, the day before is tested.
 """
 
 from __future__ import annotations
@@ -25,27 +24,30 @@ if TYPE_CHECKING:
 
 RATES_OF_CALLS = ("parse_error", "emission", "tool_rejected", "execution")
 RATES_OF_TURNS = ("turn_success",)
-"""The rates that are tested each night; those of turns not by tool, because a turn may call several."""
+"""Rates of turns that are tested each night. They are not tested by tool, because a turn may call several
+tools.
+"""
 DIMENSIONS = (
     ("model", None), ("prompt", None), ("provider", None), ("tool", None),
     ("model", "provider"), ("model", "prompt"), ("model", "tool"),
 )  # fmt: skip
-"""The dimensions whose values each rate is tested for, and the pairs of dimensions."""
+"""The dimensions, and pairs of dimensions, for whose values each rate is tested."""
 _COLUMNS = {"model": "model", "prompt": "prompt_id", "provider": "provider", "tool": "tool"}
-_MOST_SERIES = 1_000  # pairs with the fewest observations are left out: a thousand take 140 MB
-_LEAST_DAYS = 6  # five days before a change, and one after it
-_LEAST_CALLS = 60  # 30 on each side
+_MOST_SERIES = 1_000  # the pairs with the fewest observations are left out; 1,000 series take 140 MB
+_LEAST_DAYS = 6  # at least five days before a change, and one after it
+_LEAST_CALLS = 60  # at least 30 before a change and 30 after it
 _LEAST_SESSIONS = 20
-_PART = 0.05  # the p-value, over a rate's alerts, from which the rest of an alert counts as unchanged
-_MOST_VALUES = 200  # values per dimension in which an alert is located
-_RULES = 1  # increase it when the same daily sums must give other alerts
+# If p, times the number of a rate's alerts, is at least this, the remaining calls count as unchanged.
+_PART = 0.05
+_MOST_VALUES = 200  # largest number of values per dimension in which a change is located
+_RULES = 1  # increase this number when the same daily sums must give other alerts
 
 _EXTENT = """
     SELECT
         min(day), max(day), count(DISTINCT day), sum(calls)::BIGINT,
         (SELECT max(finished_at)::DATE FROM ingest_runs)
     FROM stored_daily_calls WHERE day IS NOT NULL AND trial_run IS NULL"""
-# The day before, if the night has less than a tenth of the usual calls (sessions that ran past midnight).
+# Returns the day before if the tested day has less than a tenth of the usual calls.
 _USUAL_CALLS = """
     WITH calls AS (
         SELECT day, sum(calls) AS calls FROM stored_daily_calls
@@ -77,7 +79,7 @@ _ENTRIES = """
         rate, by_tool, place, model, provider, prompt_id, tool,
         unnest(group_ids) AS session_group, unnest(group_k) AS k, unnest(group_n) AS n
     FROM alert_rows"""
-# A pair with all observations of one of its values would repeat that value.
+# Leaves out a pair with as many observations as one of its values, because both series are equal.
 _SERIES = """
     CREATE OR REPLACE TEMP TABLE alert_series AS
     WITH
@@ -135,7 +137,7 @@ def decide_alerts(building: GenerationBuilder) -> None:
 
 
 def write_alerts(con: Connection) -> None:
-    """Write the alerts that follow from the daily sums, in the caller's transaction."""
+    """Write the alerts for the daily sums, in the caller's transaction."""
     nights = _Nights.read(con)
     if nights is None:
         if run_often(con, _IS_KNOWN).fetchone() == (True,):
@@ -156,7 +158,7 @@ def write_alerts(con: Connection) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Nights:
-    """The days to read, from `first`, and the nights to walk, from `begin` to `night`."""
+    """The days to read, from `first` on, and the days to test, from `begin` to `night`."""
 
     first: date
     begin: date
@@ -164,7 +166,7 @@ class _Nights:
 
     @classmethod
     def read(cls, con: Connection) -> _Nights | None:
-        """Return the nights of a store; None when it has too few days or calls for any alert."""
+        """Return the days of a store; None when there are too few days or calls for any alert."""
         row = run_often(con, _EXTENT).fetchone()
         first, last, days, calls, loaded = row or (None, None, 0, 0, None)
         if first is None or days < _LEAST_DAYS or calls < _LEAST_CALLS:
@@ -198,7 +200,7 @@ class _Nights:
 
 @dataclass(frozen=True, slots=True)
 class _WatchedSeries:
-    """One series to test each night; `second` is the other value of a pair."""
+    """A series that is tested each day. `second` is the other dimension of a pair."""
 
     dimension: str
     name: str
@@ -208,12 +210,12 @@ class _WatchedSeries:
 
     @property
     def values(self) -> Mapping[str, str]:
-        """The values of its calls, by column of the daily sums."""
+        """The values of the dimensions that all calls of the series have, by column of the daily sums."""
         pairs = ((self.dimension, self.name), (self.second_dimension, self.second_name))
         return {_COLUMNS[dimension]: value for dimension, value in pairs if dimension}
 
     def make_key(self, since: date) -> str:
-        """Return the name of an alert for notes and triage; it stays the same from night to night."""
+        """Return the alert's id for notes and triage, which is the same every night."""
         pair = [self.dimension, self.name, self.second_dimension, self.second_name]
         name = pair if self.second_dimension else pair[:2]
         dimension = "+".join(name[::2])
@@ -222,7 +224,7 @@ class _WatchedSeries:
 
 
 def _name_rows(source: str) -> str:
-    """Return the query for the rows of a table, with the names of their series."""
+    """Return the query for the rows of a table, with the name of each row's series."""
     parts = []
     for dimension, second in DIMENSIONS:
         by_tool = "tool" in (dimension, second)
@@ -240,14 +242,13 @@ def _name_rows(source: str) -> str:
 
 
 def _read_series(con: Connection) -> list[_WatchedSeries]:
-    """Return the series that are large enough, by their number in the table `alert_series`."""
+    """Return the series with enough observations, by their number in the table `alert_series`."""
     parameters = {"least_calls": _LEAST_CALLS, "least_sessions": _LEAST_SESSIONS, "most": _MOST_SERIES}
     con.execute(_SERIES.format(named=_name_rows("alert_rows")), parameters)
     return [_WatchedSeries(*row) for row in con.execute(_LIST).fetchall()]
 
 
 def _follow_series(con: Connection, nights: _Nights, series: Sequence[_WatchedSeries], made_of: str) -> None:
-    """Test the series night by night, and write the alerts found."""
     from callgauge.stats.over_time.visible_changes import find_visible_changes
     from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
 
@@ -281,7 +282,7 @@ def _table_of(series: _WatchedSeries) -> tuple[str, str, str]:
 
 @dataclass(slots=True)
 class _Alert:
-    """A change of a series, measured on its days up to the newest night."""
+    """A change of a series, measured on its days up to the newest tested day."""
 
     series: _WatchedSeries
     change: WindowChange
@@ -320,10 +321,10 @@ class _Alert:
 
 
 def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) -> Sequence[_Alert]:
-    """Set for each alert the surer one that explains it: without that one's calls, nothing changed.
+    """Set `part_of` for each alert that a more certain alert explains.
 
-    The surest alert of a rate leads, unless another one covers all its calls. The next one also leads, if its
-    rate still changed without the calls of the earlier leaders.
+    Alert A explains alert B when B's rate did not change in the calls outside A. The most certain alert of a
+    rate is tried first, unless another alert covers all its calls.
     """
     from callgauge.stats.over_time.window_changes import measure_change
 
@@ -346,7 +347,10 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
 
 
 def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
-    """Return the alerts, the surest first; but one located in certain calls follows the alert on those."""
+    """Return the alerts, the most certain first.
+
+    If an alert is caused by certain calls, it comes after the alert on these calls.
+    """
     by_p = sorted(
         family, key=lambda candidate: (candidate.measured.p, candidate.change.series, candidate.change.since)
     )
@@ -367,7 +371,7 @@ def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
 
 
 def _overlap(first: _Alert, other: _Alert) -> bool:
-    """Return whether two alerts may share calls: same days and compatible values."""
+    """Return whether two alerts may have calls in common: the same days and compatible values."""
     values, others = first.series.values, other.series.values
     if any(values[column] != others[column] for column in values.keys() & others.keys()):
         return False
@@ -381,7 +385,7 @@ def _overlap(first: _Alert, other: _Alert) -> bool:
 def _find_place(
     con: Connection, nights: _Nights, series: _WatchedSeries, change: WindowChange
 ) -> tuple[str, str, bool] | None:
-    """Return the dimension and value in which the rate changed, and whether only there; else None."""
+    """Return the dimension and value in which the rate changed, and whether only there; or None."""
     from callgauge.stats.over_time.window_changes import locate_change
 
     whole = _read_counts(con, nights, series.rate, series.values)
@@ -410,7 +414,7 @@ def _read_counts(
     values: Mapping[str, str],
     without: Sequence[Mapping[str, str]] = (),
 ) -> Any:
-    """Return k and n by day and group of the calls with some values, without those of others."""
+    """Return k and n by day and group for the calls that have `values` but not those in `without`."""
     from callgauge.stats.over_time.window_changes import sum_entries
 
     chosen, conditions = _write_condition(values)

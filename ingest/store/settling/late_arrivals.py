@@ -1,4 +1,4 @@
-"""Joins turns whose parts are in several files, in the generation being built, and concludes them again.
+"""Joins turns that are spread over several files in the store file being built, and judges them again.
 
 `late.sql` has already joined late results to their calls.
 """
@@ -16,8 +16,8 @@ from ingest.store.generation_file import GenerationBuilder
 from ingest.store.reassessment import reassess_turns
 from ingest.store.scripts import run_script
 
-_AT_ONCE = 1_000  # turns
-# A turn or a session in two files has several rows.
+_AT_ONCE = 1_000  # turns processed at a time
+# the tables that list turns and sessions found in several files
 _MAY_BE_LATE = ("late_turns", "copied_turns", "copied_sessions")
 
 _OF_BATCH = "(SELECT turn_id FROM spread WHERE batch = ?)"
@@ -39,7 +39,7 @@ _NOTE = "INSERT INTO late_turns SELECT turn_id FROM incoming EXCEPT FROM late_tu
 
 
 def conclude_late_turns(building: GenerationBuilder, failures: FailureRules) -> None:
-    """Join turns that are split over files, and conclude changed turns again.
+    """Join turns that are spread over several files, and judge changed turns again.
 
     Call it after `settle`.
     """
@@ -80,7 +80,7 @@ def _join_turns(building: GenerationBuilder, batch: int) -> None:
 
 
 def _join_rows(rows: list[Row], calls: list[Row]) -> list[Row]:
-    """Return all rows of a split turn, the first with the facts of all parts.
+    """Return all rows of a split turn; the first one combines the values of all parts.
 
     The list is empty when the turn is not split.
     """

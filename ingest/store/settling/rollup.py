@@ -1,13 +1,13 @@
-"""Updates the daily sums: adds a load's changes, or sums up whole days.
+"""Updates the daily sums: adds the changes by a load, or adds up whole days.
 
 A load's changes are the sums of the affected sessions (`concerned.sql`) after the load minus those before.
-Larger changes (a migration, a new parser, other model names) sum up whole days. Both run the scripts in
-`rollups` (`DAILY_TABLES`). Sums can be added up over days and every other column of their key. A day can be
-NULL, for calls without a time. The sums of days whose facts `callgauge retain` removed stay.
+After larger changes (a migration, a new parser, other model names), whole days are added up. Both run the
+scripts in `rollups` (`DAILY_TABLES`). The day is NULL for calls without a time. The sums of days whose rows
+`callgauge retain` removed stay.
 
-The scripts read temporary views. `counted_…` have the facts that are counted (`summed_facts.sql`) with
-`is_before`: true for what `keep_facts` kept from before the load. `calls_of_days` and `turns_of_days` are
-those of the days in `touched_days`, without duplicates.
+The scripts read temporary views. `counted_…` have the rows to count (`summed_facts.sql`); their column
+`is_before` is true for rows that `keep_facts` saved before the load. `calls_of_days` and `turns_of_days`
+contain the days in `touched_days`, without duplicates.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from ingest.store.daily_tables import DAILY_TABLES, DailyTable
 from ingest.store.scripts import read_script, run_often, run_script
 from ingest.store.segments import view_stored_facts
 
-AT_ONCE = 200_000  # calls whose days are summed up together; groups of many more do not fit into memory
-HELD = 50_000  # calls of affected sessions that are kept in memory for all scripts
+# calls whose days are added up together; the groups of many more calls do not fit into memory
+AT_ONCE = 200_000
+HELD = 50_000  # largest number of calls of affected sessions that are kept in memory for all scripts
 
 _UNFROZEN = "DELETE FROM touched_days WHERE day < (SELECT max(facts_before) FROM store_info)"
 _MANY = "SELECT count(*) > ? FROM counted_calls"
@@ -30,7 +31,9 @@ _SOME_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM all_d
 _UNUSED = "DELETE FROM signatures WHERE signature_id NOT IN (SELECT signature_id FROM stored_daily_errors)"
 
 _FACTS = {"sessions": "sessions", "turns": "turns", "calls": "tool_calls", "findings": "diagnostics"}
-"""The tables of counted facts, by the word in the views' names. Diagnostics come after calls."""
+"""The fact tables that are counted, by the word in the names of their views. Diagnostics must come after
+calls.
+"""
 _OF_ROWS = "SEMI JOIN rows_after USING (file_id, source, session_id)"
 _OF_CALLS = "SEMI JOIN (FROM counted_calls WHERE NOT is_before) USING (call_id, file_id)"
 _ON_DAYS = "NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM f.day)"
@@ -42,7 +45,7 @@ _TEXT_REMOVED = "SELECT (source, session_id) FROM counted_turns WHERE text_remov
 _REMOVE_TRIALS = f"""
     DELETE FROM task_trials USING touched_days t
     WHERE task_trials.day IS NOT DISTINCT FROM t.day AND (source, session_id) NOT IN ({_TEXT_REMOVED})"""  # noqa: S608 - our own text
-# A session over several days counts on its first.
+# A session over several days counts on its first day.
 _REMOVE_TRIED = f"DELETE FROM task_trials WHERE (source, session_id) IN ({_TRIED})"  # noqa: S608 - our own text
 _OF_CONCERNED = " AND (source, session_id) IN (SELECT (source, session_id) FROM concerned_sessions)"
 
@@ -60,7 +63,7 @@ _RESTORE_WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS FROM whole_d
 
 
 def roll_up(con: Connection) -> None:
-    """Recompute the sums of the days in `touched_days` (day), a temporary table that the caller makes."""
+    """Recompute the sums of the days in `touched_days` (day), a temporary table made by the caller."""
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
         run_script(con, script)
@@ -79,7 +82,7 @@ def roll_up(con: Connection) -> None:
 
 
 def _some_days(con: Connection) -> Iterator[None]:
-    """Yield once per group of days that fits into memory, with these days in `touched_days`."""
+    """For each group of days that fits into memory, put these days into `touched_days` and yield."""
     if not has_rows(con, "touched_days"):
         return
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(False,)]:
@@ -103,17 +106,17 @@ def _renew_trials(con: Connection, removal: str) -> None:
 def sum_facts(
     con: Connection, tables: Iterable[DailyTable], first_day: date | None, last_day: date | None
 ) -> None:
-    """Fill empty tables of daily sums from the facts that `con` sees.
+    """Fill empty tables of daily sums from the rows that `con` sees.
 
-    A reader restricted to some sessions has no other sums. The days are those from `first_day` to `last_day`;
-    None = no bound.
+    A reader who is restricted to some sessions can use no other sums. The days are those from `first_day` to
+    `last_day`; None = no bound.
     """
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
         run_script(con, script)
     _view_whole_store(con)
     con.execute(_DAYS_BETWEEN, {"first": first_day, "last": last_day})
-    _view_days(con, are_read=False)  # a metric needs one or two tables, and each reads few columns
+    _view_days(con, are_read=False)
     for table in tables:
         run_often(con, table.insert_days())
 
@@ -122,14 +125,13 @@ def sum_facts(
 
 
 def _view_whole_store(con: Connection) -> None:
-    """Make the views of all facts of the store."""
     for fact, table in _FACTS.items():
         rows = f"SELECT *, false AS is_before FROM summed_{fact}('stored_{table}')"  # noqa: S608 - our own names
         _make_view(con, f"counted_{fact}", rows, is_read=False)
 
 
 def _view_concerned(con: Connection, *, has_before: bool, are_read: bool) -> None:
-    """Make the views `counted_…` of the affected sessions, whose rows are in `rows_after`."""
+    """Make the views `counted_…` of the affected sessions in `rows_after`."""
     for fact, table in _FACTS.items():
         chosen = _OF_CALLS if fact == "findings" else _OF_ROWS
         rows = f"SELECT *, false AS is_before FROM summed_{fact}('{table}') {chosen}"  # noqa: S608 - our own names
@@ -144,7 +146,10 @@ def _view_days(con: Connection, *, are_read: bool) -> None:
 
 
 def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None:
-    """Make a view of a query; with `is_read`, a temporary table, which is read once for all scripts."""
+    """Make a view of a query.
+
+    With `is_read`, make a temporary table, so that all scripts reuse one result.
+    """
     if is_read:
         con.execute(f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query}")
         query = f"FROM held_{name}"
@@ -155,9 +160,9 @@ def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None
 
 
 def keep_facts(con: Connection, rows: str) -> None:
-    """Keep the facts of sessions before a load changes them, for `add_differences`.
+    """Save the rows of sessions before a load changes them, for `add_differences`.
 
-    `rows` is the query for the file_id, source and session_id of their rows.
+    `rows` is the query for the file_id, source and session_id of these rows.
     """
     for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
         run_script(con, script)
@@ -166,9 +171,10 @@ def keep_facts(con: Connection, rows: str) -> None:
 
 
 def add_differences(con: Connection) -> None:
-    """Add the facts of the affected sessions to the sums, minus those before the load.
+    """Add the rows of the affected sessions to the sums, and subtract their rows from before the load.
 
-    Their rows are in `rows_after`. Skips the days in `touched_days`, which are summed up whole.
+    The table `rows_after` lists the affected sessions. Days in `touched_days` are skipped, because they are
+    added up whole.
     """
     has_before = has_rows(con, "rows_before", "resumed")
     for script in ("session_group.sql", "settling/summed_facts.sql"):
@@ -202,7 +208,6 @@ def _merge_changes(con: Connection, *, has_before: bool, are_few: bool) -> None:
 
 
 def _find_tables(con: Connection) -> Sequence[DailyTable]:
-    """Return the tables that get rows; planning another's script takes ten times as long as this check."""
     empty: set[DailyTable] = set()
     for facts in {table.counted.facts for table in DAILY_TABLES if table.counted}:
         expressions = {
@@ -216,7 +221,10 @@ def _find_tables(con: Connection) -> Sequence[DailyTable]:
 
 
 def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> set[DailyTable]:
-    """Merge the changes of a table into it; return it if an extreme may be lost, noted in `lost_…`."""
+    """Merge the changes into a table.
+
+    Return the table if a smallest or largest value may be lost; its keys are in `lost_…`.
+    """
     run_often(con, table.note_change(has_before=has_before))
     columns = [name for (name,) in con.execute(_COLUMNS, [table.name]).fetchall()]
     for dayless, is_there in enumerate(con.execute(_IS_DAYLESS).fetchall()[0]):

@@ -1,4 +1,4 @@
-"""Completes the generation being built: settles the new rows and updates the daily sums."""
+"""Completes the store file being built: runs the scripts on the new rows and updates the daily sums."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ingest.store.settling.rollup import add_differences, keep_facts, roll_up
 _LATE = ("late_results", "turn_parts")
 _FOLLOWING = "files WHERE follows IS NOT NULL AND run_id = {run_id:d}"
 _OF_TRIALS = "sessions SEMI JOIN touched_sessions USING (source, session_id) WHERE trial_run IS NOT NULL"
-# Planning a statement takes one to five milliseconds even without rows, and most loads are small.
+# Planning a statement takes 1 to 5 ms even without rows, so scripts without input are skipped.
 _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("retold.sql", ("retold_sessions", "retold_turns", "removed_contents")),
     ("replaced.sql", ("replaced", "copies")),
@@ -31,12 +31,13 @@ _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("trial_sessions.sql", (_OF_TRIALS,)),
     ("trial_runs.sql", ("trial_runs", "trial_looks")),
 )
-"""The scripts in their order, each with the tables that must have rows; empty = it always runs."""
-# With fewer calls, several threads save less than a second but take more processor time.
+"""The scripts in their order. A script runs only if one of its tables has rows, or if it names no table."""
+# With fewer calls, several threads save less than a second but take more processor time in total.
 _IS_LARGE = """
     SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
 _NEW_FILES = "INSERT INTO new_files SELECT file_id FROM files WHERE run_id = ?"
-_NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"  # kept when the reading resumes
+# rows of files whose reading resumes are left out
+_NOT_RESUMED = "FROM rows_before ANTI JOIN resumed USING (file_id)"
 _OTHERS = "stored_sessions ANTI JOIN concerned_sessions USING (source, session_id)"
 
 MODEL_NAMES = """
@@ -55,7 +56,7 @@ _OF_RENAMED = """
     UNION SELECT source, session_id FROM stored_turns SEMI JOIN renamed USING (model_name)"""
 _ALL_FILES = "SELECT file_id FROM files"
 _CHANGED_FILES = "SELECT file_id FROM new_files UNION SELECT file_id FROM rows_before"
-# Sums of days without facts cannot be recomputed, but get the new names, too.
+# Sums of days whose rows were removed cannot be recomputed, so the model names in them are changed directly.
 _RENAME_SUMS = """
     UPDATE {table} t SET model = a.model FROM model_aliases a
     WHERE t.model = a.model_name AND t.day < (SELECT max(facts_before) FROM store_info)"""
@@ -64,7 +65,7 @@ _SUMS_OF_MODELS = (*(table.name for table in DAILY_TABLES if "model" in table.ke
 _ALL_DAYS = """
     INSERT INTO touched_days
     (SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns) EXCEPT FROM touched_days"""
-# A session's row in task_trials is on its first day, which may be another one.
+# In task_trials, a session is on the session's first day, which may be none of the touched days.
 _SUMMED_DAYS = """
     SELECT day FROM touched_days
     UNION SELECT day FROM stored_turns WHERE (source, session_id) IN (
@@ -80,7 +81,7 @@ _CHANGED_DAYS = """
 
 _OF_DAYS = "WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM tool_calls.day)"
 _CONCERNED = "SEMI JOIN rows_after USING (file_id, source, session_id) WHERE true"
-# The texts of a call may be removed, but its id stays.
+# A call without stored texts keeps its signature id, because the id cannot be computed again.
 _UNSIGNED = """
     tool_calls {which}
         AND text_removed IS NULL AND (fault_layer IS NOT NULL OR signature_id IS NOT NULL)"""
@@ -93,11 +94,11 @@ _VIEW_UNSIGNED = """
 def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Sequence[str] = ()) -> None:
     """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
 
-    `run_id` is the run whose files were read, None when nothing was. `before` names scripts that run when the
-    affected sessions are known and nothing is removed yet. The turns of late results are concluded
-    afterwards, see `late_arrivals`.
+    `run_id` is the load that read the files; None when no file was read. `before` names scripts to run when
+    the affected sessions are known but no rows are removed yet. `late_arrivals` judges the turns of late
+    results afterwards.
     """
-    building.make_room(WAITS // 4)  # settling and summing up can use this memory
+    building.make_room(WAITS // 4)  # running the scripts and adding up the days need this memory
     if building.is_true(_IS_LARGE):
         building.use_all_cores()
     follows = run_id is not None and building.has_rows(_FOLLOWING.format(run_id=run_id))
@@ -109,13 +110,13 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
     if follows or building.has_rows("reread"):
         _run_script(building, "known_rejects.sql")
     for script, needed in _SCRIPTS:
-        # Earlier scripts may have left tables behind.
+        # Earlier scripts may have left tables, which must be emptied.
         if not needed or before or building.has_rows(*needed):
             _run_script(building, script)
 
 
 def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows: bool) -> None:
-    """Find the sessions of which a fact may change, and keep their share of the sums."""
+    """Find the sessions that may change, and save what they contributed to the sums."""
     with building.open_transaction("concerned.sql") as con:
         con.execute(_NEW_FILES, [run_id])
         for script in (*(("followed.sql",) if follows else ()), "concerned.sql"):
@@ -149,7 +150,7 @@ def rename_models(building: GenerationBuilder, aliases: Sequence[Row]) -> None:
     values = itemgetter("model_name", "model", "rule")
     is_same = set(map(values, stored)) == set(map(values, aliases))
     if is_same and not aliases:
-        return  # each row has the model that its log names
+        return
     _pull_renamed(building, stored, aliases)
     with building.open_transaction("models") as con:
         if not is_same:
@@ -161,7 +162,7 @@ def rename_models(building: GenerationBuilder, aliases: Sequence[Row]) -> None:
         con.execute(f"CREATE TEMP TABLE renamed_files AS {_CHANGED_FILES if is_same else _ALL_FILES}")
         run_script(con, "count_models.sql")
     if not is_same and building.has_rows("store_info WHERE facts_before IS NOT NULL"):
-        for table in ("daily_calls", "daily_turns", TRIALS):  # the others have the same models
+        for table in ("daily_calls", "daily_turns", TRIALS):
             building.pull_sums(table, _RENAMED_BEFORE)
         with building.open_transaction("old models") as con:
             for table in _SUMS_OF_MODELS:
@@ -169,7 +170,7 @@ def rename_models(building: GenerationBuilder, aliases: Sequence[Row]) -> None:
 
 
 def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Sequence[Row]) -> None:
-    """Move sessions out of segments if the aliases `after` change how their models count."""
+    """Move sessions to the main file if the aliases `after` change under which model their calls count."""
     old, new = ({row["model_name"]: row["model"] for row in aliases} for aliases in (before, after))
     names = building.fetch_rows("SELECT DISTINCT unnest(model_names) AS name FROM segments")
     renamed = [row["name"] for row in names if old.get(row["name"]) != new.get(row["name"])]
@@ -183,10 +184,10 @@ def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Seq
 
 
 def add_changes(building: GenerationBuilder) -> None:
-    """Add the affected sessions' facts to the daily sums, minus those before `settle`.
+    """Add the rows of the affected sessions to the daily sums, and subtract their rows from before `settle`.
 
-    Days in `touched_days` are summed up whole. The alerts are decided last. Raises StoreError when the counts
-    of the affected files and days disagree.
+    Days in `touched_days` are added up whole. The alerts are decided last. Raises StoreError when counts of
+    the affected files and days contradict each other.
     """
     _touch_migrated_days(building)
     with building.open_transaction("signatures.sql") as con:
@@ -207,9 +208,9 @@ def add_changes(building: GenerationBuilder) -> None:
 
 
 def sum_days(building: GenerationBuilder) -> None:
-    """Sum up the days in `touched_days`, check the counts of the whole generation, decide its alerts.
+    """Add up the days in `touched_days`, check the counts of the whole store, and decide its alerts.
 
-    Raises StoreError when the counts disagree.
+    Raises StoreError when counts contradict each other.
     """
     building.use_all_cores()
     _touch_migrated_days(building)
@@ -232,7 +233,7 @@ def _touch_migrated_days(building: GenerationBuilder) -> None:
 
 
 def sign_calls_of_days(con: Connection) -> None:
-    """Set the signature id of the faulted calls of the days in `touched_days` (signatures.sql)."""
+    """Set the signature id of the failed calls on the days in `touched_days` (signatures.sql)."""
     _sign_calls(con, _OF_DAYS)
 
 

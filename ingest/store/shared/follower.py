@@ -1,4 +1,4 @@
-"""Keeps a folder in step with its shared store: new generations arrive within seconds."""
+"""Keeps a folder up to date with its shared store: new published files arrive within seconds."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ingest.store.shared.pointer import CURRENT
 if TYPE_CHECKING:
     from ingest.store.shared.shared_folder import SharedFolder
 
-EVERY = 3.0  # seconds between two requests, which have no content
+EVERY = 3.0  # seconds between two requests for the state of CURRENT
 
 
 class Follower:
-    """Polls the shared store and fetches new generations."""
+    """Polls the shared store and fetches newly published store files."""
 
     def __init__(self, store: SharedFolder) -> None:
         self._store = store
@@ -35,7 +35,10 @@ class Follower:
             pause.wait(EVERY)
 
     def look(self) -> None:
-        """Fetch a new generation; after a failure, note it in the folder, which keeps the old one."""
+        """Fetch a newly published store file.
+
+        After a failure, record it in the folder and keep the old file.
+        """
         try:
             current = self._store.place.find(CURRENT)
             if current is None or current.etag != self._seen:
@@ -51,6 +54,6 @@ def follow(folder: Path) -> None:
     link = read_link(folder)
     if link is None:
         return
-    from ingest.store.shared.shared_folder import open_shared_folder  # imports its driver, 0.1 s
+    from ingest.store.shared.shared_folder import open_shared_folder  # its driver takes 0.1 s to import
 
     Follower(open_shared_folder(folder, link)).start()

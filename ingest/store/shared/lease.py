@@ -1,7 +1,7 @@
-"""The lease of a load on a shared store: names the process that loads, renewed during the load.
+"""The lease of a load on a shared store: it names the process that loads, which renews it.
 
-It prevents loads that would be wasted. Overwriting is prevented by the condition for writing `CURRENT`, even
-when a lease was lost. A lease that was not renewed for `LASTS` has expired.
+The lease only prevents wasted loads. The conditional write of `CURRENT` prevents overwriting, even when a
+lease was lost. A lease expires when it was not renewed for `LASTS`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ingest.store.shared.place import ChangedError, FileState, SharedPlace, Unre
 
 LEASE = "lease"
 LASTS = timedelta(minutes=2)
-_RENEWED_EVERY = 20.0  # seconds
+_RENEWED_EVERY = 20.0  # seconds between two renewals
 _NO_ETAG = '"00000000000000000000000000000000"'
 
 
@@ -37,7 +37,7 @@ class Lease:
         }
         self._etag: str | None = None
         self._renewed = 0.0  # time.monotonic() before the last renewal
-        self._time = datetime.now(UTC)  # … and the server's time at that moment
+        self._time = datetime.now(UTC)  # the server's time when `_renewed` was measured
         self._lost = False
 
     def take(self, wait: Callable[[str], None]) -> None:
@@ -46,7 +46,7 @@ class Lease:
             current = self._place.read(LEASE)
             who = self._describe_holder(*current) if current else None
             if who is None:
-                with suppress(ChangedError):  # another process was faster
+                with suppress(ChangedError):
                     self._write(current[1].etag if current else None)
                     self._check_conditions()
                     return
@@ -54,20 +54,23 @@ class Lease:
                 wait(who)
 
     def _describe_holder(self, content: bytes, state: FileState) -> str | None:
-        """Return who holds the lease and until when; None when nobody does."""
+        """Return who has the lease and until when, as text; None when nobody has it."""
         try:
             fields = json.loads(content)
             holder, owner, since = (str(fields[name])[:80] for name in ("holder", "owner", "since"))
         except (ValueError, TypeError, KeyError, RecursionError):
             holder, owner, since = "another process", "unknown", "an unknown time"
         left = LASTS - (state.now - state.modified)
-        # We hold this folder's lock, so another process that took the lease from here has ended.
+        # This process has the folder's lock, so another process that took this folder's lease has ended.
         if not holder or owner == self._content["owner"] or left <= timedelta(0):
             return None
         return f"{holder} since {since} (if it was killed, its lease ends in {left.seconds} s)"
 
     def _check_conditions(self) -> None:
-        """Raise StoreError when the object store ignores conditions, because loads would get lost."""
+        """Raise StoreError when the object store ignores write conditions.
+
+        Without them, a load could be lost.
+        """
         for etag in (None, _NO_ETAG):
             try:
                 self._etag = self._place.write_if(LEASE, self._make_content(), etag).etag
@@ -80,7 +83,7 @@ class Lease:
             )
 
     def renew(self) -> None:
-        """Renew the lease. It is lost when another process has taken it."""
+        """Renew the lease. If another process has taken it, the lease is lost."""
         try:
             self._write(self._etag)
         except ChangedError:
@@ -112,7 +115,7 @@ class Lease:
         self._etag, self._renewed, self._time = written.etag, began, written.now
 
     def _make_content(self) -> bytes:
-        # Every content is unique, so every ETag is, too.
+        # Each content is unique, so that each ETag is unique, too.
         return json.dumps({**self._content, "mark": secrets.token_hex(8)}).encode()
 
 

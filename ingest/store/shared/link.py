@@ -1,4 +1,4 @@
-"""The file in a store's folder that names the shared store to which the folder belongs."""
+"""The file in a store's folder that contains the address of its shared store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ingest.store.shared.pointer import CURRENT
 
 LINK = "shared.json"
 FETCH_LOCK = "fetch.lock"
-# An error may quote an address, so an address must not contain a password.
+# Error messages may quote an address, so an address must not contain a password.
 _ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w.()!*'=-]+)*", re.ASCII)
 _FOLDER_ID = re.compile(r"[0-9a-f]{16}")
 
@@ -60,7 +60,7 @@ def read_link(folder: Path) -> SharedLink | None:
 def link_folder(folder: Path, address: str) -> None:
     """Link a folder to a shared store; make the folder if it is missing.
 
-    Raises OptionError for another address than before, and for a folder that contains a store of its own.
+    Raises OptionError when the folder is linked to another address or contains a store of its own.
     """
     address, link = check_shared_address(address), read_link(folder)
     if link is not None and link.address != address:

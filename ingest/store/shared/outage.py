@@ -1,4 +1,4 @@
-"""Notes in a store's folder since when its shared store has not answered, for pages to show."""
+"""Records in a store's folder since when its shared store has not answered. Pages show this."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ OUTAGE = "unreachable.json"
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """The time since when a shared store cannot be used, and why. `problem` names the store's address."""
+    """A failure of a shared store: since when it cannot be used, and why.
+
+    `problem` contains the store's address.
+    """
 
     since: datetime
     problem: str
 
 
 def note_outage(folder: Path, problem: str | None) -> None:
-    """Note why the shared store cannot be used; None = it can. Never raises.
+    """Record why the shared store cannot be used; None = it can be used. Never raises.
 
-    The time of the first problem stays until the store can be used again.
+    The time of the first failure is kept until the store can be used again.
     """
     with suppress(OSError):
         outage = read_outage(folder)
@@ -36,7 +39,7 @@ def note_outage(folder: Path, problem: str | None) -> None:
 
 
 def read_outage(folder: Path) -> Outage | None:
-    """Return what `note_outage` noted; None when the shared store can be used, or there is none."""
+    """Return the outage that `note_outage` recorded; None when there is no outage or no shared store."""
     try:
         fields = json.loads((folder / OUTAGE).read_text("utf-8"))
         since = datetime.fromisoformat(fields["since"])

@@ -1,7 +1,7 @@
 """The files of a shared store in an object store: reads, lists, removes and conditionally writes them.
 
-Conditions are those of S3: write a file only if it does not exist (`If-None-Match: *`), or only if it is the
-one that was read (`If-Match` and its ETag).
+The conditions are those of S3. A file is written only if it does not exist (`If-None-Match: *`), or only if
+it still has the ETag that was read (`If-Match`).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from fsspec.asyn import sync
 from ingest.errors import StoreError
 from ingest.sources.object_store import locate_driver
 
-_PIECE = 8 * 1024 * 1024  # bytes of one request
-_PART = 16 * 1024 * 1024  # bytes of a part of an upload; at most 10,000 parts are allowed
+_PIECE = 8 * 1024 * 1024  # bytes read in one request
+_PART = 16 * 1024 * 1024  # bytes of one part of an upload, which has at most 10,000 parts
 _UPLOADS_AT_ONCE = 2
-_LARGEST_TEXT = 4 * 1024 * 1024  # bytes of a file that is read as a whole
+_LARGEST_TEXT = 4 * 1024 * 1024  # bytes; a larger file is not read as a whole
 _DRIVER = {
     "config_kwargs": {"connect_timeout": 5, "read_timeout": 10, "retries": {"total_max_attempts": 1}},
 }
-_CREDENTIALS = re.compile(r"://[^/\s@]*@")  # in the address of a server
-_TRIES = 2  # of a request; a user may be waiting for the page
+_CREDENTIALS = re.compile(r"://[^/\s@]*@")  # user name and password in a server's address
+_TRIES = 2  # attempts; few, because a user may be waiting
 _REFUSED = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 _GONE = ("NoSuchKey", "404", "NotFound")
 
@@ -43,9 +43,9 @@ class ChangedError(StoreError):
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """The object store's facts about a file: its ETag, when it was written, and the server's time.
+    """What the object store says about a file: its ETag, when it was written, and the server's time.
 
-    `size` is in bytes; None in the answer to a write.
+    `size` is in bytes; it is None in the answer to a write.
     """
 
     etag: str
@@ -64,7 +64,7 @@ class SharedPlace:
         self._bucket, self._folder, _ = self._files.split_path(self._path)
 
     def find(self, name: str) -> FileState | None:
-        """Return the state of a file; None when there is none."""
+        """Return the state of a file; None when the file does not exist."""
         with self._explain_errors():
             try:
                 return _read_answer(self._request("head_object", name))
@@ -72,9 +72,9 @@ class SharedPlace:
                 return None
 
     def read(self, name: str) -> tuple[bytes, FileState] | None:
-        """Return the content of a small file and its state; None without the file.
+        """Return the content of a small file and its state; None when the file does not exist.
 
-        Raises StoreError for a file that is not small.
+        Raises StoreError when the file is too large.
         """
 
         async def fetch() -> tuple[bytes, Mapping[str, Any]]:
@@ -94,9 +94,9 @@ class SharedPlace:
         return data, _read_answer(answer)
 
     def write_if(self, name: str, data: bytes, etag: str | None) -> FileState:
-        """Write a small file if it still has this ETag, or still does not exist (None).
+        """Write a small file if it still has this ETag, or, with None, if it still does not exist.
 
-        Raises ChangedError when it has changed; then nothing is written.
+        Otherwise raises ChangedError and writes nothing.
         """
         condition = {"IfMatch": etag} if etag is not None else {"IfNoneMatch": "*"}
         with self._explain_errors():
@@ -106,7 +106,7 @@ class SharedPlace:
                 code = _error_code(error)
                 if code not in _REFUSED and not (etag is not None and code in _GONE):
                     raise
-        # The first attempt may have worked and its answer got lost: then the second one finds its own data.
+        # The first attempt may have succeeded although its answer was lost. Then the file has this data.
         current = self.read(name)
         if current is not None and current[0] == data:
             return current[1]
@@ -122,7 +122,7 @@ class SharedPlace:
             raise StoreError(f"{name} did not arrive whole in {self.address}; run the same command again")
 
     def read_range(self, name: str, start: int, end: int) -> bytes:
-        """Return the bytes of a file from `start` to before `end`, fewer where it ends earlier."""
+        """Return the bytes of a file from `start` to before `end`; fewer if the file ends earlier."""
         with self._explain_errors():
             return bytes(self._files.cat_file(self._at(name), start=start, end=end))
 
@@ -180,7 +180,7 @@ class SharedPlace:
             yield
         except StoreError:
             raise
-        except Exception as error:  # the driver has its own error types
+        except Exception as error:
             kind = type(error).__name__
             reason = _CREDENTIALS.sub("://", " ".join(str(error).split()))[:200]
             raise UnreachableError(
@@ -205,7 +205,7 @@ def _error_code(error: Exception) -> str:
 
 
 def _read_answer(answer: Mapping[str, Any]) -> FileState:
-    """Return the state of a file from an answer, with the server's times if it has them."""
+    """Return the state of a file from a response, with the server's times if the response has them."""
     now = datetime.now(UTC)
     with suppress(TypeError, ValueError):
         now = parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"].get("date"))

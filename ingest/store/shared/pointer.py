@@ -1,4 +1,4 @@
-"""The content of a shared store's `CURRENT`: the published generation, its segments, and earlier files."""
+"""The content of a shared store's `CURRENT`: the published store file, its segments, and replaced files."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ingest.errors import StoreError
 
 CURRENT = "CURRENT"
 _FORMAT = 1
-# The object store is not trusted: a name becomes a file name on this machine.
+# The object store is not trusted: names from it are used as file names on this machine.
 GENERATION = re.compile(r"gen-(\d{6,12})-[0-9a-f]{12}\.duckdb", re.ASCII)
 SEGMENT = re.compile(r"seg-[0-9a-f]{12}\.duckdb")
 _FILE = re.compile(r"[\w.-]+")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_REMEMBERED = timedelta(days=1)  # of replaced generations, from then on
+_REMEMBERED = timedelta(days=1)  # how long CURRENT lists a replaced store file
 
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """Files of a generation that was published until `at`, without those that the next one names."""
+    """The files of a store file that was replaced at `at`, without files that the next one also uses."""
 
     files: Sequence[str]
     at: datetime
@@ -31,7 +31,7 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """A published generation. `segments`: sizes in bytes by name."""
+    """A published store file. `segments` maps names of segment files to their sizes in bytes."""
 
     generation: str
     size: int
@@ -42,13 +42,13 @@ class Pointer:
 
     @property
     def files(self) -> set[str]:
-        """The names of the files of the generation."""
+        """The names of the store file and its segment files."""
         return {self.generation, *self.segments}
 
     def follow(self, before: Pointer | None, *, alone: bool = False) -> Pointer:
         """Return this pointer with the files that it replaces and those that were replaced recently.
 
-        With `alone`, they count as replaced long ago, so that nobody reads them any more.
+        With `alone`, all these files count as replaced long ago, so that they can be removed immediately.
         """
         if before is None:
             return self
@@ -72,10 +72,10 @@ def find_unnamed(
     grace: timedelta,
     unfinished: timedelta,
 ) -> Iterator[str]:
-    """Yield the files of a store that nobody reads any more or that a killed load left.
+    """Yield the files of a store that are no longer used or that a killed load left.
 
-    `files` are the times of writing by name. Files of a replaced generation may be read for the time `grace`.
-    A file that no generation names may belong to a running load, until `unfinished` has passed.
+    `files` maps names to the times of writing. Readers may use replaced files for the time `grace`. Any other
+    unnamed file may belong to a running load until `unfinished` has passed.
     """
     named = pointer.files if pointer else set()
     since = (
@@ -91,7 +91,7 @@ def find_unnamed(
 
 
 def read_pointer(data: bytes, address: str) -> Pointer:
-    """Return the pointer that `to_json` wrote. Raises StoreError for anything else."""
+    """Return the pointer in a text that `to_json` wrote. Raises StoreError for any other text."""
     try:
         fields = json.loads(data)
         if fields["format"] > _FORMAT:

@@ -1,7 +1,7 @@
-"""Gives a process without credentials the segments of a shared store: another process reads them for it.
+"""Lets a process without credentials read the segments of a shared store through another process.
 
-The process that runs a user's SQL has no part of the server's environment. It requests parts of segments
-through a socket, and gets nothing else through it.
+The process that runs a user's SQL has none of the server's environment variables. It requests parts of
+segments through a socket, and can get nothing else.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ingest.errors import StoreError
 from ingest.store.shared.place import FileState, UnreachableError
 from ingest.store.shared.segment_files import SegmentFiles, segment_files, use_segment_files
 
-_LARGEST = 64 * 1024 * 1024  # bytes of one answer
+_LARGEST = 64 * 1024 * 1024  # largest number of bytes in one answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class ChannelPlace:
     lock: threading.Lock
 
     def find(self, name: str) -> FileState | None:
-        """Return the state of a segment; None without it. Raises UnreachableError."""
+        """Return the state of a segment; None when it does not exist. Raises UnreachableError."""
         size, _ = self._ask({"name": name})
         now = datetime.now(UTC)
         return FileState("", size, now, now) if size is not None else None
@@ -51,14 +51,17 @@ class ChannelPlace:
 
 
 def open_channel(address: str) -> socket.socket:
-    """Return a child process's end of a channel; a thread answers at the other end until it is closed."""
+    """Return the child process's end of a channel.
+
+    A thread answers at the other end until the channel is closed.
+    """
     ours, childs = socket.socketpair()
     threading.Thread(target=_answer, args=(ours, segment_files(address)), daemon=True).start()
     return childs
 
 
 def read_through(address: str, channel: int) -> None:
-    """Let this process read a shared store's segments through a channel, given by its descriptor."""
+    """Make this process read a shared store's segments through the channel with this file descriptor."""
     place = ChannelPlace(address, socket.socket(fileno=channel), threading.Lock())
     use_segment_files(address, SegmentFiles(place))
 

@@ -1,6 +1,6 @@
-"""Reads the segments of a shared store by range, so that DuckDB attaches them in the object store.
+"""Reads parts of a shared store's segments, so that DuckDB can attach them without a download.
 
-DuckDB reads through an fsspec file system. Parts that were read stay in memory, up to a limit.
+DuckDB reads through an fsspec file system. Blocks that were read stay in memory, up to a limit.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ingest.store.shared.place import FileState, SharedPlace, UnreachableError
 from ingest.store.shared.pointer import SEGMENT
 
 PROTOCOL = "shared"
-_BLOCK = 1024 * 1024  # bytes; DuckDB asks for a quarter of it at a time
-_AHEAD = 8  # blocks of one request when a file is read sequentially
+_BLOCK = 1024 * 1024  # bytes; DuckDB requests a quarter of a block at a time
+_AHEAD = 8  # number of blocks in one request when a file is read sequentially
 _KEPT = 128 * 1024 * 1024  # bytes of blocks in memory, for all segments of a store
-_ASKED_AT_ONCE = 16  # requests; the object store takes some milliseconds for each
-_NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment never changes
+_ASKED_AT_ONCE = 16  # number of parallel requests; the object store takes some milliseconds for each
+_NEVER = datetime(2000, 1, 1, tzinfo=UTC)  # a segment never changes, so any time will do
 
 
 class SegmentSource(Protocol):
-    """The source of segments: an object store, or a process that reads it."""
+    """Where segments are read from: an object store, or a process that reads it."""
 
     @property
     def address(self) -> str: ...
@@ -71,7 +71,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
         return SegmentStream(self, name, self.find_size(name))
 
     def find_size(self, name: str) -> int:
-        """Return the size of a segment in bytes. Raises FileNotFoundError; DuckDB asks for a .wal, too."""
+        """Return the size of a segment in bytes. Raises FileNotFoundError, also for DuckDB's .wal files."""
         if name not in self._sizes:
             entry = self._place.find(name) if SEGMENT.fullmatch(name) else None
             if entry is None or entry.size is None:
@@ -80,9 +80,9 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
         return self._sizes[name]
 
     def fetch_ends(self, names: Sequence[str]) -> None:
-        """Fetch the first and last block of several segments in parallel: mostly all that ATTACH reads.
+        """Fetch the first and the last block of several segments in parallel; ATTACH usually reads no more.
 
-        Errors are ignored; attaching will report them.
+        Errors are ignored, because ATTACH will report them.
         """
         with ThreadPoolExecutor(_ASKED_AT_ONCE) as threads:
             list(threads.map(self._fetch_ends_of, names))
@@ -113,7 +113,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
             yield from blocks
 
     def _fetch(self, name: str, first: int, last: int, *, is_next: bool) -> list[bytes]:
-        """Fetch a block and the following ones in one request, and cache them; return those up to `last`."""
+        """Fetch a block and the following blocks in one request; cache them; return those up to `last`."""
         count = _AHEAD if is_next else last - first + 1
         end = min((first + count) * _BLOCK, self.find_size(name))
         data = self._place.read_range(name, first * _BLOCK, end)
@@ -128,7 +128,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
 
 
 class SegmentStream(io.RawIOBase):
-    """A segment as DuckDB reads it: several threads seek and read the same stream at the same time.
+    """A segment as DuckDB reads it: several threads use the same stream at the same time.
 
     So each thread has its own position.
     """
@@ -165,7 +165,7 @@ _OPENING = threading.Lock()
 
 
 def segment_files(address: str) -> SegmentFiles:
-    """Return the segments of the shared store at an address, with this process's cache of them."""
+    """Return the segments of the shared store at an address. A process has one cache for each address."""
     with _OPENING:
         if address not in _opened:
             _opened[address] = SegmentFiles(SharedPlace(address))
@@ -173,5 +173,5 @@ def segment_files(address: str) -> SegmentFiles:
 
 
 def use_segment_files(address: str, files: SegmentFiles) -> None:
-    """Make `segment_files` return these for an address."""
+    """Make `segment_files` return these segments for an address."""
     _opened[address] = files

@@ -1,4 +1,4 @@
-"""The place of a store's segments: next to its generation, or in the object store of a shared store."""
+"""Where the segment files of a store are: next to the store file, or in an object store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Attacher(Protocol):
-    """A DuckDB connection that attaches segments."""
+    """A DuckDB connection to which segments can be attached."""
 
     def register_filesystem(self, filesystem: SegmentFiles) -> None: ...
 
@@ -24,13 +24,13 @@ class Attacher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SegmentPlaces:
-    """The segments of the store in a folder; `files` are those in its object store, if it has one."""
+    """The segment files of the store in a folder. `files` are those in the object store, if it has one."""
 
     folder: Path
     files: SegmentFiles | None
 
     def locate(self, name: str, con: Attacher) -> str:
-        """Return the path or address of a segment for ATTACH on this connection."""
+        """Return the path or address under which this connection can ATTACH a segment."""
         if self.files is None or (self.folder / name).is_file():
             return str(self.folder / name)
         if not con.filesystem_is_registered(self.files.protocol):
@@ -38,7 +38,7 @@ class SegmentPlaces:
         return str(self.files.unstrip_protocol(name))
 
     def fetch_ends(self, names: Sequence[str]) -> None:
-        """Fetch the blocks that ATTACH reads of these segments in the object store, all at the same time."""
+        """Fetch in parallel the blocks that ATTACH reads from these segments in the object store."""
         if self.files is not None:
             self.files.fetch_ends([name for name in names if not (self.folder / name).is_file()])
 
@@ -61,10 +61,10 @@ class SegmentPlaces:
 
 
 def find_segment_places(folder: Path) -> SegmentPlaces:
-    """Return the places of the segments of the store in a folder. Raises StoreError, OptionError."""
+    """Return where the segment files of the store in a folder are. Raises StoreError, OptionError."""
     link = read_link(folder)
     if link is None:
         return SegmentPlaces(folder, None)
-    from ingest.store.shared.segment_files import segment_files  # imports its driver, 0.1 s
+    from ingest.store.shared.segment_files import segment_files  # its driver takes 0.1 s to import
 
     return SegmentPlaces(folder, segment_files(link.address))

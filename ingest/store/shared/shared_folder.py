@@ -1,8 +1,8 @@
-"""A store in an object store, and this machine's folder for it.
+"""A store in an object store, and the folder for it on this machine.
 
-The folder is a normal store folder, which commands, pages and programs read. It contains the published
-generation and the files of people and the server; the segments stay in the object store. A file in it
-contains the address, so every load into the folder is a load into the shared store.
+Commands, pages and programs use the folder like any store folder. It contains the published store file and
+the files of users and the server; the segments stay in the object store. One file has the address of the
+shared store, so every load into the folder goes to the shared store.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from ingest.store.shared.link import FETCH_LOCK, SharedLink
 from ingest.store.shared.place import ChangedError, SharedPlace
 from ingest.store.shared.pointer import CURRENT, GENERATION, Pointer, find_unnamed, read_pointer
 
-GRACE = timedelta(hours=1)  # for readers of a generation that was replaced
-UNFINISHED = timedelta(days=1)  # the longest duration of a load
+GRACE = timedelta(hours=1)  # how long readers may use a replaced store file
+UNFINISHED = timedelta(days=1)  # the longest time that a load may take
 _FETCHED = "fetched.part"
 
 
@@ -36,9 +36,10 @@ class SharedFolder:
     folder_id: str
 
     def fetch(self) -> Published:
-        """Fetch the published generation of the shared store into the folder, and return it.
+        """Fetch the published store file of the shared store into the folder, and return it.
 
-        Raises UnreachableError, and StoreError for a damaged store or none; then the folder is unchanged.
+        Raises UnreachableError, or StoreError when the store is damaged or missing. Then the folder is
+        unchanged.
         """
         with self.hold_folder():
             stored = self.place.read(CURRENT)
@@ -63,7 +64,8 @@ class SharedFolder:
             return
         replace_text(self.folder / CURRENT, f"{pointer.generation}\n")
         for other in self.folder.glob("gen-*.duckdb"):
-            # A reader may be about to open the last one. A later one belongs to a load in this folder.
+            # The previous file stays, because a reader may be about to open it.
+            # Later files belong to a running load.
             if _number(other.name) < _number(pointer.generation) - 1:
                 other.unlink(missing_ok=True)
 
@@ -85,7 +87,6 @@ class SharedFolder:
             part.unlink(missing_ok=True)
 
     def _read_current(self) -> str:
-        """Return the name of the folder's current generation; empty without one."""
         try:
             return (self.folder / CURRENT).read_text("utf-8", "replace").strip()
         except FileNotFoundError:
@@ -93,24 +94,24 @@ class SharedFolder:
 
     @contextmanager
     def hold_folder(self) -> Iterator[None]:
-        """Lock the folder's current generation against changes by other processes."""
+        """Keep other processes from replacing the folder's store file."""
         with lock_file(self.folder / FETCH_LOCK, lambda _who: time.sleep(0.05)):
             yield
 
     @contextmanager
     def hold(self, wait: Callable[[str], None], on_write: Callable[[str], None]) -> Iterator[SharedLoad]:
-        """Hold the lease of the store, with its published generation in the folder. Raises StoreError."""
+        """Hold the lease of the store, with its published store file in the folder. Raises StoreError."""
         on_write("lease")
         with hold_lease(self.place, self.folder_id, wait) as lease:
             load = SharedLoad(self, lease, self.fetch(), on_write)
-            with suppress(StoreError):  # the next load sweeps again
+            with suppress(StoreError):  # the next load tries to remove the files again
                 load.sweep(load.base.pointer)
             yield load
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The pointer of a shared store and its ETag; both None before a first load."""
+    """The pointer of a shared store and its ETag; both are None before the first load."""
 
     pointer: Pointer | None
     etag: str | None
@@ -118,7 +119,10 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class SharedLoad:
-    """A load into a shared store whose lease this process holds. `base` was published at its start."""
+    """A load into a shared store whose lease this process has.
+
+    `base` is what was published when the load began.
+    """
 
     store: SharedFolder
     lease: Lease
@@ -127,10 +131,11 @@ class SharedLoad:
 
     @contextmanager
     def publish(self, generation: str, segments: Collection[str], *, alone: bool) -> Iterator[None]:
-        """Upload a finished generation and its new segments, and publish it in the store.
+        """Upload a finished store file and its new segments, and publish them in the shared store.
 
-        In the block the caller publishes it in the folder. With `alone`, all earlier files are removed
-        immediately. Raises StoreBusy when another load was faster, or StoreError; then nothing is published.
+        The caller publishes them in the local folder within the block. With `alone`, all earlier files are
+        removed immediately. Raises StoreBusy when another load was faster, or StoreError. Then nothing is
+        published.
         """
         place, before = self.store.place, self.base.pointer
         known_sizes = before.segments if before else {}
@@ -165,7 +170,7 @@ class SharedLoad:
             raise
 
     def _take_back(self, names: Sequence[str]) -> None:
-        with suppress(StoreError):  # the next load sweeps again
+        with suppress(StoreError):  # the next load tries to remove the files again
             for name in names:
                 self.store.place.remove(name)
 
@@ -182,7 +187,7 @@ class SharedLoad:
         return Pointer(generation, size, digest, sizes, self.lease.find_time())
 
     def sweep(self, pointer: Pointer | None) -> None:
-        """Remove files that nobody reads any more or that killed loads left. Raises UnreachableError."""
+        """Remove files that are no longer used or that killed loads left. Raises UnreachableError."""
         place, now = self.store.place, self.lease.find_time()
         for name in find_unnamed(pointer, place.list_files(), now, GRACE, UNFINISHED):
             self.on_write("remove")
