@@ -154,7 +154,7 @@ class _AiSdkMessages(MessageDump):
 
 
 def _plain_part(part: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a part of a model message; a result gets its flag. None for a call that ran at the provider."""
+    """Return a part of a model message with its error flag; empty for a call that ran at the provider."""
     if part.get("providerExecuted") is True:
         return {"type": "at-the-provider"}
     status = output_status(part)
