@@ -198,9 +198,9 @@ def _take_output(row: Mapping[str, Any]) -> tuple[Message, ...] | None:
 
 
 def _read_calls(row: Mapping[str, Any]) -> Iterator[MessageCall]:
-    """Yield the calls of `toolCalls`, named by `toolCallNames` if a call has no name of its own.
+    """Yield the calls in `toolCalls`; a call without a name gets its name from `toolCallNames`.
 
-    Langfuse serialised the arguments again, so their text is not the model's own and is decoded.
+    Langfuse serialised the arguments again. Their text is therefore not the model's own and is decoded.
     """
     names = open_json(first_value(row, "toolCallNames", "tool_call_names"))
     listed = open_json(first_value(row, "toolCalls", "tool_calls"))
