@@ -394,7 +394,10 @@ class ConverseStream:
             yield from self.close(usage=payload.get("usage"), metrics=payload.get("metrics"))
 
     def close(self, **facts: Any) -> Iterator[dict[str, Any]]:
-        """Yield the body of the open reply, complete or not; `facts` are further fields of it."""
+        """Yield the body of the open reply, complete or not.
+
+        `facts` are further fields of the body.
+        """
         blocks, stop, ended = self._blocks, self._stop, self._ended
         self._blocks, self._stop, self._ended = None, None, False
         if blocks is not None:
