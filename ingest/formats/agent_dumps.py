@@ -2,13 +2,14 @@
 
 **Files.**
 - ADK: a session as its API returns it (`/apps/<app>/users/<user>/sessions/<id>`) or as `adk web` saves it.
-  The events of a session alone are also read, one per line or in an array.
+  Its events alone are also read.
 - Amp: threads, `~/.local/share/amp/threads/T-<id>.json`.
 - promptfoo: results, `promptfoo eval -o results.json` or `.jsonl`.
 - smolagents: an agent's memory as an array, `agent.memory.get_full_steps()` or the `steps` of a `RunResult`.
 
-No complete file was available. The fields come from the documentation, from google/adk-python
-`src/google/adk/events`, from huggingface/smolagents `memory.py` and from files quoted in public repositories.
+No complete file was available. The fields come from the documentation, from the source code
+(google/adk-python `src/google/adk/events`, huggingface/smolagents `memory.py`) and from files quoted in
+public repositories.
 
 **Fields.**
 - ADK: `{id, appName, userId, events: [{id, invocationId, author, timestamp, content: {role, parts},
@@ -21,11 +22,10 @@ No complete file was available. The fields come from the documentation, from goo
   observations, error, token_usage}`.
 
 **Sessions.** An ADK session, an Amp thread, a smolagents memory or a promptfoo result becomes one session.
-The task of a promptfoo result is the description of the test; without a description, its variables.
+The task of a promptfoo result is the description of the test, else its variables.
 
 **Rules.**
-- ADK writes pieces of a reply (`partial`) before the whole reply. Only the whole reply is read. ADK makes the
-  call ids itself (`adk-…`).
+- ADK writes pieces of a reply (`partial`) before the whole reply. Only the whole reply is read.
 - smolagents keeps each call twice: as its agent parsed the call, and as the model sent it
   (`model_output_message`). The model's version is read when both lists have the same length.
 - A code agent of smolagents calls `python_interpreter` with code that is not JSON. The call is kept as

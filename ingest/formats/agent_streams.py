@@ -1,15 +1,13 @@
 """Event streams that coding agents print when a script or a CI job runs them (headless mode).
 
-**Files.** Standard output saved as `.jsonl`, `.log` or `.txt`. Lines of other programs may be between the
-events.
+**Files.** Standard output saved as `.jsonl`, `.log` or `.txt`.
 - `codex exec --json`
 - `gemini -o stream-json`
 - `cursor-agent -p --output-format stream-json`
 - the events of a session of Claude Managed Agents (`GET /v1/sessions/<id>/events`, or its stream)
 
-The output of `claude -p` and `opencode run` is described in `claude_code` and `opencode`. Sources: the
-documentation of the four agents, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams quoted in
-public repositories.
+`claude_code` and `opencode` read the output of `claude -p` and `opencode run`. Sources: the four
+documentations, openai/codex `codex-rs/exec/src/exec_events.rs`, and streams quoted in public repositories.
 
 **Fields.**
 - Codex: `{type: thread.started | turn.* | item.*}`. An item is `{id, type: agent_message | command_execution
@@ -24,15 +22,14 @@ public repositories.
 `turn.completed`, `turn.failed` or an idle session.
 
 **Rules.**
-- A call is reported at its start and at its end. The two events have the same id and count as one call.
+- A call is reported at its start and at its end. It counts once, by its id.
 - Codex's items do not name the tool, so the tool's name is the type: `command_execution` or `file_change`.
   MCP tools become `mcp__<server>__<tool>`.
-- Codex's item ids start again in each run. Its web searches run at OpenAI and its to-do lists are not calls,
-  so neither is counted.
+- Codex's item ids start again in each run. Web searches (run at OpenAI) and to-do lists are not counted.
 - The name of a Cursor tool is the key without `ToolCall`. With `--stream-partial-output` a text arrives in
   pieces and then whole.
-- Codex, Gemini and Cursor report token counts for the whole run. Managed Agents reports them for each
-  request, but not next to the reply. In both cases the sum is stored with the last step of the turn.
+- Token counts are for the whole run, or (Managed Agents) for requests that are not next to their replies.
+  Their sum is stored with the last step of the turn.
 - A Managed Agents call that waits for a person (`requires_action`) does not end the turn.
 - An agent may also write its own log, in which the same calls have other ids. Load only one of the two files.
 

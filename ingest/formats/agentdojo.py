@@ -12,16 +12,13 @@ is null for a successful call. A run is a session of one turn.
 **Rules.**
 - `error` marks every exception. `Invalid tool …` and `ValidationError: …` (for the input schema) are schema
   failures. Any other `…Error` is an execution failure.
-- The verdict is `utility`: whether the user's task was done. `security` is not read. In most versions it is
-  true when the attack succeeded, so it is not a verdict on the turn.
+- The verdict is `utility`: whether the user's task was done. `security` is not read. It is about the attack,
+  not about the turn.
 - The pipeline's name is the model's name, followed by the name of a defence. The defence is stored with the
   name of the agent program.
 - If calls are written as text (`<function_call>…`, `<function=…>`), the strategy is `json_fallback`.
 - DRIFT denies calls with a user message (`[CALL ERROR] The function calling of … has been refused`). Denied
   calls appear only in that message. They count as calls without arguments, and the message begins no turn.
-- A last call that nobody ran is not in `tool_calls`, so it is not counted.
-
-**Turns.** A turn ends with the run.
 
 **Not in the log.** The model's own argument text, tool definitions and tokens per reply.
 """

@@ -17,7 +17,7 @@ the turn.
 - A run may have several system messages; together they are the system prompt.
 - Runs of team members have a `parent_run_id`. They are in the same list, and each is a turn.
 
-**Limits.** A whole session is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of a session.
 
 **Not in the log.** Tool definitions.
 """

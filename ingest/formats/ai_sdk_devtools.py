@@ -1,8 +1,7 @@
 """AI SDK DevTools: runs that the middleware of the Vercel AI SDK recorded, as one JSON document.
 
 **Files.** `@ai-sdk/devtools` (github.com/vercel/ai) writes `.devtools/generations.json` in a project. One
-recording was available: two runs with three streamed steps and one call. Recordings of `generateText` are
-read according to the source code.
+recording of streamed steps was available. Recordings of `generateText` are read according to the source code.
 
 **Fields.** `{runs[].{id, started_at}, steps[].{id, run_id, step_number, type, model_id, provider, started_at,
 duration_ms, input, output, usage, error, raw_request, raw_response, raw_chunks}}`. `input`, `output`, `usage`
@@ -14,10 +13,6 @@ parts and `finishReason`.
 - The `input` of a call is the text as the model sent it. The result is in the prompt of the next step.
 - Each run of a chat repeats the chat's history. The runs are joined into one session as in `request_log`.
 - A call in a history is not counted if its reply is not in the file.
-- A step with `error` had no reply. A run may have no steps.
-- Token counts are numbers, or objects with `total` and `cacheRead`.
-
-**Turns.** A turn ends with a reply without calls or with the next user message.
 
 **Not in the log.** Failures that only a tool's text reports: the error flag is the type of the tool's output.
 """

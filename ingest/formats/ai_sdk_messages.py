@@ -1,7 +1,7 @@
 """Messages of the Vercel AI SDK, as applications store their chats.
 
-**Files.** Each application decides where it saves `messages` (of `useChat` or `generateText`). No real file
-was available; the fields come from the documentation (https://ai-sdk.dev/docs/reference/ai-sdk-core).
+**Files.** Applications save `messages` (of `useChat` or `generateText`) in their own files. No real file was
+available; the fields come from the documentation (https://ai-sdk.dev/docs/reference/ai-sdk-core).
 
 **Fields.** A file is an array of messages, one message per line, or objects with `messages` and `id`, each of
 them one chat.
@@ -16,8 +16,6 @@ them one chat.
   not show whether the call failed.
 - A call with invalid arguments has `rawInput`, the model's text. Its error text is the reason.
 - Calls with `providerExecuted` ran at the provider and are not counted.
-
-**Turns.** A turn ends with a step without calls or with the next user message.
 
 **Not in the log.** Tool definitions, and the model's own argument text if the SDK could parse it. Tokens and
 model are known only if the application writes them into `metadata`.

@@ -6,12 +6,9 @@
 USER_EXPLICIT, MODEL or SYSTEM. A model reply has the type PLANNER_RESPONSE. The MODEL steps after a reply are
 the results of its calls (LIST_DIRECTORY, RUN_COMMAND …).
 
-**Turns.** A USER_INPUT begins a turn when the model answers it. The last reply without a call ends the turn.
-
 **Rules.**
 - The values in `args` are JSON text and are decoded.
 - A result does not name its call. Results are assigned in order to the calls of the reply before them.
-  Results beyond the number of calls are left out.
 - The model is named in the text of the user's message (`Model Selection`).
 
 **Not in the log.** Tokens, tool definitions, the system prompt and the model's own argument text. No failed

@@ -6,9 +6,8 @@ responses, and Bedrock's Converse responses (which do not name their model).
 
 **Rules.**
 - Without requests it is unknown which replies belong to one conversation, so each reply becomes a session
-  with one step. There are two exceptions: Responses objects name the previous reply (`previous_response_id`)
-  and repeat instructions and tools, and Anthropic replies may refer to a server-side tool call of another
-  reply.
+  with one step. Replies that refer to each other are joined: by `previous_response_id` (Responses) or by a
+  server-side tool call (Anthropic).
 - Two replies with the same id are copies. The second is skipped.
 
 **Not in the log.** The prompt and the results of calls. Only Responses objects list the offered tools.

@@ -8,11 +8,7 @@ of chat streams may be interleaved.
 **Rules.**
 - The pieces of a call's arguments are joined by choice and call index, by block, or by output index. The text
   is kept exactly as streamed.
-- Some servers leave the index out, give all calls the same index, send a call in one piece, or repeat its
-  name.
-- The last event of a Responses stream repeats the whole reply. Some servers leave its `output` empty.
 - Anthropic streams nothing for a call without arguments. A call made by a program arrives decoded.
-- Token counts arrive in a chunk after the last one.
 - A stream that stops in the middle is an incomplete log. The text of its last call is `truncated`, which is
   not the model's fault. If the stream ended at the token limit inside a call, the failure is the model's
   (stage `emission`).

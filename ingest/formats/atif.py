@@ -12,10 +12,9 @@ arguments}, observation.results[].{source_call_id, content}, metrics}`. A user's
 - Steps with `is_copied_context` are copies from another trajectory (a continuation or a sub-agent) and are
   skipped.
 - `arguments` must be an object, so converters wrap a text that they could not parse: `{"input": "…"}`,
-  `{"raw": …}`, `{"__raw__": …}`. Such a text is read as the model's own argument text if it begins like JSON
-  and the tool has no parameter of that name. Other texts (a patch, a shell line) are normal arguments.
+  `{"raw": …}`, `{"__raw__": …}`. The text is read as the model's own if it begins like JSON and the tool has
+  no parameter of that name.
 - `llm_call_count: 0` marks a step without a model reply. The agent program itself made its calls.
-- The first system step is the system prompt; later ones are notices.
 - terminus-2 has no native calls. Its prompt asks for replies that are one JSON object with `commands`. Each
   reply is read as a call of `terminal`: its raw arguments are the reply's text, and the observation is the
   result. If the observation begins with "Previous response had parsing errors", the agent could not read the
@@ -23,8 +22,7 @@ arguments}, observation.results[].{source_call_id, content}, metrics}`. A user's
 - OpenHands without native calls asks the model to write `<function=…>` into the text. These texts are calls,
   not emission failures. Their argument text is XML, so only the values are kept.
 - Results have no error flag, unless a converter puts `is_error` into `extra`.
-- `subagent_trajectories` become sessions. A continuation has the session id of the trajectory that it
-  continues.
+- `subagent_trajectories` become sessions.
 - All samples that Harbor published have the session id `NORMALIZED_SESSION_ID`, which is treated as missing.
 
 **Not in the log.** The model's own argument text, whether a call failed, and whether the task was solved.

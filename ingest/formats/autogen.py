@@ -11,10 +11,10 @@ tests), and ag2ai/Agents_Failure_Attribution (Who&When).
 session, as in `http_cassette`.
 
 **Who&When.** `{history[], question, mistake_agent, mistake_step}`: messages between agents, as plain text.
-These files contain no structured calls, and which text is a call depends on the team's configuration. The
-file is therefore rejected with this reason.
+The files are rejected, because they contain no structured calls and the team's configuration decides which
+text is a call.
 
-**Limits.** A whole array is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of an array.
 
 **Not in the log.** The model, times and tool definitions. No file with calls and results was available.
 """

@@ -1,8 +1,8 @@
 """Bedrock's model invocation log: each record is one request to a model and its reply.
 
 **Files.** Objects in S3, `…/BedrockModelInvocationLogs/<region>/<yyyy>/<mm>/<dd>/<hh>/<name>.json.gz`, one
-record per line; or a CloudWatch log group, exported with `aws logs filter-log-events`. One record of
-ConverseStream without a call was available. Everything else follows the documentation
+record per line; or a CloudWatch log group, exported with `aws logs filter-log-events`. One record without a
+call was available. The notes follow the documentation
 (https://docs.aws.amazon.com/bedrock/latest/userguide/model-invocation-logging.html).
 
 **Fields.** `{schemaType: "ModelInvocationLog", timestamp, requestId, operation, modelId, identity.arn,
@@ -18,7 +18,6 @@ InvokeModelWithResponseStream logs a list of chunks. CloudWatch stores the recor
   record, the record is rejected. If only the request is missing, the reply begins a new session.
 - A failed request has `errorCode` and no output, so it is not a step.
 - The model is `modelId`; for an ARN, only the part after the last slash.
-- Records of embeddings and images are skipped without a message.
 
 **Not in the log.** The model's own argument text (known only for InvokeModelWithResponseStream) and how long
 a tool ran. Whether a tool failed is known only if the client sends a `status`.

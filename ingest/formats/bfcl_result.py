@@ -1,7 +1,7 @@
 """BFCL result files: JSON Lines with a model's answer to each entry of a test category.
 
 **Files.** `result/<MODEL>/<group>/BFCL_v4_<category>_result.json` (github.com/ShishirPatil/gorilla); version
-3 has the same format. Results of DeepSeek-V3.1 and of another model were available, both with native calls.
+3 has the same format. Results of two models with native calls were available.
 
 **Fields.** `{id, result, inference_log?, input_token_count, output_token_count, latency}`. With native calls
 a reply is `[{name: "<arguments as the model sent them>"}]`, or text if the model made no call.
@@ -15,8 +15,8 @@ Each entry becomes a session. Its task is the entry's `id`.
 **Rules.**
 - "Error decoding the model response. Proceed to next turn." means that the reply was text. The text is the
   answer, not a failure.
-- "Empty response from the model. Proceed to next turn." also means that the reply has no call. The text may
-  be a list of texts. If the text is missing, it is unknown whether the model answered.
+- "Empty response from the model. Proceed to next turn." also means that the reply has no call. Without a text
+  it is unknown whether the model answered.
 - Models without native calls answer in Python syntax, `[f(a=1)]`. The calls are found in the text (strategy
   `json_fallback`). They have values but no argument text.
 - Results of simulated APIs have no error flag. `{"error": …}` is a failure of the API. "Error during

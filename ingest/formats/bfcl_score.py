@@ -10,9 +10,7 @@ model_result_decoded, possible_answer}`.
 - Correct entries are not in the file, only their number. Each correct entry becomes a turn without content
   that is reported as successful. Each failed entry becomes a turn that is reported as failed. The reported
   success rate is therefore `correct_count / total_count`.
-- The calls of the failed entries are also in the result file, together with all other calls. They are not
-  read here, because they would count twice.
-- The model's output is the answer of the failed turn, and the error is the turn's status.
+- The calls are not read, because the result file contains them, too.
 - Only failed entries have a name, so trials of the same task cannot be compared.
 
 **Not in the log.** Anything about calls: load the result files for that.

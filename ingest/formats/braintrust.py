@@ -7,12 +7,11 @@
 **Fields.** `{id, span_id, root_span_id, span_parents[], span_attributes: {type, name}, input, output, error,
 metadata: {model, provider, tools}, metrics: {start, end, prompt_tokens, completion_tokens,
 prompt_cached_tokens}, created}`. `type` is llm, tool, task, eval, score or function. Input and output of an
-llm span are the request and reply of the wrapped client: messages or a request, choices or a message.
-`metadata.session_id` (or `thread_id`, `conversation_id`) names the conversation. In an experiment the task is
-the record of the data set (`dataset_record_id`, or `origin` of the outermost span).
+llm span are the request and reply of the wrapped client. `metadata.session_id` (or `thread_id`,
+`conversation_id`) names the conversation. In an experiment the task is the record of the data set
+(`dataset_record_id`, or `origin` of the outermost span).
 
 **Rules.**
-- The API returns the newest span first. Spans of one trace may be several pages apart.
 - Spans of scores and evals repeat inputs and outputs, so only llm spans count as model calls.
 - A BTQL query may leave columns out. A span without its ids is rejected.
 

@@ -7,8 +7,6 @@ jonathan-kellerai/cross_agent_session_resumer.
 parent, children, message}` for each message `{author.{role, name}, content.{content_type, parts | text},
 recipient, create_time, end_turn, metadata.{model_slug, …}}`.
 
-**Turns.** A user's message on the path begins a turn when the model answers it.
-
 **Rules.**
 - The messages form a tree. The conversation is the path from the root to `current_node`; without
   `current_node`, to the newest leaf. Other branches are regenerated answers or edited questions and are not
@@ -17,9 +15,8 @@ recipient, create_time, end_turn, metadata.{model_slug, …}}`.
   else the model's own text if it begins with `{`; else free text.
 - A result is a message with the role `tool`. It belongs to the call that is its parent; else to the last
   call.
-- Thoughts, hidden messages and custom instructions are not user messages.
 
-**Limits.** A whole array is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of an array.
 
 **Not in the log.** Tool definitions, tokens and most failures. No export with calls was available.
 """

@@ -6,8 +6,6 @@
 alone. A message is `{uuid, sender: human | assistant, text, content[], created_at, parent_message_uuid?}`.
 `content` has Anthropic's blocks; older exports have only `text`.
 
-**Turns.** A user's message begins a turn when the model answers it.
-
 **Rules.**
 - `tool_use` and `tool_result` are in the same message of the model, mostly without ids. A result belongs to
   the first call before it that has no result yet. Model text after a result begins a new step.
@@ -15,7 +13,7 @@ alone. A message is `{uuid, sender: human | assistant, text, content[], created_
   branches are not read.
 - An artifact in the text (`<antArtifact>`) is part of the answer, not a call.
 
-**Limits.** A whole array is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of an array.
 
 **Not in the log.** Tool definitions, tokens, the model's own argument text and, in an account's export, the
 model. No export with results was available.

@@ -9,7 +9,7 @@ replies are streamed: `body_raw` contains the text of the stream's events. Argum
 which Claude Code's transcripts do not have.
 
 **Rules.**
-- Each request repeats the whole conversation, in which `cache_control` moves from message to message.
+- Each request repeats the whole conversation.
 - Claude Code also sends small requests without tools: for a title, for a new topic, for the files that a
   command touches. Each of them is a separate conversation.
 - Requests for one token only check the quota and are skipped.

@@ -2,17 +2,14 @@
 
 **Files.** VS Code's `globalStorage/<extension>/tasks/<epoch ms>/api_conversation_history.json`, with the
 extensions `saoudrizwan.claude-dev` (Cline), `rooveterinaryinc.roo-cline` and `kilocode.kilo-code`;
-`<session>.messages.json` of Cline's SDK and CLI. Sources: cline/cline, `sdk/packages/core/fixtures` (2026-04
-to 2026-07); histories of srinivasdrona/superbased-observer and jonathan-kellerai/cross_agent_session_resumer,
+`<session>.messages.json` of Cline's SDK and CLI. Sources: cline/cline, `sdk/packages/core/fixtures`
+(2026-07); histories in srinivasdrona/superbased-observer and jonathan-kellerai/cross_agent_session_resumer,
 modelled on real ones. No files of Roo Code and Kilo Code were available.
 
 **Fields.** A history is an array of messages. A session is `{version, updated_at, agent, sessionId, messages,
 system_prompt}`. A message has `role`, Anthropic's content blocks and `ts`. The model's messages also have
 `model` or `modelInfo.modelId` and `usage` in a history, and `modelInfo.{id, provider}` and
 `metrics.{inputTokens, outputTokens}` in a session.
-
-**Turns.** A user's message with text begins a turn when the model answers it. The last message without a call
-ends it.
 
 **Rules.**
 - A history does not name its session. The session is the name of the folder, `<epoch ms>`.
@@ -24,11 +21,8 @@ ends it.
   reject per file reports this.
 - A compaction replaces earlier messages by a summary: a user message with `metadata.kind` compaction_summary
   or with `isSummary`. The summary is not a prompt. The replaced messages are not in the file.
-- In a session only the model's messages have a time.
-- A built-in tool answers with a list of `{query, result, success}`, without `is_error`. A failed query has
-  `error`. One failed query fails the call, and its text comes first.
 
-**Limits.** A whole document is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of a document.
 
 **Not in the log.** Tool definitions and the model's own argument text. Histories have no system prompt.
 """

@@ -1,14 +1,14 @@
 """Copilot CLI sessions: one event per line, `~/.copilot/session-state/<session>/events.jsonl`.
 
-The format is undocumented. These notes come from a session of 1.0.64 (2026-06) and from the types of GitHub's
-Copilot SDK.
+The format is undocumented. The notes follow a session of 1.0.64 (2026-06) and the types of GitHub's Copilot
+SDK.
 
 **Fields.** `{type, data, id, timestamp, parentId}`. These types are read: `session.start` (id, version,
 model, `context`), `session.model_change`, `system.message` (the system prompt), `user.message`,
 `assistant.message` (`content`, `toolRequests[].{toolCallId, name, arguments, type}`, `model`,
 `outputTokens`), `tool.execution_start` (`mcpServerName`), `tool.execution_complete` (`success`,
 `result.content`, `error.{message, code}`, `model`), `subagent.*`, `abort`, `session.error`,
-`session.shutdown` (`modelMetrics`, `currentModel`). Other types are skipped without a message.
+`session.shutdown` (`modelMetrics`, `currentModel`). Other types are skipped.
 
 **Turns.** An answered `user.message` begins a turn, which lasts until the next one. A "turn" in the log is
 one model reply, so it is read as a step.
@@ -24,7 +24,7 @@ one model reply, so it is read as a step.
   session `<session>/<call id>`.
 - Version 1.0.20 names the model only after the calls (`tool.execution_complete`) or at the end
   (`session.shutdown`). Up to 1,000 earlier events wait for the model's name.
-- `abort` ends the turn (status `cancelled`). A call that was running at that time has no result.
+- `abort` ends the turn (status `cancelled`).
 
 **Side files.** `workspace.yaml`, `plan.md`, `checkpoints/` and `files/` next to `events.jsonl` contain no
 calls.

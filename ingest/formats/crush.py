@@ -16,7 +16,7 @@ normally, canceled by the user, error and permission_denied as a failure.
 - Times are milliseconds in some versions, seconds in others.
 - A summary written for Crush (`is_summary_message`) is not part of the conversation.
 
-**Limits.** One message is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of a message.
 
 **Not in the log.** Tool definitions, the system prompt and the tokens of a step.
 """

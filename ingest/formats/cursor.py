@@ -19,14 +19,11 @@ lines end the turn and state its outcome. In the database, the next user's messa
 - The same chat may be in the database and in a transcript. Both use the composer's id, so calls count once.
 - A bubble that the composer does not list was removed by an edit, so it is not read.
 - `rawArgs` is the model's own text. If it is missing, the decoded `params` are used.
-- Bubbles with the same `modelCallId` are one step. Any other bubble is a step.
-- The user's text is in `<user_query>`, after attached files. A text may be `[REDACTED]`.
+- The user's text is in `<user_query>`, after attached files.
 - Calls in a transcript have no id, no result and no time. When the transcript continues after a call, the
   call gets a result of unknown status.
 - Old versions kept the whole chat in `composerData` (`conversation`). This is read, but no such file was
   available.
-
-**Limits.** Only one row or one line is kept in memory.
 
 **Not in the log.** Tool definitions and the system prompt. Transcripts do not name the model.
 """

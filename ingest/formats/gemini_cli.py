@@ -18,14 +18,12 @@ ends it (status `cancelled`); a message of type `error` also ends it (status `er
 - `{"$rewindTo": id}`: the user withdrew this message and all later ones. The model's calls still count, in
   turns that end as `cancelled`.
 - `{"$set": {"messages": […]}}` and `$patch` rewrite the history for the model (compression, masked outputs).
-  They add nothing new and are skipped, unless a log begins with one.
-- When a request is cancelled, its calls are written as a separate message after the notice. A message without
-  text and tokens belongs to the model message before.
+  They are skipped, unless a log begins with one.
 - `status` is explicit: success, error or cancelled (the user declined or interrupted a valid call). A shell
   command with a non-zero exit code has the status success; the code is in its output (`Exit Code: 1`).
 - An error has only a text. The text distinguishes schema errors, unknown tools and policy denials.
 
-**Limits.** A whole document is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of a document.
 
 **Side files.** `logs.json` (typed prompts) and `shell_history` in the folder above `chats` contain no calls.
 

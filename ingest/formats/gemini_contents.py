@@ -12,9 +12,6 @@ Each object or array is one session.
 **Rules.**
 - Calls rarely have an id. The answers after a message belong to its calls in order.
 - `response.error` marks a failed call. Without `error`, the outcome is unknown.
-- Thoughts (`thought: true`) are not part of the answer.
-
-**Turns.** A turn ends with a model message without calls or with the next user message.
 
 **Not in the log.** The model's own argument text, because Google returns decoded arguments; the model, tokens
 and times.

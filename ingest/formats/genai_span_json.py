@@ -15,7 +15,6 @@ Turns, conventions, limits and missing facts are the same as in `otlp`.
 **Rules.**
 - A span without ids belongs to its conversation. If it names no conversation, all such spans of the file form
   one trace, in the order of the file.
-- Codex's `session_task.turn` is a turn that names its model but contains no model calls.
 - In test data, the outer and the inner span of one model call (`ai.generateText`,
   `ai.generateText.doGenerate`) may be in different traces. Then both become turns.
 """

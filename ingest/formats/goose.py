@@ -11,10 +11,7 @@ the source code, because none was available.
 error, error}`. The database has the same content in the tables `sessions(id, provider_name,
 model_config_json)` and `messages(session_id, role, content_json, created_timestamp, metadata_json)`.
 
-**Turns.** A user's message with text begins a turn when the model answers it.
-
 **Rules.**
-- `created` is in seconds; in the database it may be in milliseconds.
 - A `toolCall` with status error is a call that goose could not read: its arguments were not JSON (`Could not
   interpret tool use parameters`) or its name was invalid. Goose keeps neither name nor text.
 - A result's `value` is a list of content; in newer versions an object with `content` and `isError`.

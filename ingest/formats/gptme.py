@@ -10,15 +10,11 @@ code block whose language is a tool (`shell`, `ipython`, `save FILE`, `patch FIL
 The code block is not JSON and is kept as `{args, content}`. The JSON of the second form is kept unchanged as
 raw arguments.
 
-**Turns.** Each answered user message begins a turn, which ends with a model message without calls.
-
 **Rules.**
 - A code block in `python`, `bash` or a similar language may be an example. It is a call only if the next
   message is a tool's.
 - Results are messages with the role `system` (older) or `tool`, without a tool name. A system message that
   does not follow a call is not a result.
-- `metadata.model` begins with the provider.
-- A tool's message without a call before it is left out.
 
 **Not in the log.** Whether a call failed, and tool definitions.
 """

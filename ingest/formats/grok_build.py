@@ -8,8 +8,6 @@ backend_tool_call. Older files have `role` (system, user, assistant, tool) and O
 is `{id, name, arguments}`; `arguments` is the model's own text. `summary.json` in the same folder has the
 session's id, parent, times and model.
 
-**Turns.** A user's line begins a turn when the model answers it. The last line without a call ends the turn.
-
 **Rules.**
 - A user line with `synthetic_reason` begins no turn. Nobody typed it, or it was typed in the middle of a turn
   (`interjection`).

@@ -12,8 +12,6 @@ jazzyalex/agent-sessions (2026-04) and fayzan123/rungraph (2026-08, modelled on 
 
 Messages have the format of OpenAI's Chat Completions. `arguments` is the model's own text.
 
-**Turns.** Each user message begins a turn, which ends with an answer without calls.
-
 **Rules.**
 - Rows with `active` 0 and `compacted` 0 were withdrawn by the user and are left out, as Hermes does.
 - Rows with `compacted` 1 were summarised for the model but happened, so they are read. Later rows repeat what
@@ -21,11 +19,10 @@ Messages have the format of OpenAI's Chat Completions. `arguments` is the model'
 - Hermes itself writes user rows with a `display_kind` (`auto_continue`, `model_switch`, `hidden`) and
   summaries (`[CONTEXT COMPACTION …`). They are not prompts.
 - Messages of documents have no time, so calls get the session's start time.
-- A result is JSON text: `exit_code` and `error` for commands, `success` and `error` for other tools. A
-  warning may follow the JSON. Without these fields the status is unknown.
-- Messages of documents that contain neither a call nor a result get the line number of the message before.
+- A result is JSON text: `exit_code` and `error` for commands, `success` and `error` for other tools. Without
+  these fields the status is unknown.
 
-**Limits.** A whole document or one database row is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of a document or a database row.
 
 **Not in the log.** Token counts of steps, and the outcome of calls whose result has none of these fields.
 """

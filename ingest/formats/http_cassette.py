@@ -3,27 +3,23 @@
 **Fields.**
 - VCR and similar libraries (vcrpy, go-vcr, betamax, Ruby's VCR): one document with `interactions` or
   `http_interactions`, each with `request.{method, uri | url, body}` and `response.{status, headers, body}`.
-  pydantic's recordings have `parsed_body`. LangChain's recordings have two parallel lists `requests` and
-  `responses`, mostly in `.yaml.gz`.
+  pydantic's recordings have `parsed_body`. LangChain's have two lists, `requests` and `responses`.
 - nock: an array of `{scope, method, path, status, response}`, often without the request.
 - HAR: `log.entries[].{request.postData, response.content}`, as browsers and Polly.js write it.
 
 **API.** The body shows which API was called: Chat Completions and compatible APIs, Responses, Anthropic
 Messages, Google's generateContent or Bedrock's Converse. Bodies may be whole or streamed (Converse only
-whole), and compressed with gzip, deflate or zstd, or in base64. The host name shows the provider; for Bedrock
-the URL contains the model.
+whole), and compressed with gzip, deflate or zstd, or in base64. The host name shows the provider.
 
 **Rules.**
 - Each request repeats the whole conversation. Requests are joined by their content, so that each call counts
   once. Results are read from the next request.
 - Calls in a first request were written by the author of the test and are not counted.
-- A cassette may contain several recordings of one test. Each is a separate conversation.
 - Copies of a recording in other cassettes are recognised by the same reply ids.
 - A prompt without native tools may ask for calls in ReAct's format (CrewAI). Then `Action Input:` in a reply
   is a call, and `Observation:` in the next request is its result.
-- A nock recording without requests has only replies, so each reply is a conversation.
-- Requests to other services (telemetry, object stores) and requests for one token are skipped without a
-  message. A reply of an unknown API is rejected if it contains tool calls.
+- Requests to other services (telemetry, object stores) and requests for one token are skipped. A reply of an
+  unknown API is rejected if it contains tool calls.
 - A request without a reply (429, overloaded, a broken stream) is not a step. If it is sent again, both count
   as one request.
 

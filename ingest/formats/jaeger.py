@@ -10,9 +10,8 @@ tags}}}`. Times are microseconds. Tags are single values: lists are JSON text, a
 text. An error is the tag `error` or `otel.status_code`.
 
 Turns, rules, limits and missing facts are the same as in `otlp`, because the spans and attributes are the
-same. In the available files, a span of Google's ADK (`call_llm`, with request and response as JSON) contains
-OpenLLMetry's span `openai.chat` (with the model's own arguments). Both describe the same call, which counts
-once. ADK's finish reason is `stop` even if the model called a tool.
+same. In the available files, a span of Google's ADK (`call_llm`) contains OpenLLMetry's span `openai.chat`.
+Both describe the same call, which counts once.
 """
 
 from __future__ import annotations

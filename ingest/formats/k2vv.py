@@ -1,8 +1,7 @@
 """K2-Vendor-Verifier results: JSON Lines, each line a request to a vendor with its answer and a verdict.
 
-**Files.** `results.jsonl` next to `summary.json` (github.com/MoonshotAI/K2-Vendor-Verifier). Vendors of Kimi
-K2 publish such files, and other verifiers use the same format. No real file was available: these notes follow
-the source code.
+**Files.** `results.jsonl` next to `summary.json` (github.com/MoonshotAI/K2-Vendor-Verifier). No real file was
+available; the notes follow the source code.
 
 **Fields.** `{data_index, request.{messages, tools, model}, extra_body, response, status, finish_reason,
 tool_calls_valid, last_run_at, duration_ms, hash}`. `response` is a chat completion, or `{"error": …}` when
@@ -14,8 +13,6 @@ tool_calls_valid, last_run_at, duration_ms, hash}`. `response` is a chat complet
 - `tool_calls_valid` is one value for all calls of the answer. It is false for arguments that are not JSON,
   arguments that do not fit the definition, and unknown tools. It is the verdict on the turn. If the answer
   has only one call, it is also the verdict on that call.
-- `tool_calls_valid` is set only when `finish_reason` is `tool_calls`. An answer with a call written as text
-  ends with `stop`.
 - A failed request (`status` failed) is the vendor's failure, so it is no verdict on the model.
 - `hash` covers the whole request including the model's name. The task is therefore `data_index` with a hash
   of the messages.

@@ -6,8 +6,7 @@
 (milliseconds): `config.update` and `profile.bind` (`systemPrompt`), `llm.tools_snapshot` (`tools`: the
 definitions), `llm.request` (`provider`, `model`), `turn.prompt`, `turn.cancel`, `turn.ended`,
 `context.append_loop_event` with `event.type` step.begin, content.part, tool.call, tool.result, step.end
-(`usage`, `finishReason`, `llmFirstTokenLatencyMs`, `llmStreamDurationMs`). Other types are skipped without a
-message.
+(`usage`, `finishReason`, `llmFirstTokenLatencyMs`, `llmStreamDurationMs`). Other types are skipped.
 
 **Sessions.** A file contains one agent. It names neither the session nor the parent of a sub-agent; these are
 read from the folder names and from `state.json`.
@@ -19,8 +18,6 @@ read from the folder names and from `state.json`.
 - Results may come before the step's end, which has the token counts. Steps are kept back until then.
 - `context.append_message` repeats the prompts. `context.apply_compaction` and `context.undo` change only what
   the model sees next. None of them is read.
-- Call ids are numbered (`Bash_1`), so copies are recognised by session and position.
-- `isError` is absent on success.
 - A `llm.tools_snapshot` is read only if it contains all tools of `tools.set_active_tools`. Otherwise calls of
   the missing tools would count as calls of unknown tools.
 

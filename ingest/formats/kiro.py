@@ -13,13 +13,11 @@ status, content}`, or `CancelledToolUses` with both. The assistant is `Response.
 **Turns.** A turn begins with a prompt and ends with a `Response`.
 
 **Rules.**
-- The result of a call is in the next entry.
 - A conversation that is in both tables is read from the newer table.
 - `orig_name` and `orig_args` are what the model sent, if the CLI changed them.
 - A command with a non-zero exit code has the status Success; its `exit_status` shows the failure.
-- If a value is cut off, the row is rejected.
 
-**Limits.** One whole conversation is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of a conversation.
 
 **Not in the log.** The model's own argument text, tool definitions and the system prompt. Old versions do not
 name the model.

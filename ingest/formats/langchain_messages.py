@@ -1,10 +1,10 @@
 """LangChain messages: conversations saved with `messages_to_dict`, `dumps` or as a LangGraph state.
 
-**Files.** Dumps that applications write themselves, at any place. LangGraph's threads (`GET
-/threads/<id>/state`) have the messages in `values.messages`, its checkpoints in `channel_values.messages`.
-The states of a thread repeat messages; a message with an id counts once. No real file was available; the
-fields are those of the serialisers (github.com/langchain-ai/langchain, `langchain_core/messages` and
-`langchain_core/load`), which trace stores also use.
+**Files.** Dumps that applications write themselves. LangGraph's threads (`GET /threads/<id>/state`) have the
+messages in `values.messages`, its checkpoints in `channel_values.messages`. The states of a thread repeat
+messages; a message with an id counts once. No real file was available; the fields are those of the
+serialisers (github.com/langchain-ai/langchain, `langchain_core/messages` and `langchain_core/load`), which
+trace stores also use.
 
 **Fields.** A message has one of three forms:
 - `messages_to_dict`: `{type: "ai", data: {content, tool_calls, …}}`
@@ -22,8 +22,6 @@ line, or objects with `messages`. Each array or object is a session.
 - Anthropic's and Google's blocks in `content` repeat the calls in `tool_calls`. Each call counts once.
 - `status` error on a tool message marks a failure. LangGraph's ToolNode writes it for calls that it could not
   run.
-
-**Turns.** A turn ends with a model message without calls or with the next human message.
 
 **Not in the log.** Tool definitions and times; only states have a time, when they were saved.
 """

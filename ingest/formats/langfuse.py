@@ -19,14 +19,10 @@ Langfuse's own fields are made from them.
 - `toolCalls` is what Langfuse found in the output, with objects written as text. It is used only if the
   output has no call. Its text does not count as the model's own.
 - Older SDKs have no type TOOL. A SPAN with the name of a called tool is the run of that tool.
-- LangGraph's tracer lists the offered tools as messages of the role tool.
 - Two instrumentations may record the same model call, the inner one only with its text (Agno: `None`). Then
   the call in the outer observation counts.
-- BeeAI writes a span for each stage (start, success, finish) of a model call or run. They are merged.
-- A downloaded trace repeats the observations without their bodies. These copies are not read.
 - The `input` of a generation may be meaningless (`{"content": "role"}` from the Claude Agent SDK's exporter).
   Then it is not read as a user's message.
-- A tool that returns its own error has the level DEFAULT, because the tool ran.
 
 Turns and limits are the same as in `otlp`.
 

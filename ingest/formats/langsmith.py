@@ -16,7 +16,6 @@ the task.
 **Rules.**
 - `tool_calls[].args` is an object; the original text is in `additional_kwargs` or, for streams, in
   `tool_call_chunks`. Calls whose text was not JSON are in `invalid_tool_calls`, with the text and the error.
-- Anthropic's calls are in a message twice: as content blocks and as `tool_calls`.
 - A tool's output is a message with `tool_call_id` and `status`, or only its text.
 - The chains around a model call (LangGraph, RunnableSequence …) repeat every message, so only llm runs count.
 - A batch posts a run when it begins. The same or a later batch patches the run when it ends. Both parts are

@@ -12,10 +12,8 @@ tool_returns[], approvals[], created_at}`. `arguments` is the model's own text. 
 - A message of the role `user` may be an event of Letta itself, as JSON (`heartbeat`, `login`,
   `system_alert`). It begins no turn. A person's text is in `message` of such JSON, or is the whole message.
 - `tool_returns[].status` is the error flag of a result.
-- Most published files contain only the system prompt.
-- A file whose JSON is stored as text in a JSON string is rejected.
 
-**Limits.** A whole document is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of a document.
 
 **Not in the log.** Tokens. No file with approvals or failed results was available.
 """

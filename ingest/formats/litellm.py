@@ -14,8 +14,7 @@ text.
 - LiteLLM shows every provider's reply as a chat completion. If the provider's API sends decoded arguments
   (Anthropic, Bedrock, Google, Cohere, Ollama), LiteLLM writes their text. Such arguments are kept as decoded
   objects.
-- When a request fails and LiteLLM sends it again, to the same or another deployment (`model_id`), this is not
-  a retry by the model.
+- If LiteLLM sends a failed request again, this is not a retry by the model.
 - With `turn_off_message_logging`, messages and replies are `redacted-by-litellm`. The first such line is
   rejected with this reason; further lines are skipped.
 - Requests are joined into conversations as in `request_log`. `trace_id` names one request, not one

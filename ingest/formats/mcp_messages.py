@@ -1,19 +1,18 @@
 """MCP traffic: the JSON-RPC messages between a client and a server, as proxies and inspectors log them.
 
 **Files.** One message per line, as in standard input and output, or inside an object such as `{timestamp,
-direction, message}`; `message` may be JSON text. No standard for such logs exists. The messages follow the
+direction, message}`; `message` may be JSON text. No standard for such logs exists; the messages follow the
 specification (https://modelcontextprotocol.io/specification).
 
 **Fields.** `{jsonrpc: "2.0", id, method: "tools/call", params: {name, arguments}}`, answered by `{id, result:
 {content, isError}}` or `{id, error: {code, message}}`. `tools/list` lists definitions. `initialize` names the
-client and the server. Other messages are skipped without a message.
+client and the server. Other messages are skipped.
 
 **Sessions.** A session lasts from one `initialize` to the next, or has the id in the enclosing object
 (`session_id`). Each call is a step. If the log names the server, the tool's name is `mcp__<server>__<tool>`,
 as in agents' logs.
 
 **Rules.**
-- Message ids start at 1 in each connection. Client and server count separately.
 - `isError` marks a failure of the tool. The error -32602 means invalid arguments or an unknown tool.
 - The agent's own log contains the same calls. Load only one of the two.
 

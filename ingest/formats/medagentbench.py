@@ -14,10 +14,9 @@ model's own text; the only argument of a GET is the URL. FINISH is the answer.
 **Rules.**
 - `action_kind: invalid` marks a reply that contains other text next to the action. This is an emission
   failure and ends the task.
-- "Invalid POST request" means that the body was not JSON. (In both available replies it was cut off.)
+- "Invalid POST request" means that the body was not JSON.
 - Failures are visible only in the text. A 4xx answer or an invalid URL means invalid arguments; any other
   error is an execution failure.
-- The functions are text in the prompt, several with the same name. They are not read as definitions.
 - `correct` is the verdict. With `infra_fail` there is no verdict on the model.
 
 **Not in the log.** The model, if the provenance is `(agent default)`.

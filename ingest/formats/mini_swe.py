@@ -1,8 +1,7 @@
 """mini-swe-agent trajectories: one JSON document per run, `<instance>.traj.json`.
 
-**Files.** Next to SWE-bench predictions, or where `--output` says. The file is rewritten after every step.
-Files of 1.15 and 1.17 from two forks were available. The fields of 2.x follow the source code
-(github.com/SWE-agent/mini-swe-agent).
+**Files.** Next to SWE-bench predictions, or where `--output` says. Files of 1.15 and 1.17 from two forks were
+available. The fields of 2.x follow the source code (github.com/SWE-agent/mini-swe-agent).
 
 **Fields.** `trajectory_format` `mini-swe-agent-1` (1.1 since 2.0), `info.{exit_status, submission,
 mini_version, config.{agent, model}}`, and `messages[]` in chat format. `extra.response` is the provider's
@@ -18,16 +17,11 @@ failure, and the call has no name. Since 2.0 calls are native: `tool_calls` with
 **Rules.**
 - The result is the user message after the reply; it has no id. `<returncode>` contains the exit code. A
   timeout has its own template. The last result of a submitted run is the submission.
-- One fork runs the whole reply as a Python program. If the answer does not reject the reply, the whole reply
-  is the action.
 - Since 2.0 a rejected reply is not stored as a message. Only the agent's answer is stored
   (`extra.interrupt_type` FormatError), in later versions with the response in `extra`.
 - A user message after a result comes from the agent program (a limit, a reminder) and is not a result.
 - An array of messages contains neither the model nor the end of the run. Its results may begin with
-  `Observation:` instead of the exit code; then their status is unknown. Such a file is recognised by a reply
-  with one bash block and the agent's answer.
-- The log's `action_regex` is not used, because an unknown pattern may never finish. Blocks in both known
-  languages, `bash` and `mswea_bash_command`, are found without it.
+  `Observation:` instead of the exit code; then their status is unknown.
 
 **Not in the log.** Whether the patch solves the task: `Submitted` is not a verdict.
 """

@@ -7,8 +7,6 @@ kenn-io/agentsview (2026-06).
 the fixtures it is an object. `meta.json` is `{session_id, parent_session_id, start_time, end_time, model,
 tools_available, stats}`.
 
-**Turns.** Each answered user message begins a turn, which ends with a model message without calls.
-
 **Rules.**
 - Messages have no time, so calls get the session's start time.
 - Tags in the result mark failures: `<tool_error>NAME: …` is a call that Vibe could not read,

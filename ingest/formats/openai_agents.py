@@ -1,8 +1,7 @@
 """Traces of the OpenAI Agents SDK, as its trace processors export them.
 
 **Files.** The output of `export()` for traces and spans (openai/openai-agents-python, `src/agents/tracing`):
-one object per line, the body that the SDK posts (`{"data": […]}`), or a trace with its `spans`. Two documents
-written by tests were available.
+one object per line, the body that the SDK posts (`{"data": […]}`), or a trace with its `spans`.
 
 **Fields.** `{object: trace, id, workflow_name, group_id, metadata}` and `{object: trace.span, id, trace_id,
 parent_id, started_at, ended_at, span_data, error}`. `span_data.type` is agent, response (`response_id`,

@@ -12,12 +12,11 @@ items of the Responses API; `raw_item` repeats the same items.
 **Rules.**
 - The same call is in `model_responses`, `generated_items`, `session_items`, `interruptions` and other lists.
   It counts once, by its `call_id`, at the first line with this id.
-- Calls of an earlier run are in `original_input` and are not counted.
 - A call that waits for its approval has no result. A call whose rejection is in `approvals` counts as denied.
 - `last_processed_response` has only the definitions of the called tools, so it is not read as the list of
   offered tools.
 
-**Limits.** A whole document is kept in memory. `--max-line` limits its size.
+**Limits.** `--max-line` limits the size of a document.
 
 **Not in the log.** The model, the system prompt and times.
 """

@@ -7,7 +7,7 @@ OpenClaw's own session files have pi's format and are read by the format `pi`.
 **Fields.** `{type, sessionKey, agentId, ts}` with `agent.start` (`prompt`, sometimes `messages`), `agent.end`
 (`success`, `error`, sometimes `messages`, `model`), `tool.start` (`toolName`, `params`), `tool.end`
 (`success`, `error`, `durationMs`), `llm.usage` (`provider`, `model`), `message.in`, `message.out`. Other
-types are skipped without a message.
+types are skipped.
 
 **Sessions.** One file contains all agents of a gateway. A session is one `sessionKey` in one file, because
 every gateway uses the same keys. Events of a direct channel (`agent:main:telegram:default:direct:…`) belong
@@ -22,9 +22,7 @@ them ended belong to one model reply.
 - `agent.start` is written twice, the second time with all messages of the session so far, in pi's format.
   These messages add to the previous turn what its events lack: call ids, times, results, tokens and the
   answer. The events of a turn therefore wait for the next turn.
-- If `agent.end` contains the model or the turn's messages, its events do not wait.
 - Calls have no ids. A `tool.end` belongs to the first open call of its tool.
-- Some plugins write no times. Then only repeated turns have times.
 
 **Limits.** At most 10,000 events wait for the next turn of their session. Beyond this, all events are used
 unchanged.

@@ -6,7 +6,6 @@
 
 **Fields.** `resourceSpans[].scopeSpans[].spans[].{traceId, spanId, parentSpanId, name, startTimeUnixNano,
 endTimeUnixNano, attributes[{key, value: {stringValue|intValue|arrayValue|kvlistValue|…}}], events, status}`.
-Before 2022 `scopeSpans` was `instrumentationLibrarySpans`. Whole numbers may be text.
 
 **Conventions** (`ingest.formats.span_conventions`): GenAI messages as attributes, as span events and as log
 records; OpenLLMetry's indexed keys; OpenInference; the Vercel AI SDK; Google ADK; Pydantic AI; LangSmith.
@@ -16,13 +15,11 @@ the trace. A turn begins with a new user message. Model calls inside of a tool f
 item of a Langfuse experiment (`langfuse.experiment.item.id`) is the task.
 
 **Rules.**
-- A span is written when it ends, so child spans come first. The spans of one trace may be in any lines.
 - Calls are read from the model's replies, not from tool spans, because a call that failed before it ran has
   no tool span.
 - Copilot in Visual Studio (`service.name` vs-copilot) writes `invoke_agent` and `execute_tool` spans but none
   for model calls. There, each run of a tool is read as a call of the agent's model. Text, tokens and rejected
-  calls are unknown. One trace may contain agents of several conversations; each root span is a separate
-  session.
+  calls are unknown.
 - Several instrumentations may describe one model call in nested spans. Only the innermost span counts.
 - Every request repeats the conversation. A call in the history is not counted again if the span with its
   reply is in the file.
@@ -37,10 +34,8 @@ item of a Langfuse experiment (`langfuse.experiment.item.id`) is the task.
   reported and its content is lost.
 - A call and its tool's run may be in different traces or files, for example after an approval. They are
   joined by call id and conversation id. A turn that continues in another file becomes two turns.
-- The status of a successful span is mostly unset, so a tool span without an error counts as successful.
 
 **Limits.** All traces of a file wait for its end; those inactive for longest are moved to a temporary file.
-Only the index of the traces stays in memory, which is enough for files with a hundred thousand traces.
 
 **Not in the log.** Silent repairs of arguments, and whether a turn did what the user wanted.
 """

@@ -7,22 +7,20 @@
 **Fields.** First `{type: session, id, timestamp, cwd}` (before version 2 with `provider`, `modelId`), then
 `message` entries whose `message.role` is user, assistant, toolResult or bashExecution, `model_change`,
 `compaction`, `branch_summary` and entries of extensions. Since version 2 each entry has `id` and `parentId`.
-Other types are skipped without a message.
+Other types are skipped.
 
 **Turns.** A user's message begins a turn when the model answers it. `stopReason` of the last answer is stop,
 length, error or aborted (status `cancelled`). `bashExecution` is a command that a person typed, not a call.
 
 **Rules.**
 - A message that was cut off (aborted, error) keeps calls that never ran. The last call has `partialJson`, the
-  text received so far. It is `truncated`, which is not the model's fault. The `usage` of such a message is
-  preliminary, so its tokens are not counted.
+  text received so far. It is `truncated`, which is not the model's fault.
 - pi sends the request again after an error. A call with the same id in the next reply is the same call.
 - All other arguments are decoded objects. pi reads them with a lenient parser, so text that was not JSON is
   repaired silently. Only a value that does not fit the tool's schema is reported, as text.
 - `isError` marks invalid arguments, rejections by the tool and failed commands. The texts distinguish them.
 - A rewind (`/tree`) continues from an earlier `parentId` in the same file, and a fork copies entries into a
   new file. All branches count, because the model wrote them. Copies have the same call ids and count once.
-- A compaction contains a summary, not messages.
 
 **Not in the log.** The system prompt, tool definitions, and the model's own text of arguments that were not
 cut off.

@@ -14,7 +14,6 @@ turn that it interrupts.
 - A message may be split into several records with the same `uuid`, thoughts first.
 - A `system` record of subtype `rewind` returns to an earlier record. The replies after that record still
   count; the current turn ends as `cancelled`.
-- `ui_telemetry` repeats each request and each call and is not read.
 
 **Not in the log.** The system prompt, tool definitions and the model's own argument text.
 """

@@ -13,17 +13,13 @@ Supported APIs: Chat Completions and compatible APIs, Responses, Anthropic Messa
 **Rules.**
 - Each request repeats the whole conversation. A request is joined to the conversation with the same history
   (by hash), with the same unique call ids if the client changed the history, or by `previous_response_id`.
-  Each call counts once, and its result is read from the next request. Two conversations with the same
-  beginning stay separate.
+  Each call counts once, and its result is read from the next request.
 - A failed request (4xx, 5xx, no reply) is not a step. Sending it again is not a retry by the model. Groq's
   `tool_use_failed` is a step: the model made a call that the server could not read.
 - `n` > 1: each additional choice is a separate session.
-- If a reply was cut off at the token limit, its last call is lost (emission failure). Some servers then
-  report `tool_calls`.
-- Calls in a history are not counted if their reply is not in the log. They may be examples or another model's
-  calls.
-- Requests for embeddings, moderations and similar endpoints, and requests for one token, are skipped without
-  a message.
+- If a reply was cut off at the token limit, its last call is lost (emission failure).
+- Calls in a history are not counted if their reply is not in the log.
+- Requests for embeddings, moderations and similar endpoints, and requests for one token, are skipped.
 
 **Limits.** At most 50,000 conversations are remembered. A conversation that continues after it was dropped
 becomes a second session.

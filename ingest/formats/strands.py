@@ -19,9 +19,7 @@ that is `default`. `session.json`, `agent.json` and `multi_agent.json` contain n
 
 **Rules.**
 - Results are in a user message, which begins no turn.
-- `status` error marks a failure. If a tool only answers "not found" as text, the call counts as successful.
-
-**Turns.** A turn ends with a model message without calls or with the next user message.
+- `status` error marks a failure.
 
 **Not in the log.** The model's own argument text, the model and tool definitions. Only session files have
 times.

@@ -1,8 +1,8 @@
 """SWE-agent trajectories: one JSON document per run, `<instance>.traj`.
 
-**Files.** `trajectories/<user>/<run>/<instance>/<instance>.traj`. SWE-agent rewrites the file after every
-step. Demonstrations of 0.6 to 1.0 in the project's repository were available. Rejected replies are read
-according to the source code (github.com/SWE-agent/SWE-agent).
+**Files.** `trajectories/<user>/<run>/<instance>/<instance>.traj`. Demonstrations of 0.6 to 1.0 in the
+project's repository were available. Rejected replies are read according to the source code
+(github.com/SWE-agent/SWE-agent).
 
 **Fields.** `trajectory[].{response, thought, action, observation, execution_time, query}` contains every
 reply of the model, including rejected ones. `history[]` contains the messages of the accepted replies, with
@@ -21,8 +21,6 @@ JSON. The tool is the first word if that is a command of the prompt (`open`, `ed
 - If a run gave up, its last step (`Exit due to …`) comes from SWE-agent and is not a reply. `exit_format` is
   in `exit_status`.
 - Demonstrations in the history (`is_demo`) are not calls of this run.
-- Call ids may repeat.
-- `command_docs` are the definitions of the native tools, printed as text. They are read as definitions.
 - The task is the `id` of the problem statement; without it, the file's name if that is a SWE-bench instance.
 - Observations have no error flag. A rejected edit and a timeout are recognised by their text; any other
   status is unknown.

@@ -1,8 +1,7 @@
 """tau2-bench results: one JSON document with all simulations, or one document per simulation.
 
 **Files.** `data/simulations/<name>.json`, or `<name>/results.json` next to `<name>/simulations/<id>.json`
-(github.com/sierra-research/tau2-bench). Results of a fork of 1.0 were available: 50 simulations with one
-trial each.
+(github.com/sierra-research/tau2-bench). One results file of a fork of 1.0 was available.
 
 **Fields.** `info.{agent_info, user_info, environment_info, git_commit}`, `simulations[].{id, task_id, trial,
 termination_reason, reward_info.reward, messages[]}`. Each simulation is a session with its own id. A message
@@ -18,8 +17,7 @@ several results (`tool_messages`).
 - The user is a model that may call its own tools (`requestor: user`). These calls and results are skipped.
   The user's messages begin turns, except the last one, which nobody answers.
 - The first message, the agent's greeting, is not written by a model.
-- Call ids repeat within a simulation (in 34 of the 50 available ones). A result belongs to the latest call
-  with its id.
+- Call ids repeat within a simulation. A result belongs to the latest call with its id.
 - The reward judges the attempt and is stored with the last turn; 1 is a success. The task is the domain and
   `task_id`. In a file with one simulation, only the first line of the policy names the domain.
 - `error` marks every exception of a tool. The text shows arguments that do not match the signature (schema)

@@ -1,7 +1,7 @@
 """tau-bench results (airline and retail): one JSON array in which each element is an attempt at a task.
 
 **Files.** `<log_dir>/<strategy>-<model>-<temperature>_range_…_user-<model>-<strategy>_<time>.json`. `run.py`
-(github.com/sierra-research/tau-bench) rewrites the file after each attempt.
+(github.com/sierra-research/tau-bench) writes the file.
 
 **Fields.** `{task_id, reward, info, traj, trial}`. `traj` contains OpenAI chat messages; the first is the
 system prompt. Each attempt (`task_id` and `trial`) is a session. The arguments are the text that LiteLLM

@@ -16,10 +16,8 @@ not a failure.
 **Rules.**
 - A `.txt` file contains no model, tools or prompt, so it is read only together with its `.json`. Without the
   JSON file it is rejected.
-- `summary.json` in the same folder is an index of the captures and is also rejected.
 - `natural_output_class` is the benchmark's class of the reply (`no_tool`, `semi_structured_repairable` …). It
   becomes the turn's status, but is not a verdict.
-- Replies may be empty, cut off (`done_reason` length), or contain only an unfinished thought.
 
 **Not in the log.** Whether a call was expected, and tool results.
 """

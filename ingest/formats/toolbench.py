@@ -18,10 +18,8 @@ the replies in order of time. The whole search is one turn, because later branch
   404, not subscribed, unauthorised, too many requests, rate limit, request failed), 11 an error message. A
   response with code 0 may still be `{"error": "…"}`. Its text shows whether the arguments did not fit the
   function ("missing 1 required positional argument").
-- Branches that were cut (`pruned`) count, because their calls were made and run.
 - `Finish` is a function of ToolBench that is not in `function`. It is added to the offered tools with its two
   parameters.
-- The query's number is only in the file's name and is not unique, so the task is the query itself.
 - `win` means that an answer was given (`finish_type` give_answer), not that it is right.
 
 **Not in the log.** The model (only in the file's name), tokens and times per reply.

@@ -13,7 +13,7 @@ in `sessions/` and `probes.jsonl` as session logs, which `session_history` reads
   analysis; the later of two lines about the same analysis and variant counts.
 - `ledger.jsonl` and `report.json` contain nothing new, so nothing is read from them. `spent.jsonl` (the cost
   of each request), `plan.toml` and `report.md` are accepted together with `lock.json`, so that no load lists
-  them as rejected. In a compressed tar archive they count as files that are not logs.
+  them as rejected.
 
 **Not in the log.** Whether the run has ended: a stopped run has fewer sessions than planned.
 """

@@ -17,11 +17,10 @@ error.
 - `response[]` is what VS Code showed. There, a call has another id, another name and no arguments, but states
   whether a person allowed it (`isConfirmed`). Shown calls are joined to the calls by id, or by order if both
   lists have the same length.
-- A result is a tree of text nodes.
 - `copilot/` before a model's name is the vendor. For `copilot/auto`, which is not a model,
   `metadata.resolvedModel` names the model.
-- A later line of a `.jsonl` file can replace everything before it. Replaced content is lost. The line number
-  of a call is the last line that changed its request.
+- A later line of a `.jsonl` file can replace everything before it. The line number of a call is the last line
+  that changed its request.
 
 **Limits.** A whole session is kept in memory. `--max-line` limits each of its lines.
 

@@ -1,8 +1,7 @@
 """Chat transcripts: JSON objects with `messages` in the format of OpenAI or Anthropic.
 
-**Files.** Many programs write each conversation as one line of JSON. Training and evaluation sets for
-function calling have the same format (OpenAI's fine-tuning API, Hugging Face TRL;
-https://platform.openai.com/docs/guides/supervised-fine-tuning). This is the format of last resort: it reads
+**Files.** Many programs write each conversation as one line of JSON, and so do data sets for fine-tuning
+(https://platform.openai.com/docs/guides/supervised-fine-tuning). This is the format of last resort: it reads
 only files that no other format reads.
 
 **Fields.** `{messages: [{role, content, tool_calls[].{id, function.{name, arguments}}}], …}`, or the content
@@ -28,12 +27,8 @@ contain a call.
   conversation become one session. Other lines are joined when they repeat a whole conversation or one of its
   unique call ids. Repeated messages count once.
 - Two equal lines without unique call ids are two sessions, because two users may write the same text.
-- The `usage` of a line is stored with its last new reply. A latency is stored only if the line has one new
-  reply.
-- If a conversation stops at a call, its turn has no end.
-- In training data the calls are labels, so failures are defects of the data. A message with `weight: 0` is
-  read normally.
-- `arguments` may be an object. Then there is no raw text.
+- The `usage` of a line is stored with its last new reply.
+- In training data the calls are labels, so failures are defects of the data.
 - `<tool_call>` in a text is a call in ShareGPT's rows. In other rows it is a call only if the system prompt
   contains `<tools>` or `<tool_call>`, or a message begins with `<tool_response>`. Otherwise it is a missing
   call: the model wrote text instead of a call.

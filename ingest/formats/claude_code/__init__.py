@@ -1,24 +1,24 @@
 """Claude Code transcripts: one JSON record per line, in `~/.claude/projects/<project>/<session>.jsonl`.
 
 Sub-agents write `<session>/subagents/agent-<id>.jsonl` next to the transcript. The format is undocumented;
-these notes come from transcripts of versions 1.0 to 2.1.
+transcripts of versions 1.0 to 2.1 were available.
 
 **Fields.** `type` (user, assistant, system, progress, summary, file-history-snapshot, queue-operation …),
 `uuid`, `parentUuid`, `sessionId`, `timestamp`, `version`, `isSidechain`. `message` is an Anthropic message.
-Records of other types are skipped without a message.
+Records of other types are skipped.
 
 Two other kinds of files have the same messages:
 - The output of `claude -p --output-format stream-json` (or `json --verbose`, an array; also with
-  `--include-partial-messages`). It has `session_id` and `parent_tool_use_id`, and is often saved as `.txt`
-  among lines of other programs. Qwen Code and Amp (`--stream-json`) print the same format.
+  `--include-partial-messages`). It has `session_id` and `parent_tool_use_id`; lines of other programs may be
+  between its lines. Qwen Code and Amp (`--stream-json`) print the same format.
 - A session of Claude Code on the web, as the API returns it: one document `{loglines: [record, …]}`. If its
   records name no session, the file is one session.
 
 **Sessions.** The session is the record's `sessionId`, not the file's name, because a resumed transcript
 begins with lines of the session that it continues. A sub-agent's records become the session
-`<sessionId>/agent-<agentId>` with a parent session. These records have `isSidechain` and `agentId`, or are
-`progress` records of type `agent_progress` that contain the same messages. Older sidechain records have no
-agent id; they are grouped by the first record that their `parentUuid`s lead to.
+`<sessionId>/agent-<agentId>` with a parent session. These are records with `isSidechain` and `agentId`, or
+`progress` records of type `agent_progress`. Older sidechain records have no agent id; they are grouped by the
+first record of their `parentUuid` chain.
 
 Project and branch come from the first `cwd` and `gitBranch`. The kind of a sub-agent (`subagent_type`) is in
 the call that starts it. It is known only if the progress records are in the same file.
@@ -30,17 +30,13 @@ answer. A turn ends at the next answered prompt, at an interruption (status `can
 file if the last message made no call.
 
 **Rules.**
-- Several records with the same `message.id` form one message. Tool results may be between them. `stop_reason`
-  is mostly null in the middle and often at the end.
+- Several records with the same `message.id` form one message. Tool results may be between them.
 - `usage` is preliminary until a final one replaces it. In most transcripts of 2.0 and 2.1 no final usage
-  follows, so every record of a message has the same 1 to 27 `output_tokens`. A usage counts as final if a
-  record of the message has a `stop_reason` (every record in 2.1.143), or if `output_tokens` grew between two
-  records. Otherwise the output tokens are unknown. Of 932 messages in 12 transcripts, 227 had a final usage;
-  about 50 more could not be decided. `progress` records never have a final usage. The input tokens are known
-  from the start: `input_tokens` and both cache counts.
+  follows. A usage counts as final if a record of the message has a `stop_reason`, or if `output_tokens` grew
+  between two records. Otherwise the output tokens are unknown. Of 932 messages in 12 transcripts, 227 had a
+  final usage. Input tokens are known from the start.
 - Records may be repeated with the same `uuid`, and resumed transcripts copy them. Calls are also recognised
-  by `tool_use.id`. Models of other providers number their calls (`functions.Read:0`); such an id is unique
-  only within its message.
+  by `tool_use.id`.
 - `is_error` is absent on most successful results, and every failed result had it. A result without the flag
   therefore counts as an explicit success.
 - `is_error` marks denials (by a user, a permission or a hook), shell exit codes, invalid arguments and other
@@ -52,15 +48,12 @@ file if the last message made no call.
   `stop_reason` tool_use without a call, or as `<invoke name=…>` at the start of a text line outside of code
   fences.
 - A stream may contain a message in pieces (`stream_event`) and whole. Only the final usage and the stop
-  reason of the pieces are used. The `result` has the verdict, the time and the cost of the run. Streams have
-  no times and mostly no prompts. A sub-agent is identified by the call that started it
-  (`parent_tool_use_id`).
+  reason of the pieces are used. Streams have no times and mostly no prompts. `parent_tool_use_id`, the call
+  that started a sub-agent, identifies the sub-agent.
 - The model `<synthetic>` marks messages that Claude Code wrote itself.
 
-**Limits.** A file may have any number of open conversations; those inactive for longest are moved to a
-temporary file. A repeated record is recognised among the last 50,000 records of its conversation. Repeated
-calls are always recognised. For sidechains without an agent id, 50,000 records are remembered; a sidechain
-that continues later becomes a second session.
+**Limits.** A repeated record is recognised among the last 50,000 records of its conversation; repeated calls
+are always recognised. For sidechains without an agent id, 50,000 records are remembered.
 
 **Side files.** These files contain no calls: `sessions-index.json`, `memory/*.md`, `<session>/tool-results/*`
 and `subagents/**/agent-<id>.meta.json`; in `~/.claude` settings, todos, `history.jsonl` (typed prompts) and

@@ -1,16 +1,15 @@
 """Codex rollouts: one record per line, `~/.codex/sessions/<year>/<month>/<day>/rollout-<time>-<id>.jsonl`.
 
-The makers call this format unstable. These notes come from rollouts of 0.140 and 0.142 (2026-06) and from the
-sources (openai/codex, `codex-rs/protocol`).
+The format is unstable. The notes follow rollouts of 0.140 and 0.142 (2026-06) and from the sources
+(openai/codex, `codex-rs/protocol`).
 
 **Fields.** `{timestamp, type, payload}`. Types: `session_meta` (id, cli_version, model_provider,
 base_instructions), `turn_context` (model), `response_item` (messages, calls and results in the format of
-OpenAI's Responses API), `event_msg` (events for Codex's screen), `compacted`. Other types are skipped without
-a message.
+OpenAI's Responses API), `event_msg` (events for Codex's screen), `compacted`. Other types are skipped.
 
 **Turns.** A turn lasts from `task_started` to `task_complete` or `turn_aborted` (also called `turn_started`,
 `turn_complete`). A user message in between belongs to the same turn. In older rollouts without these events,
-each answered `user_message` begins a turn. A task without an end event gets no end.
+each answered `user_message` begins a turn.
 
 **Steps.** No record marks the beginning of a model reply. A step begins with the first message or call after
 a result or after a `token_count` with usage. The `token_count` of a step comes after its results and may be
@@ -29,11 +28,9 @@ repeated.
   explicitly. `invocation.server` names the MCP server.
 - `failed to parse function arguments: …` covers syntax and schema failures. The rest of serde's message shows
   which.
-- `compacted.replacement_history` repeats earlier messages and is skipped.
 - The beginning of a forked rollout repeats its parent, with the same turn and call ids. These calls count
   once, in the parent session. The session of a file is its first `session_meta`. Its parent is
   `forked_from_id`, else the second `session_meta`.
-- The model may change with each `turn_context`.
 - The `namespace` of a call contains the MCP server. The tool's name becomes `<namespace>__<name>`, as in
   older versions.
 - `tool_search_output` lists only some of the offered tools. It is not read as definitions, because calls of

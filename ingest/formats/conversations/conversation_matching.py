@@ -8,8 +8,7 @@ thoughts), a unique call id of the last reply identifies the conversation. `prev
 
 Two conversations are never merged. If two conversations have the same history (two users wrote "hi"), a
 request that continues this history begins a new conversation. A request that repeats an earlier first request
-also begins a new conversation. If the conversation already contains calls with unique ids, an equal request
-means that the client asked the model again.
+also begins a new conversation.
 
 At most `OPEN` conversations are remembered. A conversation that was dropped from memory counts as a new one
 when it continues.

@@ -1,8 +1,8 @@
 """Inspect logs (inspect_ai): the header and the samples of one evaluation.
 
 **Files.** `logs/<time>_<task>_<id>.eval`, a zip archive with `header.json` and one file per sample in
-`samples/`; or `.json`, one document with `samples` (https://inspect.aisi.org.uk/eval-logs.html). Files of the
-log versions 2 and 3 were available, written by inspect_ai 0.3.41 to 0.3.135.
+`samples/`; or `.json`, one document with `samples` (https://inspect.aisi.org.uk/eval-logs.html). Files
+written by inspect_ai 0.3.41 to 0.3.135 were available.
 
 **Fields.** Header: `eval.{task, model, eval_id, packages}`, `plan`, `results`. Sample: `id`, `epoch`, `uuid`,
 `messages`, `events[]`, `scores`, `output`, `error`, `limit`, `attachments`.
@@ -25,10 +25,8 @@ or an operator (`source`), but not with a message by which an agent loop asks th
   parse error. That text is stripped and, above 16 KB, cut in the middle.
 - Long texts are stored once in `attachments`; `attachment://<hash>` (formerly `tc://`) refers to them. The
   inputs of model events are ranges (`input_refs`) of `message_pool` or `events_data.messages`.
-- Inspect reports its repairs of arguments only in its console log.
 - The scores judge the sample: C, 1 and true mean success; I, N, 0 and false mean failure. P and other numbers
   are not a verdict. The verdict counts only if all scorers agree, and is stored with the last turn.
-- The JSON fixtures of Inspect's own tests (`description`, `events`, `expected`) are not logs.
 
 **Not in the log.** Silent repairs of arguments; the raw text if the provider's response was not logged
 (`--no-log-model-api`) or contains objects.

@@ -9,17 +9,15 @@
 - `opencode run --format json`: the parts of a session, one per line (`{type, timestamp, sessionID, part}`),
   without prompts and models.
 
-Sources: sst/opencode, `packages/opencode/src/{session,storage}`; exports of versions 1.2 and 1.14 (2026); two
-trees made for the tests of other readers. The database and the older tree are read according to the source
-code, because none was available.
+Sources: sst/opencode, `packages/opencode/src/{session,storage}`; exports of versions 1.2 and 1.14 (2026). The
+database and the older tree are read according to the source code, because none was available.
 
 **Fields.** `{info: {id, parentID, version, …}, messages: [{info, parts}]}`. `info.role` is user or assistant
 (`modelID`, `providerID`, `tokens`, `finish`, `error`). A user message has text parts; OpenCode itself writes
 the parts with `synthetic`. Parts: text, tool (`tool`, `callID`, `state.{status, input, output, error,
-metadata, time}`), step-start, step-finish, reasoning, patch, compaction … Other parts are skipped without a
-message. The database has the same content in the tables `session`, `message(id, session_id, data)` and
-`part(id, message_id, data)`. The tree has it in one file each. All files of a session are read as one log in
-the order of their names. A call's position is the file of its part.
+metadata, time}`), step-start, step-finish, reasoning, patch, compaction … Other parts are skipped. The
+database has the same content in the tables `session`, `message(id, session_id, data)` and `part(id,
+message_id, data)`. The tree has one file for each of them. All files of a session are read as one log.
 
 **Turns.** A user message with typed text begins a turn when the model answers it. `finish` stop ends the
 turn. `error` states why it stopped early; for `MessageAbortedError` the user stopped it (status `cancelled`).
@@ -37,10 +35,6 @@ An assistant message is one model reply, or one reply for each `step-finish` in 
 - A sub-agent has a separate session. `info.parentID` names the session that started it.
 - A compaction is a user message with a `compaction` part, then an assistant message with `summary`. Neither
   is part of the conversation. The message that makes the agent continue is synthetic and begins no turn.
-- Ids may be masked as `REDACTED`, so results are joined to calls by their position, not by id.
-- In the tree, the folder names show which part belongs to which message, because ids in the files may be
-  missing. A part without its message and an unreadable file are rejected; the rest is read.
-- The folders `project`, `session_diff` and `todo` contain no calls and are skipped.
 - A single file outside of the tree is rejected, because its session is unknown.
 
 **Limits.** A whole document, or one message of a database or a tree with its parts, is kept in memory.

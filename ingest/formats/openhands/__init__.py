@@ -1,10 +1,10 @@
 """OpenHands conversations: its event streams (before and since 1.0) and the output of its evaluations.
 
 **Files.** A trajectory exported from the app or by `--trajectory` (a JSON array of events); or the output of
-evaluations, `output.jsonl`, with `history` in each line. Two arrays of release 0.21 were available. The
-events of the agent SDK (1.x) follow its source code (github.com/OpenHands/software-agent-sdk). The app itself
-keeps one file per event (`events/event-00007-….json`). Such a file would become a separate session, so export
-the conversation instead.
+evaluations, `output.jsonl`, with `history` in each line. Arrays of release 0.21 were available. The events
+since 1.0 follow the source code (github.com/OpenHands/software-agent-sdk). The app itself keeps one file per
+event (`events/event-00007-….json`). Such a file would become a separate session, so export the conversation
+instead.
 
 **Fields before 1.0.** `{id, timestamp, source, action | observation, args | content, extras, cause,
 tool_call_metadata}`. The metadata of an action contain the model's whole response: its text, its calls with
@@ -30,7 +30,6 @@ AgentErrorEvent, UserRejectObservation.
   arguments are known.
 - A line of an evaluation is a trial of its `instance_id` (if that is a number, with `metadata.dataset`). Its
   verdict `report.resolved` is written by `update_output_with_eval.py` and stored with the last turn.
-- State changes, recalls and condensations are not calls.
 
 **Not in the log.** Silent repairs of arguments by OpenHands (control characters, lists written as text, other
 names); the raw text is known, so lenient checks it. Since 1.0 the model is known only if a state event names

@@ -1,13 +1,12 @@
 """Session history: one event of an agent per line, as memo-code dumps it nightly; see docs/session-log.md.
 
-**Files.** memo-code writes one file per session under `~/.memo/sessions`; folder and file names changed
-twice. docs/session-log.md publishes the format with additions. A gateway that writes the published form may
-put several sessions into one file.
+**Files.** memo-code writes one file per session under `~/.memo/sessions`. docs/session-log.md publishes the
+format with additions. A gateway that writes the published form may put several sessions into one file.
 
 **Fields.** `ts, sessionId, turn, step, type, content, role, meta`; absent keys are unknown. Only `ts`,
 `sessionId` (or `session_id`) and `type` are required. An optional field of a wrong type counts as absent. A
 line whose `ts` is not an ISO 8601 time is rejected. `turn` counts from 1, `step` (one model reply) from 0.
-Other types are skipped without a message.
+Other types are skipped.
 
 **Versions.** E1 (2025-12 to 2026-02-08): no call ids, no result status, no model. E2 (to 2026-07-31):
 `action_id`, `status`, system prompt in `session_start.content`. E3 (since then): every action has
@@ -17,21 +16,15 @@ may be anywhere in `meta`. Each field is read if it is present, whatever the ver
 
 **Rules.**
 - Arguments that were not JSON leave no action, only the text `[tool_use parse error] <message>; raw: <raw>`
-  in `assistant.content`, without tool name and call id. `final.content` and `action.meta.thinking` repeat the
-  text and are not searched. A `parse_error` of the same step is the same failure.
+  in `assistant.content`, without tool name and call id.
 - Before 2026-02-01 03:10 +08 such a call ended the turn: `final` is `LLM call failed: <JSON error>`. This is
   read as a call without name and text. An HTML page or HTTP error of the provider is not a call.
 - In E3 such a call is in `toolBlocks` with text as `input`, and its id has no observation.
-- A turn whose only call could not be parsed ends as `ok`. The reported success is kept; the derived success
-  differs.
 - `cancelled` is the user's choice and gives no verdict on the turn.
-- Token counts are repeated in `final`, `turn_end` and `session_end`; only those of `assistant` are read.
-  Zeros mean unknown.
 - Observations of E1 have no status. Three failure texts are known; any other status is `unknown`.
 - The AI SDK reports invalid arguments as `execution_failed`; the text shows the difference.
 - If the answer is itself the `{"tool": …}` object, the strategy is JSON in text, and `input` is the raw text.
   A protocol violation (a call as plain text where it is not allowed) is an emission failure.
-- A single denied call (E2) has no observation. Its result is `final.meta.rejected`.
 - A sub-agent (E3) has its own session. Its file does not name the parent session.
 - A turn has no answer if its `final` does not come from the model: it was rejected or cancelled, has an
   `error_type`, or begins with `LLM call failed: …`, `Unable to produce a final answer…` or `Context tokens
